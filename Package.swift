@@ -1,0 +1,86 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// Each target lists the lower ones it may use, and nothing else; `docs/architecture.md` has the same picture in words.
+// A C library is imported by exactly one Swift target (checked by StyleTests).
+
+let settings: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .strictMemorySafety(),
+    .treatAllWarnings(as: .error),
+]
+
+let grdb: Target.Dependency = .product(name: "GRDB", package: "GRDB.swift")
+let argumentParser: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
+
+func library(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .target(name: name, dependencies: dependencies, swiftSettings: settings)
+}
+
+func tests(_ subject: String, _ dependencies: [Target.Dependency] = []) -> Target {
+    .testTarget(
+        name: subject + "Tests",
+        dependencies: [.byName(name: subject), "TestSupport"] + dependencies,
+        swiftSettings: settings)
+}
+
+let package = Package(
+    name: "kcbackup",
+    products: [
+        .executable(name: "kcbackup", targets: ["kcbackup"])
+    ],
+    dependencies: [
+        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
+    ],
+    targets: [
+        .systemLibrary(name: "CLibArchive", pkgConfig: "libarchive", providers: [.apt(["libarchive-dev"])]),
+        .systemLibrary(name: "CLibCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
+        .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
+
+        library("ByteStreams", []),
+        library("Cryptography", ["ByteStreams", "CLibCrypto"]),
+        library("DeviceIdentity", ["ByteStreams", "Cryptography"]),
+        library("TarArchive", ["ByteStreams", "CLibArchive"]),
+        library("GzipStreams", ["ByteStreams", "CZlib"]),
+        library("AgeEncryption", ["ByteStreams", "Cryptography"]),
+        library("KeychainModel", ["ByteStreams"]),
+        library("KeychainStore", ["ByteStreams", "Cryptography", "DeviceIdentity", "KeychainModel", grdb]),
+        library(
+            "BackupArchive",
+            [
+                "ByteStreams", "Cryptography", "DeviceIdentity", "TarArchive", "GzipStreams", "AgeEncryption",
+                "KeychainModel",
+            ]),
+        library(
+            "BackupEngine",
+            [
+                "ByteStreams", "Cryptography", "DeviceIdentity", "AgeEncryption", "KeychainModel", "KeychainStore",
+                "BackupArchive",
+            ]),
+        .executableTarget(
+            name: "kcbackup",
+            dependencies: [
+                "ByteStreams", "Cryptography", "DeviceIdentity", "AgeEncryption", "KeychainModel", "KeychainStore",
+                "BackupArchive", "BackupEngine", argumentParser,
+            ],
+            swiftSettings: settings),
+
+        .target(name: "TestSupport", dependencies: ["ByteStreams"], path: "Tests/TestSupport", swiftSettings: settings),
+        tests("ByteStreams"),
+        tests("Cryptography"),
+        tests("DeviceIdentity"),
+        tests("TarArchive"),
+        tests("GzipStreams"),
+        tests("AgeEncryption"),
+        tests("KeychainModel"),
+        tests("KeychainStore", [grdb]),
+        tests("BackupArchive", ["AgeEncryption", "DeviceIdentity", "KeychainModel"]),
+        tests("BackupEngine", ["BackupArchive", "AgeEncryption", "DeviceIdentity", "KeychainModel", "KeychainStore"]),
+        tests("kcbackup"),
+        .testTarget(name: "StyleTests", dependencies: ["TestSupport"], swiftSettings: settings),
+    ]
+)

@@ -1,0 +1,41 @@
+/// Why a file could not be opened, trusted or made.
+public struct FileFailure: Error, Hashable, Sendable {
+    /// What one would act on.
+    public enum Problem: Hashable, Sendable {
+        case notFound
+        case exists
+        /// A directory, a FIFO, a device or a symbolic link stands where a regular file is needed.
+        case notRegular
+        /// Group or others may read or write a file that holds a secret; the value is its mode.
+        case exposed(mode: UInt32)
+        /// The file belongs to neither this user nor root.
+        case foreignOwner
+        /// The file is larger than its kind can be.
+        case tooLarge(limit: Int)
+        /// The operating system refused, with this `errno`, while doing this.
+        case system(Int32, doing: String)
+    }
+
+    /// The path as the user gave it or as the program formed it.
+    public let path: String
+    /// What is wrong with it.
+    public let problem: Problem
+
+    /// Names the file and its problem.
+    public init(_ path: String, _ problem: Problem) {
+        self.path = path
+        self.problem = problem
+    }
+
+    /// Turns an `errno` of opening `path` into the problem that it stands for.
+    static func opening(_ path: String, _ code: Int32) -> FileFailure {
+        switch code {
+        case ENOENT, ENOTDIR: FileFailure(path, .notFound)
+        case EEXIST: FileFailure(path, .exists)
+        case ELOOP: FileFailure(path, .notRegular)
+        default: FileFailure(path, .system(code, doing: "opening"))
+        }
+    }
+}
+
+internal import Glibc

@@ -1,0 +1,175 @@
+internal import Glibc
+
+/// Bytes that must not be left behind: owned once, locked into memory, kept out of core dumps, wiped when released.
+///
+/// The memory is whole pages of its own from `mmap`, `mlock`ed as far as `RLIMIT_MEMLOCK` allows and marked
+/// `MADV_DONTDUMP`; growing copies, wipes and releases the old pages. `explicit_bzero` does the wiping, which the
+/// optimiser may not remove. Access is by closure only, so that no copy is made by accident.
+@safe public struct SecretBytes: ~Copyable, @unchecked Sendable {
+    private var base: UnsafeMutableRawPointer
+    /// How many bytes fit before the memory must grow.
+    public private(set) var capacity: Int
+    /// How many bytes there are.
+    public private(set) var count = 0
+
+    /// Makes an empty value with room for at least `capacity` bytes.
+    public init(capacity: Int) {
+        precondition(capacity >= 0, "a capacity is not negative")
+        self.capacity = Self.wholePages(max(capacity, 1))
+        unsafe base = Self.allocate(self.capacity)
+    }
+
+    /// Copies `bytes`.
+    public init(_ bytes: borrowing Span<UInt8>) {
+        self.init(capacity: bytes.count)
+        append(bytes)
+    }
+
+    /// Copies `bytes`, which the caller is to wipe or which are not secret.
+    public init(copying bytes: some Sequence<UInt8>) {
+        self.init(capacity: bytes.underestimatedCount)
+        for byte in bytes { append(byte) }
+    }
+
+    /// Makes `count` bytes by letting `initialize` write exactly that many.
+    public init<E: Error>(count: Int, initializingWith initialize: (inout OutputSpan<UInt8>) throws(E) -> Void)
+        throws(E)
+    {
+        self.init(capacity: count)
+        try append(upTo: count, initialize)
+        precondition(self.count == count, "a secret must be initialised in full")
+    }
+
+    deinit {
+        unsafe explicit_bzero(base, count)
+        unsafe munmap(base, capacity)
+    }
+
+    /// True when there are no bytes.
+    public var isEmpty: Bool { count == 0 }
+
+    /// Lends the bytes for reading.
+    public borrowing func withBytes<R: ~Copyable, E: Error>(
+        _ body: (borrowing Span<UInt8>) throws(E) -> R
+    ) throws(E) -> R {
+        let bytes = unsafe UnsafeBufferPointer(start: UnsafePointer(bytePointer), count: count)
+        return try body(unsafe bytes.span)
+    }
+
+    /// Lends the bytes for changing in place.
+    public mutating func withMutableBytes<R: ~Copyable, E: Error>(
+        _ body: (inout MutableSpan<UInt8>) throws(E) -> R
+    ) throws(E) -> R {
+        let bytes = unsafe UnsafeMutableBufferPointer(start: bytePointer, count: count)
+        var span = unsafe bytes.mutableSpan
+        return try body(&span)
+    }
+
+    /// Adds one byte.
+    public mutating func append(_ byte: UInt8) {
+        if count == capacity { grow(toHold: count + 1) }
+        unsafe bytePointer[count] = byte
+        count += 1
+    }
+
+    /// Adds all of `bytes`.
+    public mutating func append(_ bytes: borrowing Span<UInt8>) {
+        if bytes.isEmpty { return }
+        reserve(bytes.count)
+        unsafe bytes.withUnsafeBufferPointer { source in
+            guard let start = source.baseAddress else { return }
+            unsafe (base + count).copyMemory(from: start, byteCount: source.count)
+        }
+        count += bytes.count
+    }
+
+    /// Adds what `body` writes, at most `limit` bytes; on a throw nothing is added.
+    public mutating func append<E: Error>(
+        upTo limit: Int, _ body: (inout OutputSpan<UInt8>) throws(E) -> Void
+    ) throws(E) {
+        reserve(limit)
+        let room = unsafe UnsafeMutableBufferPointer(start: bytePointer + count, count: limit)
+        var output = unsafe OutputSpan(buffer: room, initializedCount: 0)
+        try body(&output)
+        count += unsafe output.finalize(for: room)
+    }
+
+    /// Wipes and forgets the bytes; the memory stays for reuse.
+    public mutating func removeAll() {
+        unsafe explicit_bzero(base, count)
+        count = 0
+    }
+
+    /// Drops the first `length` bytes and moves the rest to the front.
+    public mutating func removeFirst(_ length: Int) {
+        precondition(length <= count, "cannot drop more bytes than there are")
+        if length == 0 { return }
+        let rest = count - length
+        unsafe memmove(base, base + length, rest)
+        unsafe explicit_bzero(base + rest, length)
+        count = rest
+    }
+
+    /// Drops the last `length` bytes.
+    public mutating func removeLast(_ length: Int) {
+        precondition(length <= count, "cannot drop more bytes than there are")
+        count -= length
+        unsafe explicit_bzero(base + count, length)
+    }
+
+    /// Makes a second owner of the same bytes.
+    public borrowing func copy() -> SecretBytes {
+        withBytes { SecretBytes($0) }
+    }
+
+    /// Makes sure that `additional` more bytes fit.
+    public mutating func reserve(_ additional: Int) {
+        if capacity - count < additional { grow(toHold: count + additional) }
+    }
+
+    private var bytePointer: UnsafeMutablePointer<UInt8> {
+        unsafe base.assumingMemoryBound(to: UInt8.self)
+    }
+
+    private mutating func grow(toHold needed: Int) {
+        let newCapacity = Self.wholePages(max(needed, capacity * 2))
+        let newBase = unsafe Self.allocate(newCapacity)
+        unsafe newBase.copyMemory(from: base, byteCount: count)
+        unsafe explicit_bzero(base, count)
+        unsafe munmap(base, capacity)
+        unsafe base = newBase
+        capacity = newCapacity
+    }
+
+    private static func wholePages(_ size: Int) -> Int {
+        let page = 4096
+        let (rounded, overflow) = size.addingReportingOverflow(page - 1)
+        precondition(!overflow, "a secret of that size cannot exist")
+        return rounded & ~(page - 1)
+    }
+
+    private static func allocate(_ size: Int) -> UnsafeMutableRawPointer {
+        let memory = unsafe mmap(nil, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+        guard let memory = unsafe memory, unsafe memory != MAP_FAILED else {
+            preconditionFailure("out of memory")
+        }
+        // Locking can fail under a small RLIMIT_MEMLOCK; the bytes are then as safe as swap is (SECURITY.md).
+        if unsafe mlock(memory, size) != 0 { SecretMemory.noteUnlocked() }
+        unsafe madvise(memory, size, MADV_DONTDUMP)
+        return unsafe memory
+    }
+}
+
+/// What the operating system granted to `SecretBytes` so far.
+public enum SecretMemory {
+    private static let unlockedAllocations = Atomic<Int>(0)
+
+    /// True while every secret could be locked into memory.
+    public static var isLocked: Bool { unlockedAllocations.load(ordering: .relaxed) == 0 }
+
+    fileprivate static func noteUnlocked() {
+        unlockedAllocations.add(1, ordering: .relaxed)
+    }
+}
+
+internal import Synchronization

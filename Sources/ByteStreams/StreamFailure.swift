@@ -1,0 +1,50 @@
+/// Why bytes stopped moving: which stage, what kind of trouble, and where.
+///
+/// One type travels through every stage so that typed throws stay exact; nobody parses its texts.
+public struct StreamFailure: Error, Hashable, Sendable {
+    /// The stage that noticed, in the words of a message ("… while decrypting").
+    public enum Stage: String, Hashable, Sendable {
+        case reading
+        case writing
+        case decrypting
+        case encrypting
+        case compressing
+        case decompressing
+        case readingContainer = "reading the container"
+        case writingContainer = "writing the container"
+        case decoding = "reading the records"
+        case encoding = "writing the records"
+    }
+
+    /// What one would act on.
+    public enum Kind: Hashable, Sendable {
+        /// The bytes end before they should.
+        case truncated
+        /// The bytes break a rule of their format; the text names the rule and never holds foreign text.
+        case malformed(String)
+        /// A tag, a MAC or a hash does not fit.
+        case authenticationFailed
+        /// Something is larger than allowed: the limit's name, what was found (where known), what is allowed.
+        case limitExceeded(String, found: UInt64?, allowed: Int)
+        /// The operating system refused, with this `errno`.
+        case system(Int32)
+        /// A library refused for a reason that is not in the data (memory, misuse).
+        case library(String)
+        /// A signal asked the process to stop.
+        case interrupted
+    }
+
+    /// The stage that noticed.
+    public let stage: Stage
+    /// What kind of trouble it is.
+    public let kind: Kind
+    /// The byte offset within the stage's input, where one is known.
+    public let offset: UInt64?
+
+    /// Makes a failure; equal when stage, kind and offset are.
+    public init(_ stage: Stage, _ kind: Kind, offset: UInt64? = nil) {
+        self.stage = stage
+        self.kind = kind
+        self.offset = offset
+    }
+}

@@ -1,0 +1,43 @@
+public import Foundation
+
+/// A folder that is removed with its last user.
+public final class TemporaryFolder: Sendable {
+    /// Where it is.
+    public let path: String
+
+    /// Makes a new, empty folder, 0700.
+    public init() throws {
+        let url = FileManager.default.temporaryDirectory.appending(path: "kcbackup-test-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(
+            at: url, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        path = url.path(percentEncoded: false)
+    }
+
+    deinit {
+        try? FileManager.default.removeItem(atPath: path)
+    }
+
+    /// The path of `name` inside the folder.
+    public func path(_ name: String) -> String {
+        path + "/" + name
+    }
+
+    /// Writes `bytes` to a new file with `mode`.
+    @discardableResult
+    public func write(_ name: String, _ bytes: [UInt8], mode: Int = 0o600) throws -> String {
+        let path = path(name)
+        try Data(bytes).write(to: URL(filePath: path))
+        try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
+        return path
+    }
+
+    /// The bytes of a file in the folder.
+    public func read(_ name: String) throws -> [UInt8] {
+        [UInt8](try Data(contentsOf: URL(filePath: path(name))))
+    }
+
+    /// Every name below the folder, sorted.
+    public func list() throws -> [String] {
+        try FileManager.default.subpathsOfDirectory(atPath: path).sorted()
+    }
+}
