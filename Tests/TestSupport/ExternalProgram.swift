@@ -1,11 +1,14 @@
-public import Foundation
+import Foundation
 
 /// Runs another program and collects what it says: the outside judges of the tests.
 public enum ExternalProgram {
     /// What a finished program left.
     public struct Outcome: Sendable {
+        /// The exit status.
         public let status: Int32
+        /// Standard output.
         public let output: [UInt8]
+        /// Standard error.
         public let errorOutput: [UInt8]
         /// Standard output as text.
         public var text: String { String(decoding: output, as: UTF8.self) }

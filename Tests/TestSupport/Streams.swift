@@ -10,6 +10,7 @@ public struct ChoppySource: ByteSource, ~Copyable {
         self.bytes = bytes
     }
 
+    /// Appends at most one byte.
     public mutating func read(into output: inout OutputSpan<UInt8>) throws(StreamFailure) {
         guard offset < bytes.count else { return }
         output.append(bytes[offset])
@@ -29,6 +30,7 @@ public struct FaultySource: ByteSource, ~Copyable {
         self.failAt = failAt
     }
 
+    /// Appends at most one byte.
     public mutating func read(into output: inout OutputSpan<UInt8>) throws(StreamFailure) {
         guard offset < failAt else { throw StreamFailure(.reading, .system(5), offset: UInt64(offset)) }
         guard offset < bytes.count else { return }
@@ -46,11 +48,13 @@ public struct FaultySink: ByteSink, ~Copyable {
         writesLeft = writes
     }
 
+    /// Counts the write, or fails.
     public mutating func write(_ bytes: borrowing Span<UInt8>) throws(StreamFailure) {
         guard writesLeft > 0 else { throw StreamFailure(.writing, .system(28)) }
         writesLeft -= 1
     }
 
+    /// Succeeds only while writes are left.
     public consuming func finish() throws(StreamFailure) {
         guard writesLeft > 0 else { throw StreamFailure(.writing, .system(28)) }
     }

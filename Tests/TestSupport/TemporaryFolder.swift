@@ -1,4 +1,4 @@
-public import Foundation
+import Foundation
 
 /// A folder that is removed with its last user.
 public final class TemporaryFolder: Sendable {
