@@ -61,7 +61,9 @@ extension AttributeValue: Hashable {
 public struct Attributes: Hashable, Sendable {
     /// One attribute.
     public struct Entry: Hashable, Sendable {
+        /// Which attribute.
         public let code: AttributeCode
+        /// Its value.
         public let value: AttributeValue
     }
 

@@ -3,9 +3,11 @@
 /// An `Item` is valid by construction: its attributes belong to its class, have the right kinds and are within
 /// `ItemLimits`; access group, accessibility, both dates and the synchronizable flag are there.
 public struct Item: Hashable, Sendable {
+    /// What it is.
     public let itemClass: ItemClass
     /// Stays with the item through updates, backups and restores.
     public let uuid: ItemUUID
+    /// Everything that has a column.
     public let attributes: Attributes
     /// Attributes without a column, ordered by the UTF-8 bytes of their names.
     public let extra: [ExtraAttribute]

@@ -1,9 +1,12 @@
 /// What somebody wants to add: attributes as given, from which `Item` is made by filling in what Apple fills in.
 public struct ItemDraft: Hashable, Sendable {
+    /// What it is to be.
     public var itemClass: ItemClass
     /// Given when the item had a UUID before, such as in an import; a new one is made otherwise.
     public var uuid: ItemUUID?
+    /// The attributes as given; Apple's defaults fill in the rest.
     public var attributes: Attributes
+    /// Attributes without a column, in any order.
     public var extra: [ExtraAttribute]
 
     /// Collects what is known.

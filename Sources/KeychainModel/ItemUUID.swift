@@ -31,7 +31,9 @@ public struct ItemUUID: Hashable, Sendable {
     /// The 16 bytes.
     public var bytes: [UInt8] {
         [UInt8](capacity: 16) { output in
-            for shift in stride(from: 56, through: 0, by: -8) { output.append(UInt8(truncatingIfNeeded: high >> shift)) }
+            for shift in stride(from: 56, through: 0, by: -8) {
+                output.append(UInt8(truncatingIfNeeded: high >> shift))
+            }
             for shift in stride(from: 56, through: 0, by: -8) { output.append(UInt8(truncatingIfNeeded: low >> shift)) }
         }
     }
@@ -74,7 +76,11 @@ extension ItemUUID: LosslessStringConvertible {
             case UInt8(ascii: "a")...UInt8(ascii: "f"): digit = byte - 87
             default: return nil
             }
-            if digits < 16 { halves.0 = halves.0 << 4 | UInt64(digit) } else { halves.1 = halves.1 << 4 | UInt64(digit) }
+            if digits < 16 {
+                halves.0 = halves.0 << 4 | UInt64(digit)
+            } else {
+                halves.1 = halves.1 << 4 | UInt64(digit)
+            }
             digits += 1
         }
         self.init(high: halves.0, low: halves.1)
