@@ -1,11 +1,17 @@
 internal import ByteStreams
+internal import Cryptography
 internal import GzipStreams
 internal import KeychainModel
 
-/// Cuts a decompressed stream into lines, in wiped memory that grows no further than the longest line allowed.
+/// Cuts a decompressed stream into lines and hashes them, in wiped memory that grows no further than the longest line
+/// allowed.
 struct LineReader: ~Copyable {
     private var source: GzipDecoder<ProtectedSource>
     private var buffer = SecretBytes(capacity: LineReader.pieceSize)
+    private var hash = SHA256()
+    // Offsets in `buffer`: hashed up to here ≤ the line that was lent last ≤ the next line ≤ searched up to here.
+    private var hashed = 0
+    private var lastLine = 0
     private var start = 0
     private var searched = 0
     private let lineLimit: Int
@@ -30,9 +36,18 @@ struct LineReader: ~Copyable {
         let result = try buffer.withBytes { bytes throws(ArchiveFailure) in
             try body(bytes.extracting(start..<end))
         }
+        lastLine = start
         self.start = end + 1
         searched = self.start
         return result
+    }
+
+    /// The hash of all lines with their line feeds, with or without the line that was lent last; to be asked once.
+    mutating func digest(withLastLine: Bool) -> SHA256Digest {
+        hashLines(upTo: withLastLine ? start : lastLine)
+        var hash = SHA256()
+        swap(&hash, &self.hash)
+        return hash.finalize()
     }
 
     /// Makes sure that nothing follows the last line.
@@ -57,8 +72,11 @@ struct LineReader: ~Copyable {
 
     /// Moves what is left to the front, reads on, and returns how many bytes came.
     private mutating func fill() throws(ArchiveFailure) -> Int {
+        hashLines(upTo: start)
         buffer.removeFirst(start)
         searched -= start
+        hashed = 0
+        lastLine = 0
         start = 0
         let before = buffer.count
         do {
@@ -69,6 +87,12 @@ struct LineReader: ~Copyable {
             throw ArchiveFailure(error)
         }
         return buffer.count - before
+    }
+
+    private mutating func hashLines(upTo end: Int) {
+        let from = hashed
+        buffer.withBytes { bytes in hash.update(bytes.extracting(from..<end)) }
+        hashed = end
     }
 
     private var lineTooLong: ArchiveFailure { .limit("line length: \(lineLimit) bytes are the limit") }

@@ -32,20 +32,19 @@ struct RecordReader: ~Copyable {
     private let header: ArchiveHeader
     private let headerHash: SHA256Digest
     private var metadata: LineReader
-    private var metadataHash = SHA256()
     private var previous: Item?
     private var counts = ItemCounts()
 
     init(header: ArchiveHeader, headerHash: SHA256Digest, metadata: consuming ProtectedSource) throws(ArchiveFailure) {
-        self.header = header
-        self.headerHash = headerHash
-        self.metadata = LineReader(metadata, lineLimit: ItemLimits.metadataLineSize)
-        try self.metadata.next { line throws(ArchiveFailure) in
-            metadataHash.updateLine(line)
-            try parsed { () throws(MalformedLine) in
+        var lines = LineReader(metadata, lineLimit: ItemLimits.metadataLineSize)
+        try lines.next { line throws(ArchiveFailure) in
+            _ = try parsed { () throws(MalformedLine) in
                 try StreamStart(parsing: line, kind: .metadata, archiveID: header.archiveID, mode: header.mode)
             }
         }
+        self.header = header
+        self.headerHash = headerHash
+        self.metadata = lines
     }
 
     /// Reads the metadata alone.
@@ -79,7 +78,7 @@ struct RecordReader: ~Copyable {
             guard hashes.whole == end.other else {
                 throw .damaged(rule: "the metadata belongs to other secrets")
             }
-            guard hashes.metadata == takeMetadataHash() else {
+            guard hashes.metadata == metadata.digest(withLastLine: false) else {
                 throw .damaged(rule: "the secrets belong to other metadata")
             }
             return try finish(end)
@@ -90,16 +89,12 @@ struct RecordReader: ~Copyable {
     private mutating func nextMetadata(
         _ body: (Item, borrowing Span<UInt8>) throws(ArchiveFailure) -> Void
     ) throws(ArchiveFailure) -> StreamEnd? {
-        var hash = SHA256()
-        swap(&hash, &metadataHash)
-        defer { swap(&hash, &metadataHash) }
         let previous = self.previous
         var current: Item?
         let end = try metadata.next { line throws(ArchiveFailure) -> StreamEnd? in
             if StreamEnd.begins(line) {
                 return try parsed { () throws(MalformedLine) in try StreamEnd(parsing: line, kind: .metadata) }
             }
-            hash.updateLine(line)
             let item = try parsed { () throws(MalformedLine) in try ItemLine.decode(line) }
             guard Travel(item.accessibility) != .nowhere else {
                 throw .damaged(rule: "an item is in the archive that belongs in none")
@@ -121,12 +116,6 @@ struct RecordReader: ~Copyable {
         return end
     }
 
-    private mutating func takeMetadataHash() -> SHA256Digest {
-        var hash = SHA256()
-        swap(&hash, &metadataHash)
-        return hash.finalize()
-    }
-
     private consuming func finish(_ end: StreamEnd) throws(ArchiveFailure) -> ArchiveContents {
         guard end.header == headerHash else { throw .damaged(rule: "the metadata belongs to another header") }
         guard end.contents.counts == counts, header.store.map({ $0.counts == counts }) ?? true else {
@@ -141,19 +130,18 @@ struct RecordReader: ~Copyable {
 private struct SecretsReader: ~Copyable {
     private let mode: ArchiveMode
     private var lines: LineReader
-    private var hash = SHA256()
     private var seal: SecretSeal?
-    private var carried = SecretBytes(capacity: 4096)
+    private var opened = SecretBytes(capacity: 4096)
 
     init(_ source: consuming ProtectedSource, header: ArchiveHeader, device: DeviceKey?) throws(ArchiveFailure) {
-        mode = header.mode
-        lines = LineReader(source, lineLimit: ItemLimits.secretLineSize)
+        var lines = LineReader(source, lineLimit: ItemLimits.secretLineSize)
         let start = try lines.next { line throws(ArchiveFailure) in
-            hash.updateLine(line)
-            return try parsed { () throws(MalformedLine) in
+            try parsed { () throws(MalformedLine) in
                 try StreamStart(parsing: line, kind: .secrets, archiveID: header.archiveID, mode: header.mode)
             }
         }
+        mode = header.mode
+        self.lines = lines
         guard let commitment = start.sealCommitment, let device else { return }
         let own = try cryptography { () throws(CryptographyFailure) in
             try SecretSeal(device: device, deviceID: device.id, archiveID: header.archiveID, mode: header.mode)
@@ -165,34 +153,17 @@ private struct SecretsReader: ~Copyable {
     mutating func next(
         of item: Item, line: borrowing Span<UInt8>, ordinal: UInt64, into secret: inout SecretBytes
     ) throws(ArchiveFailure) -> SecretState {
-        var hash = SHA256()
-        swap(&hash, &self.hash)
-        defer { swap(&hash, &self.hash) }
-        var carried = SecretBytes(capacity: 0)
-        swap(&carried, &self.carried)
-        defer { swap(&carried, &self.carried) }
         let form = try lines.next { line throws(ArchiveFailure) in
-            hash.updateLine(line)
-            return try parsed { () throws(MalformedLine) in
-                try SecretLine.decode(line, of: item, into: &carried)
-            }
+            try parsed { () throws(MalformedLine) in try SecretLine.decode(line, of: item, into: &secret) }
         }
-        secret.removeAll()
         let state: SecretState
         switch (mode, Travel(item.accessibility), form) {
-        case (.unencrypted, .anyDevice, .stored), (.unencrypted, .thisDevice, .stored):
-            swap(&secret, &carried)
-            return .stored
+        case (.unencrypted, .anyDevice, .stored), (.unencrypted, .thisDevice, .stored): return .stored
         case (.encrypted, .anyDevice, nil): state = .absent
-        case (.encrypted, .anyDevice, .plain):
-            swap(&secret, &carried)
-            state = .open
+        case (.encrypted, .anyDevice, .plain): state = .open
         case (.encrypted, .thisDevice, .sealed):
-            guard seal != nil else {
-                swap(&secret, &carried)
-                return .sealedElsewhere
-            }
-            try open(carried, line: line, ordinal: ordinal, into: &secret)
+            if seal == nil { return .sealedElsewhere }
+            try open(&secret, line: line, ordinal: ordinal)
             state = item.secretSize == nil ? .absent : .open
         default: throw .damaged(rule: "a secret is not in the form that its item needs")
         }
@@ -207,27 +178,30 @@ private struct SecretsReader: ~Copyable {
         contents: ArchiveContents, headerHash: SHA256Digest
     ) throws(ArchiveFailure) -> (whole: SHA256Digest, metadata: SHA256Digest) {
         let end = try lines.next { line throws(ArchiveFailure) in
-            hash.updateLine(line)
-            return try parsed { () throws(MalformedLine) in try StreamEnd(parsing: line, kind: .secrets) }
+            try parsed { () throws(MalformedLine) in try StreamEnd(parsing: line, kind: .secrets) }
         }
         guard end.header == headerHash else { throw .damaged(rule: "the secrets belong to another header") }
         guard end.contents == contents else {
             throw .damaged(rule: "the two streams state different numbers of items")
         }
+        let whole = lines.digest(withLastLine: true)
         try lines.end()
-        return (hash.finalize(), end.other)
+        return (whole, end.other)
     }
 
+    /// Replaces a sealed secret by what it seals.
     private mutating func open(
-        _ sealed: borrowing SecretBytes, line: borrowing Span<UInt8>, ordinal: UInt64, into secret: inout SecretBytes
+        _ secret: inout SecretBytes, line: borrowing Span<UInt8>, ordinal: UInt64
     ) throws(ArchiveFailure) {
+        opened.removeAll()
         do {
-            try seal?.open(sealed, line: line, ordinal: ordinal, into: &secret)
+            try seal?.open(secret, line: line, ordinal: ordinal, into: &opened)
         } catch .authentication {
             throw .damaged(rule: "a sealed secret is not genuine")
         } catch {
             throw .cryptography("opening a sealed secret")
         }
+        swap(&secret, &opened)
     }
 }
 
@@ -237,13 +211,5 @@ private func parsed<R>(_ body: () throws(MalformedLine) -> R) throws(ArchiveFail
         return try body()
     } catch {
         throw ArchiveFailure(error)
-    }
-}
-
-extension SHA256 {
-    /// Hashes a line and the line feed that ends it.
-    fileprivate mutating func updateLine(_ line: borrowing Span<UInt8>) {
-        update(line)
-        update("\n".utf8.span)
     }
 }
