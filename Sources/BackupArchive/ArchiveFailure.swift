@@ -1,0 +1,56 @@
+public import AgeEncryption
+public import ByteStreams
+public import KeychainModel
+
+/// Why an archive cannot be read or written.
+public enum ArchiveFailure: Error, Hashable, Sendable {
+    /// The file is no archive of ours: not the tar profile, or without our header.
+    case notAnArchive
+    /// The archive says that a newer program wrote it.
+    case newerFormat(found: Int64, known: Int64)
+    /// The archive breaks a rule of its format or does not prove genuine; the rule holds no foreign text.
+    case damaged(rule: String)
+    /// Something in the archive is larger than allowed.
+    case limit(String)
+    /// The archive has no member that a passphrase opens.
+    case noPassphraseSet
+    case wrongPassphrase
+    /// None of the given identities opens the stream; the kinds of its recipients.
+    case noMatchingIdentity([String])
+    /// Neither passphrase nor identity was given.
+    case keyNeeded(passphraseOpens: Bool)
+    /// A recipient or an identity cannot be used.
+    case age(AgeFailure)
+    /// Reading or writing failed below.
+    case stream(StreamFailure)
+    case file(FileFailure)
+    /// A cryptographic library call failed for a reason that is not in the data.
+    case cryptography(String)
+
+    /// Sorts trouble in motion: what lies in the bytes is damage, what lies in the machine stays what it is.
+    init(_ failure: StreamFailure) {
+        switch failure.kind {
+        case .truncated: self = .damaged(rule: "it ends early while \(failure.stage.rawValue)")
+        case .malformed(let rule): self = .damaged(rule: "\(rule), found while \(failure.stage.rawValue)")
+        case .authenticationFailed:
+            self = .damaged(rule: "a part is not genuine, found while \(failure.stage.rawValue)")
+        case .limitExceeded(let name, let found, let allowed):
+            let size = found.map { "\($0) where " } ?? ""
+            self = .limit("\(name): \(size)\(allowed) is the limit")
+        case .system, .library, .interrupted: self = .stream(failure)
+        }
+    }
+
+    /// Sorts trouble with a key.
+    init(_ failure: AgeFailure) {
+        switch failure {
+        case .wrongPassphrase: self = .wrongPassphrase
+        case .noMatchingIdentity(let stanzaTypes): self = .noMatchingIdentity(stanzaTypes)
+        default: self = .age(failure)
+        }
+    }
+
+    init(_ malformed: MalformedLine) {
+        self = .damaged(rule: malformed.rule)
+    }
+}

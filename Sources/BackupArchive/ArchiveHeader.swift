@@ -1,0 +1,189 @@
+public import ByteStreams
+internal import Cryptography
+public import DeviceIdentity
+public import KeychainModel
+
+/// How many items of each class there are.
+public struct ItemCounts: Hashable, Sendable {
+    private var counts: [Int]
+
+    /// Starts at zero.
+    public init() {
+        counts = ItemClass.allCases.map { _ in 0 }
+    }
+
+    /// The number of items of a class, at least 0.
+    public subscript(itemClass: ItemClass) -> Int {
+        get { counts[itemClass.position] }
+        set { counts[itemClass.position] = newValue }
+    }
+
+    /// The number of all items.
+    public var total: Int { counts.reduce(0, +) }
+
+    func encode(into line: inout SecretBytes) {
+        for itemClass in ItemClass.allCases {
+            CanonicalJSON.literal(itemClass.position == 0 ? "{\"" : ",\"", into: &line)
+            CanonicalJSON.literal(itemClass.rawValue, into: &line)
+            CanonicalJSON.literal("\":", into: &line)
+            CanonicalJSON.integer(Int64(self[itemClass]), into: &line)
+        }
+        CanonicalJSON.literal("}", into: &line)
+    }
+
+    init(_ scanner: inout CanonicalScanner, in bytes: borrowing Span<UInt8>) throws(MalformedLine) {
+        self.init()
+        for itemClass in ItemClass.allCases {
+            try scanner.literal(itemClass.position == 0 ? "{\"" : ",\"", in: bytes)
+            try scanner.literal(itemClass.rawValue, in: bytes)
+            try scanner.literal("\":", in: bytes)
+            let count = try scanner.integer(in: bytes)
+            guard (0...Int64(ItemLimits.itemCount)).contains(count) else {
+                throw MalformedLine("a count is out of range", at: scanner.position)
+            }
+            self[itemClass] = Int(count)
+        }
+        try scanner.literal("}", in: bytes)
+    }
+}
+
+/// What `kcbackup.json` says: the part of an archive that is readable without any key.
+public struct ArchiveHeader: Hashable, Sendable {
+    /// The newest format version that this program writes and reads.
+    public static let currentVersion: Int64 = 1
+
+    /// How the archive was made.
+    public let mode: ArchiveMode
+    /// 32 random bytes that no other archive shares.
+    public let archiveID: [UInt8]
+    /// When the archive was made, by the clock of its device.
+    public let created: Timestamp
+    /// The device that made and signed it.
+    public let device: DeviceID
+    /// Name and version of the program that made it.
+    public let tool: String
+    /// Only in unencrypted archives: what restoring the stored rows needs.
+    public let store: StoredKeychain?
+
+    /// The keychain of an unencrypted archive.
+    public struct StoredKeychain: Hashable, Sendable {
+        /// Which keychain file it was: 16 bytes.
+        public let storeID: [UInt8]
+        /// The wrapped class keys, in the canonical text of docs/keychain-file.md.
+        public let keybag: String
+        /// The items in the archive.
+        public let counts: ItemCounts
+
+        /// Collects what is known of the keychain.
+        public init(storeID: [UInt8], keybag: String, counts: ItemCounts) {
+            self.storeID = storeID
+            self.keybag = keybag
+            self.counts = counts
+        }
+    }
+
+    /// Describes an archive; `store` is there exactly when `mode` is unencrypted.
+    public init(
+        mode: ArchiveMode, archiveID: [UInt8], created: Timestamp, device: DeviceID, tool: String,
+        store: StoredKeychain?
+    ) {
+        precondition((mode == .unencrypted) == (store != nil), "an unencrypted archive describes its keychain")
+        precondition(archiveID.count == 32, "an archive ID has 32 bytes")
+        self.mode = mode
+        self.archiveID = archiveID
+        self.created = created
+        self.device = device
+        self.tool = tool
+        self.store = store
+    }
+
+    /// The exact bytes of `kcbackup.json`.
+    func encoded() -> SecretBytes {
+        var line = SecretBytes(capacity: 4096)
+        CanonicalJSON.literal(
+            "{\"format\":\"kcbackup\",\"version\":\(Self.currentVersion),\"mode\":\"\(mode.rawValue)\",\"archive\":\"",
+            into: &line)
+        CanonicalJSON.literal(Hexadecimal.encode(archiveID), into: &line)
+        CanonicalJSON.literal("\",\"created\":\"\(created)\",\"device\":\"\(device)\",\"tool\":", into: &line)
+        CanonicalJSON.string(tool, into: &line)
+        if let store {
+            CanonicalJSON.literal(",\"store\":\"\(Hexadecimal.encode(store.storeID))\",\"keybag\":", into: &line)
+            CanonicalJSON.string(store.keybag, into: &line)
+            CanonicalJSON.literal(",\"counts\":", into: &line)
+            store.counts.encode(into: &line)
+        }
+        CanonicalJSON.literal("}\n", into: &line)
+        return line
+    }
+
+    /// Reads `kcbackup.json`.
+    ///
+    /// - Throws: `ArchiveFailure`: `notAnArchive`, `newerFormat`, `damaged`.
+    init(parsing bytes: borrowing Span<UInt8>) throws(ArchiveFailure) {
+        var scanner = CanonicalScanner()
+        guard scanner.skip("{\"format\":\"kcbackup\",\"version\":", in: bytes) else { throw .notAnArchive }
+        do {
+            let version = try scanner.integer(in: bytes)
+            guard version <= Self.currentVersion else {
+                throw ArchiveFailure.newerFormat(found: version, known: Self.currentVersion)
+            }
+            guard version == Self.currentVersion else { throw MalformedLine("the format version is unknown", at: 0) }
+            self = try Self.members(&scanner, in: bytes)
+        } catch let failure as ArchiveFailure {
+            throw failure
+        } catch let malformed as MalformedLine {
+            throw .damaged(rule: "\(ArchiveMember.header.name): \(malformed.rule)")
+        } catch {
+            throw .damaged(rule: "\(ArchiveMember.header.name) cannot be read")
+        }
+    }
+
+    private static func members(
+        _ scanner: inout CanonicalScanner, in bytes: borrowing Span<UInt8>
+    ) throws(MalformedLine) -> ArchiveHeader {
+        try scanner.literal(",\"mode\":", in: bytes)
+        guard let mode = ArchiveMode(rawValue: try scanner.string(in: bytes)) else {
+            throw MalformedLine("the mode is unknown", at: scanner.position)
+        }
+        try scanner.literal(",\"archive\":", in: bytes)
+        let archiveID = try hex(count: 32, &scanner, in: bytes)
+        try scanner.literal(",\"created\":", in: bytes)
+        guard let created = Timestamp(try scanner.string(in: bytes)) else {
+            throw MalformedLine("the date is not canonical", at: scanner.position)
+        }
+        try scanner.literal(",\"device\":", in: bytes)
+        let deviceText = try scanner.string(in: bytes)
+        guard let device = DeviceID(deviceText), device.description == deviceText else {
+            throw MalformedLine("the device ID is not canonical", at: scanner.position)
+        }
+        try scanner.literal(",\"tool\":", in: bytes)
+        let tool = try scanner.string(in: bytes)
+        let store = mode == .unencrypted ? try storedKeychain(&scanner, in: bytes) : nil
+        try scanner.literal("}\n", in: bytes)
+        try scanner.end(in: bytes)
+        return ArchiveHeader(
+            mode: mode, archiveID: archiveID, created: created, device: device, tool: tool, store: store)
+    }
+
+    private static func storedKeychain(
+        _ scanner: inout CanonicalScanner, in bytes: borrowing Span<UInt8>
+    ) throws(MalformedLine) -> StoredKeychain {
+        try scanner.literal(",\"store\":", in: bytes)
+        let storeID = try hex(count: 16, &scanner, in: bytes)
+        try scanner.literal(",\"keybag\":", in: bytes)
+        let keybag = try scanner.string(in: bytes)
+        try scanner.literal(",\"counts\":", in: bytes)
+        return StoredKeychain(storeID: storeID, keybag: keybag, counts: try ItemCounts(&scanner, in: bytes))
+    }
+
+    /// Reads a quoted number of bytes in lower-case hexadecimal.
+    static func hex(
+        count: Int, _ scanner: inout CanonicalScanner, in bytes: borrowing Span<UInt8>
+    ) throws(MalformedLine) -> [UInt8] {
+        let text = try scanner.string(in: bytes)
+        guard let decoded = Hexadecimal.decode(text), decoded.count == count, Hexadecimal.encode(decoded) == text else {
+            throw MalformedLine("\(count) bytes in lower-case hexadecimal are expected", at: scanner.position)
+        }
+        return decoded
+    }
+}

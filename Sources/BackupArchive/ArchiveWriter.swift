@@ -1,0 +1,162 @@
+public import ByteStreams
+internal import Cryptography
+public import DeviceIdentity
+public import KeychainModel
+internal import TarArchive
+
+/// Writes one archive: records into two spooled streams, then everything into the container (docs/format.md).
+///
+/// Nothing has a name until the caller publishes the finished file; dropping the writer leaves nothing behind.
+public struct ArchiveWriter: ~Copyable {
+    private let mode: ArchiveMode
+    private let protection: ArchiveProtection
+    private let device: DeviceKey
+    private let folder: String
+    private var metadata: StreamWriter
+    private var secrets: StreamWriter
+    private var seal: SecretSeal
+    private var counts = ItemCounts()
+    private var line = SecretBytes(capacity: 65_536)
+    private var sealed = SecretBytes(capacity: 4096)
+
+    /// Starts an archive that will be made in `folder`.
+    ///
+    /// - Throws: `ArchiveFailure` (`file` when the folder cannot be written to, `age`, `cryptography`).
+    public init(
+        mode: ArchiveMode, protection: ArchiveProtection, device: DeviceKey, folder: String
+    ) throws(ArchiveFailure) {
+        precondition(protection.isComplete == (mode == .encrypted), "only an encrypted archive has keys of its own")
+        do {
+            let streams = try (UnnamedFile(inFolder: folder), UnnamedFile(inFolder: folder))
+            metadata = try StreamWriter(streams.0, recipients: protection.metadataRecipients)
+            secrets = try StreamWriter(streams.1, recipients: protection.secretsRecipients)
+            seal = try SecretSeal(
+                device: device, deviceID: device.id, archiveID: protection.archiveID, mode: mode)
+        } catch {
+            throw ArchiveFailure(any: error)
+        }
+        self.mode = mode
+        self.protection = protection
+        self.device = device
+        self.folder = folder
+        try begin(.metadata)
+        try begin(.secrets)
+    }
+
+    /// Adds an item; items come in archive order.
+    ///
+    /// - Parameters:
+    ///   - line: the metadata line of `item`.
+    ///   - secret: in the clear in an encrypted archive, as the keychain stores it in an unencrypted one.
+    public mutating func append(
+        _ item: Item, line metadataLine: borrowing Span<UInt8>, secret: borrowing SecretBytes
+    ) throws(ArchiveFailure) {
+        let ordinal = UInt64(counts.total)
+        counts[item.itemClass] += 1
+        line.removeAll()
+        line.append(metadataLine)
+        try write(to: .metadata)
+
+        line.removeAll()
+        switch (mode, Travel(item.accessibility)) {
+        case (_, .nowhere): throw .damaged(rule: "an item that is in no archive was to be archived")
+        case (.unencrypted, _): SecretLine.encode(item.uuid, .stored, secret, into: &line)
+        case (.encrypted, .anyDevice):
+            SecretLine.encode(item.uuid, item.secretSize == nil ? nil : .plain, secret, into: &line)
+        case (.encrypted, .thisDevice):
+            sealed.removeAll()
+            do {
+                try seal.seal(secret, line: metadataLine, ordinal: ordinal, into: &sealed)
+            } catch {
+                throw .cryptography("sealing a secret")
+            }
+            SecretLine.encode(item.uuid, .sealed, sealed, into: &line)
+        }
+        try write(to: .secrets)
+    }
+
+    /// Ends the streams, builds the container and reads it back.
+    ///
+    /// - Parameters:
+    ///   - omitted: how many items are in no archive by rule.
+    ///   - damaged: how many could not be read.
+    ///   - keychain: store ID and keybag, for an unencrypted archive.
+    /// - Returns: the file, durable and proved, still without a name.
+    public consuming func finish(
+        omitted: Int, damaged: Int, created: Timestamp, tool: String, keychain: (storeID: [UInt8], keybag: String)?
+    ) throws(ArchiveFailure) -> FinishedArchive {
+        let contents = ArchiveContents(counts: counts, omitted: omitted, damaged: damaged)
+        let header = ArchiveHeader(
+            mode: mode, archiveID: protection.archiveID, created: created, device: device.id, tool: tool,
+            store: keychain.map { .init(storeID: $0.storeID, keybag: $0.keybag, counts: contents.counts) })
+        let headerBytes = header.encoded()
+        let headerHash = headerBytes.withBytes { SHA256.hash($0) }
+        try end(.secrets, StreamEnd(kind: .secrets, contents: contents, header: headerHash, other: metadata.takeHash()))
+        try end(.metadata, StreamEnd(kind: .metadata, contents: contents, header: headerHash, other: secrets.takeHash()))
+        do {
+            let streams = (metadata: try metadata.finish(), secrets: try secrets.finish())
+            let output = try UnnamedFile(inFolder: folder)
+            let builder = ArchiveContainer(
+                mode: mode, device: device, header: headerBytes.withBytes { span in span.indices.map { span[$0] } },
+                identity: protection.identityMember, metadata: streams.metadata, secrets: streams.secrets)
+            try builder.write(to: output, modified: created.microseconds / 1_000_000)
+            try output.synchronize()
+            let archive = try ArchiveFile(output.file)
+            try archive.proveGenuine()
+            return FinishedArchive(output: output, header: header, contents: contents, size: try output.file.size())
+        } catch {
+            throw ArchiveFailure(any: error)
+        }
+    }
+
+    private mutating func begin(_ kind: StreamKind) throws(ArchiveFailure) {
+        line.removeAll()
+        let commitment = kind == .secrets && mode == .encrypted ? seal.commitment : nil
+        StreamStart(kind: kind, archiveID: protection.archiveID, mode: mode, sealCommitment: commitment)
+            .encode(into: &line)
+        try write(to: kind)
+    }
+
+    private mutating func end(_ kind: StreamKind, _ end: StreamEnd) throws(ArchiveFailure) {
+        line.removeAll()
+        end.encode(into: &line)
+        try write(to: kind)
+    }
+
+    private mutating func write(to kind: StreamKind) throws(ArchiveFailure) {
+        line.append(UInt8(ascii: "\n"))
+        do {
+            switch kind {
+            case .metadata: try metadata.write(line)
+            case .secrets: try secrets.write(line)
+            }
+        } catch {
+            throw ArchiveFailure(error)
+        }
+    }
+}
+
+/// An archive that is whole, durable and proved, and still has no name.
+public struct FinishedArchive {
+    private let output: UnnamedFile
+    /// What its `kcbackup.json` says.
+    public let header: ArchiveHeader
+    /// How much it holds.
+    public let contents: ArchiveContents
+    /// Its size in bytes.
+    public let size: UInt64
+
+    init(output: UnnamedFile, header: ArchiveHeader, contents: ArchiveContents, size: UInt64) {
+        self.output = output
+        self.header = header
+        self.contents = contents
+        self.size = size
+    }
+
+    /// Gives it its name in the folder where it was made; an existing name is left alone.
+    ///
+    /// - Throws: `FileFailure` (`exists`, `system`).
+    public func publish(as name: String) throws(FileFailure) {
+        try output.publish(as: name)
+    }
+}

@@ -1,0 +1,215 @@
+public import ByteStreams
+internal import Cryptography
+internal import DeviceIdentity
+public import KeychainModel
+
+/// What became of a secret on its way out of an archive.
+public enum SecretState: Hashable, Sendable {
+    /// The item has none.
+    case absent
+    /// It is in the clear.
+    case open
+    /// It was sealed by another device, and no key of ours opens it.
+    case sealedElsewhere
+    /// It is as the keychain file of the archive stored it.
+    case stored
+    /// Only the metadata stream is being read.
+    case notRead
+}
+
+/// Takes the records of an archive in order.
+public protocol RecordVisitor {
+    /// Takes one item; `line` and `secret` are lent for the time of the call.
+    ///
+    /// `secret` holds what `state` says, and nothing where that is `absent` or `notRead`.
+    mutating func take(
+        _ item: Item, line: borrowing Span<UInt8>, secret: borrowing SecretBytes, state: SecretState
+    ) throws(ArchiveFailure)
+}
+
+/// Reads the two streams side by side and checks all that binds them: order, UUIDs, counts and hashes.
+struct RecordReader: ~Copyable {
+    private let header: ArchiveHeader
+    private let headerHash: SHA256Digest
+    private var metadata: LineReader
+    private var previous: Item?
+    private var counts = ItemCounts()
+
+    init(header: ArchiveHeader, headerHash: SHA256Digest, metadata: consuming ProtectedSource) throws(ArchiveFailure) {
+        var lines = LineReader(metadata, lineLimit: ItemLimits.metadataLineSize)
+        try lines.next { line throws(ArchiveFailure) in
+            _ = try parsed { () throws(MalformedLine) in
+                try StreamStart(parsing: line, kind: .metadata, archiveID: header.archiveID, mode: header.mode)
+            }
+        }
+        self.header = header
+        self.headerHash = headerHash
+        self.metadata = lines
+    }
+
+    /// Reads the metadata alone.
+    consuming func readMetadata(_ visitor: inout some RecordVisitor) throws(ArchiveFailure) -> ArchiveContents {
+        let nothing = SecretBytes(capacity: 0)
+        while true {
+            let end = try nextMetadata { item, line throws(ArchiveFailure) in
+                try visitor.take(item, line: line, secret: nothing, state: .notRead)
+            }
+            if let end { return try finish(end) }
+        }
+    }
+
+    /// Reads both streams.
+    ///
+    /// - Parameter device: opens what this device sealed; seals of other devices stay closed.
+    consuming func readAll(
+        secrets source: consuming ProtectedSource, device: DeviceKey?, _ visitor: inout some RecordVisitor
+    ) throws(ArchiveFailure) -> ArchiveContents {
+        var secrets = try SecretsReader(source, header: header, device: device)
+        var secret = SecretBytes(capacity: 4096)
+        var ordinal: UInt64 = 0
+        while true {
+            let end = try nextMetadata { item, line throws(ArchiveFailure) in
+                let state = try secrets.next(of: item, line: line, ordinal: ordinal, into: &secret)
+                try visitor.take(item, line: line, secret: secret, state: state)
+            }
+            ordinal += 1
+            guard let end else { continue }
+            let hashes = try secrets.finish(contents: end.contents, headerHash: headerHash)
+            guard hashes.whole == end.other else {
+                throw .damaged(rule: "the metadata belongs to other secrets")
+            }
+            guard hashes.metadata == metadata.digest(withLastLine: false) else {
+                throw .damaged(rule: "the secrets belong to other metadata")
+            }
+            return try finish(end)
+        }
+    }
+
+    /// Hands the next item to `body`, or returns the last line.
+    private mutating func nextMetadata(
+        _ body: (Item, borrowing Span<UInt8>) throws(ArchiveFailure) -> Void
+    ) throws(ArchiveFailure) -> StreamEnd? {
+        let previous = self.previous
+        var current: Item?
+        let end = try metadata.next { line throws(ArchiveFailure) -> StreamEnd? in
+            if StreamEnd.begins(line) {
+                return try parsed { () throws(MalformedLine) in try StreamEnd(parsing: line, kind: .metadata) }
+            }
+            let item = try parsed { () throws(MalformedLine) in try ItemLine.decode(line) }
+            guard Travel(item.accessibility) != .nowhere else {
+                throw .damaged(rule: "an item is in the archive that belongs in none")
+            }
+            guard previous?.precedes(item) ?? true else {
+                throw .damaged(rule: "the items are not in order, or one is there twice")
+            }
+            try body(item, line)
+            current = item
+            return nil
+        }
+        if let current {
+            counts[current.itemClass] += 1
+            guard counts.total <= ItemLimits.itemCount else {
+                throw .limit("items: \(ItemLimits.itemCount) are the limit")
+            }
+            self.previous = current
+        }
+        return end
+    }
+
+    private consuming func finish(_ end: StreamEnd) throws(ArchiveFailure) -> ArchiveContents {
+        guard end.header == headerHash else { throw .damaged(rule: "the metadata belongs to another header") }
+        guard end.contents.counts == counts, header.store.map({ $0.counts == counts }) ?? true else {
+            throw .damaged(rule: "the number of items is not the one that is stated")
+        }
+        try metadata.end()
+        return end.contents
+    }
+}
+
+/// The secrets stream of a `RecordReader`.
+private struct SecretsReader: ~Copyable {
+    private let mode: ArchiveMode
+    private var lines: LineReader
+    private var seal: SecretSeal?
+    private var opened = SecretBytes(capacity: 4096)
+
+    init(_ source: consuming ProtectedSource, header: ArchiveHeader, device: DeviceKey?) throws(ArchiveFailure) {
+        var lines = LineReader(source, lineLimit: ItemLimits.secretLineSize)
+        let start = try lines.next { line throws(ArchiveFailure) in
+            try parsed { () throws(MalformedLine) in
+                try StreamStart(parsing: line, kind: .secrets, archiveID: header.archiveID, mode: header.mode)
+            }
+        }
+        mode = header.mode
+        self.lines = lines
+        guard let commitment = start.sealCommitment, let device else { return }
+        let own = try cryptography { () throws(CryptographyFailure) in
+            try SecretSeal(device: device, deviceID: device.id, archiveID: header.archiveID, mode: header.mode)
+        }
+        if constantTimeEqual(own.commitment, commitment) { seal = consume own }
+    }
+
+    /// Reads the line that belongs to `item`, opens it where it can be opened, and replaces `secret`.
+    mutating func next(
+        of item: Item, line: borrowing Span<UInt8>, ordinal: UInt64, into secret: inout SecretBytes
+    ) throws(ArchiveFailure) -> SecretState {
+        let form = try lines.next { line throws(ArchiveFailure) in
+            try parsed { () throws(MalformedLine) in try SecretLine.decode(line, of: item, into: &secret) }
+        }
+        let state: SecretState
+        switch (mode, Travel(item.accessibility), form) {
+        case (.unencrypted, .anyDevice, .stored), (.unencrypted, .thisDevice, .stored): return .stored
+        case (.encrypted, .anyDevice, nil): state = .absent
+        case (.encrypted, .anyDevice, .plain): state = .open
+        case (.encrypted, .thisDevice, .sealed):
+            if seal == nil { return .sealedElsewhere }
+            try open(&secret, line: line, ordinal: ordinal)
+            state = item.secretSize == nil ? .absent : .open
+        default: throw .damaged(rule: "a secret is not in the form that its item needs")
+        }
+        guard secret.count == item.secretSize ?? 0, (state == .absent) == (item.secretSize == nil) else {
+            throw .damaged(rule: "a secret does not have the stated size")
+        }
+        return state
+    }
+
+    /// Reads the last line and returns the hash of the whole stream and the one of the metadata that it states.
+    consuming func finish(
+        contents: ArchiveContents, headerHash: SHA256Digest
+    ) throws(ArchiveFailure) -> (whole: SHA256Digest, metadata: SHA256Digest) {
+        let end = try lines.next { line throws(ArchiveFailure) in
+            try parsed { () throws(MalformedLine) in try StreamEnd(parsing: line, kind: .secrets) }
+        }
+        guard end.header == headerHash else { throw .damaged(rule: "the secrets belong to another header") }
+        guard end.contents == contents else {
+            throw .damaged(rule: "the two streams state different numbers of items")
+        }
+        let whole = lines.digest(withLastLine: true)
+        try lines.end()
+        return (whole, end.other)
+    }
+
+    /// Replaces a sealed secret by what it seals.
+    private mutating func open(
+        _ secret: inout SecretBytes, line: borrowing Span<UInt8>, ordinal: UInt64
+    ) throws(ArchiveFailure) {
+        opened.removeAll()
+        do {
+            try seal?.open(secret, line: line, ordinal: ordinal, into: &opened)
+        } catch .authentication {
+            throw .damaged(rule: "a sealed secret is not genuine")
+        } catch {
+            throw .cryptography("opening a sealed secret")
+        }
+        swap(&secret, &opened)
+    }
+}
+
+/// Turns a malformed line into damage.
+private func parsed<R>(_ body: () throws(MalformedLine) -> R) throws(ArchiveFailure) -> R {
+    do {
+        return try body()
+    } catch {
+        throw ArchiveFailure(error)
+    }
+}

@@ -1,0 +1,33 @@
+internal import AgeEncryption
+internal import ByteStreams
+internal import Cryptography
+internal import GzipStreams
+
+/// Writes the lines of one stream: hash, gzip, age, spool.
+struct StreamWriter: ~Copyable {
+    private var gzip: GzipEncoder<ProtectedSink>
+    private var hash = SHA256()
+
+    init(_ file: UnnamedFile, recipients: [any Recipient]) throws(AgeFailure) {
+        gzip = GzipEncoder(to: try ProtectedSink(file, recipients: recipients))
+    }
+
+    /// Writes `line`, which ends in a line feed.
+    mutating func write(_ line: borrowing SecretBytes) throws(StreamFailure) {
+        try line.withBytes { bytes throws(StreamFailure) in
+            hash.update(bytes)
+            try gzip.write(bytes)
+        }
+    }
+
+    /// The hash of all lines so far; writing may go on, but unhashed.
+    mutating func takeHash() -> SHA256Digest {
+        var taken = SHA256()
+        swap(&taken, &hash)
+        return taken.finalize()
+    }
+
+    consuming func finish() throws(StreamFailure) -> SpooledFile {
+        try gzip.finish()
+    }
+}

@@ -1,0 +1,95 @@
+public import BackupArchive
+internal import ByteStreams
+public import DeviceIdentity
+public import KeychainModel
+
+/// Makes an archive of everything a source holds.
+public struct CreateBackup {
+    private let mode: ArchiveMode
+    private let protection: ArchiveProtection
+    private let device: DeviceKey
+    private let tool: String
+
+    /// Prepares a backup.
+    ///
+    /// - Parameters:
+    ///   - protection: complete for an encrypted archive, without any key for an unencrypted one.
+    ///   - tool: name and version of the program, for the header.
+    public init(mode: ArchiveMode, protection: ArchiveProtection, device: DeviceKey, tool: String) {
+        self.mode = mode
+        self.protection = protection
+        self.device = device
+        self.tool = tool
+    }
+
+    /// Archives the items of `source` as `name` in `folder`.
+    ///
+    /// - Parameter keychain: store ID and keybag of the source, for an unencrypted archive.
+    /// - Throws: `ArchiveFailure`, `FileFailure` (`exists`), and what the source throws; nothing has a name then.
+    public func run(
+        _ source: some ItemSource, keychain: (storeID: [UInt8], keybag: String)?, folder: String, name: String,
+        now: Timestamp
+    ) throws -> CreateReport {
+        var visitor = ArchivingVisitor(
+            try ArchiveWriter(mode: mode, protection: protection, device: device, folder: folder), mode: mode)
+        try source.visitItems(mode == .encrypted ? .plain : .stored, &visitor)
+        let archive = try visitor.finish(created: now, tool: tool, keychain: keychain)
+        try archive.publish(as: name)
+        return CreateReport(
+            header: archive.header, contents: archive.contents, size: archive.size,
+            omitted: visitor.omitted, damaged: visitor.damaged, boundToThisDevice: visitor.boundToThisDevice)
+    }
+}
+
+/// What a backup did.
+public struct CreateReport: Sendable {
+    /// What the archive's `kcbackup.json` says.
+    public let header: ArchiveHeader
+    /// How much it holds.
+    public let contents: ArchiveContents
+    /// Its size in bytes.
+    public let size: UInt64
+    /// The items that are in no archive by rule.
+    public let omitted: [Item]
+    /// The items that could not be read; nil where not even the attributes make an item.
+    public let damaged: [Item?]
+    /// How many of its items will not travel to another device.
+    public let boundToThisDevice: Int
+}
+
+/// Hands items on to the archive and keeps account of those that are not in it.
+private final class ArchivingVisitor: ItemVisitor {
+    private var writer: ArchiveWriter?
+    private let mode: ArchiveMode
+    private(set) var omitted: [Item] = []
+    private(set) var damaged: [Item?] = []
+    private(set) var boundToThisDevice = 0
+
+    init(_ writer: consuming ArchiveWriter, mode: ArchiveMode) {
+        self.writer = consume writer
+        self.mode = mode
+    }
+
+    func wants(_ item: Item) -> Bool {
+        if Travel(item.accessibility) != .nowhere { return true }
+        omitted.append(item)
+        return false
+    }
+
+    func take(_ item: Item, line: borrowing Span<UInt8>, secret: borrowing SecretBytes) throws {
+        if Verdict.decide(item.accessibility, in: mode, onSameDevice: false) != .restores { boundToThisDevice += 1 }
+        try writer?.append(item, line: line, secret: secret)
+    }
+
+    func skip(damaged item: Item?) {
+        damaged.append(item)
+    }
+
+    func finish(
+        created: Timestamp, tool: String, keychain: (storeID: [UInt8], keybag: String)?
+    ) throws -> FinishedArchive {
+        guard let writer = writer.take() else { preconditionFailure("an archive is finished once") }
+        return try writer.finish(
+            omitted: omitted.count, damaged: damaged.count, created: created, tool: tool, keychain: keychain)
+    }
+}

@@ -1,0 +1,96 @@
+public import BackupArchive
+internal import ByteStreams
+public import KeychainModel
+
+extension ProvenArchive {
+    /// Reads every byte and opens whatever can be opened here, keeping nothing.
+    ///
+    /// - Throws: `ArchiveFailure`.
+    public func verify() throws(ArchiveFailure) -> VerifyReport {
+        var visitor = VerifyingVisitor()
+        let contents = try file.readAll(key, device: isFromThisDevice ? device : nil, &visitor)
+        return VerifyReport(
+            contents: contents, opened: visitor.opened, sealedElsewhere: visitor.sealedElsewhere,
+            stored: visitor.stored)
+    }
+
+    /// Reads the metadata to its end and only then, in a second pass, hands each item to `show`.
+    ///
+    /// - Parameters:
+    ///   - survey: sees every item in the first pass, for counts and widths; nothing of it may be shown before the
+    ///     pass has ended well.
+    /// - Returns: how much the archive holds.
+    /// - Throws: `ArchiveFailure`, and what `show` throws.
+    public func inspect(survey: (Item) -> Void, then show: (ArchiveContents, Item) throws -> Void) throws {
+        let contents = try withoutActuallyEscaping(survey) { survey in
+            var visitor = ForwardingVisitor { item in survey(item) }
+            return try file.readMetadata(key, &visitor)
+        }
+        var failure: (any Error)?
+        try withoutActuallyEscaping(show) { show in
+            var visitor = ForwardingVisitor { item in
+                if failure != nil { return }
+                do { try show(contents, item) } catch { failure = error }
+            }
+            _ = try file.readMetadata(key, &visitor)
+        }
+        if let failure { throw failure }
+    }
+
+    /// Reads the metadata to its end and hands each item to `survey`, for counts alone.
+    ///
+    /// - Throws: `ArchiveFailure`.
+    public func survey(_ survey: (Item) -> Void) throws(ArchiveFailure) -> ArchiveContents {
+        var contents = ArchiveContents()
+        do {
+            try withoutActuallyEscaping(survey) { survey in
+                var visitor = ForwardingVisitor { item in survey(item) }
+                contents = try file.readMetadata(key, &visitor)
+            }
+        } catch let failure as ArchiveFailure {
+            throw failure
+        } catch {
+            throw .cryptography("an unforeseen failure")
+        }
+        return contents
+    }
+}
+
+/// What verifying found.
+public struct VerifyReport: Hashable, Sendable {
+    /// How much the archive says it holds, which is what was found.
+    public let contents: ArchiveContents
+    /// Items whose secret was opened, or that have none.
+    public let opened: Int
+    /// Items whose secret another device sealed: their container is proved, their content cannot be opened here.
+    public let sealedElsewhere: Int
+    /// Items whose secret is as the keychain stored it: proved by the signature, not opened.
+    public let stored: Int
+}
+
+private struct VerifyingVisitor: RecordVisitor {
+    var opened = 0
+    var sealedElsewhere = 0
+    var stored = 0
+
+    mutating func take(
+        _ item: Item, line: borrowing Span<UInt8>, secret: borrowing SecretBytes, state: SecretState
+    ) throws(ArchiveFailure) {
+        switch state {
+        case .open, .absent: opened += 1
+        case .sealedElsewhere: sealedElsewhere += 1
+        case .stored: stored += 1
+        case .notRead: break
+        }
+    }
+}
+
+private struct ForwardingVisitor: RecordVisitor {
+    let forward: (Item) -> Void
+
+    mutating func take(
+        _ item: Item, line: borrowing Span<UInt8>, secret: borrowing SecretBytes, state: SecretState
+    ) throws(ArchiveFailure) {
+        forward(item)
+    }
+}

@@ -1,0 +1,224 @@
+public import BackupArchive
+internal import ByteStreams
+public import DeviceIdentity
+public import KeychainModel
+
+/// What a restore is asked to do.
+public struct RestoreOptions: Hashable, Sendable {
+    /// What happens to items that are there already.
+    public var conflictPolicy: ConflictPolicy = .newer
+    /// Apple's device restore: local items that are not synchronizable go first.
+    public var replacesLocalItems = false
+    /// An item that stays behind stops the restore before it begins.
+    public var requiresAll = false
+    /// Plans and reads everything, and writes nothing.
+    public var isDryRun = false
+    /// The device whose unknown origin the user accepts.
+    public var acceptedOrigin: DeviceID?
+
+    /// The defaults.
+    public init() {}
+}
+
+/// Why a restore is refused before anything is written.
+public enum RestoreRefusal: Error, Hashable, Sendable {
+    /// An unencrypted archive of another device.
+    case unencryptedElsewhere(device: DeviceID)
+    /// Nobody vouches for who made the archive.
+    case unknownOrigin(device: DeviceID)
+    /// This many items would stay behind, and all were required.
+    case itemsStayBehind(Int)
+    /// This many items conflict, and the policy is to fail.
+    case conflicts(Int)
+}
+
+/// What a restore did, or would do.
+public struct RestoreReport: Sendable {
+    /// How many items met which fate.
+    public let counts: RestoreCounts
+    /// How much the archive holds.
+    public let contents: ArchiveContents
+    /// The items that stay behind, with the reason.
+    public let stayingBehind: [(item: Item, reason: Verdict.Reason)]
+    /// The items that cannot be written.
+    public let failing: [(item: Item, problem: RestoreAction.Problem)]
+    /// True when nothing was written because that was asked.
+    public let isDryRun: Bool
+}
+
+/// Restores an archive: reads it to its last byte while planning, then writes in the same transaction.
+///
+/// Everything happens within one transaction of the target that writes nothing until the plan is complete, so the
+/// plan cannot grow stale and a failure at any point leaves the target as it was.
+public struct RestoreBackup {
+    private let archive: ProvenArchive
+    private let options: RestoreOptions
+    private let rules: RestoreRules
+
+    /// Prepares a restore.
+    ///
+    /// - Throws: `RestoreRefusal` (`unencryptedElsewhere`, `unknownOrigin`).
+    public init(_ archive: ProvenArchive, options: RestoreOptions) throws(RestoreRefusal) {
+        try self.init(archive, options: options) { accessibility, mode, onSameDevice in
+            Verdict.decide(accessibility, in: mode, onSameDevice: onSameDevice)
+        }
+    }
+
+    /// Prepares a restore with another verdict function, for the test that shows that keys protect and not the verdict.
+    init(
+        _ archive: ProvenArchive, options: RestoreOptions,
+        verdict: @escaping @Sendable (Accessibility, ArchiveMode, Bool) -> Verdict
+    ) throws(RestoreRefusal) {
+        let header = archive.file.header
+        let refusesAll = verdict(.whenUnlocked, header.mode, archive.isFromThisDevice) != .restores
+        if header.mode == .unencrypted, refusesAll { throw .unencryptedElsewhere(device: header.device) }
+        if archive.origin == .unknown, options.acceptedOrigin != header.device {
+            throw .unknownOrigin(device: header.device)
+        }
+        self.archive = archive
+        self.options = options
+        rules = RestoreRules(
+            mode: header.mode, isSameDevice: archive.isFromThisDevice, policy: options.conflictPolicy,
+            replacesLocalItems: options.replacesLocalItems, verdict: verdict)
+    }
+
+    /// Restores into `target`.
+    ///
+    /// - Parameter observe: sees each item and what becomes of it, in archive order, once the plan is complete; what
+    ///   it collects counts only when `run` returns.
+    /// - Throws: `ArchiveFailure`, `RestoreRefusal` (`itemsStayBehind`, `conflicts`), and what the target throws;
+    ///   nothing is written then.
+    public func run(
+        into target: some ItemTarget, observe: ((Item, RestoreAction) -> Void)? = nil
+    ) throws -> RestoreReport {
+        if options.isDryRun { return try target.readItems { existing in try plan(existing, observe).report } }
+        return try target.writeItems { writer in
+            let plan = try plan(writer, observe)
+            if options.replacesLocalItems { _ = try writer.removeLocalItems() }
+            let visitor = ApplyingVisitor(plan.actions, writer, form: form)
+            try read(visitor)
+            guard visitor.ordinal == plan.actions.count else {
+                throw ArchiveFailure.damaged(rule: "it changed while it was being restored")
+            }
+            return plan.report
+        }
+    }
+
+    private func plan(
+        _ existing: any ExistingItems, _ observe: ((Item, RestoreAction) -> Void)?
+    ) throws -> (actions: ActionList, report: RestoreReport) {
+        let visitor = PlanningVisitor(rules, existing, form: form, observe: observe)
+        let contents = try read(visitor)
+        var counts = visitor.actions.counts
+        if options.requiresAll, counts.stayBehind > 0 { throw RestoreRefusal.itemsStayBehind(counts.stayBehind) }
+        if options.conflictPolicy == .fail, counts.update > 0 { throw RestoreRefusal.conflicts(counts.update) }
+        if options.replacesLocalItems { try existing.localItems { _ in counts.remove += 1 } }
+        let report = RestoreReport(
+            counts: counts, contents: contents, stayingBehind: visitor.stayingBehind, failing: visitor.failing,
+            isDryRun: options.isDryRun)
+        return (visitor.actions, report)
+    }
+
+    @discardableResult
+    private func read(_ visitor: some TargetVisitor) throws -> ArchiveContents {
+        var visitor = visitor
+        do {
+            return try archive.file.readAll(archive.key, device: archive.device, &visitor)
+        } catch {
+            // A failure of the target travels beside the archive's own failures.
+            throw visitor.targetFailure ?? error
+        }
+    }
+
+    private var form: SecretForm { archive.file.header.mode == .unencrypted ? .stored : .plain }
+}
+
+/// A visitor that works on the target, whose errors the archive knows nothing of.
+private protocol TargetVisitor: RecordVisitor {
+    var targetFailure: (any Error)? { get }
+}
+
+/// The first pass: decides.
+private final class PlanningVisitor: TargetVisitor {
+    private let rules: RestoreRules
+    private let existing: any ExistingItems
+    private let form: SecretForm
+    private let observe: ((Item, RestoreAction) -> Void)?
+    private(set) var actions = ActionList()
+    private(set) var stayingBehind: [(item: Item, reason: Verdict.Reason)] = []
+    private(set) var failing: [(item: Item, problem: RestoreAction.Problem)] = []
+    private(set) var targetFailure: (any Error)?
+
+    init(
+        _ rules: RestoreRules, _ existing: any ExistingItems, form: SecretForm,
+        observe: ((Item, RestoreAction) -> Void)?
+    ) {
+        self.rules = rules
+        self.existing = existing
+        self.form = form
+        self.observe = observe
+    }
+
+    func take(
+        _ item: Item, line: borrowing Span<UInt8>, secret: borrowing SecretBytes, state: SecretState
+    ) throws(ArchiveFailure) {
+        do {
+            let action = try action(for: item, secret: secret, state: state)
+            actions.append(action)
+            observe?(item, action)
+            switch action {
+            case .staysBehind(let reason): stayingBehind.append((item, reason))
+            case .fail(let problem): failing.append((item, problem))
+            case .create, .update, .same, .keep: break
+            }
+        } catch {
+            targetFailure = error
+            throw .damaged(rule: "the keychain could not be read")
+        }
+    }
+
+    private func action(
+        for item: Item, secret: borrowing SecretBytes, state: SecretState
+    ) throws -> RestoreAction {
+        let byKey = try existing.item(withKeyOf: item)
+        let byUUID = try existing.item(withUUID: item.uuid)
+        var isIdentical = false
+        if let counterpart = byKey ?? byUUID, counterpart == item, state != .sealedElsewhere {
+            isIdentical = try existing.secret(of: counterpart, equals: secret, in: form)
+        }
+        return rules.action(
+            for: item, byKey: byKey, byUUID: byUUID, secretIsOpen: state != .sealedElsewhere,
+            isIdentical: { isIdentical })
+    }
+}
+
+/// The second pass: writes what the plan says.
+private final class ApplyingVisitor: TargetVisitor {
+    private let actions: ActionList
+    private let writer: any ItemWriter
+    private let form: SecretForm
+    private(set) var ordinal = 0
+    private(set) var targetFailure: (any Error)?
+
+    init(_ actions: ActionList, _ writer: any ItemWriter, form: SecretForm) {
+        self.actions = actions
+        self.writer = writer
+        self.form = form
+    }
+
+    func take(
+        _ item: Item, line: borrowing Span<UInt8>, secret: borrowing SecretBytes, state: SecretState
+    ) throws(ArchiveFailure) {
+        defer { ordinal += 1 }
+        guard actions.writes(ordinal) else { return }
+        do {
+            let replaced =
+                actions.updates(ordinal)
+                ? try writer.item(withKeyOf: item) ?? writer.item(withUUID: item.uuid) : nil
+            try writer.put(item, line: line, secret: secret, in: form, replacing: replaced)
+        } catch {
+            targetFailure = error
+            throw .damaged(rule: "the keychain could not be written")
+        }
+    }
+}
