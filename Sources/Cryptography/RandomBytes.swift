@@ -1,0 +1,42 @@
+public import ByteStreams
+internal import CLibCrypto
+internal import Glibc
+
+/// Random numbers for keys and for what is public but must never repeat.
+public enum RandomBytes {
+    /// Makes `count` secret bytes from libcrypto's private generator (`RAND_priv_bytes`).
+    ///
+    /// - Throws: `CryptographyFailure.library` when the generator cannot be seeded.
+    public static func secret(count: Int) throws(CryptographyFailure) -> SecretBytes {
+        var secret = SecretBytes(capacity: count)
+        if count == 0 { return secret }
+        let length = try LibCrypto.int32(count, "number of random bytes")
+        unsafe try secret.append(length: count, failure: .library("random bytes")) {
+            unsafe RAND_priv_bytes($0, length)
+        }
+        return secret
+    }
+
+    /// Makes `count` public bytes (salts, nonces, identifiers) from the kernel (`getentropy`).
+    ///
+    /// The kernel is asked each time, so that a copied or forked process does not repeat them.
+    ///
+    /// - Throws: `CryptographyFailure.library` when the kernel refuses.
+    public static func bytes(count: Int) throws(CryptographyFailure) -> [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: count)
+        let status = unsafe bytes.withUnsafeMutableBytes { buffer in
+            var rest = unsafe buffer[...]
+            while unsafe !rest.isEmpty {
+                let piece = unsafe UnsafeMutableRawBufferPointer(rebasing: rest.prefix(kernelLimit))
+                guard let start = piece.baseAddress, unsafe getentropy(start, piece.count) == 0 else { return false }
+                unsafe rest = rest.dropFirst(kernelLimit)
+            }
+            return true
+        }
+        guard status else { throw .library("getentropy") }
+        return bytes
+    }
+
+    // getentropy(3) gives at most 256 bytes a call, and then never fewer than asked for.
+    private static let kernelLimit = 256
+}

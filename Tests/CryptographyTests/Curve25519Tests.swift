@@ -1,0 +1,99 @@
+import ByteStreams
+import Cryptography
+import TestSupport
+import Testing
+
+@Suite struct Curve25519Tests {
+    /// RFC 7748, section 5.2.
+    static let products: [(privateKey: String, publicKey: String, shared: String)] = [
+        (
+            "a546e36bf0527c9d3b16154b82465edd62144c0ac1fc5a18506a2244ba449ac4",
+            "e6db6867583030db3594c1a424b15f7c726624ec26b3353b10a903a6d0ab1c4c",
+            "c3da55379de9c6908e94ea4df28d084f32eccf03491c71f754b4075577a28552"
+        ),
+        (
+            "4b66e9d4d1b4673c5ad22691957d6af5c11b6421e0ea01d42ca4169e7918ba0d",
+            "e5210f12786811d3f4b7959d0538ae2c31dbe7106fc03c3efc4cd549c715a493",
+            "95cbde9476e8907d7aade45cb4b873f88b595a68799fa152e6f8f7647aac7957"
+        ),
+    ]
+
+    @Test("X25519 gives the published products", arguments: products)
+    func product(privateKey: String, publicKey: String, shared: String) throws {
+        let result = try X25519.sharedSecret(privateKey: secret(privateKey), publicKey: hex(publicKey))
+        #expect(try result.bytesForTest() == hex(shared))
+    }
+
+    @Test("both sides reach one secret")
+    func agreement() throws {
+        let alice = try X25519.generatePrivateKey()
+        let bob = try X25519.generatePrivateKey()
+        let left = try X25519.sharedSecret(privateKey: alice, publicKey: X25519.publicKey(of: bob))
+        let right = try X25519.sharedSecret(privateKey: bob, publicKey: X25519.publicKey(of: alice))
+        let agreed = constantTimeEqual(left, right)
+        let sameKey = constantTimeEqual(alice, bob)
+        #expect(agreed)
+        #expect(!sameKey)
+    }
+
+    @Test(
+        "public keys of small order are refused",
+        arguments: [
+            "0000000000000000000000000000000000000000000000000000000000000000",
+            "0100000000000000000000000000000000000000000000000000000000000000",
+            "e0eb7a7c3b41b8ae1656e3faf19fc46ada098deb9c32b1fd866205165f49b800",
+            "ecffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
+        ])
+    func smallOrder(_ publicKey: String) throws {
+        #expect(throws: CryptographyFailure.authentication) {
+            _ = try X25519.sharedSecret(privateKey: X25519.generatePrivateKey(), publicKey: hex(publicKey)).count
+        }
+    }
+
+    /// RFC 8032, section 7.1, tests 1, 2 and 3.
+    static let signatures: [(seed: String, publicKey: String, message: String, signature: String)] = [
+        (
+            "9d61b19deffd5a60ba844af492ec2cc44449c5697b326919703bac031cae7f60",
+            "d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a", "",
+            "e5564300c360ac729086e2cc806e828a84877f1eb8e5d974d873e06522490155"
+                + "5fb8821590a33bacc61e39701cf9b46bd25bf5f0595bbe24655141438e7a100b"
+        ),
+        (
+            "4ccd089b28ff96da9db6c346ec114e0f5b8a319f35aba624da8cf6ed4fb8a6fb",
+            "3d4017c3e843895a92b70aa74d1b7ebc9c982ccf2ec4968cc0cd55f12af4660c", "72",
+            "92a009a9f0d4cab8720e820b5f642540a2b27b5416503f8fb3762223ebdb69da"
+                + "085ac1e43e15996e458f3613d0f11d8c387b2eaeb4302aeeb00d291612bb0c00"
+        ),
+        (
+            "c5aa8df43f9f837bedb7442f31dcb7b166d38535076f094b85ce3a2e0b4458f7",
+            "fc51cd8e6218a1a38da47ed00230f0580816ed13ba3303ac5deb911548908025", "af82",
+            "6291d657deec24024827e69c3abe01a30ce548a284743a445e3680d7db5ac3ac"
+                + "18ff9b538d16f290ae67f760984dc6594a7c15e9716ed28dc027beceea1ec40a"
+        ),
+    ]
+
+    @Test("Ed25519 gives the published keys and signatures, and accepts no other", arguments: signatures)
+    func signature(seed: String, publicKey: String, message: String, signature: String) throws {
+        let bytes = try hex(message)
+        let key = try hex(publicKey)
+        let expected = try hex(signature)
+        #expect(try Ed25519.publicKey(seed: secret(seed)) == key)
+        #expect(try Ed25519.sign(bytes.span, seed: secret(seed)) == expected)
+        #expect(try Ed25519.isValid(signature: expected, of: bytes.span, publicKey: key))
+        #expect(try !Ed25519.isValid(signature: expected, of: (bytes + [0]).span, publicKey: key))
+        #expect(try !Ed25519.isValid(signature: Array(expected.dropLast()), of: bytes.span, publicKey: key))
+        var flipped = expected
+        flipped[40] ^= 1
+        #expect(try !Ed25519.isValid(signature: flipped, of: bytes.span, publicKey: key))
+        #expect(try !Ed25519.isValid(signature: expected, of: bytes.span, publicKey: key.reversed()))
+    }
+
+    @Test("keys of other lengths than 32 bytes are refused")
+    func keyLengths() throws {
+        #expect(throws: CryptographyFailure.self) { _ = try X25519.publicKey(of: SecretBytes(copying: [1])) }
+        #expect(throws: CryptographyFailure.self) { _ = try Ed25519.publicKey(seed: SecretBytes(copying: 0...32)) }
+        #expect(throws: CryptographyFailure.unsupportedParameters("public key length")) {
+            _ = try X25519.sharedSecret(privateKey: SecretBytes(copying: 0...31), publicKey: [1]).count
+        }
+    }
+}
