@@ -1,0 +1,76 @@
+# `make` alone prints this list; every target works from a fresh clone. Needs Swift 6.3 and GNU make.
+
+PREFIX ?= /usr/local
+DESTDIR ?=
+# More flags for the release build, e.g. --static-swift-stdlib for a binary that needs no Swift runtime beside it.
+SWIFTFLAGS ?=
+
+# What is to be installed, laid out as below PREFIX, so that `sudo make install` after `make build` only copies.
+STAGE := .build/stage
+BINARY := bin/kcbackup
+MANUAL := share/man/man1/kcbackup.1
+COMPLETIONS := share/bash-completion/completions/kcbackup share/zsh/site-functions/_kcbackup \
+	share/fish/vendor_completions.d/kcbackup.fish
+SOURCES := Package.swift $(shell find Sources -type f)
+
+.PHONY: help build test demo install uninstall format clean packages-build packages-test
+# Half a file must not look up to date.
+.DELETE_ON_ERROR:
+
+help:
+	@echo 'make build      release binary, manual page and shell completions, in $(STAGE)'
+	@echo 'make test       build, check the format, run all tests'
+	@echo 'make demo       backup and restore of the sample keychain, in a temporary folder'
+	@echo 'make install    install below PREFIX=$(PREFIX) (and DESTDIR=)'
+	@echo 'make uninstall  remove what install put there'
+	@echo 'make format     rewrite the sources in the format that `make test` expects'
+	@echo 'make clean      remove all that was built'
+
+build: $(addprefix $(STAGE)/,$(BINARY) $(MANUAL) $(COMPLETIONS))
+
+test: packages-test
+	swift build --build-tests
+	swift format lint --strict --recursive Sources Tests Package.swift
+	# The backtrace of a crashing test prints memory, and takes seconds.
+	SWIFT_BACKTRACE=enable=no swift test
+
+demo: packages-test $(STAGE)/$(BINARY)
+	KCBACKUP=$(abspath $(STAGE)/$(BINARY)) Samples/demo.sh
+
+install: build
+	install -D -m 755 $(STAGE)/$(BINARY) $(DESTDIR)$(PREFIX)/$(BINARY)
+	for file in $(MANUAL) $(COMPLETIONS); do \
+		install -D -m 644 $(STAGE)/$$file $(DESTDIR)$(PREFIX)/$$file || exit 1; \
+	done
+
+uninstall:
+	rm -f $(addprefix $(DESTDIR)$(PREFIX)/,$(BINARY) $(MANUAL) $(COMPLETIONS))
+
+format:
+	swift format --in-place --recursive Sources Tests Package.swift
+
+clean:
+	rm -rf .build
+
+packages-build:
+	@.ci/install-packages build
+
+packages-test:
+	@.ci/install-packages test
+
+# The packages are order-only: looking for them must not make the binary look old.
+$(STAGE)/$(BINARY): $(SOURCES) | packages-build
+	swift build --configuration release --product kcbackup $(SWIFTFLAGS)
+	install -D -m 755 .build/release/kcbackup $@
+
+# The plugin of swift-argument-parser writes the page from the same declarations as --help.
+$(STAGE)/$(MANUAL): $(STAGE)/$(BINARY)
+	swift package plugin generate-manual
+	install -D -m 644 .build/plugins/GenerateManual/outputs/kcbackup/kcbackup.1 $@
+
+$(STAGE)/share/bash-completion/%: shell = bash
+$(STAGE)/share/zsh/%: shell = zsh
+$(STAGE)/share/fish/%: shell = fish
+$(addprefix $(STAGE)/,$(COMPLETIONS)): $(STAGE)/$(BINARY)
+	@mkdir -p $(@D)
+	$(STAGE)/$(BINARY) --generate-completion-script $(shell) > $@

@@ -1,0 +1,52 @@
+import Foundation
+import Testing
+
+@Suite("The rules of the house, for the whole of it")
+struct LayoutTests {
+    @Test(
+        "Package.swift gives each C library to exactly one target", arguments: ["CLibArchive", "CLibCrypto", "CZlib"])
+    func cLibrariesHaveOneUser(library: String) {
+        let users = Manifest.current.dependencies.filter { $0.value.contains(library) }.map(\.key)
+        #expect(users == [SourceRule.owners[library]])
+    }
+
+    @Test("Package.swift has every folder of sources, and uses only what stands before it")
+    func targetsReadFromTheBottomUp() {
+        let order = Manifest.current.order
+        #expect(order.sorted() == Repository.names(in: "Sources").filter { SourceRule.owners[$0] == nil })
+        for (place, target) in order.enumerated() {
+            let later = Manifest.current.dependencies[target]?.intersection(order[place...])
+            #expect(later == [], "\(target)")
+        }
+    }
+
+    @Test("Each folder of tests mirrors one of sources, and each target has tests")
+    func testsMirrorSources() {
+        let subjects = Repository.names(in: "Tests").filter { !["TestSupport", "StyleTests"].contains($0) }
+        let targets = Repository.names(in: "Sources").filter { SourceRule.owners[$0] == nil }
+        #expect(subjects == targets.map { $0 + "Tests" }.sorted())
+    }
+
+    @Test("Every file that a document links to exists", arguments: documents)
+    func linksLeadSomewhere(path: String) throws {
+        let document = try #require(Repository.others.first { $0.path == path })
+        #expect(deadLinks(in: document) == [])
+    }
+
+    @Test("A link to a file that is not there is found")
+    func deadLinksAreFound() {
+        let text = "[a](Package.swift) [b](https://example.com/x) [c](#part) [d](missing.md#part) ![e](docs/none.png)"
+        #expect(deadLinks(in: SourceFile(path: "README.md", text: text)) == ["missing.md", "docs/none.png"])
+        #expect(deadLinks(in: SourceFile(path: "docs/a/b.md", text: "[f](../../LICENSE) [g](LICENSE)")) == ["LICENSE"])
+    }
+
+    /// The documents there are: README.md once it is written, and the others.
+    static let documents = Repository.others.map(\.path).filter { $0.hasSuffix(".md") }
+
+    /// The relative links of a document whose target is not in the repository.
+    private func deadLinks(in document: SourceFile) -> [String] {
+        let folder = (document.path as NSString).deletingLastPathComponent
+        return document.text.matches(of: /\]\(([^)\s#]+)[^)]*\)/).map { String($0.1) }
+            .filter { !$0.contains(":") && !Repository.exists(folder.isEmpty ? $0 : "\(folder)/\($0)") }
+    }
+}

@@ -1,0 +1,73 @@
+import Foundation
+
+/// The files that the rules are about.
+enum Repository {
+    /// The folder of Package.swift.
+    static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent()
+
+    /// The sources: Swift, and the C fences.
+    static let sources = files(below: "Sources", endings: ["swift", "h", "c", "modulemap"])
+    /// The tests.
+    static let tests = files(below: "Tests", endings: ["swift"])
+    /// What is neither: scripts, the Makefile, documents.
+    static let others =
+        files(below: ".ci", endings: nil) + files(below: "Samples", endings: ["sh", "md"])
+        + files(below: "docs", endings: ["md"]) + files(in: "", named: ["Makefile", "Package.swift"])
+        + topLevelDocuments
+
+    /// README.md and its neighbours, of which some may not be written yet.
+    static var topLevelDocuments: [SourceFile] {
+        files(in: "", named: names(in: "").filter { $0.hasSuffix(".md") })
+    }
+
+    /// The names in a folder, without hidden ones, sorted; none when there is no such folder.
+    static func names(in folder: String) -> [String] {
+        let names = try? FileManager.default.contentsOfDirectory(atPath: root.appending(path: folder).path)
+        return (names ?? []).filter { !$0.hasPrefix(".") }.sorted()
+    }
+
+    /// True when there is a file or folder at `path`.
+    static func exists(_ path: String) -> Bool {
+        // Resolved as a link is, by its words: the folders that `..` leaves need not be there.
+        FileManager.default.fileExists(atPath: root.appending(path: path).standardizedFileURL.path)
+    }
+
+    private static func files(below folder: String, endings: Set<String>?) -> [SourceFile] {
+        let found = FileManager.default.enumerator(atPath: root.appending(path: folder).path)
+        let names = (found?.allObjects as? [String] ?? []).sorted()
+        return files(
+            in: folder + "/", named: names.filter { endings?.contains(($0 as NSString).pathExtension) ?? true })
+    }
+
+    private static func files(in folder: String, named names: [String]) -> [SourceFile] {
+        names.compactMap { name in
+            let text = try? String(contentsOf: root.appending(path: folder + name), encoding: .utf8)
+            return text.map { SourceFile(path: folder + name, text: $0) }
+        }
+    }
+}
+
+/// What Package.swift says about the libraries and the program.
+struct Manifest: Sendable {
+    /// The dependencies of each target, by name; other packages appear under the name of their constant.
+    let dependencies: [String: Set<String>]
+    /// The names of the targets, as they follow each other.
+    let order: [String]
+
+    init(_ text: String) {
+        let declaration =
+            /(?:library\(\s*|executableTarget\(\s*name:\s*)"(\w+)",\s*(?:dependencies:\s*)?\[([^\]]*)\]/
+        var dependencies: [String: Set<String>] = [:]
+        var order: [String] = []
+        for match in text.matches(of: declaration) {
+            dependencies[String(match.1)] = Set(match.2.matches(of: /\w+/).map { String($0.0) })
+            order.append(String(match.1))
+        }
+        self.dependencies = dependencies
+        self.order = order
+    }
+
+    /// The one of this repository.
+    static let current = Manifest(Repository.others.first { $0.path == "Package.swift" }?.text ?? "")
+}

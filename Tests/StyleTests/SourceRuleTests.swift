@@ -1,0 +1,74 @@
+import Testing
+
+@Suite("The rules of the house, file by file")
+struct SourceRuleTests {
+    /// One way to break each rule.
+    static let planted: [(SourceRule, SourceFile)] = [
+        (
+            .libraryHasOneImporter,
+            SourceFile(path: "Sources/AgeEncryption/A.swift", text: "internal import CLibCrypto\n")
+        ),
+        (
+            .libraryHasOneImporter,
+            SourceFile(path: "Sources/BackupEngine/A.swift", text: "public import struct GRDB.Row")
+        ),
+        (.importsAreDeclared, SourceFile(path: "Sources/ByteStreams/A.swift", text: "@testable import Cryptography\n")),
+        (.noFoundationOnDataPath, SourceFile(path: "Sources/KeychainModel/A.swift", text: "import Foundation\n")),
+        (
+            .noFoundationOnDataPath,
+            SourceFile(path: "Sources/Cryptography/A.swift", text: "import FoundationEssentials")
+        ),
+        (.unsafeStaysInFences, SourceFile(path: "Sources/kcbackup/A.swift", text: "let a = unsafe b()\n")),
+        (.unsafeStaysInFences, SourceFile(path: "Sources/BackupEngine/A.swift", text: "nonisolated(unsafe) var a = 1")),
+        (.unsafeStaysInFences, SourceFile(path: "Sources/BackupEngine/A.swift", text: #"let a = "\(unsafe b(")"))""#)),
+        (.onlyProgramPrints, SourceFile(path: "Sources/BackupEngine/A.swift", text: "    print(item)\n")),
+        (.inputNeverTraps, SourceFile(path: "Sources/kcbackup/A.swift", text: "default: fatalError()\n")),
+        (.fileHoldsOneIdea, SourceFile(path: "Sources/kcbackup/A.swift", text: .init(repeating: "\n", count: 351))),
+        (.nothingLeftOver, SourceFile(path: "Sources/kcbackup/A.swift", text: "// TO" + "DO: check\n")),
+    ]
+
+    /// What looks like a violation and is none.
+    static let innocent: [SourceFile] = [
+        SourceFile(path: "Sources/Cryptography/A.swift", text: "internal import CLibCrypto\nlet a = unsafe b()\n"),
+        SourceFile(path: "Sources/BackupEngine/A.swift", text: "import Foundation\nimport KeychainStore\n"),
+        SourceFile(path: "Sources/KeychainModel/A.swift", text: "// unsafe, /* print( */\nlet a = \"unsafe print(\"\n"),
+        SourceFile(path: "Sources/KeychainModel/B.swift", text: "/* fatalError /* nested */ unsafe */ let b = 1\n"),
+        SourceFile(
+            path: "Sources/KeychainModel/C.swift", text: "let c = #\"a\"unsafe\"#, d = \"\"\"\n a\"unsafe \n\"\"\"\n"),
+        SourceFile(path: "Sources/KeychainModel/D.swift", text: "terminal.print(a); footprint(b); unsafely(c)\n"),
+        SourceFile(path: "Sources/KeychainModel/E.swift", text: .init(repeating: "\n", count: 350)),
+    ]
+
+    @Test("The sources keep every rule", arguments: SourceRule.allCases)
+    func sourcesKeep(rule: SourceRule) {
+        #expect(Repository.sources.count > 20, "the sources were not found")
+        #expect(Repository.sources.flatMap { rule.violations(in: $0) } == [], "\(rule.rawValue)")
+    }
+
+    @Test("Every rule finds what breaks it", arguments: planted.indices)
+    func rulesFindViolations(index: Int) {
+        let (rule, file) = Self.planted[index]
+        #expect(rule.violations(in: file).count == 1, "\(rule.rawValue)")
+    }
+
+    @Test("No rule is without a planted violation")
+    func everyRuleIsTried() {
+        #expect(Set(Self.planted.map(\.0)) == Set(SourceRule.allCases))
+    }
+
+    @Test("No rule finds fault with comments, strings and similar names", arguments: innocent.indices)
+    func rulesSpareTheInnocent(index: Int) {
+        #expect(SourceRule.allCases.flatMap { $0.violations(in: Self.innocent[index]) } == [])
+    }
+
+    @Test("Every fence that is listed by name is one")
+    func listedFencesAreFences() {
+        let users = Repository.sources.filter { !$0.places(of: /\bunsafe\b/).isEmpty }.map(\.path)
+        #expect(SourceRule.fenceFiles.subtracting(users) == [])
+    }
+
+    @Test("Nothing in tests, scripts and documents is marked as unfinished")
+    func nothingIsLeftOverElsewhere() {
+        #expect((Repository.tests + Repository.others).flatMap(leftovers) == [])
+    }
+}

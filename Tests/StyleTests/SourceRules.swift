@@ -1,0 +1,68 @@
+import Foundation
+
+/// A rule that one source file keeps or breaks, by itself.
+enum SourceRule: String, CaseIterable, Sendable {
+    case libraryHasOneImporter = "a library is imported by its one target only"
+    case importsAreDeclared = "a target imports only the targets that Package.swift lists for it"
+    case noFoundationOnDataPath = "Foundation is imported above the data path only"
+    case unsafeStaysInFences = "`unsafe` stands in the fences only"
+    case onlyProgramPrints = "only the program prints"
+    case inputNeverTraps = "no `fatalError`: what input can cause is thrown, what only we can cause is a precondition"
+    case fileHoldsOneIdea = "a file has at most 350 lines"
+    case nothingLeftOver = "no mark says that something is still to be done"
+
+    /// The target that fences each library.
+    static let owners = [
+        "CLibArchive": "TarArchive", "CLibCrypto": "Cryptography", "CZlib": "GzipStreams",
+        "GRDB": "KeychainStore", "GRDBSQLite": "KeychainStore", "ArgumentParser": "kcbackup",
+    ]
+    /// The targets that may import Foundation: below them, bytes, paths and dates have types of their own, and a
+    /// secret must have no way into `Data`.
+    static let foundationTargets: Set = ["BackupEngine", "kcbackup"]
+    /// The targets whose business is memory, system calls or a C library.
+    static let fenceTargets: Set = ["ByteStreams", "Cryptography", "TarArchive", "GzipStreams"]
+    /// The files elsewhere that call C, each for a reason given in its first comment.
+    static let fenceFiles: Set<String> = []
+    /// Lines in a file.
+    static let longestFile = 350
+
+    /// Where `file` breaks the rule; empty when it keeps it.
+    func violations(in file: SourceFile, of manifest: Manifest = .current) -> [String] {
+        switch self {
+        case .libraryHasOneImporter:
+            return file.imports.filter { Self.owners[$0, default: file.target ?? ""] != file.target }
+                .map { "\(file.path) imports \($0)" }
+        case .importsAreDeclared:
+            let declared = manifest.dependencies[file.target ?? ""] ?? []
+            return file.imports.filter { manifest.dependencies[$0] != nil && !declared.contains($0) }
+                .map { "\(file.path) imports \($0)" }
+        case .noFoundationOnDataPath:
+            guard !Self.foundationTargets.contains(file.target ?? "") else { return [] }
+            return file.imports.filter { $0.hasPrefix("Foundation") }.map { "\(file.path) imports \($0)" }
+        case .unsafeStaysInFences:
+            guard !Self.fenceTargets.contains(file.target ?? ""), !Self.fenceFiles.contains(file.path) else {
+                return []
+            }
+            return file.places(of: /\bunsafe\b/)
+        case .onlyProgramPrints:
+            return file.target == "kcbackup" ? [] : file.places(of: /(?:^|[^.\w])(?:print|debugPrint|dump)\(/)
+        case .inputNeverTraps:
+            return file.places(of: /\bfatalError\b/)
+        case .fileHoldsOneIdea:
+            let lines = file.text.split(separator: "\n", omittingEmptySubsequences: false).count - 1
+            return lines > Self.longestFile ? ["\(file.path): \(lines) lines"] : []
+        case .nothingLeftOver:
+            return leftovers(in: file)
+        }
+    }
+}
+
+/// The lines of `file`, comments and all, that carry a mark of unfinished work.
+func leftovers(in file: SourceFile) -> [String] {
+    // Put together here, so that this line is not one of them.
+    let marks = ["TO" + "DO", "FIX" + "ME", "X" + "XX", "HA" + "CK"]
+    return file.text.split(separator: "\n", omittingEmptySubsequences: false).enumerated().compactMap { index, line in
+        let words = line.split { !$0.isLetter && !$0.isNumber && $0 != "_" }
+        return words.contains { marks.contains(String($0)) } ? "\(file.path):\(index + 1)" : nil
+    }
+}
