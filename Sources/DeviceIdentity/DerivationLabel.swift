@@ -1,0 +1,27 @@
+/// Every purpose for which something is derived from a device key or about a device: all labels of this module.
+///
+/// No label is the beginning of another, so that fields may follow a label without two purposes ever meeting. A label
+/// never changes its meaning; another derivation gets another label, with the next version.
+enum DerivationLabel: String, CaseIterable {
+    /// HKDF salt that turns the 32 bytes of the file into the key from which all others are expanded.
+    case deviceKey = "kcbackup/v1/device-key"
+    /// Seed of the Ed25519 key that signs archives and names the device.
+    case signingSeed = "kcbackup/v1/signing-seed"
+    /// Wraps the class keys that need no passcode. Then: the caller's context.
+    case keybagWrapping = "kcbackup/v1/keybag-wrapping"
+    /// Authenticates a keybag. Then: the caller's context.
+    case keybagMAC = "kcbackup/v1/keybag-mac"
+    /// The device's part in what opens a keychain with a passcode.
+    case passcodeShare = "kcbackup/v1/passcode-share"
+    /// The keys of passcode and device together: HKDF salt, and the beginning of its info. Then: the caller's context.
+    case passcodeKeys = "kcbackup/v1/passcode-keys"
+    /// Seals ThisDeviceOnly secrets in an archive. Then: length of the mode in one byte, mode, archive ID.
+    case sealKeys = "kcbackup/v1/seal-keys"
+    /// Authenticates the device's own small files. Then: the caller's context.
+    case stateMAC = "kcbackup/v1/state-mac"
+    /// Begins what is hashed to recognise a machine. Then: the 32 digits of the machine ID.
+    case machineID = "kcbackup/v1/machine-id"
+
+    /// The label as bytes.
+    var bytes: [UInt8] { Array(rawValue.utf8) }
+}

@@ -1,0 +1,114 @@
+public import ByteStreams
+public import Cryptography
+
+/// This installation's key, and everything that is derived from it; the key itself never leaves.
+///
+/// Derivations are HKDF-SHA-256 (RFC 5869) under the labels of `DerivationLabel`. Equal keys and arguments give equal
+/// results, on any machine and in any version.
+public final class DeviceKey: Sendable {
+    /// The length of the secret that a provider keeps, in bytes.
+    public static let secretLength = 32
+
+    /// The name of the device, which its public key certifies.
+    public let id: DeviceID
+    /// The 32-byte Ed25519 public key of the device.
+    public let signingPublicKey: [UInt8]
+    private let pseudoRandomKey: SecretBytes
+    private let signingSeed: SecretBytes
+
+    /// Derives a device from the 32 random bytes that its provider keeps.
+    ///
+    /// - Throws: `CryptographyFailure` (`unsupportedParameters` for another length, `library`).
+    public init(secret: borrowing SecretBytes) throws(CryptographyFailure) {
+        guard secret.count == Self.secretLength else { throw .unsupportedParameters("device key length") }
+        let key = try HKDF.extract(salt: DerivationLabel.deviceKey.bytes, inputKey: secret)
+        let seed = try HKDF.expand(pseudoRandomKey: key, info: DerivationLabel.signingSeed.bytes, count: 32)
+        let publicKey = try Ed25519.publicKey(seed: seed)
+        id = DeviceID(publicKey: publicKey)
+        signingPublicKey = publicKey
+        signingSeed = seed
+        pseudoRandomKey = key
+    }
+
+    /// The 64-byte Ed25519 signature of `message`.
+    ///
+    /// Sign nothing that a stranger wrote in full: archives use `SSHSignature`, which says what is signed.
+    ///
+    /// - Throws: `CryptographyFailure.library`.
+    public func sign(_ message: [UInt8]) throws(CryptographyFailure) -> [UInt8] {
+        try Ed25519.sign(message.span, seed: signingSeed)
+    }
+
+    /// The 32-byte key that wraps class keys which the device alone may open.
+    ///
+    /// - Parameter context: what the key is for, such as the UUID of a keybag; another context gives another key.
+    /// - Throws: `CryptographyFailure` (`library`).
+    public func wrappingKey(context: [UInt8] = []) throws(CryptographyFailure) -> SecretBytes {
+        try expand(.keybagWrapping, context)
+    }
+
+    /// The 32-byte key that authenticates a keybag.
+    ///
+    /// - Parameter context: what the key is for, such as the UUID of a keybag; another context gives another key.
+    /// - Throws: `CryptographyFailure` (`library`).
+    public func keybagMACKey(context: [UInt8] = []) throws(CryptographyFailure) -> SecretBytes {
+        try expand(.keybagMAC, context)
+    }
+
+    /// The 32-byte key that authenticates a small file of this device, such as the list of trusted devices.
+    ///
+    /// - Parameter context: the kind of file; another context gives another key.
+    /// - Throws: `CryptographyFailure` (`library`).
+    public func stateMACKey(context: [UInt8]) throws(CryptographyFailure) -> SecretBytes {
+        try expand(.stateMAC, context)
+    }
+
+    /// The 96 bytes that only passcode and device together give: for the caller, three keys of 32 bytes.
+    ///
+    /// - Parameters:
+    ///   - scryptOutput: what scrypt made of the passcode, at least 32 bytes.
+    ///   - context: what the keys are for, such as the UUID of a keybag.
+    /// - Throws: `CryptographyFailure` (`unsupportedParameters` for a short `scryptOutput`, `library`).
+    public func mixIntoPasscodeKey(
+        scryptOutput: borrowing SecretBytes, context: [UInt8]
+    ) throws(CryptographyFailure) -> SecretBytes {
+        guard scryptOutput.count >= 32 else { throw .unsupportedParameters("scrypt output length") }
+        let share = try expand(.passcodeShare, [])
+        var inputKey = SecretBytes(capacity: scryptOutput.count + share.count)
+        scryptOutput.withBytes { inputKey.append($0) }
+        share.withBytes { inputKey.append($0) }
+        let label = DerivationLabel.passcodeKeys.bytes
+        return try HKDF.derive(inputKey: inputKey, salt: label, info: label + context, count: 96)
+    }
+
+    /// The keys that seal ThisDeviceOnly secrets in one archive.
+    ///
+    /// - Parameters:
+    ///   - archiveID: 32 bytes, never used for another archive.
+    ///   - mode: the name of the archive's mode, at most 255 bytes; it is part of the keys.
+    /// - Throws: `CryptographyFailure` (`unsupportedParameters`, `library`).
+    public func sealKeys(archiveID: [UInt8], mode: String) throws(CryptographyFailure) -> SealKeys {
+        guard archiveID.count == 32 else { throw .unsupportedParameters("archive ID length") }
+        guard let modeLength = UInt8(exactly: mode.utf8.count) else { throw .unsupportedParameters("mode length") }
+        let keys = try expand(.sealKeys, [modeLength] + Array(mode.utf8) + archiveID, count: 64)
+        return keys.withBytes { bytes in
+            SealKeys(
+                key: SecretBytes(bytes.extracting(..<32)),
+                commitment: (32..<64).map { bytes[$0] })
+        }
+    }
+
+    private func expand(
+        _ label: DerivationLabel, _ fields: [UInt8], count: Int = 32
+    ) throws(CryptographyFailure) -> SecretBytes {
+        try HKDF.expand(pseudoRandomKey: pseudoRandomKey, info: label.bytes + fields, count: count)
+    }
+}
+
+/// What seals the secrets of one archive that must not leave the device.
+public struct SealKeys: ~Copyable {
+    /// 32 bytes, for AES-256-GCM.
+    public let key: SecretBytes
+    /// 32 bytes, not secret, that tell another device's seal from a damaged one before the key is tried.
+    public let commitment: [UInt8]
+}

@@ -1,0 +1,89 @@
+internal import ByteStreams
+internal import Cryptography
+
+/// The contents of a device key file: comments, one line with the key, one line about the machine.
+///
+/// ```
+/// # kcbackup device key of KC-…
+/// KCBACKUP-DEVICE-KEY-1…
+/// machine 64 hexadecimal digits, or none
+/// ```
+///
+/// The key is 32 bytes in upper-case Bech32. Lines that are empty or begin with `#` are skipped; any other is refused.
+struct DeviceKeyText: ~Copyable {
+    /// A key file has some 350 bytes; the rest is room for comments.
+    static let sizeLimit = 4096
+    private static let prefix = "kcbackup-device-key-"
+    private static let machineWord = Array("machine ".utf8)
+
+    /// The 32 random bytes.
+    let secret: SecretBytes
+    /// Where the key was made or adopted.
+    let machine: MachineIdentity
+
+    init(secret: consuming SecretBytes, machine: MachineIdentity) {
+        self.secret = secret
+        self.machine = machine
+    }
+
+    /// Reads the text of a file.
+    ///
+    /// - Throws: `Malformed`, which names the rule that is broken.
+    init(parsing text: borrowing SecretBytes) throws(Malformed) {
+        var secret = SecretBytes(capacity: DeviceKey.secretLength)
+        var machine: MachineIdentity?
+        try text.withBytes { bytes throws(Malformed) in
+            var start = 0
+            while start < bytes.count {
+                let end = bytes.firstIndex(of: UInt8(ascii: "\n"), from: start) ?? bytes.count
+                let line = bytes.extracting(start..<end)
+                start = end + 1
+                if line.isEmpty || line[0] == UInt8(ascii: "#") { continue }
+                if let found = try Self.machine(line) {
+                    guard machine == nil else { throw Malformed(rule: "it has two lines about the machine") }
+                    machine = found
+                } else {
+                    guard secret.isEmpty else { throw Malformed(rule: "it has a line too many") }
+                    guard Bech32.decode(line, prefix: Self.prefix, uppercase: true, into: &secret),
+                        secret.count == DeviceKey.secretLength
+                    else { throw Malformed(rule: "a line is neither a device key nor about the machine") }
+                }
+            }
+        }
+        guard !secret.isEmpty else { throw Malformed(rule: "it has no key") }
+        guard let machine else { throw Malformed(rule: "it has no line about the machine") }
+        self.init(secret: secret, machine: machine)
+    }
+
+    /// Writes the text of a file.
+    func encode(device: DeviceID) -> SecretBytes {
+        var text = SecretBytes(capacity: Self.sizeLimit)
+        text.append(
+            """
+            # kcbackup device key of \(device)
+            # Keep a copy in a safe place, and show it to nobody: keychains and unencrypted archives
+            # of this device cannot be opened without it.
+
+            """.utf8.span)
+        secret.withBytes { Bech32.encode(prefix: Self.prefix, $0, uppercase: true, into: &text) }
+        text.append("\nmachine \(machine.description)\n".utf8.span)
+        return text
+    }
+
+    /// Nil when the line is not about the machine.
+    private static func machine(_ line: borrowing Span<UInt8>) throws(Malformed) -> MachineIdentity? {
+        guard line.count >= machineWord.count, machineWord.indices.allSatisfy({ line[$0] == machineWord[$0] })
+        else { return nil }
+        let value = String(decoding: (machineWord.count..<line.count).map { line[$0] }, as: UTF8.self)
+        guard let machine = MachineIdentity(parsing: value) else {
+            throw Malformed(rule: "its line about the machine is not a hash")
+        }
+        return machine
+    }
+
+    /// A text that is not a device key.
+    struct Malformed: Error {
+        /// The rule that it breaks.
+        let rule: String
+    }
+}
