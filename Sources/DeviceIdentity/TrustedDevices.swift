@@ -16,7 +16,8 @@ public struct TrustedDevices: Sendable {
     public let path: String
     private let device: DeviceKey
 
-    private static let title = "# devices that kcbackup trusts; changed by 'kcbackup device trust' and 'untrust' alone\n"
+    private static let title =
+        "# devices that kcbackup trusts; changed by 'kcbackup device trust' and 'untrust' alone\n"
     private static let context = Array("trusted-devices".utf8)
 
     /// Names the list that `device` keeps beside the key file at `keyPath`.
