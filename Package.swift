@@ -39,6 +39,7 @@ let package = Package(
     targets: [
         .systemLibrary(name: "CLibArchive", pkgConfig: "libarchive", providers: [.apt(["libarchive-dev"])]),
         .systemLibrary(name: "CLibCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
+        .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
 
         library("ByteStreams", []),
@@ -48,7 +49,7 @@ let package = Package(
         library("GzipStreams", ["ByteStreams", "CZlib"]),
         library("AgeEncryption", ["ByteStreams", "Cryptography"]),
         library("KeychainModel", ["ByteStreams"]),
-        library("KeychainStore", ["ByteStreams", "Cryptography", "DeviceIdentity", "KeychainModel", grdb]),
+        library("KeychainStore", ["ByteStreams", "Cryptography", "DeviceIdentity", "KeychainModel", "CSQLite", grdb]),
         library(
             "BackupArchive",
             [

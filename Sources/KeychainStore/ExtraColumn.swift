@@ -1,0 +1,34 @@
+internal import ByteStreams
+internal import KeychainModel
+
+/// The free attributes of an item as one text: a canonical JSON object, names in the order of their bytes.
+enum ExtraColumn {
+    static func encode(_ extra: [ExtraAttribute]) -> SecretBytes {
+        var text = SecretBytes(capacity: 256)
+        for (index, attribute) in extra.enumerated() {
+            CanonicalJSON.literal(index == 0 ? "{" : ",", into: &text)
+            CanonicalJSON.string(attribute.name, into: &text)
+            CanonicalJSON.literal(":", into: &text)
+            CanonicalJSON.string(attribute.value, into: &text)
+        }
+        CanonicalJSON.literal("}", into: &text)
+        return text
+    }
+
+    /// Reads what `encode` wrote; order and limits are checked where the item is made.
+    static func decode(_ bytes: borrowing Span<UInt8>) throws(MalformedLine) -> [ExtraAttribute] {
+        var scanner = CanonicalScanner()
+        var extra: [ExtraAttribute] = []
+        repeat {
+            guard extra.count < ItemLimits.extraCount else {
+                throw MalformedLine("there are too many free attributes", at: scanner.position)
+            }
+            try scanner.literal(extra.isEmpty ? "{" : ",", in: bytes)
+            let name = try scanner.string(in: bytes)
+            try scanner.literal(":", in: bytes)
+            extra.append(ExtraAttribute(name: name, value: try scanner.string(in: bytes)))
+        } while !scanner.skip("}", in: bytes)
+        try scanner.end(in: bytes)
+        return extra
+    }
+}

@@ -1,0 +1,124 @@
+internal import ByteStreams
+internal import GRDB
+public import KeychainModel
+
+/// Which items are meant: all conditions must hold, and texts are compared by their bytes.
+public struct ItemQuery: Hashable, Sendable {
+    /// Which items a query means by their `sync`.
+    public enum Synchronizable: Hashable, Sendable {
+        case no
+        case yes
+        case any
+    }
+
+    /// The class; nil for all four.
+    public var itemClass: ItemClass?
+    /// The UUID; nil for any.
+    public var uuid: ItemUUID?
+    /// Values that must be equal. An absent attribute of a unique key equals its default, such as the empty text.
+    public var attributes: [AttributeCode: AttributeValue]
+    /// The access groups that are looked at; nil for all.
+    public var accessGroups: [String]?
+    /// Which items by their `sync`; a value of `.sync` in `attributes` is a condition of its own.
+    public var synchronizable: Synchronizable
+    /// The largest number of items; nil for no limit.
+    public var limit: Int?
+
+    /// Means every item until conditions are set.
+    public init(
+        itemClass: ItemClass? = nil, uuid: ItemUUID? = nil, attributes: [AttributeCode: AttributeValue] = [:],
+        accessGroups: [String]? = nil, synchronizable: Synchronizable = .any, limit: Int? = nil
+    ) {
+        self.itemClass = itemClass
+        self.uuid = uuid
+        self.attributes = attributes
+        self.accessGroups = accessGroups
+        self.synchronizable = synchronizable
+        self.limit = limit
+    }
+
+    /// Means one item by its identity.
+    public init(_ item: Item) {
+        self.init(itemClass: item.itemClass, uuid: item.uuid)
+    }
+
+    /// Adds the condition that an attribute is this text; nil removes it.
+    public mutating func require(_ code: AttributeCode, _ text: String?) {
+        attributes[code] = text.map { .text($0) }
+    }
+}
+
+extension ItemQuery {
+    /// How many access groups a query may list; Apple's entitlements hold a few dozen.
+    public static let accessGroupLimit = 1_000
+
+    /// The classes whose items can have all the attributes asked for.
+    var classes: [ItemClass] {
+        ItemClass.allCases.filter { candidate in
+            (itemClass ?? candidate) == candidate && attributes.keys.allSatisfy { $0.belongs(to: candidate) }
+        }
+    }
+
+    /// Makes sure that values have the kinds of their attributes.
+    ///
+    /// - Throws: `item` (`wrongKind`), `limit`.
+    func check() throws(KeychainStoreError) {
+        for (code, value) in attributes {
+            let fits =
+                switch value {
+                case .text, .data: !Schema.isNumber(code)
+                case .number: code.kind == .number
+                case .date: code.kind == .date
+                }
+            guard fits else { throw .item(.wrongKind(code)) }
+        }
+        let groups = accessGroups?.count ?? 0
+        guard groups <= Self.accessGroupLimit else {
+            throw .limit("access groups of a query", found: groups, allowed: Self.accessGroupLimit)
+        }
+    }
+
+    /// The statement that finds the live rows of one class, in archive order, with everything bound.
+    func statement(_ row: ItemRow, on database: Database) throws(KeychainStoreError) -> SQLStatement {
+        let key = Set(row.itemClass.uniqueKey)
+        let ordered = attributes.sorted { $0.key < $1.key }
+        var conditions = ["tomb = 0"]
+        if uuid != nil { conditions.append("uuid=?") }
+        for (code, _) in ordered {
+            conditions.append((key.contains(code) ? Schema.keyTerm(code) : Schema.quoted(code)) + "=?")
+        }
+        switch synchronizable {
+        case .any: break
+        case .no: conditions.append(Schema.keyTerm(.sync) + "=0")
+        case .yes: conditions.append(Schema.keyTerm(.sync) + "=1")
+        }
+        if let accessGroups {
+            let marks = accessGroups.map { _ in "?" }.joined(separator: ",")
+            conditions.append(Schema.keyTerm(.agrp) + " IN (\(marks))")
+        }
+        let statement = try SQLStatement(
+            "\(row.selection) WHERE \(conditions.joined(separator: " AND "))\(row.order)", on: database)
+        var parameter = 1
+        if let uuid {
+            try statement.bind(uuid.bytes.span, parameter)
+            parameter += 1
+        }
+        for (_, value) in ordered {
+            try ItemRow.bind(value, parameter, to: statement)
+            parameter += 1
+        }
+        for group in accessGroups ?? [] {
+            try statement.bindBytes(of: group, parameter)
+            parameter += 1
+        }
+        return statement
+    }
+}
+
+/// What a query found.
+public struct ItemMatches: Hashable, Sendable {
+    /// The items in archive order.
+    public var items: [Item] = []
+    /// How many rows matched whose contents make no valid item; they are in no list.
+    public var damaged = 0
+}

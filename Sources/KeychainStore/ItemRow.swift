@@ -1,0 +1,208 @@
+internal import ByteStreams
+internal import KeychainModel
+
+/// How the items of one class stand in their table: the SQL, and the way from an item to a row and back.
+struct ItemRow {
+    /// The class.
+    let itemClass: ItemClass
+    /// The attributes in the order of their columns.
+    private let columns: [(code: AttributeCode, kind: AttributeCode.Kind)]
+
+    // The order of the columns in `selection`, and of the parameters (from 1) in `insertion` and `replacement`.
+    private static let own = ["uuid", "tomb", "odd", "extra", "data"]
+    private static let uuidColumn = 0
+    private static let tombColumn = 1
+    private static let oddColumn = 2
+    private static let extraColumn = 3
+    private static let dataColumn = 4
+    private static let firstAttribute = own.count
+
+    /// One for each class, in the order of the classes.
+    static let all = ItemClass.allCases.map { ItemRow($0) }
+
+    /// The rows of `itemClass`.
+    static func of(_ itemClass: ItemClass) -> ItemRow { all[itemClass.position] }
+
+    private init(_ itemClass: ItemClass) {
+        self.itemClass = itemClass
+        columns = Schema.columns(of: itemClass).map { ($0, $0.kind) }
+    }
+
+    // MARK: SQL
+
+    private var names: [String] { Self.own + columns.map { Schema.quoted($0.code) } }
+
+    /// The start of every query for rows; a condition or an order may follow.
+    var selection: String { "SELECT \(names.joined(separator: ",")) FROM \(itemClass.rawValue)" }
+
+    /// All live rows in archive order.
+    var liveInOrder: String { "\(selection) WHERE tomb = 0\(order)" }
+
+    /// The order of an archive: that of the unique index.
+    var order: String { " ORDER BY \(Schema.keyTerms(of: itemClass).joined(separator: ","))" }
+
+    /// The condition for the one row with a unique key; its parameters are those of `bindKey`.
+    var hasKey: String { " WHERE " + Schema.keyTerms(of: itemClass).map { $0 + "=?" }.joined(separator: " AND ") }
+
+    /// Inserts a row.
+    var insertion: String {
+        let marks = names.map { _ in "?" }.joined(separator: ",")
+        return "INSERT INTO \(itemClass.rawValue)(\(names.joined(separator: ","))) VALUES(\(marks))"
+    }
+
+    /// Replaces all columns of the row with a UUID, the last parameter.
+    var replacement: String {
+        "UPDATE \(itemClass.rawValue) SET \(names.map { $0 + "=?" }.joined(separator: ",")) WHERE uuid=?"
+    }
+
+    /// The number of the UUID's parameter in `replacement`.
+    var replacementKey: Int { names.count + 1 }
+
+    // MARK: Binding
+
+    /// Binds the UUID, the attributes and everything but the sealed secret (`bindData`).
+    func bind(_ item: Item, isTombstone: Bool, to statement: SQLStatement) throws(KeychainStoreError) {
+        try statement.bind(item.uuid.bytes.span, Self.uuidColumn + 1)
+        try statement.bind(isTombstone ? 1 : 0, Self.tombColumn + 1)
+        let entries = item.attributes.entries
+        var next = 0
+        var odd = ""
+        for (index, column) in columns.enumerated() {
+            let parameter = Self.firstAttribute + index + 1
+            guard next < entries.count, entries[next].code == column.code else {
+                try statement.bindNull(parameter)
+                continue
+            }
+            try Self.bind(entries[next].value, parameter, to: statement)
+            if Self.isOdd(entries[next].value, column.kind) { odd += (odd.isEmpty ? "" : ",") + column.code.code }
+            next += 1
+        }
+        if odd.isEmpty {
+            try statement.bindNull(Self.oddColumn + 1)
+        } else {
+            try statement.bindText(odd.utf8.span, Self.oddColumn + 1)
+        }
+        if item.extra.isEmpty {
+            try statement.bindNull(Self.extraColumn + 1)
+        } else {
+            let text = ExtraColumn.encode(item.extra)
+            try text.withBytes { span throws(KeychainStoreError) in
+                try statement.bindText(span, Self.extraColumn + 1)
+            }
+        }
+    }
+
+    /// Binds the sealed secret.
+    func bindData(_ blob: borrowing Span<UInt8>, to statement: SQLStatement) throws(KeychainStoreError) {
+        try statement.bind(blob, Self.dataColumn + 1)
+    }
+
+    /// Binds no sealed secret: a tombstone.
+    func bindNoData(to statement: SQLStatement) throws(KeychainStoreError) {
+        try statement.bindNull(Self.dataColumn + 1)
+    }
+
+    /// Binds the unique key of `item` to the parameters of `hasKey`, from number `first` on.
+    func bindKey(of item: Item, to statement: SQLStatement, from first: Int = 1) throws(KeychainStoreError) {
+        for (index, code) in itemClass.uniqueKey.enumerated() {
+            try Self.bind(item.attributes[code] ?? Item.keyDefault(code), first + index, to: statement)
+        }
+    }
+
+    /// Binds the value of an attribute as its column holds it.
+    static func bind(_ value: AttributeValue, _ index: Int, to statement: SQLStatement) throws(KeychainStoreError) {
+        switch value {
+        case .number(let number): try statement.bind(number, index)
+        case .date(let date): try statement.bind(date.microseconds, index)
+        case .text(let text): try statement.bindBytes(of: text, index)
+        case .data(let bytes): try statement.bind(bytes.span, index)
+        }
+    }
+
+    /// True when a value is not of its attribute's natural kind, which the column `odd` then says.
+    private static func isOdd(_ value: AttributeValue, _ kind: AttributeCode.Kind) -> Bool {
+        switch (value, kind) {
+        case (.data, .textOrData), (.text, .dataOrText): true
+        default: false
+        }
+    }
+
+    // MARK: Reading
+
+    /// The UUID of the current row, or nil when it is none.
+    func uuid(_ row: SQLStatement) -> ItemUUID? {
+        guard row.type(Self.uuidColumn) == .blob else { return nil }
+        return row.withBytes(Self.uuidColumn) { ItemUUID(bytes: $0) }
+    }
+
+    /// True when the current row is a tombstone.
+    func isTombstone(_ row: SQLStatement) -> Bool { row.integer(Self.tombColumn) != 0 }
+
+    /// Lends the sealed secret of the current row; it is empty in a tombstone.
+    func withData<Result: ~Copyable, E: Error>(
+        _ row: SQLStatement, _ body: (borrowing Span<UInt8>) throws(E) -> Result
+    ) throws(E) -> Result {
+        try row.withBytes(Self.dataColumn, body)
+    }
+
+    /// The item of the current row, or nil when the row makes no valid item.
+    func item(_ row: SQLStatement) -> Item? {
+        guard let uuid = uuid(row), let attributes = attributes(row), let extra = extra(row) else { return nil }
+        // A tombstone has no secret and no seal.
+        let size: Int?
+        if isTombstone(row) {
+            size = nil
+        } else {
+            guard let frame = row.withBytes(Self.dataColumn, { SealedFrame(measuring: $0) }) else { return nil }
+            size = frame.secretSize
+        }
+        return try? Item(
+            itemClass: itemClass, uuid: uuid, attributes: attributes, extra: extra, secretSize: size)
+    }
+
+    private func attributes(_ row: SQLStatement) -> Attributes? {
+        guard let odd = odd(row) else { return nil }
+        var attributes = Attributes(capacity: 12)
+        for (index, column) in columns.enumerated() {
+            let type = row.type(Self.firstAttribute + index)
+            if type == .null { continue }
+            guard let value = value(row, Self.firstAttribute + index, type, column.kind, odd.contains(column.code))
+            else { return nil }
+            attributes.append(column.code, value)
+        }
+        return attributes
+    }
+
+    private func value(
+        _ row: SQLStatement, _ index: Int, _ type: SQLStatement.ColumnType, _ kind: AttributeCode.Kind, _ isOdd: Bool
+    ) -> AttributeValue? {
+        switch (kind, type) {
+        case (.number, .integer): return .number(row.integer(index))
+        case (.date, .integer): return Timestamp(microseconds: row.integer(index)).map { .date($0) }
+        case (.string, .blob), (.textOrData, .blob), (.dataOrText, .blob), (.data, .blob):
+            let isText = kind == .string || (kind == .textOrData) != isOdd && kind != .data
+            return row.withBytes(index) { bytes in
+                guard isText else { return .data(bytes.indices.map { bytes[$0] }) }
+                guard let text = try? UTF8Span(validating: bytes.extracting(...)) else { return nil }
+                return .text(String(copying: text))
+            }
+        default: return nil
+        }
+    }
+
+    /// The attributes whose values are not of their natural kind; nil when the column names none of them.
+    private func odd(_ row: SQLStatement) -> [AttributeCode]? {
+        if row.type(Self.oddColumn) == .null { return [] }
+        return row.withBytes(Self.oddColumn) { bytes in
+            let text = String(decoding: bytes.indices.map { bytes[$0] }, as: UTF8.self)
+            let codes = text.split(separator: ",", omittingEmptySubsequences: false)
+            let known = codes.compactMap { AttributeCode(code: String($0)) }
+            return known.count == codes.count ? known : nil
+        }
+    }
+
+    private func extra(_ row: SQLStatement) -> [ExtraAttribute]? {
+        if row.type(Self.extraColumn) == .null { return [] }
+        return row.withBytes(Self.extraColumn) { bytes in try? ExtraColumn.decode(bytes) }
+    }
+}

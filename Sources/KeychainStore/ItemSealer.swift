@@ -1,0 +1,144 @@
+internal import ByteStreams
+internal import Cryptography
+internal import KeychainModel
+
+/// Seals and opens the secrets of items, one after the other, with memory that is reused between them.
+///
+/// Every write has a key of its own, derived from the class key and 32 random bytes, so that the nonce can be zero.
+/// The item's metadata line is associated data: whoever changes an attribute, or exchanges two rows' secrets, breaks
+/// the seal.
+final class ItemSealer {
+    private static let label = Array("kcbackup/v1/store-item".utf8)
+    // 4 KiB of random bytes are fetched at a time: a system call for each salt would double the cost of a seal.
+    private static let saltsAtOnce = 128
+
+    private var cipher: AES256GCM
+    private var itemKey = SecretBytes(capacity: 32)
+    /// What the item key is derived for: the label and the salt.
+    private var info: SecretBytes
+    /// The format and the metadata line of the current item.
+    private var associatedData = SecretBytes(capacity: 4096)
+    private var salts: [UInt8] = []
+    private var saltsUsed = 0
+
+    init() throws(KeychainStoreError) {
+        do {
+            cipher = try AES256GCM(key: SecretBytes(copying: [UInt8](repeating: 0, count: 32)))
+        } catch {
+            throw .cryptography(error)
+        }
+        info = SecretBytes(copying: Self.label + [UInt8](repeating: 0, count: SealedFrame.saltSize))
+    }
+
+    /// The format in which the secret of `item` is kept.
+    static func format(of item: Item) -> SealedFrame.Format {
+        if item.secretSize == nil { return .none }
+        return item.isPublicData ? .clear : .secret
+    }
+
+    /// Makes `item` the current one.
+    func begin(_ item: Item) {
+        associatedData.removeAll()
+        associatedData.append(Self.format(of: item).rawValue)
+        ItemLine.encode(item, into: &associatedData)
+    }
+
+    /// Makes `item` the current one, whose metadata line is known already.
+    func begin(_ item: Item, line: borrowing Span<UInt8>) {
+        associatedData.removeAll()
+        associatedData.append(Self.format(of: item).rawValue)
+        associatedData.append(line)
+    }
+
+    /// Lends the metadata line of the current item.
+    func withLine<Result: ~Copyable, E: Error>(
+        _ body: (borrowing Span<UInt8>) throws(E) -> Result
+    ) throws(E) -> Result {
+        try associatedData.withBytes { bytes throws(E) in try body(bytes.extracting(droppingFirst: 1)) }
+    }
+
+    /// Replaces `blob` by the sealed secret of the current item.
+    func seal(
+        _ secret: borrowing Span<UInt8>, under key: ClassKey, into blob: inout SecretBytes
+    ) throws(KeychainStoreError) {
+        do throws(CryptographyFailure) {
+            let format = associatedData.withBytes { $0[0] }
+            try takeSalt()
+            try deriveKey(key)
+            blob.removeAll()
+            blob.append(format)
+            info.withBytes { blob.append($0.extracting(droppingFirst: Self.label.count)) }
+            if format == SealedFrame.Format.clear.rawValue {
+                try tag(secret, into: &blob)
+                blob.append(secret)
+            } else {
+                try associatedData.withBytes { data throws(CryptographyFailure) in
+                    try cipher.seal(secret, nonce: .zero, associatedData: data, into: &blob)
+                }
+            }
+        } catch {
+            throw .cryptography(error)
+        }
+    }
+
+    /// Replaces `secret` by the opened secret of the current item; false, with nothing in it, when the seal is broken.
+    func open(
+        _ blob: borrowing Span<UInt8>, under key: ClassKey, into secret: inout SecretBytes
+    ) throws(KeychainStoreError) -> Bool {
+        secret.removeAll()
+        guard let frame = SealedFrame(measuring: blob), frame.format.rawValue == associatedData.withBytes({ $0[0] })
+        else { return false }
+        do throws(CryptographyFailure) {
+            info.removeLast(SealedFrame.saltSize)
+            info.append(blob.extracting(1..<1 + SealedFrame.saltSize))
+            try deriveKey(key)
+            let body = blob.extracting(droppingFirst: 1 + SealedFrame.saltSize)
+            if frame.format == .clear {
+                let clear = body.extracting(droppingFirst: SealedFrame.tagSize)
+                associatedData.append(clear)
+                defer { associatedData.removeLast(clear.count) }
+                try associatedData.withBytes { data throws(CryptographyFailure) in
+                    try cipher.open(
+                        body.extracting(first: SealedFrame.tagSize), nonce: .zero, associatedData: data, into: &secret)
+                }
+                secret.append(clear)
+            } else {
+                try associatedData.withBytes { data throws(CryptographyFailure) in
+                    try cipher.open(body, nonce: .zero, associatedData: data, into: &secret)
+                }
+            }
+            return true
+        } catch {
+            guard error == .authentication else { throw .cryptography(error) }
+            secret.removeAll()
+            return false
+        }
+    }
+
+    /// Appends the tag of clear bytes: the cipher used as a MAC, with nothing to encrypt.
+    private func tag(_ clear: borrowing Span<UInt8>, into blob: inout SecretBytes) throws(CryptographyFailure) {
+        associatedData.append(clear)
+        defer { associatedData.removeLast(clear.count) }
+        try associatedData.withBytes { data throws(CryptographyFailure) in
+            try cipher.seal(Span<UInt8>(), nonce: .zero, associatedData: data, into: &blob)
+        }
+    }
+
+    private func deriveKey(_ key: ClassKey) throws(CryptographyFailure) {
+        try info.withBytes { info throws(CryptographyFailure) in
+            try key.expander.expand(info: info, into: &itemKey)
+        }
+        try cipher.setKey(itemKey)
+    }
+
+    private func takeSalt() throws(CryptographyFailure) {
+        if saltsUsed == salts.count {
+            salts = try RandomBytes.bytes(count: Self.saltsAtOnce * SealedFrame.saltSize)
+            saltsUsed = 0
+        }
+        info.removeLast(SealedFrame.saltSize)
+        let salts = salts
+        info.append(salts.span.extracting(saltsUsed..<saltsUsed + SealedFrame.saltSize))
+        saltsUsed += SealedFrame.saltSize
+    }
+}

@@ -1,0 +1,151 @@
+internal import ByteStreams
+internal import GRDB
+internal import KeychainModel
+
+/// The item tables within one database access, with statements compiled once.
+final class ItemTables {
+    let database: Database
+
+    private enum Use: Int, CaseIterable {
+        case byKey, byUUID, insert, replace, remove
+    }
+
+    private var statements: [SQLStatement?]
+
+    init(_ database: Database) {
+        self.database = database
+        statements = Array(repeating: nil, count: ItemClass.allCases.count * Use.allCases.count)
+    }
+
+    /// What stands in a row: the item where it makes one, and its sealed secret.
+    struct Found: ~Copyable {
+        let uuid: ItemUUID?
+        let isTombstone: Bool
+        /// Nil when the row makes no valid item.
+        let item: Item?
+        let blob: SecretBytes
+    }
+
+    /// The row, tombstone or live, with the unique key of `item`.
+    func row(withKeyOf item: Item) throws(KeychainStoreError) -> Found? {
+        let row = ItemRow.of(item.itemClass)
+        let statement = try statement(.byKey, row)
+        try row.bindKey(of: item, to: statement)
+        return try found(statement, row)
+    }
+
+    /// The row, tombstone or live, with this UUID.
+    func row(_ itemClass: ItemClass, _ uuid: ItemUUID) throws(KeychainStoreError) -> Found? {
+        let row = ItemRow.of(itemClass)
+        let statement = try statement(.byUUID, row)
+        try statement.bind(uuid.bytes.span, 1)
+        return try found(statement, row)
+    }
+
+    /// The row, tombstone or live, of whatever class, with this UUID.
+    func row(_ uuid: ItemUUID) throws(KeychainStoreError) -> Found? {
+        for itemClass in ItemClass.allCases {
+            if let found = try row(itemClass, uuid) { return found }
+        }
+        return nil
+    }
+
+    /// Adds a row; the unique key and the UUID must be free.
+    ///
+    /// - Throws: `duplicateItem` when they are not, with nothing changed.
+    func insert(_ item: Item, blob: borrowing SecretBytes) throws(KeychainStoreError) {
+        try write(.insert, item, blob: blob)
+    }
+
+    /// Adds a tombstone.
+    func insert(tombstone item: Item) throws(KeychainStoreError) {
+        try write(.insert, tombstone: item)
+    }
+
+    /// Replaces everything in the row with the UUID of `item`.
+    func replace(_ item: Item, blob: borrowing SecretBytes) throws(KeychainStoreError) {
+        try write(.replace, item, blob: blob)
+    }
+
+    /// Turns the row with the UUID of `item` into a tombstone.
+    func replace(tombstone item: Item) throws(KeychainStoreError) {
+        try write(.replace, tombstone: item)
+    }
+
+    /// Removes a row of any kind.
+    func remove(_ itemClass: ItemClass, _ uuid: ItemUUID) throws(KeychainStoreError) {
+        let statement = try statement(.remove, ItemRow.of(itemClass))
+        try statement.bind(uuid.bytes.span, 1)
+        try statement.run()
+    }
+
+    /// A number that no class has more rows than, found without counting them.
+    func rowBound() throws(KeychainStoreError) -> Int {
+        var sum: Int64 = 0
+        for itemClass in ItemClass.allCases {
+            let (next, overflow) = sum.addingReportingOverflow(
+                max(0, try number("SELECT max(id) FROM \(itemClass.rawValue)")))
+            sum = overflow ? .max : next
+        }
+        return Int(sum)
+    }
+
+    /// How many rows a class has, tombstones included, as the index of UUIDs knows it.
+    func rowCount(_ itemClass: ItemClass) throws(KeychainStoreError) -> Int {
+        Int(try number("SELECT count(*) FROM \(itemClass.rawValue) INDEXED BY \(itemClass.rawValue)_uuid"))
+    }
+
+    /// The one number that a query answers; a NULL is 0.
+    func number(_ sql: String) throws(KeychainStoreError) -> Int64 {
+        let statement = try SQLStatement(sql, on: database)
+        guard try statement.step() else { throw .damaged("the database answers nothing") }
+        return statement.integer(0)
+    }
+
+    private func write(_ use: Use, _ item: Item, blob: borrowing SecretBytes) throws(KeychainStoreError) {
+        let row = ItemRow.of(item.itemClass)
+        let statement = try statement(use, row)
+        try row.bind(item, isTombstone: false, to: statement)
+        try blob.withBytes { span throws(KeychainStoreError) in try row.bindData(span, to: statement) }
+        try run(use, item, statement, row)
+    }
+
+    private func write(_ use: Use, tombstone item: Item) throws(KeychainStoreError) {
+        let row = ItemRow.of(item.itemClass)
+        let statement = try statement(use, row)
+        try row.bind(item, isTombstone: true, to: statement)
+        try row.bindNoData(to: statement)
+        try run(use, item, statement, row)
+    }
+
+    private func run(
+        _ use: Use, _ item: Item, _ statement: SQLStatement, _ row: ItemRow
+    ) throws(KeychainStoreError) {
+        if use == .replace { try statement.bind(item.uuid.bytes.span, row.replacementKey) }
+        try statement.run()
+    }
+
+    private func found(_ statement: SQLStatement, _ row: ItemRow) throws(KeychainStoreError) -> Found? {
+        defer { statement.reset() }
+        guard try statement.step() else { return nil }
+        return Found(
+            uuid: row.uuid(statement), isTombstone: row.isTombstone(statement), item: row.item(statement),
+            blob: row.withData(statement) { SecretBytes($0) })
+    }
+
+    private func statement(_ use: Use, _ row: ItemRow) throws(KeychainStoreError) -> SQLStatement {
+        let index = row.itemClass.position * Use.allCases.count + use.rawValue
+        if let statement = statements[index] { return statement }
+        let sql =
+            switch use {
+            case .byKey: row.selection + row.hasKey
+            case .byUUID: row.selection + " WHERE uuid=?"
+            case .insert: row.insertion
+            case .replace: row.replacement
+            case .remove: "DELETE FROM \(row.itemClass.rawValue) WHERE uuid=?"
+            }
+        let statement = try SQLStatement(sql, on: database)
+        statements[index] = statement
+        return statement
+    }
+}

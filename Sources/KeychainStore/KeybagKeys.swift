@@ -1,0 +1,94 @@
+internal import ByteStreams
+internal import Cryptography
+internal import DeviceIdentity
+internal import KeychainModel
+
+/// The two ways to the class keys of a keybag: the device alone, and the device with the passcode.
+extension Keybag {
+    /// Wraps class keys in a new keybag.
+    ///
+    /// - Throws: `CryptographyFailure`.
+    static func wrapping(
+        _ keys: ClassKeys, uuid: ItemUUID, generation: Int, deviceKey: DeviceKey, passcode: borrowing SecretBytes?,
+        cost: ScryptCost
+    ) throws(CryptographyFailure) -> Keybag {
+        var contents = Contents(
+            uuid: uuid, device: deviceKey.id, generation: generation, salt: try RandomBytes.bytes(count: saltSize),
+            wrappedKeys: [:], cost: nil)
+        let deviceKeys = try DeviceKeys(deviceKey, uuid)
+        var passcodeKeys: PasscodeKeys?
+        switch passcode {
+        case .none: break
+        case .some(let passcode):
+            contents.cost = cost
+            passcodeKeys = try PasscodeKeys(passcode, salt: contents.salt, cost: cost, uuid: uuid, deviceKey)
+        }
+        for accessibility in Accessibility.allCases {
+            guard let key = keys[accessibility] else { continue }
+            switch passcodeKeys {
+            case .some(let passcodeKeys) where !accessibility.isReadableWithoutPasscode:
+                contents.wrappedKeys[accessibility] = try AESKeyWrap.wrap(key.secret, with: passcodeKeys.wrapping)
+            default:
+                contents.wrappedKeys[accessibility] = try AESKeyWrap.wrap(key.secret, with: deviceKeys.wrapping)
+            }
+        }
+        return try Keybag(contents, passcodeKeys, deviceKeys)
+    }
+
+    /// The class keys that the device alone opens, after making sure that the keybag is one that this device wrote.
+    ///
+    /// - Throws: `otherDevice`, `damaged`, `cryptography`.
+    func deviceOnlyKeys(_ deviceKey: DeviceKey) throws(KeychainStoreError) -> ClassKeys {
+        guard device == deviceKey.id else { throw .otherDevice(device) }
+        do {
+            let deviceKeys = try DeviceKeys(deviceKey, uuid)
+            guard try hasDeviceCode(under: deviceKeys.code) else { throw KeychainStoreError.damaged(Self.forged) }
+            return try unwrap(deviceKeys.wrapping) { !hasPasscode || $0.isReadableWithoutPasscode }
+        } catch {
+            throw Self.failure(error)
+        }
+    }
+
+    /// The class keys that take the passcode, which is judged only after the whole key derivation.
+    ///
+    /// - Throws: `wrongPasscode`, `limit` before any work when the cost is out of range, `damaged`, `cryptography`.
+    func passcodeKeys(
+        _ passcode: borrowing SecretBytes, _ deviceKey: DeviceKey, minimumCost: ScryptCost?
+    ) throws(KeychainStoreError) -> ClassKeys {
+        guard let cost else { return try deviceOnlyKeys(deviceKey) }
+        let lowest = minimumCost?.logN ?? Self.costRange.lowerBound
+        guard cost.logN <= Self.costRange.upperBound else {
+            throw .limit("work factor of the keybag", found: cost.logN, allowed: Self.costRange.upperBound)
+        }
+        guard cost.logN >= lowest else { throw .damaged("the work factor of the keybag is too low") }
+        do {
+            let keys = try PasscodeKeys(passcode, salt: salt, cost: cost, uuid: uuid, deviceKey)
+            guard try hasPasscodeCode(under: keys.code) else { throw KeychainStoreError.wrongPasscode }
+            return try unwrap(keys.wrapping) { !$0.isReadableWithoutPasscode }
+        } catch {
+            throw Self.failure(error)
+        }
+    }
+
+    private func unwrap(
+        _ wrappingKey: borrowing SecretBytes, where condition: (Accessibility) -> Bool
+    ) throws(CryptographyFailure) -> ClassKeys {
+        var keys = ClassKeys()
+        for accessibility in Accessibility.allCases where condition(accessibility) {
+            guard let wrapped = wrappedKeys[accessibility] else { continue }
+            keys[accessibility] = try ClassKey(AESKeyWrap.unwrap(wrapped, with: wrappingKey))
+        }
+        return keys
+    }
+
+    private static let forged = "the keybag is not as this device wrote it"
+
+    private static func failure(_ error: any Error) -> KeychainStoreError {
+        switch error {
+        case let error as KeychainStoreError: error
+        case CryptographyFailure.authentication: .damaged(forged)
+        case let error as CryptographyFailure: .cryptography(error)
+        default: .damaged(forged)
+        }
+    }
+}

@@ -1,0 +1,124 @@
+internal import ByteStreams
+public import Cryptography
+public import DeviceIdentity
+internal import GRDB
+public import KeychainModel
+
+/// A keychain file that is open: items in a SQLite database, their secrets sealed under class keys.
+///
+/// Attributes are readable at any time; secrets, and changes of items, take the class key of their accessibility. Every
+/// change is one transaction. The object belongs to one thread; other processes and objects may use the same file.
+public final class Keychain {
+    /// Where the file is.
+    public let path: String
+    /// Names this file (16 random bytes); a keychain restored elsewhere has another.
+    public let storeID: [UInt8]
+    /// When the file was made.
+    public let created: Timestamp
+    /// The class keys as they are stored.
+    public private(set) var keybag: Keybag
+
+    let location: KeychainPath
+    let connection: Connection
+    let deviceKey: DeviceKey
+    let lockWait: Duration
+    let minimumCost: ScryptCost?
+    var classKeys: ClassKeys
+
+    /// The work that one try of a passcode takes: 0.4 s and 128 MiB (OWASP's recommendation for scrypt, 2023).
+    public static let defaultCost = ScryptCost(logN: 17)
+    /// How long to wait for another process that holds the lock, if the caller does not say.
+    public static let defaultLockWait = Duration.seconds(10)
+
+    /// Opens an existing keychain; `dk` and `dku` items are readable at once, and all are if there is no passcode.
+    ///
+    /// - Parameters:
+    ///   - lockWait: how long to wait for another process, here and in every later change.
+    ///   - minimumCost: the lowest scrypt cost believed, when not the lower end of `Keybag.costRange`; for tests.
+    /// - Throws: `notFound`, `file`, `notAKeychain`, `newerFormat`, `damaged`, `otherDevice`, `busy`, `sqlite`.
+    public static func open(
+        at path: String, deviceKey: DeviceKey, lockWait: Duration = defaultLockWait, minimumCost: ScryptCost? = nil
+    ) throws(KeychainStoreError) -> Keychain {
+        try Keychain(KeychainPath(path), path, deviceKey, lockWait, minimumCost)
+    }
+
+    /// Opens a file that was examined or just made.
+    init(
+        _ location: KeychainPath, _ path: String, _ deviceKey: DeviceKey, _ lockWait: Duration,
+        _ minimumCost: ScryptCost?
+    ) throws(KeychainStoreError) {
+        try location.examine()
+        let connection = try Connection(location, lockWait: lockWait)
+        let record = try connection.read { database throws(KeychainStoreError) in try StoreRecord(database) }
+        try record.authenticate(deviceKey)
+        classKeys = try record.keybag.deviceOnlyKeys(deviceKey)
+        keybag = record.keybag
+        storeID = record.storeID
+        created = record.created
+        self.path = path
+        self.location = location
+        self.connection = connection
+        self.deviceKey = deviceKey
+        self.lockWait = lockWait
+        self.minimumCost = minimumCost
+    }
+
+    /// True when the class keys of all items are at hand.
+    public var isUnlocked: Bool { classKeys[.whenUnlocked] != nil }
+
+    /// True when a passcode was set.
+    public var hasPasscode: Bool { keybag.hasPasscode }
+
+    /// The class key for writing or reading items of an accessibility.
+    ///
+    /// - Throws: `passcodeNotSet`, `locked`.
+    func key(_ accessibility: Accessibility) throws(KeychainStoreError) -> ClassKey {
+        if let key = classKeys[accessibility] { return key }
+        if accessibility == .whenPasscodeSetThisDeviceOnly, !keybag.hasPasscode { throw .passcodeNotSet }
+        throw .locked(accessibility)
+    }
+
+    /// Runs `body` as the one process that changes the file, in one transaction.
+    func change<Result>(
+        _ body: (Database) throws(KeychainStoreError) -> Result
+    ) throws(KeychainStoreError) -> Result {
+        let lock = try ChangeLock(for: location, waitingAtMost: lockWait)
+        defer { withExtendedLifetime(lock) {} }
+        return try connection.write { database throws(KeychainStoreError) in
+            try noticeForeignChange(database)
+            return try body(database)
+        }
+    }
+
+    /// Like `change`, for bodies whose own errors come out unchanged.
+    func changeRethrowing<Result>(_ body: (Database) throws -> Result) throws -> Result {
+        let lock = try ChangeLock(for: location, waitingAtMost: lockWait)
+        defer { withExtendedLifetime(lock) {} }
+        return try connection.writeRethrowing { database in
+            try noticeForeignChange(database)
+            return try body(database)
+        }
+    }
+
+    /// Takes note of a passcode that another process has set or removed since.
+    ///
+    /// The other class keys outlive that; the one of `akpu` does not, and nothing may be sealed under the old one.
+    func noticeForeignChange(_ database: Database) throws(KeychainStoreError) {
+        let record = try StoreRecord(database)
+        if record.keybag == keybag { return }
+        try record.authenticate(deviceKey)
+        guard record.keybag.uuid == keybag.uuid, record.storeID == storeID else {
+            throw .damaged("the keybag is another one than before")
+        }
+        // What the device opens is opened again, which also proves that the keybag is genuine.
+        classKeys.merge(try record.keybag.deviceOnlyKeys(deviceKey))
+        classKeys[.whenPasscodeSetThisDeviceOnly] = nil
+        keybag = record.keybag
+    }
+
+    /// Remembers what has just become durable.
+    func adopt(_ keybag: Keybag, _ keys: ClassKeys) {
+        self.keybag = keybag
+        classKeys = keys
+    }
+}

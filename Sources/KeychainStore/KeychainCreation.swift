@@ -1,0 +1,87 @@
+public import ByteStreams
+public import Cryptography
+public import DeviceIdentity
+internal import GRDB
+public import KeychainModel
+
+extension Keychain {
+    /// Makes a new keychain, unlocked, in a folder that exists.
+    ///
+    /// The file gets its name when it is whole and durable.
+    ///
+    /// - Parameters:
+    ///   - passcode: at least one byte; nil makes a keychain that the device alone opens.
+    ///   - cost: the work that one try of a passcode takes; `open` believes only `Keybag.costRange`.
+    /// - Throws: `exists`, `passcodeEmpty`, `file`, `busy`, `diskFull`, `cryptography`, `sqlite`.
+    public static func create(
+        at path: String, deviceKey: DeviceKey, passcode: borrowing SecretBytes?, cost: ScryptCost? = defaultCost,
+        now: Timestamp, lockWait: Duration = defaultLockWait
+    ) throws(KeychainStoreError) -> Keychain {
+        let hasPasscode = try checked(passcode)
+        guard let cost = cost ?? defaultCost else { throw .limit("work factor", found: 0, allowed: 20) }
+        let location = KeychainPath(path)
+        if Path.exists(location.path) { throw .exists(path) }
+        let keys: ClassKeys
+        let keybag: Keybag
+        do {
+            keys = try ClassKeys(generatingWithPasscode: hasPasscode)
+            keybag = try Keybag.wrapping(
+                keys, uuid: ItemUUID(), generation: 1, deviceKey: deviceKey, passcode: passcode, cost: cost)
+        } catch {
+            throw .cryptography(error)
+        }
+        let keychain = try make(location, path, keybag, deviceKey, now, lockWait, cost)
+        keychain.classKeys = keys
+        return keychain
+    }
+
+    /// Makes a new, empty keychain with the class keys of an earlier one of this device; the passcode of that time
+    /// opens it.
+    ///
+    /// - Throws: `exists`, `otherDevice`, `damaged` when the keybag is not genuine, and as the other `create`.
+    public static func create(
+        at path: String, adopting keybag: Keybag, deviceKey: DeviceKey, now: Timestamp,
+        lockWait: Duration = defaultLockWait, minimumCost: ScryptCost? = nil
+    ) throws(KeychainStoreError) -> Keychain {
+        let location = KeychainPath(path)
+        if Path.exists(location.path) { throw .exists(path) }
+        _ = try keybag.deviceOnlyKeys(deviceKey)
+        return try make(location, path, keybag, deviceKey, now, lockWait, minimumCost)
+    }
+
+    /// Says whether a passcode is given.
+    ///
+    /// - Throws: `passcodeEmpty`.
+    static func checked(_ passcode: borrowing SecretBytes?) throws(KeychainStoreError) -> Bool {
+        switch passcode {
+        case .none: return false
+        case .some(let passcode):
+            if passcode.isEmpty { throw .passcodeEmpty }
+            return true
+        }
+    }
+
+    private static func make(
+        _ location: KeychainPath, _ path: String, _ keybag: Keybag, _ deviceKey: DeviceKey, _ now: Timestamp,
+        _ lockWait: Duration, _ minimumCost: ScryptCost?
+    ) throws(KeychainStoreError) -> Keychain {
+        let record: StoreRecord
+        do {
+            record = try StoreRecord(
+                storeID: RandomBytes.bytes(count: StoreRecord.storeIDSize), created: now, keybag: keybag,
+                deviceKey: deviceKey)
+        } catch {
+            throw .cryptography(error)
+        }
+        let bytes = try Connection.newFile { database throws(KeychainStoreError) in
+            try Schema.create(in: database)
+            try record.insert(into: database)
+        }
+        do {
+            try PrivateFile.create(location.path, bytes)
+        } catch {
+            throw error.problem == .exists ? .exists(path) : .file(error)
+        }
+        return try Keychain(location, path, deviceKey, lockWait, minimumCost)
+    }
+}

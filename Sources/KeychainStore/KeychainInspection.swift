@@ -1,0 +1,63 @@
+internal import ByteStreams
+public import Cryptography
+public import DeviceIdentity
+internal import GRDB
+public import KeychainModel
+
+/// What can be said about a keychain without opening a secret.
+public struct KeychainInformation: Hashable, Sendable {
+    /// Names the file (16 bytes).
+    public let storeID: [UInt8]
+    /// When the file was made.
+    public let created: Timestamp
+    /// The device whose key opens it.
+    public let device: DeviceID
+    /// Names the set of class keys.
+    public let keybagUUID: ItemUUID
+    /// Counts the changes of the passcode, from 1.
+    public let generation: Int
+    /// The work that one try of the passcode takes; nil without a passcode.
+    public let cost: ScryptCost?
+    /// Live items by class.
+    public let itemCounts: [ItemClass: Int]
+    /// Synchronizable items that were deleted and leave a trace.
+    public let tombstoneCount: Int
+}
+
+extension Keychain {
+    /// Describes the keychain and counts its rows.
+    ///
+    /// - Throws: `busy`, `damaged`, `sqlite`.
+    public func information() throws(KeychainStoreError) -> KeychainInformation {
+        try connection.read { database throws(KeychainStoreError) in
+            try noticeForeignChange(database)
+            let tables = ItemTables(database)
+            var counts: [ItemClass: Int] = [:]
+            var tombstones = 0
+            for itemClass in ItemClass.allCases {
+                let table = itemClass.rawValue
+                counts[itemClass] = Int(try tables.number("SELECT count(*) FROM \(table) WHERE tomb = 0"))
+                tombstones += Int(try tables.number("SELECT count(*) FROM \(table) WHERE tomb <> 0"))
+            }
+            return KeychainInformation(
+                storeID: storeID, created: created, device: keybag.device, keybagUUID: keybag.uuid,
+                generation: keybag.generation, cost: keybag.cost, itemCounts: counts, tombstoneCount: tombstones)
+        }
+    }
+
+    /// True when secrets in their stored form, from a keychain with this keybag, can be written here as they are.
+    public func matches(keybagUUID: ItemUUID) -> Bool { keybag.uuid == keybagUUID }
+
+    /// Reads every page of the file and compares tables with their indexes; items are not opened.
+    ///
+    /// - Throws: `damaged`, `busy`, `sqlite`.
+    public func checkIntegrity() throws(KeychainStoreError) {
+        try connection.read { database throws(KeychainStoreError) in
+            let statement = try SQLStatement("PRAGMA integrity_check(1)", on: database)
+            guard try statement.step() else { throw .damaged("the database answers nothing") }
+            let answer = statement.withBytes(0) { bytes in bytes.indices.map { bytes[$0] } }
+            // What SQLite says otherwise may quote the file.
+            guard answer == Array("ok".utf8) else { throw .damaged("the database is malformed") }
+        }
+    }
+}

@@ -1,0 +1,156 @@
+public import ByteStreams
+public import Cryptography
+internal import DeviceIdentity
+internal import GRDB
+public import KeychainModel
+
+extension Keychain {
+    /// Opens all class keys.
+    ///
+    /// A keychain without a passcode takes none, and ignores one that is given. Wrong passcodes are counted, and after
+    /// some the next one has to wait; that hinders a person at this machine, not somebody with a copy of the file.
+    ///
+    /// - Throws: `wrongPasscode`, `tooManyAttempts`, `locked` when a passcode is needed and none given, `limit`.
+    public func unlock(passcode: borrowing SecretBytes?, now: Timestamp) throws(KeychainStoreError) {
+        try connection.read { database throws(KeychainStoreError) in try noticeForeignChange(database) }
+        guard keybag.hasPasscode else {
+            classKeys.merge(try keybag.deviceOnlyKeys(deviceKey))
+            return
+        }
+        classKeys.merge(try tried(passcode, now))
+    }
+
+    /// Forgets class keys: those that only an unlocked keychain has, or with `untilFirstUnlock` also those of items
+    /// that stay readable after the first unlock.
+    public func lock(untilFirstUnlock: Bool = false) {
+        classKeys.forget { accessibility in
+            switch accessibility {
+            case .whenUnlocked, .whenUnlockedThisDeviceOnly, .whenPasscodeSetThisDeviceOnly: true
+            case .afterFirstUnlock, .afterFirstUnlockThisDeviceOnly: untilFirstUnlock
+            case .always, .alwaysThisDeviceOnly: false
+            }
+        }
+    }
+
+    /// Sets, changes or with a new passcode of nil removes the passcode; leaves the keychain unlocked.
+    ///
+    /// Class keys are wrapped anew and items are not touched, but for WhenPasscodeSetThisDeviceOnly items: removing the
+    /// passcode destroys their class key and removes them (`passcodeBoundItems` lists them). It is one transaction:
+    /// killed at any point, either the old passcode works or the new one.
+    ///
+    /// - Throws: `wrongPasscode`, `tooManyAttempts`, `locked`, `passcodeEmpty`, `busy`, `diskFull`, `sqlite`.
+    public func setPasscode(
+        current: borrowing SecretBytes?, new: borrowing SecretBytes?, cost: ScryptCost? = defaultCost, now: Timestamp
+    ) throws(KeychainStoreError) {
+        let hasNew = try Self.checked(new)
+        guard let cost = cost ?? Self.defaultCost else { throw .limit("work factor", found: 0, allowed: 20) }
+        try unlock(passcode: current, now: now)
+        var keys = classKeys
+        let before = keybag
+        let after: Keybag
+        do {
+            if !hasNew {
+                keys[.whenPasscodeSetThisDeviceOnly] = nil
+            } else if keys[.whenPasscodeSetThisDeviceOnly] == nil {
+                keys[.whenPasscodeSetThisDeviceOnly] = try ClassKey(RandomBytes.secret(count: ClassKey.size))
+            }
+            after = try Keybag.wrapping(
+                keys, uuid: before.uuid, generation: before.generation + 1, deviceKey: deviceKey, passcode: new,
+                cost: cost)
+        } catch {
+            throw .cryptography(error)
+        }
+        try change { database throws(KeychainStoreError) in
+            // Somebody else was quicker: what was wrapped here may lack a key that was made there.
+            guard keybag == before else { throw .busy }
+            try StoreRecord.replace(with: after, in: database)
+            if !hasNew { try Self.removePasscodeBoundItems(database) }
+        }
+        adopt(after, keys)
+    }
+
+    /// The WhenPasscodeSetThisDeviceOnly items: in no archive, and gone when the passcode is removed.
+    public func passcodeBoundItems() throws(KeychainStoreError) -> ItemMatches {
+        try find(ItemQuery(attributes: [.pdmn: .text(Accessibility.whenPasscodeSetThisDeviceOnly.rawValue)]))
+    }
+
+    /// How many wrong passcodes were given since the last right one.
+    public func wrongPasscodeCount() throws(KeychainStoreError) -> Int {
+        try connection.read { database throws(KeychainStoreError) in try Attempts(database).failed }
+    }
+
+    private func tried(_ passcode: borrowing SecretBytes?, _ now: Timestamp) throws(KeychainStoreError) -> ClassKeys {
+        let attempts = try connection.read { database throws(KeychainStoreError) in try Attempts(database) }
+        if let seconds = attempts.wait(now) { throw .tooManyAttempts(retryAfter: seconds) }
+        do {
+            let keys: ClassKeys
+            switch passcode {
+            case .some(let passcode):
+                keys = try keybag.passcodeKeys(passcode, deviceKey, minimumCost: minimumCost)
+            case .none: throw KeychainStoreError.locked(.whenUnlocked)
+            }
+            if attempts.failed > 0 { count { _ in Attempts(failed: 0, last: now) } }
+            return keys
+        } catch {
+            let failure = KeychainStoreError(sqlite: error)
+            if failure == .wrongPasscode { count { Attempts(failed: $0.failed + 1, last: now) } }
+            throw failure
+        }
+    }
+
+    /// Writes the count. That it could not be written (a read-only disk, a busy file) must hide neither a right passcode
+    /// nor a wrong one, and counting is advisory in any case.
+    private func count(_ next: (Attempts) -> Attempts) {
+        try? change { database throws(KeychainStoreError) in try next(Attempts(database)).write(database) }
+    }
+
+    private static func removePasscodeBoundItems(_ database: Database) throws(KeychainStoreError) {
+        for itemClass in ItemClass.allCases {
+            let statement = try SQLStatement("DELETE FROM \(itemClass.rawValue) WHERE \"pdmn\"=?", on: database)
+            try statement.bindBytes(of: Accessibility.whenPasscodeSetThisDeviceOnly.rawValue, 1)
+            try statement.run()
+        }
+    }
+}
+
+/// The wrong passcodes since the last right one.
+struct Attempts {
+    var failed: Int
+    var last: Timestamp
+
+    /// Typing errors that cost nothing.
+    static let free = 5
+    /// Seconds to wait after the first wrong passcode that is not free; each further one doubles it.
+    static let firstDelay = 2
+    /// The longest delay in seconds, so that a forgotten passcode that comes back to mind is of use.
+    static let longestDelay = 300
+
+    init(failed: Int, last: Timestamp) {
+        self.failed = failed
+        self.last = last
+    }
+
+    init(_ database: Database) throws(KeychainStoreError) {
+        let row = try SQLStatement("SELECT failed, last FROM attempts WHERE id = 1", on: database)
+        guard try row.step(), let last = Timestamp(microseconds: row.integer(1)) else {
+            throw .damaged("the count of wrong passcodes is missing")
+        }
+        self.init(failed: Int(max(0, row.integer(0))), last: last)
+    }
+
+    func write(_ database: Database) throws(KeychainStoreError) {
+        let statement = try SQLStatement("UPDATE attempts SET failed=?, last=? WHERE id = 1", on: database)
+        try statement.bind(Int64(min(failed, 1_000_000)), 1)
+        try statement.bind(last.microseconds, 2)
+        try statement.run()
+    }
+
+    /// Seconds until the next try is heard; nil when it is heard now, as it is when the clock was set back.
+    func wait(_ now: Timestamp) -> Int? {
+        guard failed >= Self.free, now >= last else { return nil }
+        let doublings = min(failed - Self.free, 30)
+        let delay = min(Self.longestDelay, Self.firstDelay << doublings)
+        let elapsed = (now.microseconds - last.microseconds) / 1_000_000
+        return elapsed < Int64(delay) ? delay - Int(elapsed) : nil
+    }
+}

@@ -1,0 +1,97 @@
+internal import ByteStreams
+internal import Glibc
+
+/// What is done with the names of a keychain: the file itself, its journal, its lock.
+///
+/// The keychain file is never opened here: closing any descriptor of it would release the locks that SQLite holds
+/// through another one (sqlite.org/howtocorrupt.html, 2.2).
+struct KeychainPath {
+    /// The path in a form that SQLite takes for nothing but a file name (not a URI, not `:memory:`).
+    let path: String
+
+    init(_ path: String) {
+        self.path = path.hasPrefix("/") ? path : "./" + path
+    }
+
+    /// Makes sure that the file is ours alone, and that nothing lies beside it that SQLite would believe.
+    ///
+    /// - Throws: `notFound`, `file`, `notAKeychain` (`severalLinks`, `foreignJournal`).
+    func examine() throws(KeychainStoreError) {
+        guard let status = try status("") else { throw .notFound(path) }
+        try require(status, "")
+        guard status.st_nlink == 1 else { throw .notAKeychain(.severalLinks) }
+        // Of write-ahead logs this program makes none; an interrupted change leaves a journal, with the file's mode.
+        for suffix in ["-wal", "-shm"] where try self.status(suffix) != nil { throw .notAKeychain(.foreignJournal) }
+        guard let journal = try self.status("-journal") else { return }
+        try require(journal, "-journal")
+        guard journal.st_nlink == 1 else { throw .notAKeychain(.foreignJournal) }
+    }
+
+    private func status(_ suffix: String) throws(KeychainStoreError) -> stat? {
+        var status = stat()
+        if unsafe lstat(path + suffix, &status) == 0 { return status }
+        let code = errno
+        if code == ENOENT || code == ENOTDIR { return nil }
+        throw .file(FileFailure(path + suffix, .system(code, doing: "examining")))
+    }
+
+    private func require(_ status: stat, _ suffix: String) throws(KeychainStoreError) {
+        let problem: FileFailure.Problem? =
+            if status.st_mode & S_IFMT != S_IFREG {
+                .notRegular
+            } else if status.st_uid != geteuid() {
+                .foreignOwner
+            } else if status.st_mode & 0o077 != 0 {
+                .exposed(mode: status.st_mode & 0o777)
+            } else {
+                nil
+            }
+        if let problem { throw .file(FileFailure(path + suffix, problem)) }
+    }
+
+    static func failure(_ path: String, _ code: Int32, _ doing: String) -> FileFailure {
+        FileFailure(path, code == ENOENT ? .notFound : .system(code, doing: doing))
+    }
+}
+
+/// The exclusive right to change a keychain, held until the object is released; the kernel frees it if we die.
+final class ChangeLock {
+    private let descriptor: Int32
+
+    // Long enough to cost nothing, short enough that nobody notices.
+    private static let pause = timespec(tv_sec: 0, tv_nsec: 20_000_000)
+
+    /// Waits at most `limit` for whoever holds it.
+    ///
+    /// - Throws: `busy`, `file`, `interrupted`.
+    init(for keychain: KeychainPath, waitingAtMost limit: Duration) throws(KeychainStoreError) {
+        let path = keychain.path + ".lock"
+        let opened = unsafe open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        guard opened >= 0 else { throw .file(KeychainPath.failure(path, errno, "opening")) }
+        let problem = Self.acquire(opened, ContinuousClock.now + limit, path)
+        if let problem {
+            close(opened)
+            throw problem
+        }
+        descriptor = opened
+    }
+
+    deinit {
+        close(descriptor)
+    }
+
+    private static func acquire(_ descriptor: Int32, _ deadline: ContinuousClock.Instant, _ path: String)
+        -> KeychainStoreError?
+    {
+        while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
+            if Interruption.isRequested { return .interrupted }
+            guard errno == EWOULDBLOCK || errno == EINTR else {
+                return .file(KeychainPath.failure(path, errno, "locking"))
+            }
+            guard ContinuousClock.now < deadline else { return .busy }
+            var pause = pause
+            unsafe nanosleep(&pause, nil)
+        }
+        return nil
+    }
+}

@@ -1,0 +1,136 @@
+public import ByteStreams
+internal import Cryptography
+internal import GRDB
+public import KeychainModel
+
+/// The items of a keychain as one state of the file shows them; valid within the call that lends it.
+public final class KeychainReader: ExistingItems {
+    let keychain: Keychain
+    let tables: ItemTables
+    let sealer: ItemSealer
+    private var opened = SecretBytes(capacity: 4096)
+
+    init(_ keychain: Keychain, _ database: Database) throws(KeychainStoreError) {
+        self.keychain = keychain
+        tables = ItemTables(database)
+        sealer = try ItemSealer()
+    }
+
+    /// The items that a query means, in archive order; their attributes are read and their seals are not looked at.
+    ///
+    /// - Throws: `item` (`wrongKind`), `limit`, `damaged`, `sqlite`.
+    public func find(_ query: ItemQuery) throws(KeychainStoreError) -> ItemMatches {
+        try query.check()
+        var matches = ItemMatches()
+        for itemClass in query.classes {
+            let row = ItemRow.of(itemClass)
+            let statement = try query.statement(row, on: tables.database)
+            while matches.items.count < query.limit ?? .max, try statement.step() {
+                if let item = row.item(statement) { matches.items.append(item) } else { matches.damaged += 1 }
+            }
+        }
+        return matches
+    }
+
+    /// The secret of an item, by its UUID; nil when it has none.
+    ///
+    /// - Throws: `itemNotFound`, `itemDamaged` (also when attributes were changed by another program), `locked`.
+    public func secret(of item: Item) throws(KeychainStoreError) -> SecretBytes? {
+        guard let found = try tables.row(item.itemClass, item.uuid), !found.isTombstone else { throw .itemNotFound }
+        guard let stored = found.item else { throw .itemDamaged(item.uuid) }
+        var secret = SecretBytes(capacity: 0)
+        try open(stored, found.blob, into: &secret)
+        if stored.secretSize == nil { return nil }
+        return secret
+    }
+
+    /// Opens the sealed secret of `item`, which becomes the sealer's current item; false when the seal is broken.
+    ///
+    /// - Throws: `locked`, `passcodeNotSet`.
+    func opens(
+        _ item: Item, _ blob: borrowing SecretBytes, into secret: inout SecretBytes
+    ) throws(KeychainStoreError) -> Bool {
+        let key = try keychain.key(item.accessibility)
+        sealer.begin(item)
+        return try blob.withBytes { span throws(KeychainStoreError) in
+            try sealer.open(span, under: key, into: &secret)
+        }
+    }
+
+    /// Opens the sealed secret of `item`.
+    ///
+    /// - Throws: `locked`, `passcodeNotSet`, `itemDamaged`.
+    func open(
+        _ item: Item, _ blob: borrowing SecretBytes, into secret: inout SecretBytes
+    ) throws(KeychainStoreError) {
+        guard try opens(item, blob, into: &secret) else { throw .itemDamaged(item.uuid) }
+    }
+
+    /// True for a row whose contents make no item or whose seal is known to be broken; a locked one counts as whole.
+    func isDamaged(_ found: borrowing ItemTables.Found) throws(KeychainStoreError) -> Bool {
+        guard let item = found.item else { return true }
+        if keychain.classKeys[item.accessibility] == nil { return false }
+        return try !opens(item, found.blob, into: &opened)
+    }
+
+    // MARK: ExistingItems
+
+    /// The live item with the unique key of `item`, or nil.
+    public func item(withKeyOf item: Item) throws -> Item? {
+        guard let found = try tables.row(withKeyOf: item), !found.isTombstone else { return nil }
+        return found.item
+    }
+
+    /// The live item with this UUID, or nil.
+    public func item(withUUID uuid: ItemUUID) throws -> Item? {
+        guard let found = try tables.row(uuid), !found.isTombstone else { return nil }
+        return found.item
+    }
+
+    /// Compares secrets, in constant time where they are plain; one that does not open equals nothing.
+    public func secret(
+        of existing: Item, equals secret: borrowing SecretBytes, in form: SecretForm
+    ) throws -> Bool {
+        guard let found = try tables.row(existing.itemClass, existing.uuid), let stored = found.item else {
+            return false
+        }
+        switch form {
+        case .stored: return constantTimeEqual(found.blob, secret)
+        case .plain:
+            guard try opens(stored, found.blob, into: &opened) else { return false }
+            return stored.secretSize == nil || constantTimeEqual(opened, secret)
+        }
+    }
+
+    /// Every live item that is not synchronizable, in archive order; rows that make no item are passed over.
+    public func localItems(_ body: (Item) throws -> Void) throws {
+        let query = ItemQuery(synchronizable: .no)
+        for itemClass in query.classes {
+            let row = ItemRow.of(itemClass)
+            let statement = try query.statement(row, on: tables.database)
+            while try statement.step() {
+                if let item = row.item(statement) { try body(item) }
+            }
+        }
+    }
+}
+
+extension Keychain {
+    /// The items that a query means, in archive order.
+    ///
+    /// - Throws: `item` (`wrongKind`), `limit`, `busy`, `damaged`, `sqlite`.
+    public func find(_ query: ItemQuery) throws(KeychainStoreError) -> ItemMatches {
+        try connection.read { database throws(KeychainStoreError) in try KeychainReader(self, database).find(query) }
+    }
+
+    /// The secret of an item; nil when it has none.
+    ///
+    /// - Throws: `itemNotFound`, `itemDamaged` (also when attributes were changed by another program), `locked`, `busy`.
+    public func secret(of item: Item) throws(KeychainStoreError) -> SecretBytes? {
+        var secret: SecretBytes?
+        try connection.read { database throws(KeychainStoreError) in
+            secret = try KeychainReader(self, database).secret(of: item)
+        }
+        return secret
+    }
+}
