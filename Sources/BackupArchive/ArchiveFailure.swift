@@ -1,6 +1,7 @@
 public import AgeEncryption
 public import ByteStreams
-public import KeychainModel
+internal import Cryptography
+internal import KeychainModel
 
 /// Why an archive cannot be read or written.
 public enum ArchiveFailure: Error, Hashable, Sendable {
@@ -52,5 +53,18 @@ public enum ArchiveFailure: Error, Hashable, Sendable {
 
     init(_ malformed: MalformedLine) {
         self = .damaged(rule: malformed.rule)
+    }
+
+    /// Sorts any failure of the layers below.
+    init(any error: any Error) {
+        switch error {
+        case let failure as ArchiveFailure: self = failure
+        case let failure as StreamFailure: self.init(failure)
+        case let failure as AgeFailure: self.init(failure)
+        case let failure as FileFailure: self = .file(failure)
+        case let failure as MalformedLine: self.init(failure)
+        case let failure as CryptographyFailure: self = .cryptography("\(failure)")
+        default: self = .cryptography("an unforeseen failure")
+        }
     }
 }

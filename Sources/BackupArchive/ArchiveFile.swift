@@ -2,7 +2,7 @@ public import AgeEncryption
 public import ByteStreams
 internal import Cryptography
 public import DeviceIdentity
-public import KeychainModel
+internal import KeychainModel
 internal import TarArchive
 
 /// An archive that was opened for reading: its container is sound, its header understood, nothing proved yet.
@@ -40,16 +40,17 @@ public final class ArchiveFile {
                 throw ArchiveFailure.notAnArchive
             }
             let bytes = try Self.read(first, of: file, limit: ArchiveLimits.headerSize)
-            header = try bytes.withBytes { span throws(ArchiveFailure) in try ArchiveHeader(parsing: span) }
-            headerHash = bytes.withBytes { SHA256.hash($0) }
+            let header = try bytes.withBytes { span throws(ArchiveFailure) in try ArchiveHeader(parsing: span) }
             let hasPassphrase = directory.members.contains { $0.name == ArchiveMember.identity.name }
             let expected = ArchiveMember.all(header.mode, withPassphrase: hasPassphrase)
             guard directory.members.map(\.name) == expected.map(\.name),
                 header.mode == .encrypted || !hasPassphrase
             else { throw ArchiveFailure.damaged(rule: "it does not have exactly the members of its mode, in order") }
-            guard directory.members.allSatisfy({ $0.modified == header.created.microseconds / 1_000_000 }) else {
+            guard directory.members.allSatisfy({ $0.modified == header.created.seconds }) else {
                 throw ArchiveFailure.damaged(rule: "a member has another time than the archive")
             }
+            self.header = header
+            headerHash = bytes.withBytes { SHA256.hash($0) }
             self.hasPassphrase = hasPassphrase
             members = Dictionary(uniqueKeysWithValues: zip(expected, directory.members))
             self.file = file
@@ -114,10 +115,8 @@ public final class ArchiveFile {
             guard parsed.identities.count == 1, parsed.comments.contains(IdentityNote.archive(header.archiveID)) else {
                 throw ArchiveFailure.damaged(rule: "the passphrase's identity belongs to another archive")
             }
-            let isOnlyKey =
-                parsed.comments.contains(IdentityNote.onlyKey)
-                && (try recipientKinds(ofSecrets: true)).count == 1
-                && (try recipientKinds(ofSecrets: false)).count == 1
+            let recipients = try (recipientKinds(ofSecrets: true).count, recipientKinds(ofSecrets: false).count)
+            let isOnlyKey = parsed.comments.contains(IdentityNote.onlyKey) && recipients == (1, 1)
             return ArchiveKey(identities: parsed.identities, provesOrigin: isOnlyKey)
         } catch {
             throw ArchiveFailure(any: error)
@@ -197,13 +196,8 @@ public final class ArchiveFile {
             let name = ArchiveMember.header.name.utf8.span
             guard bytes.count > 512 else { throw .notAnArchive }
             for index in name.indices where bytes[index] != name[index] { throw .notAnArchive }
-            do {
-                _ = try ArchiveHeader(parsing: bytes.extracting(512...))
-            } catch .newerFormat(let found, let known) {
-                throw .newerFormat(found: found, known: known)
-            } catch {
-                // Everything else is judged when the whole header is read.
-            }
+            // Everything else is judged when the whole header is read.
+            try ArchiveHeader.refuseNewerFormat(bytes.extracting(512...))
         }
     }
 }

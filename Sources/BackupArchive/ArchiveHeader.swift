@@ -1,4 +1,4 @@
-public import ByteStreams
+internal import ByteStreams
 internal import Cryptography
 public import DeviceIdentity
 public import KeychainModel
@@ -101,7 +101,7 @@ public struct ArchiveHeader: Hashable, Sendable {
     func encoded() -> SecretBytes {
         var line = SecretBytes(capacity: 4096)
         CanonicalJSON.literal(
-            "{\"format\":\"kcbackup\",\"version\":\(Self.currentVersion),\"mode\":\"\(mode.rawValue)\",\"archive\":\"",
+            "\(Self.start)\(Self.currentVersion),\"mode\":\"\(mode.rawValue)\",\"archive\":\"",
             into: &line)
         CanonicalJSON.literal(Hexadecimal.encode(archiveID), into: &line)
         CanonicalJSON.literal("\",\"created\":\"\(created)\",\"device\":\"\(device)\",\"tool\":", into: &line)
@@ -120,23 +120,28 @@ public struct ArchiveHeader: Hashable, Sendable {
     ///
     /// - Throws: `ArchiveFailure`: `notAnArchive`, `newerFormat`, `damaged`.
     init(parsing bytes: borrowing Span<UInt8>) throws(ArchiveFailure) {
+        try Self.refuseNewerFormat(bytes)
         var scanner = CanonicalScanner()
-        guard scanner.skip("{\"format\":\"kcbackup\",\"version\":", in: bytes) else { throw .notAnArchive }
-        do {
-            let version = try scanner.integer(in: bytes)
-            guard version <= Self.currentVersion else {
-                throw ArchiveFailure.newerFormat(found: version, known: Self.currentVersion)
-            }
-            guard version == Self.currentVersion else { throw MalformedLine("the format version is unknown", at: 0) }
+        do throws(MalformedLine) {
+            try scanner.literal("\(Self.start)\(Self.currentVersion)", in: bytes)
             self = try Self.members(&scanner, in: bytes)
-        } catch let failure as ArchiveFailure {
-            throw failure
-        } catch let malformed as MalformedLine {
-            throw .damaged(rule: "\(ArchiveMember.header.name): \(malformed.rule)")
         } catch {
-            throw .damaged(rule: "\(ArchiveMember.header.name) cannot be read")
+            throw .damaged(rule: "\(ArchiveMember.header.name): \(error.rule)")
         }
     }
+
+    /// Looks at the beginning of `kcbackup.json` alone, which every version of the format shares.
+    ///
+    /// - Throws: `ArchiveFailure`: `notAnArchive`, `newerFormat`.
+    static func refuseNewerFormat(_ bytes: borrowing Span<UInt8>) throws(ArchiveFailure) {
+        var scanner = CanonicalScanner()
+        guard scanner.skip(start, in: bytes), let version = try? scanner.integer(in: bytes) else {
+            throw .notAnArchive
+        }
+        guard version <= currentVersion else { throw .newerFormat(found: version, known: currentVersion) }
+    }
+
+    private static let start = "{\"format\":\"kcbackup\",\"version\":"
 
     private static func members(
         _ scanner: inout CanonicalScanner, in bytes: borrowing Span<UInt8>

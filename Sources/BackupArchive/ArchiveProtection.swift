@@ -44,7 +44,7 @@ public struct ArchiveProtection: Sendable {
         let isOnlyKey = metadataRecipients.isEmpty && secretsRecipients.isEmpty
         do {
             let identity = try X25519Identity.generate()
-            let text = try IdentityFile.text(
+            let text = IdentityFile.text(
                 of: identity, comments: [
                     IdentityNote.archive(archiveID), isOnlyKey ? IdentityNote.onlyKey : IdentityNote.notOnlyKey,
                 ])

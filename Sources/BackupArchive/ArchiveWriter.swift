@@ -1,3 +1,4 @@
+internal import AgeEncryption
 public import ByteStreams
 internal import Cryptography
 public import DeviceIdentity
@@ -16,8 +17,8 @@ public struct ArchiveWriter: ~Copyable {
     private var secrets: StreamWriter
     private var seal: SecretSeal
     private var counts = ItemCounts()
-    private var line = SecretBytes(capacity: 65_536)
-    private var sealed = SecretBytes(capacity: 4096)
+    private var line: SecretBytes
+    private var sealed: SecretBytes
 
     /// Starts an archive that will be made in `folder`.
     ///
@@ -26,21 +27,26 @@ public struct ArchiveWriter: ~Copyable {
         mode: ArchiveMode, protection: ArchiveProtection, device: DeviceKey, folder: String
     ) throws(ArchiveFailure) {
         precondition(protection.isComplete == (mode == .encrypted), "only an encrypted archive has keys of its own")
-        do {
-            let streams = try (UnnamedFile(inFolder: folder), UnnamedFile(inFolder: folder))
-            metadata = try StreamWriter(streams.0, recipients: protection.metadataRecipients)
-            secrets = try StreamWriter(streams.1, recipients: protection.secretsRecipients)
-            seal = try SecretSeal(
-                device: device, deviceID: device.id, archiveID: protection.archiveID, mode: mode)
-        } catch {
-            throw ArchiveFailure(any: error)
+        let seal = try cryptography { () throws(CryptographyFailure) in
+            try SecretSeal(device: device, deviceID: device.id, archiveID: protection.archiveID, mode: mode)
         }
+        let metadata = try Self.stream(
+            StreamStart(kind: .metadata, archiveID: protection.archiveID, mode: mode, sealCommitment: nil),
+            to: protection.metadataRecipients, inFolder: folder)
+        let secrets = try Self.stream(
+            StreamStart(
+                kind: .secrets, archiveID: protection.archiveID, mode: mode,
+                sealCommitment: mode == .encrypted ? seal.commitment : nil),
+            to: protection.secretsRecipients, inFolder: folder)
+        self.metadata = metadata
+        self.secrets = secrets
+        self.seal = seal
+        line = SecretBytes(capacity: 65_536)
+        sealed = SecretBytes(capacity: 4_096)
         self.mode = mode
         self.protection = protection
         self.device = device
         self.folder = folder
-        try begin(.metadata)
-        try begin(.secrets)
     }
 
     /// Adds an item; items come in archive order.
@@ -96,10 +102,12 @@ public struct ArchiveWriter: ~Copyable {
         do {
             let streams = (metadata: try metadata.finish(), secrets: try secrets.finish())
             let output = try UnnamedFile(inFolder: folder)
-            let builder = ArchiveContainer(
-                mode: mode, device: device, header: headerBytes.withBytes { span in span.indices.map { span[$0] } },
-                identity: protection.identityMember, metadata: streams.metadata, secrets: streams.secrets)
-            try builder.write(to: output, modified: created.microseconds / 1_000_000)
+            var container = try ArchiveContainer(output, modified: created.seconds)
+            try container.append(.header, headerBytes.withBytes { span in span.indices.map { span[$0] } })
+            if let identity = protection.identityMember { try container.append(.identity, identity) }
+            try container.append(.metadata(mode), streams.metadata)
+            try container.append(.secrets(mode), streams.secrets)
+            try container.finish(signedBy: device)
             try output.synchronize()
             let archive = try ArchiveFile(output.file)
             try archive.proveGenuine()
@@ -109,12 +117,19 @@ public struct ArchiveWriter: ~Copyable {
         }
     }
 
-    private mutating func begin(_ kind: StreamKind) throws(ArchiveFailure) {
-        line.removeAll()
-        let commitment = kind == .secrets && mode == .encrypted ? seal.commitment : nil
-        StreamStart(kind: kind, archiveID: protection.archiveID, mode: mode, sealCommitment: commitment)
-            .encode(into: &line)
-        try write(to: kind)
+    private static func stream(
+        _ start: StreamStart, to recipients: [any Recipient], inFolder folder: String
+    ) throws(ArchiveFailure) -> StreamWriter {
+        do {
+            var stream = try StreamWriter(UnnamedFile(inFolder: folder), recipients: recipients)
+            var line = SecretBytes(capacity: ArchiveLimits.frameLineSize)
+            start.encode(into: &line)
+            line.append(UInt8(ascii: "\n"))
+            try stream.write(line)
+            return stream
+        } catch {
+            throw ArchiveFailure(any: error)
+        }
     }
 
     private mutating func end(_ kind: StreamKind, _ end: StreamEnd) throws(ArchiveFailure) {

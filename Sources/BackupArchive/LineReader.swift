@@ -17,7 +17,7 @@ struct LineReader: ~Copyable {
     private let lineLimit: Int
 
     // Enough that a refill, which moves what is left of the last line, does not count.
-    private static let pieceSize = 1 << 20
+    private static let pieceSize = 256 << 10
 
     init(_ source: consuming ProtectedSource, lineLimit: Int) {
         self.source = GzipDecoder(source, outputLimit: ArchiveLimits.streamSize)

@@ -131,7 +131,7 @@ private struct SecretsReader: ~Copyable {
     private let mode: ArchiveMode
     private var lines: LineReader
     private var seal: SecretSeal?
-    private var opened = SecretBytes(capacity: 4096)
+    private var opened: SecretBytes
 
     init(_ source: consuming ProtectedSource, header: ArchiveHeader, device: DeviceKey?) throws(ArchiveFailure) {
         var lines = LineReader(source, lineLimit: ItemLimits.secretLineSize)
@@ -140,13 +140,23 @@ private struct SecretsReader: ~Copyable {
                 try StreamStart(parsing: line, kind: .secrets, archiveID: header.archiveID, mode: header.mode)
             }
         }
+        let seal = try Self.seal(start, header: header, device: device)
         mode = header.mode
         self.lines = lines
-        guard let commitment = start.sealCommitment, let device else { return }
+        self.seal = seal
+        opened = SecretBytes(capacity: 4096)
+    }
+
+    /// Our seal, if it is ours that the archive's secrets bear.
+    private static func seal(
+        _ start: StreamStart, header: ArchiveHeader, device: DeviceKey?
+    ) throws(ArchiveFailure) -> SecretSeal? {
+        guard let commitment = start.sealCommitment, let device else { return nil }
         let own = try cryptography { () throws(CryptographyFailure) in
             try SecretSeal(device: device, deviceID: device.id, archiveID: header.archiveID, mode: header.mode)
         }
-        if constantTimeEqual(own.commitment, commitment) { seal = consume own }
+        if constantTimeEqual(own.commitment, commitment) { return own }
+        return nil
     }
 
     /// Reads the line that belongs to `item`, opens it where it can be opened, and replaces `secret`.

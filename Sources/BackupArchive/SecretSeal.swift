@@ -9,9 +9,9 @@ internal import KeychainModel
 /// that names the place of the secret as associated data (docs/format.md, "Sealed secrets").
 struct SecretSeal: ~Copyable {
     private var cipher: AES256GCM
-    private let archiveID: [UInt8]
-    private let device: DeviceID
-    private var associatedData = SecretBytes(capacity: 4096)
+    /// What is the same for every secret of the archive.
+    private let place: [UInt8]
+    private var associatedData: SecretBytes
     /// Tells whether a seal is ours before a key is tried.
     let commitment: [UInt8]
 
@@ -19,17 +19,33 @@ struct SecretSeal: ~Copyable {
         device: DeviceKey, deviceID: DeviceID, archiveID: [UInt8], mode: ArchiveMode
     ) throws(CryptographyFailure) {
         let keys = try device.sealKeys(archiveID: archiveID, mode: mode.rawValue)
+        let cipher = try AES256GCM(key: keys.key)
         commitment = keys.commitment
-        cipher = try AES256GCM(key: keys.key)
-        self.archiveID = archiveID
-        self.device = deviceID
+        self.cipher = cipher
+        associatedData = SecretBytes(capacity: 4096)
+        place = Array("kcbackup/v1/sealed-secret".utf8) + archiveID + Array(deviceID.description.utf8)
     }
 
     mutating func seal(
         _ secret: borrowing SecretBytes, line: borrowing Span<UInt8>, ordinal: UInt64, into sealed: inout SecretBytes
     ) throws(CryptographyFailure) {
         bind(line, ordinal)
-        let nonce = Nonce(counter: ordinal)
+        try Self.seal(secret, &cipher, Nonce(field: 0, counter: ordinal), associatedData, into: &sealed)
+    }
+
+    mutating func open(
+        _ sealed: borrowing SecretBytes, line: borrowing Span<UInt8>, ordinal: UInt64, into secret: inout SecretBytes
+    ) throws(CryptographyFailure) {
+        bind(line, ordinal)
+        try Self.open(sealed, &cipher, Nonce(field: 0, counter: ordinal), associatedData, into: &secret)
+    }
+
+    // Static, so that a closure captures the cipher and the associated data apart from each other.
+
+    private static func seal(
+        _ secret: borrowing SecretBytes, _ cipher: inout AES256GCM, _ nonce: Nonce,
+        _ associatedData: borrowing SecretBytes, into sealed: inout SecretBytes
+    ) throws(CryptographyFailure) {
         try secret.withBytes { plaintext throws(CryptographyFailure) in
             try associatedData.withBytes { data throws(CryptographyFailure) in
                 try cipher.seal(plaintext, nonce: nonce, associatedData: data, into: &sealed)
@@ -37,11 +53,10 @@ struct SecretSeal: ~Copyable {
         }
     }
 
-    mutating func open(
-        _ sealed: borrowing SecretBytes, line: borrowing Span<UInt8>, ordinal: UInt64, into secret: inout SecretBytes
+    private static func open(
+        _ sealed: borrowing SecretBytes, _ cipher: inout AES256GCM, _ nonce: Nonce,
+        _ associatedData: borrowing SecretBytes, into secret: inout SecretBytes
     ) throws(CryptographyFailure) {
-        bind(line, ordinal)
-        let nonce = Nonce(counter: ordinal)
         try sealed.withBytes { ciphertext throws(CryptographyFailure) in
             try associatedData.withBytes { data throws(CryptographyFailure) in
                 try cipher.open(ciphertext, nonce: nonce, associatedData: data, into: &secret)
@@ -50,12 +65,11 @@ struct SecretSeal: ~Copyable {
     }
 
     private mutating func bind(_ line: borrowing Span<UInt8>, _ ordinal: UInt64) {
+        let place = place
         associatedData.removeAll()
-        associatedData.append("kcbackup/v1/sealed-secret".utf8.span)
-        associatedData.append(archiveID.span)
-        associatedData.append(device.description.utf8.span)
-        for shift in stride(from: UInt64(56), through: 0, by: -8) {
-            associatedData.append(UInt8(truncatingIfNeeded: ordinal >> shift))
+        associatedData.append(place.span)
+        for shift in stride(from: 56, through: 0, by: -8) {
+            associatedData.append(UInt8(truncatingIfNeeded: ordinal >> UInt64(shift)))
         }
         associatedData.append(line)
     }

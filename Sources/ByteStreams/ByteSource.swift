@@ -35,10 +35,11 @@ extension ByteSource where Self: ~Copyable {
         }
     }
 
-    /// Reads to the end into wiped memory, and refuses more than `limit` bytes.
+    /// Reads to the end into wiped memory, and refuses more than `limit` bytes (0 to `Int.max - 1`).
     ///
     /// - Throws: `StreamFailure` of kind `limitExceeded` when the source holds more than `limit` bytes.
     public mutating func readAll(limit: Int, as name: StaticString) throws(StreamFailure) -> SecretBytes {
+        precondition(limit >= 0 && limit < .max, "a limit leaves room for the byte that breaks it")
         var all = SecretBytes(capacity: min(limit, 4096))
         while true {
             let before = all.count

@@ -4,7 +4,7 @@ public struct FileFailure: Error, Hashable, Sendable {
     public enum Problem: Hashable, Sendable {
         case notFound
         case exists
-        /// A directory, a FIFO, a device or a symbolic link stands where a regular file is needed.
+        /// A directory, a socket, a FIFO, a device or a symbolic link stands where a regular file is needed.
         case notRegular
         /// Group or others may read or write a file that holds a secret; the value is its mode.
         case exposed(mode: UInt32)
@@ -32,7 +32,8 @@ public struct FileFailure: Error, Hashable, Sendable {
         switch code {
         case ENOENT, ENOTDIR: FileFailure(path, .notFound)
         case EEXIST: FileFailure(path, .exists)
-        case ELOOP: FileFailure(path, .notRegular)
+        // ELOOP: a symbolic link under O_NOFOLLOW; ENXIO: a socket.
+        case ELOOP, ENXIO: FileFailure(path, .notRegular)
         default: FileFailure(path, .system(code, doing: "opening"))
         }
     }

@@ -4,8 +4,9 @@ public struct FileSlice: ByteSource {
     private var offset: UInt64
     private let end: UInt64
 
-    /// The bytes of `file` from `offset` on, `length` of them.
+    /// The bytes of `file` from `offset` on, `length` of them; together they stay within a file's largest size, 2^63 - 1.
     public init(_ file: OpenFile, offset: UInt64, length: UInt64) {
+        precondition(offset <= Int64.max && length <= UInt64(Int64.max) - offset, "a slice lies within a file")
         self.file = file
         self.offset = offset
         end = offset + length

@@ -13,6 +13,8 @@ public enum Interruption {
 
     /// Catches SIGINT and SIGTERM from now on; system calls that wait are cut short (no `SA_RESTART`).
     public static func catchSignals() {
+        // A static is initialised under a lock at its first use, which must not be inside the handler.
+        _ = isRequested
         for number in [SIGINT, SIGTERM] {
             var action = sigaction()
             unsafe action.__sigaction_handler.sa_handler = { Interruption.request($0) }

@@ -15,11 +15,10 @@ public struct MemorySource: ByteSource, ~Copyable {
 
     /// Appends the next bytes.
     public mutating func read(into output: inout OutputSpan<UInt8>) throws(StreamFailure) {
-        let end = min(bytes.count, offset + output.freeCapacity)
-        bytes.withBytes { span in
-            for index in offset..<end { output.append(span[index]) }
-        }
-        offset = end
+        let start = offset
+        offset += min(bytes.count - start, output.freeCapacity)
+        let end = offset
+        bytes.withBytes { output.append(copying: $0.extracting(start..<end)) }
     }
 }
 
@@ -32,11 +31,24 @@ public struct MemorySink: ByteSink, ~Copyable {
 
     /// Takes all of `bytes`.
     public mutating func write(_ bytes: borrowing Span<UInt8>) throws(StreamFailure) {
-        for index in bytes.indices { self.bytes.append(bytes[index]) }
+        unsafe bytes.withUnsafeBufferPointer { unsafe self.bytes.append(contentsOf: $0) }
     }
 
     /// Returns what was collected.
     public consuming func finish() throws(StreamFailure) -> [UInt8] {
         bytes
+    }
+}
+
+extension OutputSpan where Element == UInt8 {
+    /// Adds all of `bytes`, which must fit into the free capacity.
+    public mutating func append(copying bytes: borrowing Span<UInt8>) {
+        precondition(bytes.count <= freeCapacity, "the bytes must fit")
+        unsafe bytes.withUnsafeBufferPointer { source in
+            unsafe withUnsafeMutableBufferPointer { target, count in
+                let room = target.extracting(count...)
+                count += unsafe room.update(fromContentsOf: source)
+            }
+        }
     }
 }

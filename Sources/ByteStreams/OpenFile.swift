@@ -60,7 +60,7 @@ public final class OpenFile: Sendable {
             count += received
             return 0
         }
-        if code != 0 { throw StreamFailure(.reading, .system(code), offset: offset) }
+        if code != 0 { throw StreamFailure(.reading, errno: code, offset: offset) }
     }
 
     /// Writes all of `bytes` at the current position.
@@ -79,12 +79,12 @@ public final class OpenFile: Sendable {
             }
             return 0
         }
-        if code != 0 { throw StreamFailure(.writing, .system(code)) }
+        if code != 0 { throw StreamFailure(.writing, errno: code) }
     }
 
     /// Forces the contents to the disk; a failure is final and is never retried (fsync forgets what it lost).
     public func synchronize() throws(StreamFailure) {
-        guard fsync(descriptor) == 0 else { throw StreamFailure(.writing, .system(errno)) }
+        guard fsync(descriptor) == 0 else { throw StreamFailure(.writing, errno: errno) }
     }
 }
 

@@ -9,21 +9,27 @@ public enum Path {
         return (folder, String(path[path.utf8.index(after: slash)...]))
     }
 
-    /// Makes a folder and its missing parents, each 0700; existing ones are left as they are.
+    /// Makes a folder and its missing parents, each 0700 and durable; existing ones are left as they are.
     ///
-    /// - Throws: `FileFailure` (`system`).
+    /// - Throws: `FileFailure` (`exists` when something that is not a folder has the name, `system`).
     public static func makeFolder(_ path: String) throws(FileFailure) {
-        if path.isEmpty || path == "/" || path == "." { return }
-        if unsafe mkdir(path, 0o700) == 0 { return }
-        switch errno {
-        case EEXIST: return
-        case ENOENT:
-            try makeFolder(split(path).folder)
-            guard unsafe mkdir(path, 0o700) == 0 || errno == EEXIST else {
-                throw FileFailure(path, .system(errno, doing: "creating the folder"))
-            }
-        default: throw FileFailure(path, .system(errno, doing: "creating the folder"))
+        if path.utf8.count > 1 && path.utf8.last == UInt8(ascii: "/") { return try makeFolder(String(path.dropLast())) }
+        if path.isEmpty || isFolder(path) { return }
+        let parent = split(path).folder
+        try makeFolder(parent)
+        if unsafe mkdir(path, 0o700) != 0 {
+            let code = errno
+            // Another process may have made it meanwhile.
+            if code == EEXIST && isFolder(path) { return }
+            throw code == EEXIST
+                ? FileFailure(path, .exists) : FileFailure(path, .system(code, doing: "creating the folder"))
         }
+        try synchronizeFolder(parent)
+    }
+
+    private static func isFolder(_ path: String) -> Bool {
+        var status = stat()
+        return unsafe stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
     }
 
     /// True when something, also a dangling symbolic link, has this name.

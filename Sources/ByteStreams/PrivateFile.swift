@@ -29,13 +29,7 @@ public enum PrivateFile {
     /// - Throws: `FileFailure` (`exists`, `notFound` for the folder, `system`).
     public static func create(_ path: String, _ bytes: borrowing SecretBytes) throws(FileFailure) {
         let (folder, name) = Path.split(path)
-        let unnamed = try UnnamedFile(inFolder: folder)
-        do {
-            try bytes.withBytes { span throws(StreamFailure) in try unnamed.file.write(span) }
-        } catch {
-            throw FileFailure(path, .system(error.systemCode ?? EIO, doing: "writing"))
-        }
-        try unnamed.publish(as: name)
+        try written(bytes, inFolder: folder, for: path).publish(as: name)
     }
 
     /// Replaces a file of ours in one step: whoever reads it sees the old contents or the new, never a mixture.
@@ -43,44 +37,43 @@ public enum PrivateFile {
     /// - Throws: `FileFailure` (`notFound` for the folder, `system`).
     public static func replace(_ path: String, _ bytes: borrowing SecretBytes) throws(FileFailure) {
         let (folder, name) = Path.split(path)
+        // linkat cannot replace, so the whole file gets a passing name first.
+        let passing = folder + "/" + UnnamedFile.passingName()
+        try written(bytes, inFolder: folder, for: path).publish(as: Path.split(passing).name)
+        guard unsafe rename(passing, folder + "/" + name) == 0 else {
+            let code = errno
+            unsafe unlink(passing)
+            throw FileFailure(path, .system(code, doing: "replacing"))
+        }
+        try Path.synchronizeFolder(folder)
+    }
+
+    private static func written(
+        _ bytes: borrowing SecretBytes, inFolder folder: String, for path: String
+    ) throws(FileFailure) -> UnnamedFile {
         let unnamed = try UnnamedFile(inFolder: folder)
         do {
             try bytes.withBytes { span throws(StreamFailure) in try unnamed.file.write(span) }
         } catch {
             throw FileFailure(path, .system(error.systemCode ?? EIO, doing: "writing"))
         }
-        let temporary = ".\(name).\(String(UInt64.random(in: .min ... .max), radix: 36)).tmp"
-        try unnamed.publish(as: temporary)
-        guard unsafe rename(folder + "/" + temporary, folder + "/" + name) == 0 else {
-            let code = errno
-            unsafe unlink(folder + "/" + temporary)
-            throw FileFailure(path, .system(code, doing: "replacing"))
-        }
-        try Path.synchronizeFolder(folder)
+        return unnamed
     }
 
     private static func contents(of file: OpenFile, limit: Int) throws(FileFailure) -> SecretBytes {
-        do {
-            var source = try FileSlice(whole: file)
-            return try source.readAll(limit: limit, as: "file size")
-        } catch let failure as FileFailure {
-            throw failure
-        } catch let failure as StreamFailure {
-            if case .limitExceeded = failure.kind { throw FileFailure(file.path, .tooLarge(limit: limit)) }
-            throw FileFailure(file.path, .system(failure.systemCode ?? EIO, doing: "reading"))
-        } catch {
-            throw FileFailure(file.path, .system(EIO, doing: "reading"))
-        }
-    }
-}
-
-extension StreamFailure {
-    /// The `errno` behind the failure, where there is one.
-    public var systemCode: Int32? {
-        switch kind {
-        case .system(let code): code
-        case .interrupted: EINTR
-        default: nil
+        // To the end rather than to the size that `fstat` tells: files of /proc claim to be empty.
+        var bytes = SecretBytes(capacity: min(limit, 4096))
+        while true {
+            let before = bytes.count
+            do {
+                try bytes.append(upTo: min(4096, limit + 1 - before)) { output throws(StreamFailure) in
+                    try file.read(at: UInt64(before), into: &output)
+                }
+            } catch {
+                throw FileFailure(file.path, .system(error.systemCode ?? EIO, doing: "reading"))
+            }
+            if bytes.count == before { return bytes }
+            if bytes.count > limit { throw FileFailure(file.path, .tooLarge(limit: limit)) }
         }
     }
 }

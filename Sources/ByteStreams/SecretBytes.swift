@@ -83,14 +83,20 @@ internal import Glibc
         count += bytes.count
     }
 
-    /// Adds what `body` writes, at most `limit` bytes; on a throw nothing is added.
+    /// Adds what `body` writes, at most `limit` bytes; on a throw nothing is added and what was written is wiped.
     public mutating func append<E: Error>(
         upTo limit: Int, _ body: (inout OutputSpan<UInt8>) throws(E) -> Void
     ) throws(E) {
         reserve(limit)
         let room = unsafe UnsafeMutableBufferPointer(start: bytePointer + count, count: limit)
         var output = unsafe OutputSpan(buffer: room, initializedCount: 0)
-        try body(&output)
+        do {
+            try body(&output)
+        } catch {
+            // Only `count` bytes are wiped later, so a torn read must not stay behind them.
+            unsafe explicit_bzero(base + count, limit)
+            throw error
+        }
         count += unsafe output.finalize(for: room)
     }
 
@@ -142,6 +148,7 @@ internal import Glibc
     }
 
     private static func wholePages(_ size: Int) -> Int {
+        // `mmap` and `munmap` round up alike where pages are larger.
         let page = 4096
         let (rounded, overflow) = size.addingReportingOverflow(page - 1)
         precondition(!overflow, "a secret of that size cannot exist")

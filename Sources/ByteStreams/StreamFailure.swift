@@ -47,4 +47,20 @@ public struct StreamFailure: Error, Hashable, Sendable {
         self.kind = kind
         self.offset = offset
     }
+
+    /// Names what the operating system refused; `EINTR` comes this far only when a signal asks the process to stop.
+    init(_ stage: Stage, errno code: Int32, offset: UInt64? = nil) {
+        self.init(stage, code == EINTR ? .interrupted : .system(code), offset: offset)
+    }
+
+    /// The `errno` behind the failure, where there is one.
+    public var systemCode: Int32? {
+        switch kind {
+        case .system(let code): code
+        case .interrupted: EINTR
+        default: nil
+        }
+    }
 }
+
+internal import Glibc

@@ -27,6 +27,11 @@ public struct Timestamp: Hashable, Comparable, Sendable {
         left.microseconds < right.microseconds
     }
 
+    /// Whole seconds since the Unix epoch, rounded down.
+    public var seconds: Int64 {
+        microseconds >= 0 ? microseconds / 1_000_000 : (microseconds - 999_999) / 1_000_000
+    }
+
     /// The moment `microseconds` later, held within the range of years.
     public func advanced(byMicroseconds microseconds: Int64) -> Timestamp {
         let (sum, overflow) = self.microseconds.addingReportingOverflow(microseconds)

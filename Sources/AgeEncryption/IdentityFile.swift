@@ -1,0 +1,134 @@
+public import ByteStreams
+
+/// A file of identities, one a line, with comments (as `age-keygen` writes it).
+public struct IdentityFile: Sendable {
+    /// The identities in order, at least one.
+    public let identities: [X25519Identity]
+    /// The comment lines without `# `, in order.
+    public let comments: [String]
+
+    /// Reads the text of an identity file.
+    ///
+    /// - Throws: `AgeFailure`: `malformedIdentityLine`, `unsupportedIdentity`, `noIdentities`,
+    ///   `identityFileNeedsPassphrase`, `armored`.
+    public static func parse(_ text: borrowing SecretBytes) throws(AgeFailure) -> IdentityFile {
+        var identities: [X25519Identity] = []
+        var comments: [String] = []
+        try text.withBytes { bytes throws(AgeFailure) in
+            if starts(bytes, with: "age-encryption.org/") { throw .identityFileNeedsPassphrase }
+            if starts(bytes, with: "-----BEGIN AGE") { throw .armored }
+            var number = 0
+            var start = 0
+            while start < bytes.count {
+                number += 1
+                let end = bytes.firstIndex(of: UInt8(ascii: "\n"), from: start) ?? bytes.count
+                let line = trimmed(bytes, start..<end)
+                start = end + 1
+                if line.isEmpty { continue }
+                if bytes[line.lowerBound] == UInt8(ascii: "#") {
+                    comments.append(comment(bytes, line))
+                    continue
+                }
+                identities.append(try identity(bytes.extracting(line), line: number))
+            }
+        }
+        guard !identities.isEmpty else { throw .noIdentities }
+        return IdentityFile(identities: identities, comments: comments)
+    }
+
+    /// Opens an identity file that is itself encrypted with a passphrase, and reads it.
+    ///
+    /// - Throws: `AgeFailure`.
+    public static func parse(
+        encrypted text: borrowing SecretBytes, passphrase: borrowing SecretBytes
+    ) throws(AgeFailure) -> IdentityFile {
+        var decryptor = try AgeDecryptor(
+            MemorySource(text.copy()), identities: [ScryptIdentity(passphrase: passphrase)])
+        let plain: SecretBytes
+        do {
+            plain = try decryptor.readAll(limit: PrivateFile.sizeLimit, as: "identity file size")
+        } catch {
+            throw .stream(error)
+        }
+        return try parse(plain)
+    }
+
+    /// True when the text is an age file, so that a passphrase is needed to read it.
+    public static func isEncrypted(_ text: borrowing SecretBytes) -> Bool {
+        text.withBytes { bytes in starts(bytes, with: "age-encryption.org/") }
+    }
+
+    /// The text of a new identity file.
+    ///
+    /// - Parameter comments: lines without line feeds that precede the identity.
+    public static func text(of identity: X25519Identity, comments: [String]) -> SecretBytes {
+        var text = SecretBytes(capacity: 1_024)
+        for comment in comments + ["public key: \(identity.recipient)"] {
+            text.append("# ".utf8.span)
+            text.append(Array(comment.utf8).span)
+            text.append(UInt8(ascii: "\n"))
+        }
+        identity.encode(into: &text)
+        text.append(UInt8(ascii: "\n"))
+        return text
+    }
+
+    private static func identity(_ line: borrowing Span<UInt8>, line number: Int) throws(AgeFailure) -> X25519Identity {
+        if let identity = try X25519Identity.parse(line) { return identity }
+        if starts(line, with: "AGE-SECRET-KEY-PQ-") { throw .unsupportedIdentity(line: number, kind: "post-quantum") }
+        if starts(line, with: "AGE-PLUGIN-") { throw .unsupportedIdentity(line: number, kind: "plug-in") }
+        if starts(line, with: "-----BEGIN ") { throw .unsupportedIdentity(line: number, kind: "SSH or PEM key") }
+        throw .malformedIdentityLine(number)
+    }
+
+    private static func comment(_ bytes: borrowing Span<UInt8>, _ line: Range<Int>) -> String {
+        var text = line.dropFirst()
+        if let first = text.first, bytes[first] == UInt8(ascii: " ") { text = text.dropFirst() }
+        return String(decoding: text.map { bytes[$0] }, as: UTF8.self)
+    }
+
+    private static func trimmed(_ bytes: borrowing Span<UInt8>, _ line: Range<Int>) -> Range<Int> {
+        var end = line.upperBound
+        while end > line.lowerBound, [0x20, 0x09, 0x0d].contains(bytes[end - 1]) { end -= 1 }
+        return line.lowerBound..<end
+    }
+
+    private static func starts(_ bytes: borrowing Span<UInt8>, with prefix: String) -> Bool {
+        let prefix = Array(prefix.utf8)
+        return bytes.count >= prefix.count && prefix.indices.allSatisfy { bytes[$0] == prefix[$0] }
+    }
+}
+
+/// A file of recipients, one a line, with comments.
+public enum RecipientFile {
+    /// Recipients of a file; more than an age header may have.
+    public static let recipientLimit = AgeHeader.stanzaLimit
+
+    /// Reads the text of a recipients file.
+    ///
+    /// - Throws: `AgeFailure`: `malformedRecipientLine`, `unsupportedRecipient`, `noRecipients`, `headerTooLarge`.
+    public static func parse(_ text: String) throws(AgeFailure) -> [X25519Recipient] {
+        var recipients: [X25519Recipient] = []
+        for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
+            let line = line.last == "\r" ? line.dropLast() : line
+            if line.isEmpty || line.first == "#" { continue }
+            guard let recipient = X25519Recipient(String(line)) else {
+                if let kind = unsupportedKind(line) { throw .unsupportedRecipient(line: index + 1, kind: kind) }
+                throw .malformedRecipientLine(index + 1)
+            }
+            recipients.append(recipient)
+            guard recipients.count <= recipientLimit else {
+                throw .headerTooLarge("recipients", allowed: recipientLimit)
+            }
+        }
+        guard !recipients.isEmpty else { throw .noRecipients }
+        return recipients
+    }
+
+    private static func unsupportedKind(_ line: Substring) -> String? {
+        if line.hasPrefix("ssh-") { return "SSH" }
+        if line.hasPrefix("age1pq1") { return "post-quantum" }
+        if line.hasPrefix("age1tag") { return "tagged" }
+        return nil
+    }
+}

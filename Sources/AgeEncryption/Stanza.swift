@@ -1,0 +1,57 @@
+public import ByteStreams
+
+/// One recipient's part of an age header: the file key, wrapped (C2SP age, "Recipient stanza").
+public struct Stanza: Hashable, Sendable {
+    /// The kind of recipient, such as `X25519`.
+    public let type: String
+    /// What follows the kind on the first line.
+    public let arguments: [String]
+    /// The wrapped file key or whatever the kind puts here.
+    public let body: [UInt8]
+
+    /// Describes a stanza; kind and arguments are one or more visible ASCII characters each.
+    public init(type: String, arguments: [String], body: [UInt8]) {
+        self.type = type
+        self.arguments = arguments
+        self.body = body
+    }
+
+    /// The stanza as it stands in a header.
+    var text: String {
+        let encoded = Array(Base64.encode(body, padded: false).utf8)
+        var text = "-> " + ([type] + arguments).joined(separator: " ") + "\n"
+        var offset = 0
+        // The last line is shorter than 64 characters, so a body that fills its lines is followed by an empty one.
+        while encoded.count - offset >= Self.columns {
+            text += String(decoding: encoded[offset..<offset + Self.columns], as: UTF8.self) + "\n"
+            offset += Self.columns
+        }
+        return text + String(decoding: encoded[offset...], as: UTF8.self) + "\n"
+    }
+
+    /// Characters of a full body line.
+    static let columns = 64
+}
+
+/// Somebody to whom a file key can be wrapped.
+public protocol Recipient: Sendable {
+    /// Wraps the 16-byte file key.
+    ///
+    /// - Throws: `AgeFailure.cryptography`.
+    func wrap(fileKey: borrowing SecretBytes) throws(AgeFailure) -> Stanza
+}
+
+/// Somebody who can unwrap a file key.
+public protocol Identity: Sendable {
+    /// Unwraps the file key from whichever stanza is for this identity; nil when none is.
+    ///
+    /// - Throws: `AgeFailure`: `malformedHeader` for a stanza of this kind that breaks its rules, and what the kind
+    ///   adds (`wrongPassphrase`, `workFactorTooHigh`).
+    func unwrap(_ stanzas: [Stanza]) throws(AgeFailure) -> SecretBytes?
+}
+
+/// Bytes of a file key.
+let fileKeySize = 16
+/// Bytes of a wrapped file key: the key and a tag. The length is checked before anything is decrypted, so that a
+/// file cannot be made that opens under many keys (C2SP age, "partitioning oracle").
+let wrappedFileKeySize = 32

@@ -1,0 +1,119 @@
+import ByteStreams
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("Files that are read")
+struct FileTests {
+    private let folder: TemporaryFolder
+
+    init() throws {
+        folder = try TemporaryFolder()
+    }
+
+    @Test("a slice delivers its part of the file", arguments: [(0, 0), (0, 10), (3, 4), (9, 1), (10, 0)])
+    func delivers(offset: Int, length: Int) throws {
+        let bytes = (0..<10).map { UInt8($0) }
+        let file = try OpenFile.reading(folder.write("f", bytes))
+        let slice = FileSlice(file, offset: UInt64(offset), length: UInt64(length))
+        #expect(try drain(slice, pieceSize: 3) == Array(bytes[offset..<offset + length]))
+    }
+
+    @Test("several slices of one file do not disturb each other")
+    func slicesAreIndependent() throws {
+        let bytes = (0..<100).map { UInt8($0) }
+        let file = try OpenFile.reading(folder.write("f", bytes))
+        var first = try FileSlice(whole: file)
+        let second = FileSlice(file, offset: 50, length: 50)
+        var head = SecretBytes(capacity: 10)
+        try head.append(upTo: 10) { output throws(StreamFailure) in try first.read(into: &output) }
+        #expect(try drain(second) == Array(bytes[50...]))
+        #expect(try head.bytesForTest() + drain(first) == bytes)
+    }
+
+    @Test("a file that is shorter than its slice is truncated, not ended")
+    func noticesShortFile() throws {
+        let file = try OpenFile.reading(folder.write("f", [1, 2, 3]))
+        #expect(throws: StreamFailure(.reading, .truncated, offset: 3)) {
+            try drain(FileSlice(file, offset: 0, length: 4))
+        }
+        #expect(throws: StreamFailure(.reading, .truncated, offset: 9)) {
+            try drain(FileSlice(file, offset: 9, length: 1))
+        }
+    }
+
+    @Test("only regular files are opened, and never through a symbolic link")
+    func refusesOtherTypes() throws {
+        try folder.write("target", [1])
+        try FileManager.default.createSymbolicLink(atPath: folder.path("link"), withDestinationPath: "target")
+        #expect(unsafe mkfifo(folder.path("fifo"), 0o600) == 0)
+        for path in [folder.path("link"), folder.path("fifo"), folder.path, "/dev/null"] {
+            #expect(throws: FileFailure(path, .notRegular)) { try OpenFile.reading(path) }
+        }
+        for path in [folder.path("missing"), folder.path("target/below")] {
+            #expect(throws: FileFailure(path, .notFound)) { try OpenFile.reading(path) }
+        }
+    }
+
+    @Test("a file that cannot be read fails with the errno")
+    func passesErrno() throws {
+        let writeOnly = OpenFile(owning: try unsafe open(folder.write("f", [1]), O_WRONLY), path: "f")
+        #expect(throws: StreamFailure(.reading, .system(EBADF), offset: 0)) {
+            try drain(FileSlice(writeOnly, offset: 0, length: 1))
+        }
+        let readOnly = try OpenFile.reading(folder.path("f"))
+        #expect(throws: StreamFailure(.writing, .system(EBADF))) { try readOnly.write([1].span) }
+    }
+
+    @Test("a full device is a failure")
+    func noticesFullDevice() throws {
+        let full = OpenFile(owning: unsafe open("/dev/full", O_WRONLY), path: "/dev/full")
+        #expect(throws: StreamFailure(.writing, .system(ENOSPC))) { try full.write([1].span) }
+    }
+}
+
+@Suite("Paths")
+struct PathTests {
+    @Test(
+        "a path splits into folder and name",
+        arguments: [
+            ("a", ".", "a"), ("/a", "/", "a"), ("a/b", "a", "b"), ("/a/b/c", "/a/b", "c"), ("a/", "a", ""),
+            ("ä/ö", "ä", "ö"),
+        ])
+    func splits(path: String, folder: String, name: String) {
+        let parts = Path.split(path)
+        #expect(parts.folder == folder)
+        #expect(parts.name == name)
+    }
+
+    @Test("missing parents are made, for the owner alone; existing folders keep their mode")
+    func makesFolders() throws {
+        let folder = try TemporaryFolder()
+        try FileManager.default.createDirectory(
+            atPath: folder.path("a"), withIntermediateDirectories: false, attributes: [.posixPermissions: 0o755])
+        try Path.makeFolder(folder.path("a/b/c/"))
+        try Path.makeFolder(folder.path("a/b/c"))
+        for (name, mode) in [("a", 0o755), ("a/b", 0o700), ("a/b/c", 0o700)] {
+            let attributes = try FileManager.default.attributesOfItem(atPath: folder.path(name))
+            #expect(attributes[.posixPermissions] as? Int == mode)
+        }
+    }
+
+    @Test("a file in the way of a folder is a failure, as are the folders below it")
+    func noticesFileInTheWay() throws {
+        let folder = try TemporaryFolder()
+        let path = try folder.write("f", [1])
+        #expect(throws: FileFailure(path, .exists)) { try Path.makeFolder(path) }
+        #expect(throws: FileFailure(path, .exists)) { try Path.makeFolder(path + "/below") }
+        #expect(throws: FileFailure.self) { try Path.synchronizeFolder(path) }
+    }
+
+    @Test("a dangling symbolic link exists")
+    func findsDanglingLinks() throws {
+        let folder = try TemporaryFolder()
+        try FileManager.default.createSymbolicLink(atPath: folder.path("link"), withDestinationPath: "nowhere")
+        #expect(Path.exists(folder.path("link")))
+        #expect(Path.exists(folder.path))
+        #expect(!Path.exists(folder.path("nowhere")))
+    }
+}

@@ -1,0 +1,69 @@
+import ByteStreams
+import Foundation
+import TestSupport
+import Testing
+
+/// Each test runs in a process of its own, since a signal concerns all of a process.
+@Suite("Interruption")
+struct InterruptionTests {
+    @Test("a caught signal is noted and does not end the process", arguments: [SIGINT, SIGTERM])
+    func catches(signal: Int32) async {
+        await #expect(processExitsWith: .success) { [signal] in
+            unblock(signal)
+            Interruption.catchSignals()
+            let before = Interruption.isRequested
+            raise(signal)
+            exit(!before && Interruption.isRequested && Interruption.signal == signal ? 0 : 1)
+        }
+    }
+
+    @Test("after a signal no file is read or written any more, and it is called an interruption")
+    func stopsFiles() async {
+        await #expect(processExitsWith: .success) {
+            let folder = try TemporaryFolder()
+            let unnamed = try UnnamedFile(inFolder: folder.path)
+            try unnamed.file.write([1].span)
+            Interruption.request(SIGTERM)
+            #expect(throws: StreamFailure(.writing, .interrupted)) { try unnamed.file.write([2].span) }
+            #expect(throws: StreamFailure(.reading, .interrupted)) {
+                try drain(FileSlice(unnamed.file, offset: 0, length: 1))
+            }
+            Interruption.request(0)
+            #expect(try drain(FileSlice(unnamed.file, offset: 0, length: 1)) == [1])
+        }
+    }
+
+    @Test("a signal cuts a waiting read short")
+    func cutsWaitingShort() async {
+        await #expect(processExitsWith: .success) {
+            Interruption.catchSignals()
+            unblock(SIGINT)
+            // A write to a full pipe waits for ever, unless the signal of the other thread ends it.
+            var ends: [Int32] = [0, 0]
+            guard unsafe pipe(&ends) == 0 else { exit(2) }
+            let target = OpenFile(owning: ends[1], path: "pipe")
+            let writer = pthread_self()
+            let other = Thread {
+                // Until the process exits: a signal just before the write begins does not end its waiting.
+                while true {
+                    pthread_kill(writer, SIGINT)
+                    sched_yield()
+                }
+            }
+            other.start()
+            let failure = #expect(throws: StreamFailure.self) {
+                let block = [UInt8](repeating: 0, count: 1 << 20)
+                try target.write(block.span)
+            }
+            #expect(failure?.kind == .interrupted)
+        }
+    }
+}
+
+/// Lets `signal` reach this thread: the threads of a pool block it, the main thread of the program does not.
+private func unblock(_ signal: Int32) {
+    var signals = sigset_t()
+    unsafe sigemptyset(&signals)
+    unsafe sigaddset(&signals, signal)
+    unsafe pthread_sigmask(SIG_UNBLOCK, &signals, nil)
+}

@@ -1,0 +1,95 @@
+import ByteStreams
+import TestSupport
+import Testing
+
+@Suite("Secret bytes")
+struct SecretBytesTests {
+    private struct Stop: Error {}
+
+    /// What lies in the memory behind the bytes in use.
+    private func hiddenBytes(_ secret: inout SecretBytes, _ count: Int) -> [UInt8] {
+        var hidden: [UInt8] = []
+        secret.append(upTo: count) { output in
+            unsafe output.withUnsafeMutableBufferPointer { buffer, _ in hidden = unsafe Array(buffer) }
+        }
+        return hidden
+    }
+
+    @Test("growing keeps every byte", arguments: [0, 1, 4095, 4096, 4097, 100_000])
+    func grows(count: Int) {
+        var random = SeededRandom(seed: 1)
+        let bytes = random.bytes(count)
+        var secret = SecretBytes(capacity: 0)
+        for byte in bytes { secret.append(byte) }
+        #expect(secret.count == count)
+        #expect(secret.bytesForTest() == bytes)
+        #expect(SecretBytes(bytes.span).bytesForTest() == bytes)
+        #expect(SecretBytes(copying: bytes).bytesForTest() == bytes)
+        #expect(secret.copy().bytesForTest() == bytes)
+    }
+
+    @Test("a span is appended whole, also to bytes that it does not fit behind")
+    func appendsSpans() {
+        var secret = SecretBytes(copying: [1, 2])
+        let long = [UInt8](repeating: 3, count: 5000)
+        secret.append(long.span)
+        secret.append([UInt8]().span)
+        #expect(secret.bytesForTest() == [1, 2] + long)
+    }
+
+    @Test("removed bytes are wiped, not just forgotten")
+    func wipesRemoved() {
+        let nines = [UInt8](repeating: 9, count: 32)
+        let zeros = [UInt8](repeating: 0, count: 32)
+
+        var all = SecretBytes(copying: nines)
+        all.removeAll()
+        #expect(all.bytesForTest().isEmpty)
+        #expect(hiddenBytes(&all, 32) == zeros)
+
+        var last = SecretBytes(copying: nines)
+        last.removeLast(30)
+        #expect(last.bytesForTest() == [9, 9])
+        #expect(hiddenBytes(&last, 30) == Array(zeros.prefix(30)))
+
+        var first = SecretBytes(copying: nines + [7, 8])
+        first.removeFirst(32)
+        #expect(first.bytesForTest() == [7, 8])
+        #expect(hiddenBytes(&first, 32) == zeros)
+    }
+
+    @Test("removing from the front keeps the order of the rest", arguments: [0, 1, 50, 99, 100])
+    func removesFirst(length: Int) {
+        let bytes = (0..<100).map { UInt8($0) }
+        var secret = SecretBytes(copying: bytes)
+        secret.removeFirst(length)
+        #expect(secret.bytesForTest() == Array(bytes.dropFirst(length)))
+    }
+
+    @Test("a read that throws adds nothing and leaves nothing behind")
+    func wipesTornReads() {
+        var secret = SecretBytes(copying: [1])
+        #expect(throws: Stop.self) {
+            try secret.append(upTo: 16) { output throws(Stop) in
+                for _ in 0..<16 { output.append(9) }
+                throw Stop()
+            }
+        }
+        #expect(secret.bytesForTest() == [1])
+        #expect(hiddenBytes(&secret, 16) == [UInt8](repeating: 0, count: 16))
+    }
+
+    @Test("bytes can be changed in place")
+    func changesInPlace() {
+        var secret = SecretBytes(count: 3) { output in for byte in 1...3 { output.append(UInt8(byte)) } }
+        secret.withMutableBytes { $0[1] = 7 }
+        #expect(secret.bytesForTest() == [1, 7, 3])
+    }
+
+    @Test("a secret that is not initialised in full stops the process")
+    func refusesPartialInitialisation() async {
+        await #expect(processExitsWith: .failure) {
+            _ = SecretBytes(count: 2) { $0.append(1) }
+        }
+    }
+}

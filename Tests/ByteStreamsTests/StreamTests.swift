@@ -1,0 +1,55 @@
+import ByteStreams
+import TestSupport
+import Testing
+
+@Suite("Sources and sinks in memory")
+struct StreamTests {
+    @Test("a memory source delivers every byte, however large the pieces", arguments: [1, 7, 100, 101, 4096])
+    func deliversAll(pieceSize: Int) throws {
+        var random = SeededRandom(seed: 2)
+        let bytes = random.bytes(101)
+        #expect(try drain(MemorySource(copying: bytes), pieceSize: pieceSize) == bytes)
+    }
+
+    @Test("a source appends behind what the output already holds")
+    func appendsBehind() throws {
+        var source = MemorySource(copying: [3, 4, 5])
+        var secret = SecretBytes(capacity: 8)
+        try secret.append(upTo: 4) { output throws(StreamFailure) in
+            output.append(1)
+            output.append(2)
+            try source.read(into: &output)
+        }
+        #expect(secret.bytesForTest() == [1, 2, 3, 4])
+    }
+
+    @Test("a memory sink collects in order")
+    func collects() throws {
+        var sink = MemorySink()
+        try sink.write([1, 2].span)
+        try sink.write([UInt8]().span)
+        try sink.write([3].span)
+        #expect(try sink.finish() == [1, 2, 3])
+    }
+
+    @Test("reading all takes exactly the limit and refuses one byte more", arguments: [0, 1, 4096, 10_000])
+    func limitsReadingAll(limit: Int) throws {
+        let bytes = [UInt8](repeating: 5, count: limit)
+        var fitting = ChoppySource(bytes)
+        #expect(try fitting.readAll(limit: limit, as: "test size").count == limit)
+        var excessive = MemorySource(copying: bytes + [5])
+        #expect(throws: StreamFailure(.reading, .limitExceeded("test size", found: nil, allowed: limit))) {
+            _ = try excessive.readAll(limit: limit, as: "test size")
+        }
+    }
+
+    @Test("a source that fails never looks like one that ends", arguments: [0, 1, 5])
+    func failsRatherThanEnds(failAt: Int) {
+        let failure = StreamFailure(.reading, .system(5), offset: UInt64(failAt))
+        #expect(throws: failure) { try drain(FaultySource([1, 2, 3, 4, 5], failAt: failAt)) }
+        #expect(throws: failure) {
+            var source = FaultySource([1, 2, 3, 4, 5], failAt: failAt)
+            _ = try source.readAll(limit: 100, as: "test size")
+        }
+    }
+}
