@@ -1,5 +1,5 @@
 public import BackupArchive
-public import KeychainModel
+internal import KeychainModel
 
 /// What an archive shows of itself without any key. Nothing of it is verified.
 public struct ArchiveOutline: Hashable, Sendable {

@@ -1,6 +1,6 @@
 public import BackupArchive
 public import DeviceIdentity
-public import KeychainModel
+internal import KeychainModel
 
 /// Who made an archive, as far as that can be told here (docs/threat-model.md, "Origin").
 public enum Origin: Hashable, Sendable {
