@@ -40,6 +40,7 @@ let package = Package(
         .systemLibrary(name: "CLibArchive", pkgConfig: "libarchive", providers: [.apt(["libarchive-dev"])]),
         .systemLibrary(name: "CLibCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+        .systemLibrary(name: "CSystem"),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
 
         library("ByteStreams", []),
@@ -66,7 +67,7 @@ let package = Package(
             name: "kcbackup",
             dependencies: [
                 "ByteStreams", "Cryptography", "DeviceIdentity", "AgeEncryption", "KeychainModel", "KeychainStore",
-                "BackupArchive", "BackupEngine", argumentParser,
+                "BackupArchive", "BackupEngine", "CSystem", argumentParser,
             ],
             swiftSettings: settings),
 
@@ -81,7 +82,12 @@ let package = Package(
         tests("KeychainStore", [grdb]),
         tests("BackupArchive", ["AgeEncryption", "DeviceIdentity", "KeychainModel"]),
         tests("BackupEngine", ["BackupArchive", "AgeEncryption", "DeviceIdentity", "KeychainModel", "KeychainStore"]),
-        tests("kcbackup"),
+        tests(
+            "kcbackup",
+            [
+                "ByteStreams", "Cryptography", "DeviceIdentity", "AgeEncryption", "KeychainModel", "KeychainStore",
+                "BackupArchive", "BackupEngine",
+            ]),
         .testTarget(name: "StyleTests", dependencies: ["TestSupport"], swiftSettings: settings),
     ]
 )
