@@ -1,4 +1,13 @@
+internal import Foundation
+
+/// The process: everything that is not the program itself is made here and handed down as one `World`.
 @main
 struct Main {
-    static func main() {}
+    static func main() {
+        ProcessSetup.run()
+        let arguments = Array(CommandLine.arguments.dropFirst())
+        let status = kcbackup.run(arguments, in: World.ofThisProcess())
+        if status == .brokenPipe { ProcessSetup.dieOfBrokenPipe() }
+        exit(status.code)
+    }
 }

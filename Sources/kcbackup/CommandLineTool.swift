@@ -1,0 +1,38 @@
+internal import ArgumentParser
+
+/// The program: its name, version and verbs.
+struct CommandLineTool: ParsableCommand {
+    static let version = "0.1.0"
+    /// What archives say made them.
+    static let tool = "kcbackup \(version)"
+
+    static let configuration = CommandConfiguration(
+        commandName: "kcbackup",
+        abstract: "Keep a keychain, back it up, and restore it here or on another machine.",
+        discussion: """
+            SOURCE, where a secret comes from, is one of
+              tty           the terminal, without echo
+              file:PATH     the first line of a file that only you can read
+              fd:N          the first line from an open file descriptor
+              cmd:COMMAND   the first line that a shell command prints
+              cred:NAME     a systemd credential
+            With a terminal and no source, you are asked.
+
+            EXAMPLES:
+              kcbackup keychain create
+              kcbackup create -o laptop.kcb
+              kcbackup inspect laptop.kcb
+              kcbackup restore laptop.kcb --dry-run
+            """,
+        version: version,
+        subcommands: [],
+        groupedSubcommands: [
+            CommandGroup(
+                name: "Backups",
+                subcommands: [
+                    CreateCommand.self, RestoreCommand.self, InspectCommand.self, VerifyCommand.self,
+                    KeygenCommand.self,
+                ]),
+            CommandGroup(name: "Keychains", subcommands: [KeychainCommand.self, ItemCommand.self, DeviceCommand.self]),
+        ])
+}

@@ -1,0 +1,137 @@
+internal import ArgumentParser
+internal import ByteStreams
+internal import DeviceIdentity
+
+/// `kcbackup device`: which device this is, and which others are trusted.
+struct DeviceCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "device",
+        abstract: "Show this device, and manage the devices whose archives you trust.",
+        subcommands: [
+            DeviceShowCommand.self, DeviceListCommand.self, DeviceTrustCommand.self, DeviceUntrustCommand.self,
+            DeviceAdoptCommand.self, DeviceRenewCommand.self,
+        ])
+}
+
+/// `kcbackup device show`.
+struct DeviceShowCommand: Verb {
+    static let configuration = CommandConfiguration(
+        commandName: "show",
+        abstract: "Show the ID of this device, and the line by which ssh-keygen recognises its signatures.",
+        discussion: """
+            EXAMPLES:
+              kcbackup device show
+              kcbackup device show --json | jq -r .device.signer > allowed_signers
+            """)
+
+    @OptionGroup
+    var style: StyleOptions
+
+    func run(in session: Session) throws -> ExitStatus {
+        let device = LocalDevice(session.world)
+        let status = try device.provider.status()
+        // A key from another machine names its device and does nothing else until the user has said what it is.
+        let key = status.machine == .different ? nil : try device.key()
+        try show(status.device, key, status.machine, device.provider.path, in: session)
+        if status.machine == .different {
+            throw DeviceKeyFailure.otherMachine(path: device.provider.path, device: status.device)
+        }
+        return .ok
+    }
+}
+
+/// Prints what is known of this device.
+private func show(
+    _ id: DeviceID, _ key: DeviceKey?, _ machine: MachineMatch, _ path: String, in session: Session
+) throws {
+    // With --json a run prints one object; where there is an error, it is the error's.
+    if key == nil, session.style.isJSON { return }
+    let words =
+        switch machine {
+        case .same: "same"
+        case .different: "different"
+        case .unknown: "unknown"
+        }
+    try session.result(
+        [
+            "device": .members([
+                ("id", .text(id.description)), ("machine", .text(words)), ("path", .text(path)),
+                ("signer", key.map { .text($0.allowedSignersLine) }),
+            ])
+        ],
+        [
+            "device   \(id)\n", "machine  \(machine == .same ? "the one that the key was made on" : words)\n",
+            "key      \(quotedPath(path))\n",
+        ] + (key.map { ["signer   \($0.allowedSignersLine)\n"] } ?? []))
+}
+
+/// `kcbackup device adopt`.
+struct DeviceAdoptCommand: Verb {
+    static let configuration = CommandConfiguration(
+        commandName: "adopt",
+        abstract: "Say that this is still the device of the key: the machine ID changed, the device did not.",
+        discussion: """
+            After a system was reinstalled or a disk moved into a new machine. If the home folder was copied and the \
+            old machine goes on as it was, use 'kcbackup device renew' instead: two devices must not share a key.
+
+            EXAMPLES:
+              kcbackup device adopt
+            """)
+
+    @Flag(name: OptionName.yes.name, help: "Do not ask.")
+    var yes = false
+
+    @OptionGroup
+    var style: StyleOptions
+
+    func run(in session: Session) throws -> ExitStatus {
+        let device = LocalDevice(session.world)
+        let id = try device.provider.status().device
+        try session.confirm("Is this still device \(id)?", isGiven: yes)
+        let key = try device.provider.adopt()
+        try show(key.id, key, .same, device.provider.path, in: session)
+        return .ok
+    }
+}
+
+/// `kcbackup device renew`.
+struct DeviceRenewCommand: Verb {
+    static let configuration = CommandConfiguration(
+        commandName: "renew",
+        abstract: "Say that this is another device: it gets a key of its own.",
+        discussion: """
+            For a home folder that was copied to another machine. Keychains here, unencrypted archives and \
+            ThisDeviceOnly items can be opened with the old key alone, which is kept beside the new one and never \
+            deleted.
+
+            EXAMPLES:
+              kcbackup device renew
+            """)
+
+    @Flag(name: OptionName.yes.name, help: "Do not ask.")
+    var yes = false
+
+    @OptionGroup
+    var style: StyleOptions
+
+    func run(in session: Session) throws -> ExitStatus {
+        let device = LocalDevice(session.world)
+        let keychains = try LocalKeychain.names(in: session.world)
+        for name in keychains { session.warn("keychain \(quoted(name)) will not open with the new key") }
+        guard Path.exists(device.provider.path) else {
+            // Without the old key nothing is retired; a device that never had one gets it with its first keychain.
+            if keychains.isEmpty { throw DeviceKeyFailure.notFound(path: device.provider.path) }
+            try session.confirm("Make a new key for this device?", isGiven: yes)
+            let key = try device.provider.create()
+            try show(key.id, key, .same, device.provider.path, in: session)
+            return .ok
+        }
+        session.warn(
+            "unencrypted archives and ThisDeviceOnly items made with the old key will not open with the new one")
+        try session.confirm("Make another device of this one?", isGiven: yes)
+        let renewal = try device.provider.renew()
+        session.note("the key of device \(renewal.retired) is kept as \(quoted(renewal.retiredPath))")
+        try show(renewal.device.id, renewal.device, .same, device.provider.path, in: session)
+        return .ok
+    }
+}

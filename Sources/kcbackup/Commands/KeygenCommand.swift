@@ -1,0 +1,50 @@
+internal import AgeEncryption
+internal import ArgumentParser
+internal import ByteStreams
+
+/// `kcbackup keygen`: a new age identity.
+struct KeygenCommand: Verb {
+    static let configuration = CommandConfiguration(
+        commandName: "keygen",
+        abstract: "Make an age identity file, and print its public key.",
+        discussion: """
+            The public key (the recipient, age1…) goes to 'kcbackup create -r'; the identity opens what was encrypted \
+            to it. Keep the identity where the archives are not.
+
+            EXAMPLES:
+              kcbackup keygen -o restore-key.txt
+              kcbackup create -r age1… -o laptop.kcb
+              kcbackup restore laptop.kcb -i restore-key.txt
+            """)
+
+    @Option(
+        name: OptionName.output.name,
+        help: ArgumentHelp("The new file; standard output without it.", valueName: "file"),
+        completion: .file())
+    var output: String?
+
+    @OptionGroup
+    var style: StyleOptions
+
+    func run(in session: Session) throws -> ExitStatus {
+        if style.json, output == nil { throw UsageProblem.needs(.json, .output) }
+        if output == "" { throw UsageProblem.empty(.output) }
+        let identity = try X25519Identity.generate()
+        let text = IdentityFile.text(of: identity, comments: ["created: \(session.now)"])
+        let recipient = identity.recipient.description
+        guard let output else {
+            try session.write(text)
+            // The file itself says it too, which a person sees who lets it print to the terminal.
+            if !session.world.terminal.showsOutput { session.message("Public key: \(recipient)\n") }
+            return .ok
+        }
+        try PrivateFile.create(session.world.resolve(output), text)
+        if style.json {
+            try session.result(["recipient": .text(recipient), "path": .text(output)], [])
+        } else {
+            // As age-keygen does: nobody makes a key without needing to know its public half.
+            session.message("Public key: \(recipient)\n")
+        }
+        return .ok
+    }
+}

@@ -1,0 +1,95 @@
+internal import ArgumentParser
+internal import DeviceIdentity
+internal import KeychainModel
+
+/// `kcbackup device list`.
+struct DeviceListCommand: Verb {
+    static let configuration = CommandConfiguration(
+        commandName: "list",
+        abstract: "List the devices whose archives you trust.",
+        discussion: """
+            EXAMPLES:
+              kcbackup device list
+            """)
+
+    @OptionGroup
+    var style: StyleOptions
+
+    func run(in session: Session) throws -> ExitStatus {
+        let device = LocalDevice(session.world)
+        try show(device.trusted(by: device.key()).list(), in: session)
+        return .ok
+    }
+}
+
+/// `kcbackup device trust`.
+struct DeviceTrustCommand: Verb {
+    static let configuration = CommandConfiguration(
+        commandName: "trust",
+        abstract: "Trust the archives of a device from now on, or give it another name.",
+        discussion: """
+            Run 'kcbackup device show' on the other device, and compare its ID with your own eyes.
+
+            EXAMPLES:
+              kcbackup device trust KC-ABCD-EFGH-IJKL-MNOP-QRST "old laptop"
+            """)
+
+    @Argument(help: ArgumentHelp("The device, as its own 'kcbackup device show' prints it.", valueName: "device-id"))
+    var device: String
+
+    @Argument(help: "What you call it.")
+    var name = "unnamed"
+
+    @OptionGroup
+    var style: StyleOptions
+
+    func run(in session: Session) throws -> ExitStatus {
+        guard let id = DeviceID(device) else { throw UsageProblem.deviceID }
+        let local = LocalDevice(session.world)
+        let trusted = local.trusted(by: try local.key())
+        try trusted.trust(id, name: name)
+        session.note("archives of device \(id) are trusted")
+        if style.json { try show(trusted.list(), in: session) }
+        return .ok
+    }
+}
+
+/// `kcbackup device untrust`.
+struct DeviceUntrustCommand: Verb {
+    static let configuration = CommandConfiguration(
+        commandName: "untrust",
+        abstract: "Trust the archives of a device no longer.",
+        discussion: """
+            EXAMPLES:
+              kcbackup device untrust KC-ABCD-EFGH-IJKL-MNOP-QRST
+            """)
+
+    @Argument(help: ArgumentHelp("The device, as 'kcbackup device list' prints it.", valueName: "device-id"))
+    var device: String
+
+    @OptionGroup
+    var style: StyleOptions
+
+    func run(in session: Session) throws -> ExitStatus {
+        guard let id = DeviceID(device) else { throw UsageProblem.deviceID }
+        let local = LocalDevice(session.world)
+        let trusted = local.trusted(by: try local.key())
+        if try trusted.untrust(id) {
+            session.note("archives of device \(id) are no longer trusted")
+        } else {
+            session.note("device \(id) was not trusted")
+        }
+        if style.json { try show(trusted.list(), in: session) }
+        return .ok
+    }
+}
+
+/// Prints the list of trusted devices.
+private func show(_ devices: [DeviceID: String], in session: Session) throws {
+    let sorted = devices.sorted { $0.key.description < $1.key.description }
+    var table = Table([Table.Column(title: "DEVICE"), Table.Column(title: "NAME", least: 8)])
+    for (id, name) in sorted { table.append([id.description, name]) }
+    try session.result(
+        ["devices": .list(sorted.map { ["device": .text($0.key.description), "name": .text($0.value)] })],
+        table.isEmpty ? [] : table.lines(width: session.tableWidth))
+}

@@ -1,0 +1,61 @@
+/// How a run ended, for the caller: stable numbers that never change their meaning (README, "Exit codes").
+enum ExitStatus: Int32, CaseIterable, Sendable {
+    case ok = 0
+    /// A bug; nothing changed.
+    case `internal` = 1
+    /// Done, but some items could not be read or written.
+    case incomplete = 3
+    /// A rule says no.
+    case refused = 4
+    /// A keychain, archive, item or key file is missing.
+    case notFound = 10
+    /// Another run holds the lock.
+    case busy = 11
+    /// A passphrase or passcode is wrong, or no identity fits.
+    case wrongKey = 12
+    /// Something is not what it claims to be, or was cut short or altered.
+    case damaged = 13
+    /// The keychain is locked or out of reach.
+    case locked = 14
+    /// Far fewer items than in the last good backup.
+    case shrunk = 15
+    /// The output exists, or a conflict was to end the run.
+    case exists = 16
+    /// The last good backup is too old.
+    case stale = 17
+    /// Something is over a limit or of a newer format.
+    case limit = 18
+    /// The command line is wrong.
+    case usage = 64
+    /// The disk is full, a read failed, and the like; nothing half-written.
+    case io = 74
+    case interrupted = 130
+    /// The reader of standard output went away; the process ends as by SIGPIPE.
+    case brokenPipe = 141
+    case terminated = 143
+
+    /// The number.
+    var code: Int32 { rawValue }
+
+    /// The stable name in JSON and in the documents.
+    var name: String {
+        switch self {
+        case .ok: "ok"
+        case .internal: "internal"
+        case .incomplete: "incomplete"
+        case .refused: "refused"
+        case .notFound: "not-found"
+        case .busy: "busy"
+        case .wrongKey: "wrong-key"
+        case .damaged: "damaged"
+        case .locked: "locked"
+        case .shrunk: "shrunk"
+        case .exists: "exists"
+        case .stale: "stale"
+        case .limit: "limit"
+        case .usage: "usage"
+        case .io: "io"
+        case .interrupted, .brokenPipe, .terminated: "signal"
+        }
+    }
+}

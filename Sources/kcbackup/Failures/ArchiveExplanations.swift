@@ -1,0 +1,115 @@
+internal import AgeEncryption
+internal import BackupArchive
+internal import BackupEngine
+
+private let copyAgain = "the copy may be incomplete: copy it again, and run 'kcbackup verify'"
+
+/// What is told about an archive.
+func explain(_ failure: ArchiveFailure, _ path: String?) -> Explanation {
+    let archive = path.map { quoted($0) } ?? "the archive"
+    switch failure {
+    case .notAnArchive: return Explanation(.damaged, "\(archive) is not a kcbackup archive")
+    case .newerFormat(let found, let known):
+        return Explanation(
+            .limit, "\(archive) has format version \(found), and this program knows up to \(known)",
+            hint: "use a newer version of kcbackup")
+    case .damaged(let rule): return Explanation(.damaged, "\(archive) is damaged: \(rule)", hint: copyAgain)
+    case .limit(let what): return Explanation(.limit, "\(archive): \(what)")
+    case .noPassphraseSet:
+        return Explanation(
+            .wrongKey, "no passphrase opens \(archive): it was made for public keys",
+            hint: "give an identity file with '\(OptionName.identity.spelling) FILE'")
+    case .wrongPassphrase: return Explanation(.wrongKey, "wrong passphrase for \(archive)")
+    case .noMatchingIdentity(let kinds):
+        return Explanation(
+            .wrongKey, "no identity opens \(archive), which has \(counted(kinds.count, "recipient"))",
+            hint:
+                "give another identity file with '\(OptionName.identity.spelling) FILE'; an inspect recipient's identity "
+                + "opens the metadata alone")
+    case .keyNeeded(let passphraseOpens):
+        return Explanation(
+            .usage, "\(archive) is encrypted, and nothing to open it with was given",
+            hint: passphraseOpens
+                ? "give the passphrase with '\(OptionName.passphrase.spelling) SOURCE'"
+                : "give an identity file with '\(OptionName.identity.spelling) FILE'")
+    case .age(let failure): return explain(failure, path)
+    case .stream(let failure): return explain(failure, path)
+    case .file(let failure): return explain(failure)
+    case .cryptography(let what): return explainBug("libcrypto failed: \(what)")
+    }
+}
+
+/// What is told about age files, recipients and identities.
+func explain(_ failure: AgeFailure, _ path: String?) -> Explanation {
+    let file = path.map { quoted($0) } ?? "the file"
+    switch failure {
+    case .notAnAgeFile: return Explanation(.damaged, "\(file) is not an age file")
+    case .armored:
+        return Explanation(
+            .damaged, "\(file) is an age file in text armor, which is not read here",
+            hint: "'age -d' opens it; without its option '-a', age writes files that are read here")
+    case .unsupportedVersion: return Explanation(.limit, "\(file) is an age file of an unknown version")
+    case .malformedHeader(let rule): return Explanation(.damaged, "the age header of \(file) is malformed: \(rule)")
+    case .headerTooLarge(let what, let allowed):
+        return Explanation(.limit, "the age header of \(file) is too large: \(what), and \(allowed) is the limit")
+    case .headerAuthentication:
+        return Explanation(.damaged, "the age header of \(file) is not genuine", hint: copyAgain)
+    case .noMatchingIdentity(let kinds):
+        return Explanation(
+            .wrongKey, "no identity opens \(file), which has \(counted(kinds.count, "recipient"))",
+            hint: "give another identity file with '\(OptionName.identity.spelling) FILE'")
+    case .wrongPassphrase: return Explanation(.wrongKey, "wrong passphrase for \(file)")
+    case .workFactorTooHigh(let found, let allowed):
+        return Explanation(
+            .limit, "the passphrase of \(file) asks for 2^\(found) units of work, and 2^\(allowed) is the limit")
+    case .mixedPassphrase: return Explanation(.damaged, "\(file) mixes a passphrase with other recipients")
+    case .noRecipients: return explain(UsageProblem.noRestoreKey)
+    case .malformedRecipient:
+        return Explanation(
+            .usage, "a recipient is not a public key like 'age1…'",
+            hint: "'kcbackup keygen' prints the recipient of a new identity")
+    case .unsupportedRecipient(let line, let kind):
+        return Explanation(
+            .usage, "line \(line) of \(file) is of a kind that is not supported: \(quoted(kind))",
+            hint: "use recipients like 'age1…', from 'kcbackup keygen' or 'age-keygen'")
+    case .malformedRecipientLine(let line):
+        return Explanation(.usage, "line \(line) of \(file) is not a recipient like 'age1…'")
+    case .malformedIdentityLine(let line):
+        return Explanation(.usage, "line \(line) of \(file) is not an identity")
+    case .unsupportedIdentity(let line, let kind):
+        return Explanation(
+            .usage, "line \(line) of \(file) is an identity of a kind that is not supported: \(quoted(kind))",
+            hint: "use identities from 'kcbackup keygen' or 'age-keygen'")
+    case .noIdentities: return Explanation(.usage, "\(file) holds no identity")
+    case .identityFileNeedsPassphrase:
+        return Explanation(
+            .wrongKey, "the identity file \(file) is itself encrypted with a passphrase",
+            hint: "run from a terminal to be asked for it, or decrypt it with 'age -d'")
+    case .stream(let failure): return explain(failure, path)
+    case .cryptography(let what): return explainBug("libcrypto failed: \(what)")
+    }
+}
+
+/// What is told when a restore is refused.
+func explain(_ refusal: RestoreRefusal) -> Explanation {
+    switch refusal {
+    case .unencryptedElsewhere(let device):
+        Explanation(
+            .refused,
+            "the archive is unencrypted and restores only on device \(device), which made it; nothing was written",
+            hint: "make an encrypted one there: 'kcbackup create' without '\(OptionName.unencrypted.spelling)'")
+    case .unknownOrigin(let device):
+        Explanation(
+            .refused, "nobody vouches for device \(device), which signed the archive; nothing was written",
+            hint: "if that device is yours, add '\(OptionName.acceptOrigin.spelling) \(device)', or run "
+                + "'kcbackup device trust \(device)' once")
+    case .itemsStayBehind(let count):
+        Explanation(
+            .refused, "\(counted(count, "item")) would stay behind, and all were required; nothing was written",
+            hint: "leave out '\(OptionName.requireAll.spelling)' to restore the others")
+    case .conflicts(let count):
+        Explanation(
+            .exists, "\(counted(count, "item")) of the archive would change one that is there; nothing was written",
+            hint: "'\(OptionName.onConflict.spelling) newer', 'keep' or 'overwrite' says which one stays")
+    }
+}

@@ -1,0 +1,41 @@
+/// What the caller is told about a failure: how the run ends, what happened to what, and what to do about it.
+///
+/// Message and hints are in lower case without a full stop, name flags through `OptionName`, and hold foreign text only as
+/// `quoted()` leaves it.
+struct Explanation: Hashable, Sendable {
+    let status: ExitStatus
+    let message: String
+    let hints: [String]
+
+    init(_ status: ExitStatus, _ message: String, hint hints: String...) {
+        self.status = status
+        self.message = message
+        self.hints = hints
+    }
+
+    private init(_ status: ExitStatus, _ message: String, hints: [String]) {
+        self.status = status
+        self.message = message
+        self.hints = hints
+    }
+
+    /// The same with something before the message, such as "line 3: ".
+    func prefixed(_ prefix: String) -> Explanation {
+        Explanation(status, prefix + message, hints: hints)
+    }
+
+    /// The lines for standard error.
+    var lines: String {
+        "kcbackup: error: \(message)\n" + hints.map { "kcbackup: hint: \($0)\n" }.joined()
+    }
+
+    /// The object for `--json`.
+    var json: JSONValue {
+        [
+            "error": [
+                "code": .number(Int(status.code)), "name": .text(status.name), "message": .text(message),
+                "hints": .list(hints.map { .text($0) }),
+            ]
+        ]
+    }
+}

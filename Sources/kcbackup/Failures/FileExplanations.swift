@@ -1,0 +1,88 @@
+internal import ByteStreams
+internal import Cryptography
+internal import Foundation
+internal import KeychainModel
+
+/// What is told about a file.
+func explain(_ failure: FileFailure) -> Explanation {
+    let path = quoted(failure.path)
+    switch failure.problem {
+    case .notFound: return Explanation(.notFound, "\(path) does not exist")
+    case .exists:
+        return Explanation(.exists, "\(path) exists already", hint: "choose another name, or remove it first")
+    case .notRegular:
+        return Explanation(
+            .refused, "\(path) is not a regular file", hint: "give the path of the file itself, not of a symbolic link")
+    case .exposed(let mode):
+        return Explanation(
+            .refused, "\(path) can be used by others (mode \(String(mode, radix: 8))) and is not trusted with a secret",
+            hint:
+                "run 'chmod 600 \(displayed(failure.path, limit: 200))'; if others may have read it, change the secret")
+    case .foreignOwner:
+        return Explanation(.refused, "\(path) belongs to another user", hint: "make a copy of your own")
+    case .tooLarge(let limit): return Explanation(.limit, "\(path) has more than \(limit) bytes")
+    case .system(let code, let doing): return explainSystem(code, "\(doing) \(path)")
+    }
+}
+
+/// What is told when bytes stop moving.
+func explain(_ failure: StreamFailure, _ path: String?) -> Explanation {
+    let subject = path.map { quoted($0) + ": " } ?? ""
+    let stage = failure.stage.rawValue
+    switch failure.kind {
+    case .truncated: return Explanation(.damaged, "\(subject)it ends early, found while \(stage)")
+    case .malformed(let rule): return Explanation(.damaged, "\(subject)\(rule), found while \(stage)")
+    case .authenticationFailed: return Explanation(.damaged, "\(subject)a part is not genuine, found while \(stage)")
+    case .limitExceeded(let name, let found, let allowed):
+        let number = found.map { "\($0), and " } ?? ""
+        return Explanation(.limit, "\(subject)\(name): \(number)\(allowed) is the limit")
+    case .system(let code): return explainSystem(code, subject + stage)
+    case .library(let what): return explainBug("\(subject)a library failed (\(what)) while \(stage)")
+    case .interrupted: return explainInterruption()
+    }
+}
+
+/// What is told about an `errno`.
+private func explainSystem(_ code: Int32, _ doing: String) -> Explanation {
+    let reason = POSIXErrorCode(rawValue: code).map { words(of: $0) } ?? "error \(code) of the operating system"
+    switch POSIXErrorCode(rawValue: code) {
+    case .EINTR where Interruption.isRequested: return explainInterruption()
+    case .EACCES, .EPERM, .EROFS:
+        return Explanation(.io, "\(doing): \(reason)", hint: "check who may read and write there")
+    case .ENOSPC, .EDQUOT:
+        return Explanation(.io, "\(doing): \(reason)", hint: "make room, or choose another folder")
+    default: return Explanation(.io, "\(doing): \(reason)")
+    }
+}
+
+/// The reasons that people meet, in words that do not depend on the system's language.
+private func words(of code: POSIXErrorCode) -> String {
+    switch code {
+    case .EACCES, .EPERM: "permission denied"
+    case .EROFS: "the file system is read-only"
+    case .ENOSPC: "no space is left"
+    case .EDQUOT: "the quota is used up"
+    case .EFBIG: "the file would be too large"
+    case .EIO: "input or output error"
+    case .ENAMETOOLONG: "the name is too long"
+    case .EMFILE, .ENFILE: "too many files are open"
+    case .EISDIR: "it is a folder"
+    default: "error \(code.rawValue) of the operating system"
+    }
+}
+
+/// What is told when a signal ended the run.
+func explainInterruption() -> Explanation {
+    Explanation(
+        // SIGTERM is 15; every other signal that is caught stands for the person at the keyboard.
+        Interruption.signal == 15 ? .terminated : .interrupted, "interrupted; nothing half-written is left")
+}
+
+/// What is told when libcrypto refuses.
+func explain(_ failure: CryptographyFailure) -> Explanation {
+    switch failure {
+    case .authentication: Explanation(.damaged, "a part is not genuine")
+    case .library(let operation): explainBug("libcrypto failed at '\(operation)'")
+    case .unsupportedParameters(let what): explainBug("libcrypto was asked for an unsupported \(what)")
+    }
+}

@@ -1,0 +1,165 @@
+internal import DeviceIdentity
+internal import KeychainModel
+internal import KeychainStore
+
+/// What is told about a keychain.
+///
+/// - Parameter name: the keychain as the user named it.
+func explain(_ error: KeychainStoreError, keychain name: String?) -> Explanation {
+    let keychain = name.map { "keychain \(quoted($0))" } ?? "the keychain"
+    switch error {
+    case .notFound:
+        return Explanation(
+            .notFound, "there is no \(name == nil ? "such keychain" : keychain)",
+            hint: "'kcbackup keychain list' shows the keychains, 'kcbackup keychain create' makes one")
+    case .exists:
+        return Explanation(
+            .exists, "\(keychain) exists already", hint: "give the new one another name")
+    case .notAKeychain(let mismatch):
+        return Explanation(.damaged, "\(keychain) is no keychain of kcbackup: \(mismatch.rawValue)")
+    case .newerFormat(let found, let known):
+        return Explanation(
+            .limit, "\(keychain) has format version \(found), and this program knows up to \(known)",
+            hint: "use a newer version of kcbackup")
+    case .damaged(let rule):
+        return Explanation(
+            .damaged, "\(keychain) is damaged: \(rule)", hint: "restore it from a backup with 'kcbackup restore'")
+    case .otherDevice(let device):
+        return Explanation(
+            .refused, "\(keychain) belongs to device \(device), and this device has another key",
+            hint: "restore an encrypted backup of it, or put that device's 'device.key' back")
+    case .busy:
+        return Explanation(
+            .busy, "another program is using \(keychain)", hint: "wait until it has ended, and try again")
+    case .locked:
+        return Explanation(
+            .locked, "\(keychain) is locked, and the item needs its passcode",
+            hint: "give the passcode with '\(OptionName.passcode.spelling) SOURCE'")
+    case .wrongPasscode: return Explanation(.wrongKey, "wrong passcode for \(keychain)")
+    case .tooManyAttempts(let seconds):
+        return Explanation(
+            .locked, "too many wrong passcodes for \(keychain)",
+            hint: "the next one is heard in \(duration(seconds: seconds))")
+    case .passcodeNotSet:
+        return Explanation(
+            .refused, "WhenPasscodeSetThisDeviceOnly items need a keychain with a passcode, and \(keychain) has none",
+            hint: "set one with 'kcbackup keychain set-passcode', or choose another '\(OptionName.accessible.spelling)'"
+        )
+    case .passcodeEmpty:
+        return Explanation(
+            .usage, "the passcode is empty",
+            hint: "for a keychain without a passcode, use '\(OptionName.noPasscode.spelling)'")
+    case .duplicateItem:
+        return Explanation(
+            .exists, "\(keychain) has an item with the same unique key",
+            hint: "find it with 'kcbackup item find', and change it with 'kcbackup item update'")
+    case .duplicateUUID(let uuid):
+        return Explanation(
+            .exists, "\(keychain) has another item with the UUID \(uuid)",
+            hint: "leave 'uuid' out to get a new one")
+    case .itemNotFound:
+        return Explanation(
+            .notFound, "no item of \(keychain) matches", hint: "'kcbackup item list' shows what there is")
+    case .itemDamaged(let uuid):
+        return Explanation(
+            .damaged, "the item \(uuid) of \(keychain) is damaged: its seal is broken",
+            hint: "restore it from a backup with 'kcbackup restore', or remove it with "
+                + "'kcbackup item delete \(OptionName.uuid.spelling) \(uuid)'")
+    case .unchangeable(let code):
+        return Explanation(.usage, "the attribute '\(code.code)' is kept by the keychain itself")
+    case .item(let problem): return explain(problem)
+    case .file(let failure): return explain(failure)
+    case .limit(let what, let found, let allowed):
+        return Explanation(.limit, "\(keychain): \(what): \(found), and \(allowed) is the limit")
+    case .diskFull:
+        return Explanation(
+            .io, "no space is left for \(keychain); nothing was changed", hint: "make room, and try again")
+    case .readOnly:
+        return Explanation(
+            .io, "\(keychain) cannot be written; nothing was changed", hint: "check who may write there")
+    case .sqlite(let code): return Explanation(.io, "SQLite failed on \(keychain) with result code \(code)")
+    case .cryptography(let failure): return explain(failure)
+    case .interrupted: return explainInterruption()
+    }
+}
+
+/// What is told about attributes that make no item.
+func explain(_ problem: ItemProblem) -> Explanation {
+    switch problem {
+    case .unknownAttribute(let code):
+        Explanation(
+            .usage, "there is no attribute \(quoted(code))",
+            hint: "an attribute is named by Apple's four letters, as in 'acct'")
+    case .notInClass:
+        Explanation(
+            .usage, problem.rule, hint: "choose another '\(OptionName.class.spelling)', or leave the attribute out")
+    case .thisDeviceOnlySynchronizable:
+        Explanation(
+            .usage, problem.rule,
+            hint:
+                "leave out '\(OptionName.synchronizable.spelling)', or choose another '\(OptionName.accessible.spelling)'"
+        )
+    case .attributeTooLarge, .attributesTooLarge, .secretTooLarge, .tooManyExtra, .extraTooLarge:
+        Explanation(.limit, problem.rule)
+    case .wrongKind, .missing, .unknownAccessibility, .extraOutOfOrder: Explanation(.usage, problem.rule)
+    }
+}
+
+/// What is told about a line of an import file, without its number.
+func explain(_ problem: Failure.ImportProblem) -> Explanation {
+    let hint = "nothing was imported; correct the line and import the file again"
+    switch problem {
+    case .line(.malformed(let malformed)):
+        return Explanation(.usage, "\(malformed.rule), at byte \(malformed.position)", hint: hint)
+    case .line(.item(let problem)):
+        let explanation = explain(problem)
+        return Explanation(explanation.status, explanation.message, hint: hint)
+    case .store(let error):
+        let explanation = explain(error, keychain: nil)
+        return Explanation(explanation.status, explanation.message, hint: hint)
+    case .tooLong(let limit): return Explanation(.limit, "it has more than \(limit) bytes", hint: hint)
+    }
+}
+
+/// What is told about the device key.
+func explain(_ failure: DeviceKeyFailure) -> Explanation {
+    switch failure {
+    case .notFound(let path):
+        Explanation(
+            .notFound, "this device has no key yet (\(quoted(path)))",
+            hint: "'kcbackup keychain create' makes it, together with the first keychain")
+    case .exists(let path): Explanation(.exists, "a device key is there already: \(quoted(path))")
+    case .otherMachine(_, let device):
+        Explanation(
+            .refused, "the key of device \(device) was made on another machine",
+            hint: "if this is still that device (a reinstalled system, a new disk), run 'kcbackup device adopt'",
+            "if this is another device (a copied home folder), run 'kcbackup device renew'")
+    case .damaged(let path, let rule):
+        Explanation(
+            .damaged, "the device key \(quoted(path)) is damaged: \(rule)",
+            hint: "put it back from your copy of the home folder")
+    case .file(let failure): explain(failure)
+    case .cryptography(let failure): explain(failure)
+    }
+}
+
+/// What is told about the list of trusted devices.
+func explain(_ failure: TrustedDevicesFailure) -> Explanation {
+    switch failure {
+    case .altered(let path):
+        Explanation(
+            .damaged, "the list of trusted devices was changed by another program: \(quoted(path))",
+            hint: "remove the file, and trust your devices again with 'kcbackup device trust'")
+    case .nameNotAllowed:
+        Explanation(
+            .usage,
+            "a device's name has 1 to \(TrustedDevices.nameLimit) bytes, no control characters, and no space at its ends"
+        )
+    case .full(let allowed):
+        Explanation(
+            .limit, "\(allowed) devices are trusted already, which is the limit",
+            hint: "remove one with 'kcbackup device untrust'")
+    case .file(let failure): explain(failure)
+    case .cryptography(let failure): explain(failure)
+    }
+}

@@ -1,0 +1,123 @@
+/// A command line that parses and still cannot be meant.
+enum UsageProblem: Error, Hashable, Sendable {
+    /// The option stands there twice.
+    case repeated(OptionName)
+    /// The option needs a value that is not empty.
+    case empty(OptionName)
+    /// The two exclude each other.
+    case together(OptionName, OptionName)
+    /// The first makes sense only with the second.
+    case needs(OptionName, OptionName)
+    /// The option's value does not follow its form; the value itself is not repeated.
+    case malformed(OptionName, form: String)
+    /// The keychain is given both as an argument and as an option.
+    case keychainTwice
+    /// A keychain's name has characters that it cannot have.
+    case keychainName
+    /// An attribute is given twice.
+    case attributeTwice(String)
+    /// Nothing says which items are meant.
+    case noCondition
+    /// An update changes nothing.
+    case noChange
+    /// Several items match where one secret is to be printed.
+    case severalSecrets(Int)
+    /// The value is none of a device's.
+    case deviceID
+    /// An encrypted archive needs a key that restores it.
+    case noRestoreKey
+    /// The option has no meaning for an unencrypted archive.
+    case unencryptedWith(OptionName)
+}
+
+/// What is told about a command line.
+func explain(_ problem: UsageProblem) -> Explanation {
+    switch problem {
+    case .repeated(let flag): Explanation(.usage, "'\(flag.spelling)' is given twice")
+    case .empty(let flag): Explanation(.usage, "the value of '\(flag.spelling)' is empty")
+    case .together(let one, let other):
+        Explanation(.usage, "'\(one.spelling)' and '\(other.spelling)' exclude each other")
+    case .needs(let flag, let other): Explanation(.usage, "'\(flag.spelling)' needs '\(other.spelling)' as well")
+    case .malformed(let flag, let form): Explanation(.usage, "the value of '\(flag.spelling)' is not \(form)")
+    case .keychainTwice:
+        Explanation(.usage, "the keychain is named twice: as an argument and with '\(OptionName.keychain.spelling)'")
+    case .keychainName:
+        Explanation(
+            .usage, "that cannot be the name of a keychain",
+            hint: "a name has 1 to 64 letters, digits, '.', '_', '-' or spaces and does not begin with '.' or '-'; "
+                + "a path contains '/', as in './work.keychain'")
+    case .attributeTwice(let code): Explanation(.usage, "the attribute '\(code)' is given twice")
+    case .noCondition:
+        Explanation(
+            .usage, "nothing says which items are meant",
+            hint:
+                "name them with '\(OptionName.service.spelling)', '\(OptionName.account.spelling)', '\(OptionName.class.spelling)', "
+                + "'\(OptionName.uuid.spelling)' and the like")
+    case .noChange:
+        Explanation(
+            .usage, "nothing says what to change",
+            hint:
+                "use '\(OptionName.set.spelling) CODE=VALUE', '\(OptionName.remove.spelling) CODE' or '\(OptionName.secret.spelling) SOURCE'"
+        )
+    case .severalSecrets(let count):
+        Explanation(
+            .usage, "\(count) items match, and the secret of one can be written as it is",
+            hint: "add conditions, or '\(OptionName.json.spelling)' for all of them")
+    case .deviceID:
+        Explanation(
+            .usage, "that is not a device ID",
+            hint: "a device ID looks like 'KC-ABCD-EFGH-IJKL-MNOP-QRST'; 'kcbackup device show' prints this one's")
+    case .noRestoreKey:
+        Explanation(
+            .usage, "no key would be able to restore this archive",
+            hint: "add '\(OptionName.recipient.spelling) age1…' or '\(OptionName.passphrase.spelling) SOURCE'")
+    case .unencryptedWith(let flag):
+        Explanation(
+            .usage, "'\(flag.spelling)' has no meaning for an unencrypted archive",
+            hint: "leave out '\(OptionName.unencrypted.spelling)' to encrypt it")
+    }
+}
+
+/// What is told when the parser objects.
+func explainCommandLine(_ message: String, _ command: String?) -> Explanation {
+    Explanation(.usage, message, hint: "see '\(command ?? "kcbackup") --help'")
+}
+
+/// A rule of this program, or the user's own word, that ends a run.
+enum Refusal: Error, Hashable, Sendable {
+    /// The question needs an answer, and nobody is there; the option answers it.
+    case unattended(question: String, OptionName)
+    /// The answer was no.
+    case declined
+    /// The name that was typed is not the keychain's.
+    case otherName(keychain: String)
+    /// The device key is gone while its keychains are still there.
+    case deviceKeyMissing(keychains: Int)
+    /// Standard output is a terminal and would get bytes that are not text.
+    case binaryToTerminal
+}
+
+/// What is told about a refusal.
+func explain(_ refusal: Refusal) -> Explanation {
+    switch refusal {
+    case .unattended(let question, let flag):
+        Explanation(
+            .refused, "'\(question)' needs an answer, and there is no terminal to ask on",
+            hint: "add '\(flag.spelling)' if that is what you want")
+    case .declined: Explanation(.refused, "not confirmed; nothing was changed")
+    case .otherName(let keychain):
+        Explanation(
+            .refused, "that is not the name of the keychain; nothing was deleted",
+            hint: "type \(quoted(keychain)), or give it with '\(OptionName.confirm.spelling)'")
+    case .deviceKeyMissing(let keychains):
+        Explanation(
+            .refused,
+            "the device key is missing, and \(counted(keychains, "keychain")) here can be opened with no other",
+            hint: "put 'device.key' back from your copy of the home folder",
+            "'kcbackup device renew' makes another device of this one, which opens none of them")
+    case .binaryToTerminal:
+        Explanation(
+            .refused, "standard output is a terminal and would get bytes that are not text",
+            hint: "redirect it to a file, or use '\(OptionName.output.spelling)'")
+    }
+}

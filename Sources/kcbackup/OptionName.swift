@@ -1,0 +1,88 @@
+internal import ArgumentParser
+
+/// The options, spelled in one place for the parser and for every text that names one.
+enum OptionName: String, CaseIterable, Sendable {
+    case acceptOrigin = "accept-origin"
+    case accessible
+    case account
+    case attribute
+    case `class`
+    case comment
+    case confirm
+    case dryRun = "dry-run"
+    case forDevice = "for-device"
+    case group
+    case identity
+    case inspectRecipient = "inspect-recipient"
+    case json
+    case keychain
+    case label
+    case newPasscode = "new-passcode"
+    case noPasscode = "no-passcode"
+    case onConflict = "on-conflict"
+    case output
+    case passcode
+    case passphrase
+    case quiet
+    case recipient
+    case recipientsFile = "recipients-file"
+    case remove
+    case replace
+    case requireAll = "require-all"
+    case reveal
+    case secret
+    case secretFile = "secret-file"
+    case server
+    case service
+    case set
+    case synchronizable
+    case unencrypted
+    case uuid
+    case verbose
+    case yes
+
+    /// The one-letter form, where there is one.
+    var letter: Character? {
+        switch self {
+        case .dryRun: "n"
+        case .identity: "i"
+        case .output: "o"
+        case .quiet: "q"
+        case .recipient: "r"
+        case .recipientsFile: "R"
+        case .verbose: "v"
+        case .acceptOrigin, .accessible, .account, .attribute, .class, .comment, .confirm, .forDevice, .group,
+            .inspectRecipient, .json, .keychain, .label, .newPasscode, .noPasscode, .onConflict, .passcode,
+            .passphrase, .remove, .replace, .requireAll, .reveal, .secret, .secretFile, .server, .service, .set,
+            .synchronizable, .unencrypted, .uuid, .yes:
+            nil
+        }
+    }
+
+    /// True when it may be given several times, each time with one value more.
+    var isRepeatable: Bool {
+        [.attribute, .identity, .inspectRecipient, .recipient, .recipientsFile, .remove, .set].contains(self)
+    }
+
+    /// The option as one types it.
+    var spelling: String { "--" + rawValue }
+
+    /// For the parser.
+    var name: NameSpecification {
+        let long = NameSpecification.Element.customLong(rawValue)
+        return letter.map { [.customShort($0), long] } ?? [long]
+    }
+
+    /// The option that an argument names, with or without a value behind `=`; nil for anything else.
+    init?(argument: String) {
+        if argument.hasPrefix("--") {
+            self.init(rawValue: String(argument.dropFirst(2).prefix { $0 != "=" }))
+        } else if argument.count == 2, argument.first == "-", let letter = argument.last,
+            let flag = OptionName.allCases.first(where: { $0.letter == letter })
+        {
+            self = flag
+        } else {
+            return nil
+        }
+    }
+}

@@ -1,0 +1,87 @@
+internal import ArgumentParser
+internal import KeychainModel
+internal import KeychainStore
+
+/// Attributes that most items need, each with an option of its own, and all others by their code.
+struct AttributeOptions: ParsableArguments {
+    @Option(name: OptionName.service.name, help: "The service (svce), of generic passwords.")
+    var service: String?
+
+    @Option(name: OptionName.server.name, help: "The server (srvr), of internet passwords.")
+    var server: String?
+
+    @Option(name: OptionName.account.name, help: "The account (acct).")
+    var account: String?
+
+    @Option(name: OptionName.label.name, help: "The label (labl).")
+    var label: String?
+
+    @Option(name: OptionName.group.name, help: "The access group (agrp).")
+    var group: String?
+
+    @Option(
+        name: OptionName.accessible.name,
+        help: ArgumentHelp("When and where it may be read (pdmn), as in 'ak' or 'WhenUnlocked'.", valueName: "word"))
+    var accessible: Accessibility?
+
+    @Option(
+        name: OptionName.attribute.name,
+        help: ArgumentHelp(
+            "Any attribute by its four letters: CODE=VALUE, or CODE:base64=VALUE for bytes.", valueName: "code=value"))
+    var attribute: [String] = []
+
+    /// All of them by code.
+    ///
+    /// - Throws: `UsageProblem` (`malformed`, `attributeTwice`), `ItemProblem` (`unknownAttribute`).
+    func collected() throws -> Attributes {
+        var attributes = Attributes()
+        let named: [(AttributeCode, String?)] = [
+            (.svce, service), (.srvr, server), (.acct, account), (.labl, label), (.agrp, group),
+            (.pdmn, accessible?.rawValue),
+        ]
+        for (code, text) in named { attributes[code] = text.map { .text($0) } }
+        for word in attribute {
+            let assignment = try AttributeAssignment(word, of: .attribute)
+            guard attributes[assignment.code] == nil else { throw UsageProblem.attributeTwice(assignment.code.code) }
+            attributes[assignment.code] = assignment.value
+        }
+        return attributes
+    }
+}
+
+/// Which items are meant: all conditions must hold.
+struct QueryOptions: ParsableArguments {
+    @Option(
+        name: OptionName.class.name,
+        help: ArgumentHelp("The class: genp, inet, cert or keys.", valueName: "class"))
+    var itemClass: ItemClass?
+
+    @OptionGroup
+    var attributes: AttributeOptions
+
+    @Option(name: OptionName.uuid.name, help: "The UUID.")
+    var uuid: ItemUUID?
+
+    @Flag(name: OptionName.synchronizable.name, help: "Synchronizable items alone.")
+    var synchronizable = false
+
+    /// The query.
+    ///
+    /// - Throws: as `AttributeOptions.collected`.
+    func query() throws -> ItemQuery {
+        let conditions = try attributes.collected().entries.map { ($0.code, $0.value) }
+        return ItemQuery(
+            itemClass: itemClass, uuid: uuid, attributes: Dictionary(uniqueKeysWithValues: conditions),
+            synchronizable: synchronizable ? .yes : .any)
+    }
+
+    /// The query, which must have a condition.
+    ///
+    /// - Throws: as `query`, and `UsageProblem.noCondition`.
+    func condition() throws -> ItemQuery {
+        let query = try query()
+        let isEmpty = query.itemClass == nil && query.uuid == nil && query.attributes.isEmpty && !synchronizable
+        if isEmpty { throw UsageProblem.noCondition }
+        return query
+    }
+}

@@ -1,0 +1,22 @@
+internal import ArgumentParser
+
+/// How a verb speaks: the options that all verbs share.
+struct StyleOptions: ParsableArguments {
+    @Flag(name: OptionName.json.name, help: "Print one JSON object instead of text.")
+    var json = false
+
+    @Flag(name: OptionName.quiet.name, help: "Print nothing but results, warnings and errors.")
+    var quiet = false
+
+    @Flag(name: OptionName.verbose.name, help: "Print more.")
+    var verbose = false
+
+    var style: OutputStyle { OutputStyle(isJSON: json, isQuiet: quiet, isVerbose: verbose) }
+
+    func validate() throws {
+        if quiet, verbose {
+            throw ValidationError(
+                "'\(OptionName.quiet.spelling)' and '\(OptionName.verbose.spelling)' exclude each other")
+        }
+    }
+}

@@ -1,0 +1,96 @@
+internal import ArgumentParser
+internal import ByteStreams
+internal import KeychainModel
+
+/// A verb of the command line.
+protocol Verb: ParsableCommand {
+    /// How the run is to speak.
+    var style: StyleOptions { get }
+
+    /// Does the work.
+    ///
+    /// - Returns: `ok`, or `incomplete` when some items could not be read or written and each was named.
+    /// - Throws: any error of the layers below; `Failure` sorts them.
+    func run(in session: Session) throws -> ExitStatus
+}
+
+/// Runs one command line from its words to its exit status, in any world.
+func run(_ arguments: [String], in world: World) -> ExitStatus {
+    // Errors of the parser come out as JSON too, so this is looked up before it parses.
+    let words = arguments.prefix { $0 != "--" }
+    var session = Session(world, OutputStyle(isJSON: words.contains(OptionName.json.spelling)))
+    let command: any ParsableCommand
+    do {
+        command = try CommandLineTool.parseAsRoot(arguments)
+    } catch {
+        return answer(error, session)
+    }
+    guard let verb = command as? any Verb else { return answer(command, session) }
+    session = Session(world, verb.style.style)
+    do {
+        try refuseRepetition(words)
+        return try verb.run(in: session)
+    } catch {
+        return report(Failure(error, session.subjects), session)
+    }
+}
+
+/// Tells about a failure and returns the status that it ends the run with.
+private func report(_ failure: Failure, _ session: Session) -> ExitStatus {
+    // Nobody reads the results any more, as after `| head`.
+    if case .stream(StreamFailure(.writing, .system(brokenPipe)), _) = failure { return .brokenPipe }
+    let explanation = failure.explanation
+    session.message(explanation.lines)
+    if session.style.isJSON { try? session.result(explanation.json, []) }
+    return explanation.status
+}
+
+// EPIPE of <errno.h>.
+private let brokenPipe: Int32 = 32
+
+/// Answers what is no verb: help, version, completions, the name of a group of verbs.
+private func answer(_ command: any ParsableCommand, _ session: Session) -> ExitStatus {
+    do {
+        var command = command
+        try command.run()
+        return .ok
+    } catch {
+        return answer(error, session)
+    }
+}
+
+private func answer(_ error: any Error, _ session: Session) -> ExitStatus {
+    let width = session.tableWidth.map { max(40, $0) } ?? 80
+    guard CommandLineTool.exitCode(for: error) == .success else {
+        return report(.commandLine(message: objection(error), command: command(of: error)), session)
+    }
+    let help = SecretBytes((CommandLineTool.fullMessage(for: error, columns: width) + "\n").utf8.span)
+    do throws(StreamFailure) {
+        try session.write(help)
+        return .ok
+    } catch {
+        return report(.stream(error, path: nil), session)
+    }
+}
+
+/// The parser's words in our form: lower case, no full stop, harmless.
+private func objection(_ error: any Error) -> String {
+    var text = CommandLineTool.message(for: error).split(separator: "\n").joined(separator: " ")
+    if text.hasSuffix(".") { text.removeLast() }
+    return displayed(text.prefix(1).lowercased() + text.dropFirst())
+}
+
+/// The command whose help the parser would point at.
+private func command(of error: any Error) -> String? {
+    let text = CommandLineTool.fullMessage(for: error)
+    return text.firstMatch(of: /See '([^']*) --help'/).map { String($0.1) }
+}
+
+/// Refuses an option that is given twice and can have one value: which one was meant cannot be known.
+private func refuseRepetition(_ words: ArraySlice<String>) throws(UsageProblem) {
+    var seen: Set<OptionName> = []
+    for word in words {
+        guard let flag = OptionName(argument: word), !flag.isRepeatable else { continue }
+        guard seen.insert(flag).inserted else { throw .repeated(flag) }
+    }
+}

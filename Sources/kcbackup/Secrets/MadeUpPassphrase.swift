@@ -1,0 +1,28 @@
+internal import ByteStreams
+internal import Cryptography
+
+/// A passphrase for somebody who does not want to invent one.
+///
+/// Seven groups of four characters out of 32 (Crockford's base 32, lower case: no i, l, o, u): 140 bits, more than any
+/// search can cover, and short enough to be written on paper.
+enum MadeUpPassphrase {
+    private static let alphabet = Array("0123456789abcdefghjkmnpqrstvwxyz".utf8)
+    private static let groups = 7
+    private static let groupSize = 4
+
+    /// Makes one, as in `k3vq-7d2m-…`.
+    ///
+    /// - Throws: `CryptographyFailure.library` when there is no randomness.
+    static func make() throws(CryptographyFailure) -> SecretBytes {
+        let random = try RandomBytes.secret(count: groups * groupSize)
+        var text = SecretBytes(capacity: groups * (groupSize + 1))
+        random.withBytes { bytes in
+            for index in bytes.indices {
+                if index > 0, index % groupSize == 0 { text.append(UInt8(ascii: "-")) }
+                // 32 divides 256, so that every character is equally likely.
+                text.append(alphabet[Int(bytes[index]) % alphabet.count])
+            }
+        }
+        return text
+    }
+}

@@ -1,0 +1,125 @@
+internal import ByteStreams
+internal import Cryptography
+
+/// Where passphrases, passcodes and secrets of items come from.
+protocol SecretInput {
+    /// Reads a secret that exists already.
+    ///
+    /// - Throws: `SecretProblem`, `TerminalFailure`, `FileFailure`, `StreamFailure`.
+    func existing(_ wanted: WantedSecret) throws -> SecretBytes
+
+    /// Reads a secret that is being set, twice if a person types it; nil when the person typed nothing.
+    ///
+    /// - Throws: `SecretProblem`, `TerminalFailure`, `FileFailure`, `StreamFailure`.
+    func new(_ wanted: WantedSecret) throws -> SecretBytes?
+}
+
+/// What a secret is for.
+struct WantedSecret {
+    /// Its name in a sentence, such as "passcode of keychain 'login'".
+    var what: String
+    /// The option that names its source.
+    var flag: OptionName
+    /// Its source; nil asks a person, if there is one.
+    var source: SecretSource?
+    /// True for the secret of an item, which may be empty or hold any byte, and of which nothing may be left out.
+    var isContent = false
+
+    /// Bytes of a passphrase or passcode: far more than anybody types.
+    static let limit = PrivateFile.sizeLimit
+}
+
+/// Reads secrets from the sources that the command line names.
+struct SourcedSecretInput: SecretInput {
+    let world: World
+
+    func existing(_ wanted: WantedSecret) throws -> SecretBytes {
+        if try asksPerson(wanted) {
+            let secret = try world.terminal.readSecret("Enter the \(wanted.what): ")
+            return try checked(secret, wanted)
+        }
+        return try sourced(wanted)
+    }
+
+    func new(_ wanted: WantedSecret) throws -> SecretBytes? {
+        guard try asksPerson(wanted) else { return try sourced(wanted) }
+        let secret = try world.terminal.readSecret("Enter the new \(wanted.what): ")
+        if secret.isEmpty, !wanted.isContent { return nil }
+        let again = try world.terminal.readSecret("Enter it again: ")
+        guard constantTimeEqual(secret, again) else { throw SecretProblem.differ(what: wanted.what) }
+        return try checked(secret, wanted)
+    }
+
+    private func asksPerson(_ wanted: WantedSecret) throws(SecretProblem) -> Bool {
+        switch wanted.source {
+        case .terminal: return true
+        case .unknown: throw .notASource(wanted.flag)
+        case nil:
+            guard world.terminal.isAttended else { throw .noSource(what: wanted.what, wanted.flag) }
+            return true
+        case .file, .descriptor, .command, .credential: return false
+        }
+    }
+
+    private func sourced(_ wanted: WantedSecret) throws -> SecretBytes {
+        switch wanted.source {
+        case .file(let path): return try firstLine(PrivateFile.read(world.resolve(path)), wanted)
+        case .descriptor(let number): return try firstLine(bytes(from: Descriptor(number: number), wanted), wanted)
+        case .command(let command): return try firstLine(output(of: command, wanted), wanted)
+        case .credential(let name):
+            guard let folder = world.environment["CREDENTIALS_DIRECTORY"], folder.hasPrefix("/") else {
+                throw SecretProblem.noCredentialsFolder
+            }
+            // systemd guards the folder, and gives the file to its user by an access control list, which looks like
+            // a file that its group can read.
+            return try firstLine(PrivateFile.readPublic(folder + "/" + name), wanted)
+        case .terminal, .unknown, nil: throw SecretProblem.notASource(wanted.flag)
+        }
+    }
+
+    private func output(of command: String, _ wanted: WantedSecret) throws -> SecretBytes {
+        do throws(ShellCommand.Failure) {
+            return try ShellCommand.output(of: command, environment: world.environment, limit: WantedSecret.limit)
+        } catch {
+            switch error {
+            case .notStarted(let code): throw SecretProblem.commandNotStarted(code)
+            case .failed(let status): throw SecretProblem.commandFailed(status: status)
+            case .tooLong(let limit): throw SecretProblem.tooLong(what: wanted.what, limit: limit)
+            case .stream(let failure): throw failure
+            }
+        }
+    }
+
+    /// Reads one line and, byte by byte, no further: what follows is left for the next reader of the descriptor.
+    ///
+    /// Of an item's secret all is read, so that more lines than one are noticed.
+    private func bytes(from descriptor: Descriptor, _ wanted: WantedSecret) throws -> SecretBytes {
+        guard descriptor.isOpen else { throw SecretProblem.descriptorClosed(descriptor.number) }
+        var bytes = SecretBytes(capacity: 256)
+        while bytes.count <= WantedSecret.limit {
+            let before = bytes.count
+            try descriptor.read(upTo: 1, into: &bytes)
+            if bytes.count == before { return bytes }
+            if !wanted.isContent, bytes.withBytes({ $0[before] }) == UInt8(ascii: "\n") { return bytes }
+        }
+        throw SecretProblem.tooLong(what: wanted.what, limit: WantedSecret.limit)
+    }
+
+    private func firstLine(_ text: consuming SecretBytes, _ wanted: WantedSecret) throws(SecretProblem) -> SecretBytes {
+        var line = text
+        let end = line.withBytes { bytes in bytes.indices.first { bytes[$0] == UInt8(ascii: "\n") } }
+        if let end {
+            if wanted.isContent, end + 1 < line.count { throw .severalLines(what: wanted.what) }
+            line.removeLast(line.count - end)
+        }
+        return try checked(line, wanted)
+    }
+
+    private func checked(_ secret: consuming SecretBytes, _ wanted: WantedSecret) throws(SecretProblem) -> SecretBytes {
+        if wanted.isContent { return secret }
+        if secret.isEmpty { throw .empty(what: wanted.what) }
+        let holdsNUL = secret.withBytes { bytes in bytes.indices.contains { bytes[$0] == 0 } }
+        if holdsNUL { throw .holdsNUL(what: wanted.what) }
+        return secret
+    }
+}

@@ -1,0 +1,135 @@
+internal import ByteStreams
+internal import DeviceIdentity
+internal import KeychainModel
+
+/// A value of the `--json` output (docs/json.md); members keep the order in which they are written here.
+indirect enum JSONValue: Sendable {
+    case text(String)
+    case number(Int)
+    case flag(Bool)
+    case list([JSONValue])
+    case object([Member])
+
+    /// A name with its value.
+    struct Member: Sendable {
+        let name: String
+        let value: JSONValue
+    }
+
+    /// Appends the value on one line.
+    func encode(into line: inout SecretBytes) {
+        switch self {
+        case .text(let text): CanonicalJSON.string(text, into: &line)
+        case .number(let number): CanonicalJSON.integer(Int64(number), into: &line)
+        case .flag(let flag): CanonicalJSON.literal(flag ? "true" : "false", into: &line)
+        case .list(let values):
+            CanonicalJSON.literal("[", into: &line)
+            for (index, value) in values.enumerated() {
+                if index > 0 { CanonicalJSON.literal(",", into: &line) }
+                value.encode(into: &line)
+            }
+            CanonicalJSON.literal("]", into: &line)
+        case .object(let members):
+            CanonicalJSON.literal("{", into: &line)
+            for (index, member) in members.enumerated() {
+                if index > 0 { CanonicalJSON.literal(",", into: &line) }
+                CanonicalJSON.string(member.name, into: &line)
+                CanonicalJSON.literal(":", into: &line)
+                member.value.encode(into: &line)
+            }
+            CanonicalJSON.literal("}", into: &line)
+        }
+    }
+}
+
+extension JSONValue: ExpressibleByDictionaryLiteral, ExpressibleByStringLiteral, ExpressibleByStringInterpolation,
+    ExpressibleByIntegerLiteral, ExpressibleByBooleanLiteral, ExpressibleByArrayLiteral
+{
+    init(dictionaryLiteral members: (String, JSONValue)...) {
+        self = .object(members.map { Member(name: $0.0, value: $0.1) })
+    }
+    init(stringLiteral text: String) { self = .text(text) }
+    init(integerLiteral number: Int) { self = .number(number) }
+    init(booleanLiteral flag: Bool) { self = .flag(flag) }
+    init(arrayLiteral values: JSONValue...) { self = .list(values) }
+
+    /// An object without the members whose value is nil.
+    static func members(_ members: [(String, JSONValue?)]) -> JSONValue {
+        .object(members.compactMap { name, value in value.map { Member(name: name, value: $0) } })
+    }
+
+    /// The object with more members at its end; other values stay as they are.
+    func adding(_ more: [(String, JSONValue?)]) -> JSONValue {
+        guard case .object(let members) = self, case .object(let added) = JSONValue.members(more) else { return self }
+        return .object(members + added)
+    }
+}
+
+extension JSONValue {
+    /// An item as docs/json.md describes it ("Parts").
+    static func item(_ item: Item) -> JSONValue {
+        .members([
+            ("class", .text(item.itemClass.rawValue)),
+            ("uuid", .text(item.uuid.description)),
+            ("accessibility", .text(item.accessibility.name)),
+            ("size", item.secretSize.map { .number($0) }),
+            (
+                "attributes",
+                .object(item.attributes.entries.map { Member(name: $0.code.code, value: .attribute($0.value)) })
+            ),
+            (
+                "extra",
+                item.extra.isEmpty ? nil : .object(item.extra.map { Member(name: $0.name, value: .text($0.value)) })
+            ),
+        ])
+    }
+
+    /// The value of an attribute, as in an import.
+    static func attribute(_ value: AttributeValue) -> JSONValue {
+        switch value {
+        case .text(let text): .text(text)
+        case .data(let bytes): ["base64": .text(Base64.encode(bytes))]
+        case .number(let number): .number(Int(number))
+        case .date(let date): .text(date.description)
+        }
+    }
+
+    /// Numbers of items by class.
+    static func counts(_ count: (ItemClass) -> Int) -> JSONValue {
+        .object(ItemClass.allCases.map { Member(name: $0.rawValue, value: .number(count($0))) })
+    }
+}
+
+/// Appends JSON in ASCII alone, so that a terminal obeys none of it.
+func appendASCII(_ json: borrowing Span<UInt8>, to line: inout SecretBytes) {
+    var index = 0
+    while index < json.count {
+        let first = json[index]
+        if first < 0x7f {
+            line.append(first)
+            index += 1
+            continue
+        }
+        // The text is valid UTF-8, so the first byte tells the length.
+        let length = first < 0x80 ? 1 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4
+        var scalar = UInt32(first) & (length == 1 ? 0x7f : 0x7f >> UInt32(length))
+        for offset in 1..<max(length, 1) where index + offset < json.count {
+            scalar = scalar << 6 | UInt32(json[index + offset]) & 0x3f
+        }
+        index += length
+        if scalar >= 0x10000 {
+            appendEscape(0xd800 + (scalar - 0x10000) >> 10, to: &line)
+            appendEscape(0xdc00 + (scalar - 0x10000) & 0x3ff, to: &line)
+        } else {
+            appendEscape(scalar, to: &line)
+        }
+    }
+}
+
+private func appendEscape(_ unit: UInt32, to line: inout SecretBytes) {
+    line.append("\\u".utf8.span)
+    for shift in [12, 8, 4, 0] as [UInt32] {
+        let digit = UInt8(unit >> shift & 15)
+        line.append(digit < 10 ? digit + 48 : digit + 87)
+    }
+}
