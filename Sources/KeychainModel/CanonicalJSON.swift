@@ -37,7 +37,7 @@ public enum CanonicalJSON {
     }
 
     /// Appends a quoted, escaped string given as valid UTF-8.
-    static func string(_ bytes: borrowing Span<UInt8>, into line: inout SecretBytes) {
+    public static func string(_ bytes: borrowing Span<UInt8>, into line: inout SecretBytes) {
         line.append(UInt8(ascii: "\""))
         if needsEscape(bytes) {
             for index in bytes.indices { escape(bytes[index], into: &line) }
