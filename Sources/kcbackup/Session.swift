@@ -64,7 +64,9 @@ final class Session {
         message("kcbackup: warning: \(text)\n")
     }
 
-    /// Writes to standard error. A failure there can be told to nobody; the exit status still tells.
+    /// Writes to standard error.
+    ///
+    /// A failure there can be told to nobody; the exit status still tells.
     func message(_ text: String) {
         try? world.messages.write(text.utf8.span)
     }

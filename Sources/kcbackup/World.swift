@@ -31,11 +31,13 @@ struct World {
     /// The world of a process that was started by a person or a timer.
     static func ofThisProcess() -> World {
         let start = ContinuousClock.now
+        let environment = ProcessInfo.processInfo.environment
         return World(
             clock: { Timestamp(microseconds: Int64(Date().timeIntervalSince1970 * 1e6)) ?? .reference },
             stopwatch: { ContinuousClock.now - start },
-            environment: ProcessInfo.processInfo.environment,
-            home: NSHomeDirectory(),
+            environment: environment,
+            // Where HOME is missing, as under some timers, the entry in the user database says it.
+            home: environment["HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil } ?? NSHomeDirectory(),
             workingFolder: nil,
             machineIDPath: "/etc/machine-id",
             terminal: ControllingTerminal(),

@@ -1,3 +1,30 @@
 internal import ArgumentParser
-struct KeychainCommand: ParsableCommand { static let configuration = CommandConfiguration(commandName: "keychain") }
-struct ItemCommand: ParsableCommand { static let configuration = CommandConfiguration(commandName: "item") }
+
+/// `kcbackup keychain`: the keychains themselves.
+struct KeychainCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "keychain",
+        abstract: "Make, list, describe and delete keychains, and set their passcodes.",
+        subcommands: [
+            KeychainCreateCommand.self, KeychainListCommand.self, KeychainInfoCommand.self,
+            KeychainSetPasscodeCommand.self, KeychainDeleteCommand.self,
+        ])
+}
+
+/// The keychain of a verb about keychains: an argument, or the option that all verbs have.
+struct KeychainOperand: ParsableArguments {
+    @Argument(
+        help: ArgumentHelp("The keychain: a name, or a path with a '/'. (default: login)", valueName: "name|path"))
+    var name: String?
+
+    @Option(name: OptionName.keychain.name, help: ArgumentHelp("The same as an option.", valueName: "name|path"))
+    var keychain: String?
+
+    /// The keychain that is meant.
+    ///
+    /// - Throws: `UsageProblem` (`keychainTwice`, `empty`, `keychainName`).
+    func local(in session: Session) throws(UsageProblem) -> LocalKeychain {
+        if name != nil, keychain != nil { throw .keychainTwice }
+        return try LocalKeychain(name ?? keychain, in: session.world)
+    }
+}

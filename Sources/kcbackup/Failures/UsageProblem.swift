@@ -22,6 +22,8 @@ enum UsageProblem: Error, Hashable, Sendable {
     case noChange
     /// Several items match where one secret is to be printed.
     case severalSecrets(Int)
+    /// The item whose secret is to be printed has none, which is not the same as an empty one.
+    case noSecret
     /// The value is none of a device's.
     case deviceID
     /// An encrypted archive needs a key that restores it.
@@ -63,6 +65,7 @@ func explain(_ problem: UsageProblem) -> Explanation {
         Explanation(
             .usage, "\(count) items match, and the secret of one can be written as it is",
             hint: "add conditions, or '\(OptionName.json.spelling)' for all of them")
+    case .noSecret: Explanation(.notFound, "the item has no secret")
     case .deviceID:
         Explanation(
             .usage, "that is not a device ID",

@@ -99,37 +99,3 @@ extension JSONValue {
         .object(ItemClass.allCases.map { Member(name: $0.rawValue, value: .number(count($0))) })
     }
 }
-
-/// Appends JSON in ASCII alone, so that a terminal obeys none of it.
-func appendASCII(_ json: borrowing Span<UInt8>, to line: inout SecretBytes) {
-    var index = 0
-    while index < json.count {
-        let first = json[index]
-        if first < 0x7f {
-            line.append(first)
-            index += 1
-            continue
-        }
-        // The text is valid UTF-8, so the first byte tells the length.
-        let length = first < 0x80 ? 1 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4
-        var scalar = UInt32(first) & (length == 1 ? 0x7f : 0x7f >> UInt32(length))
-        for offset in 1..<max(length, 1) where index + offset < json.count {
-            scalar = scalar << 6 | UInt32(json[index + offset]) & 0x3f
-        }
-        index += length
-        if scalar >= 0x10000 {
-            appendEscape(0xd800 + (scalar - 0x10000) >> 10, to: &line)
-            appendEscape(0xdc00 + (scalar - 0x10000) & 0x3ff, to: &line)
-        } else {
-            appendEscape(scalar, to: &line)
-        }
-    }
-}
-
-private func appendEscape(_ unit: UInt32, to line: inout SecretBytes) {
-    line.append("\\u".utf8.span)
-    for shift in [12, 8, 4, 0] as [UInt32] {
-        let digit = UInt8(unit >> shift & 15)
-        line.append(digit < 10 ? digit + 48 : digit + 87)
-    }
-}

@@ -1,0 +1,70 @@
+internal import ArgumentParser
+internal import ByteStreams
+internal import KeychainModel
+internal import KeychainStore
+
+/// `kcbackup item add`.
+struct ItemAddCommand: Verb {
+    static let configuration = CommandConfiguration(
+        commandName: "add",
+        abstract: "Add an item to a keychain.",
+        discussion: """
+            What is not given is filled in as Apple does: WhenUnlocked (certificates: Always), not synchronizable, the \
+            access group kcbackup. Without --secret and --secret-file, the item has no secret.
+
+            EXAMPLES:
+              kcbackup item add --service "Home Wi-Fi" --account ada --secret tty
+              kcbackup item add --class inet --server mail.example.org --account ada --secret file:mail.secret
+              kcbackup item add --class cert --label "Example CA" --secret-file ca.der
+              kcbackup item add --service bank --account ada --accessible WhenUnlockedThisDeviceOnly --secret tty
+            """)
+
+    @Option(
+        name: OptionName.class.name, help: ArgumentHelp("The class: genp, inet, cert or keys.", valueName: "class"))
+    var itemClass = ItemClass.genericPassword
+
+    @OptionGroup
+    var attributes: AttributeOptions
+
+    @Option(name: OptionName.comment.name, help: "A comment (icmt).")
+    var comment: String?
+
+    @Flag(name: OptionName.synchronizable.name, help: "Make it synchronizable.")
+    var synchronizable = false
+
+    @OptionGroup
+    var secret: SecretOptions
+
+    @OptionGroup
+    var keychain: KeychainOptions
+
+    @OptionGroup
+    var style: StyleOptions
+
+    func run(in session: Session) throws -> ExitStatus {
+        var given = try attributes.collected()
+        for (code, value) in [
+            (AttributeCode.icmt, comment.map { AttributeValue.text($0) }),
+            (.sync, synchronizable ? .number(1) : nil),
+        ] where value != nil {
+            guard given[code] == nil else { throw UsageProblem.attributeTwice(code.code) }
+            given[code] = value
+        }
+        let draft = ItemDraft(itemClass: itemClass, attributes: given)
+        // An item that cannot be is refused before anything is asked.
+        _ = try draft.completed(now: session.now, secretSize: nil)
+
+        let store = try keychain.open(in: session)
+        // An item that is readable at any time is written without a passcode as well.
+        if try !draft.completed(now: session.now, secretSize: nil).accessibility.isReadableWithoutPasscode {
+            try keychain.unlock(store, in: session)
+        } else {
+            try keychain.unlockIfGiven(store, in: session)
+        }
+        let value = try secret.read(isPublic: itemClass == .certificate, in: session)
+        let item = try store.add(draft, secret: value, now: session.now)
+        session.note("added: \(words(for: item))")
+        if style.json { try session.result(["items": [.item(item)]], []) }
+        return .ok
+    }
+}

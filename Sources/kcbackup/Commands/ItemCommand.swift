@@ -1,0 +1,12 @@
+internal import ArgumentParser
+
+/// `kcbackup item`: the items of a keychain.
+struct ItemCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "item",
+        abstract: "Add, import, list, find, update and delete the items of a keychain.",
+        subcommands: [
+            ItemAddCommand.self, ItemImportCommand.self, ItemListCommand.self, ItemFindCommand.self,
+            ItemUpdateCommand.self, ItemDeleteCommand.self,
+        ])
+}

@@ -1,0 +1,50 @@
+internal import ArgumentParser
+internal import KeychainModel
+internal import KeychainStore
+
+/// `kcbackup item delete`.
+struct ItemDeleteCommand: Verb {
+    static let configuration = CommandConfiguration(
+        commandName: "delete",
+        abstract: "Delete items.",
+        discussion: """
+            All items that match are deleted, in one transaction; more than one is asked first. No passcode is needed.
+
+            EXAMPLES:
+              kcbackup item delete --service "Home Wi-Fi"
+              kcbackup item delete --group com.example.old --yes
+            """)
+
+    @OptionGroup
+    var conditions: QueryOptions
+
+    @Flag(name: OptionName.yes.name, help: "Do not ask.")
+    var yes = false
+
+    @OptionGroup
+    var keychain: KeychainOptions
+
+    @OptionGroup
+    var style: StyleOptions
+
+    func run(in session: Session) throws -> ExitStatus {
+        let query = try conditions.condition()
+        let store = try keychain.open(in: session)
+        let matches = try store.find(query)
+        let count = matches.items.count + matches.damaged
+        if count == 0 { throw KeychainStoreError.itemNotFound }
+        if count > 1 {
+            if style.verbose { for item in matches.items { session.note(words(for: item)) } }
+            try session.confirm("Delete \(count) items?", isGiven: yes)
+        }
+        try store.importItems { writer in
+            // The items that were counted and confirmed, and no others; damaged ones can be named by the query alone.
+            for item in matches.items { try writer.delete(matching: ItemQuery(item), now: session.now) }
+            if matches.damaged > 0 { try writer.delete(matching: query, now: session.now) }
+        }
+        for item in matches.items { session.note("deleted: \(words(for: item))") }
+        if matches.damaged > 0 { session.note("deleted: \(counted(matches.damaged, "damaged item"))") }
+        if style.json { try session.result(["items": .list(matches.items.map { .item($0) })], []) }
+        return .ok
+    }
+}

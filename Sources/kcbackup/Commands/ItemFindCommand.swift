@@ -1,0 +1,101 @@
+internal import ArgumentParser
+internal import ByteStreams
+internal import KeychainModel
+internal import KeychainStore
+
+/// `kcbackup item find`.
+struct ItemFindCommand: Verb {
+    static let configuration = CommandConfiguration(
+        commandName: "find",
+        abstract: "Show items with all their attributes and, with --reveal, their secret.",
+        discussion: """
+            This is the only command that ever prints a secret. Where standard output is not a terminal, --reveal \
+            writes the secret of the one item that matches, byte for byte and nothing else.
+
+            EXAMPLES:
+              kcbackup item find --service "Home Wi-Fi"
+              kcbackup item find --service "Home Wi-Fi" --reveal
+              kcbackup item find --class cert --label "Example CA" --reveal > ca.der
+            """)
+
+    @OptionGroup
+    var conditions: QueryOptions
+
+    @Flag(name: OptionName.reveal.name, help: "Print the secret as well.")
+    var reveal = false
+
+    @OptionGroup
+    var keychain: KeychainOptions
+
+    @OptionGroup
+    var style: StyleOptions
+
+    func run(in session: Session) throws -> ExitStatus {
+        let query = try conditions.condition()
+        let store = try keychain.open(in: session)
+        let matches = try store.find(query)
+        if matches.items.isEmpty, matches.damaged == 0 { throw KeychainStoreError.itemNotFound }
+        if reveal {
+            let needsPasscode = matches.items.contains { !$0.accessibility.isReadableWithoutPasscode }
+            try needsPasscode ? keychain.unlock(store, in: session) : keychain.unlockIfGiven(store, in: session)
+        }
+        if style.json {
+            try printJSON(matches.items, store, in: session)
+        } else if reveal, !session.world.terminal.showsOutput {
+            guard matches.items.count == 1, let item = matches.items.first else {
+                throw UsageProblem.severalSecrets(matches.items.count)
+            }
+            guard let secret = try store.secret(of: item) else { throw UsageProblem.noSecret }
+            try session.write(secret)
+        } else {
+            try printText(matches.items, store, in: session)
+        }
+        return session.status(ofDamaged: matches.damaged)
+    }
+
+    private func printJSON(_ items: [Item], _ store: Keychain, in session: Session) throws {
+        var line = SecretBytes(capacity: 4096)
+        CanonicalJSON.literal("{\"items\":[", into: &line)
+        for (index, item) in items.enumerated() {
+            if index > 0 { CanonicalJSON.literal(",", into: &line) }
+            JSONValue.item(item).encode(into: &line)
+            guard reveal, let secret = try store.secret(of: item) else { continue }
+            // Within the object, before its closing brace; the secret goes from wiped memory to wiped memory.
+            line.removeLast(1)
+            CanonicalJSON.literal(",\"secret\":", into: &line)
+            secret.withBytes { appendSecretJSON($0, to: &line) }
+            CanonicalJSON.literal("}", into: &line)
+        }
+        CanonicalJSON.literal("]}", into: &line)
+        try session.writeJSON(line)
+    }
+
+    private func printText(_ items: [Item], _ store: Keychain, in session: Session) throws {
+        for (index, item) in items.enumerated() {
+            var text = SecretBytes(capacity: 4096)
+            if index > 0 { text.append(UInt8(ascii: "\n")) }
+            for line in details(of: item) { text.append(line.utf8.span) }
+            if reveal, let secret = try store.secret(of: item) {
+                text.append("secret           ".utf8.span)
+                secret.withBytes { appendShown($0, to: &text) }
+                text.append(UInt8(ascii: "\n"))
+            }
+            try session.write(text)
+        }
+    }
+}
+
+/// All that is known of an item but for its secret, one line each.
+private func details(of item: Item) -> [String] {
+    func line(_ title: String, _ value: String) -> String {
+        title + String(repeating: " ", count: max(1, 17 - title.count)) + displayed(value) + "\n"
+    }
+    var lines = [line("item", item.itemClass.name), line("uuid", item.uuid.description)]
+    for entry in item.attributes.entries {
+        let value = entry.code == .pdmn ? "\(item.accessibility.rawValue) \(item.accessibility.name)" : nil
+        lines.append(line("\(entry.code.code)", value ?? item.attributes.shown(entry.code) ?? ""))
+    }
+    for attribute in item.extra { lines.append(line("extra", "\(attribute.name) = \(attribute.value)")) }
+    lines.append(line("secret size", item.secretSize.map { byteCount(UInt64($0)) } ?? "no secret"))
+    return lines
+}

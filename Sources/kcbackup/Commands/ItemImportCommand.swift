@@ -1,0 +1,80 @@
+internal import ArgumentParser
+internal import BackupArchive
+internal import ByteStreams
+internal import Glibc
+internal import KeychainModel
+internal import KeychainStore
+
+/// `kcbackup item import`.
+struct ItemImportCommand: Verb {
+    static let configuration = CommandConfiguration(
+        commandName: "import",
+        abstract: "Add the items of a JSON lines file: all of them, or none.",
+        discussion: """
+            One JSON object a line, with its secret in the clear: make the file readable by you alone, and delete it \
+            when it has served. docs/json.md describes the format.
+
+            EXAMPLES:
+              kcbackup item import items.jsonl
+            """)
+
+    @Argument(help: "The file.", completion: .file(extensions: ["jsonl"]))
+    var file: String
+
+    @OptionGroup
+    var keychain: KeychainOptions
+
+    @OptionGroup
+    var style: StyleOptions
+
+    func run(in session: Session) throws -> ExitStatus {
+        session.subjects.path = file
+        let input = try OpenFile.reading(session.world.resolve(file))
+        if try input.status().st_mode & 0o077 != 0 {
+            session.warn("\(quoted(file)) can be read by others, and holds secrets; if they are real, run 'chmod 600'")
+        }
+        let store = try keychain.openUnlocked(in: session)
+        let progress = Progress("importing items", in: session)
+        let counts = try store.importItems { writer in
+            var lines = LineSplitter(try FileSlice(whole: input), limit: Self.lineLimit)
+            var counts = ItemCounts()
+            while let number = try lines.next() {
+                if lines.line.withBytes({ isBlank($0) }) { continue }
+                let itemClass = try add(lines.line, number, to: writer, now: session.now)
+                counts[itemClass] += 1
+                if counts.total > ItemLimits.itemCount {
+                    throw StreamFailure(.reading, .limitExceeded("items", found: nil, allowed: ItemLimits.itemCount))
+                }
+                progress.step()
+            }
+            return counts
+        }
+        session.note("\(counted(counts.total, "item")) imported")
+        if style.json { try session.result(["imported": .counts { counts[$0] }], []) }
+        return .ok
+    }
+
+    /// Bytes of one line: an item at its largest, with room for a spelling that escapes freely.
+    private static let lineLimit = ItemLimits.metadataLineSize + 6 * ItemLimits.secretSize
+
+    private func add(
+        _ line: borrowing SecretBytes, _ number: Int, to writer: KeychainWriter, now: Timestamp
+    ) throws(Failure) -> ItemClass {
+        do {
+            let parsed = try line.withBytes { bytes throws(ImportLine.Problem) in try ImportLine(bytes) }
+            try writer.add(parsed.draft, secret: parsed.secret, now: now)
+            return parsed.draft.itemClass
+        } catch let problem as ImportLine.Problem {
+            throw .importLine(number, .line(problem))
+        } catch let error as KeychainStoreError {
+            throw .importLine(number, .store(error))
+        } catch {
+            throw .unforeseen(type: "\(type(of: error))")
+        }
+    }
+}
+
+/// True for a line of white space alone, which is passed over.
+private func isBlank(_ line: borrowing Span<UInt8>) -> Bool {
+    line.indices.allSatisfy { [0x20, 0x09, 0x0d].contains(line[$0]) }
+}

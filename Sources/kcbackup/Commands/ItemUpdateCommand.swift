@@ -1,0 +1,82 @@
+internal import ArgumentParser
+internal import ByteStreams
+internal import KeychainModel
+internal import KeychainStore
+
+/// `kcbackup item update`.
+struct ItemUpdateCommand: Verb {
+    static let configuration = CommandConfiguration(
+        commandName: "update",
+        abstract: "Change attributes or the secret of items.",
+        discussion: """
+            All items that match are changed, in one transaction; more than one is asked first.
+
+            EXAMPLES:
+              kcbackup item update --service "Home Wi-Fi" --account ada --secret tty
+              kcbackup item update --server mail.example.org --set port=993 --set labl="Example Mail"
+              kcbackup item update --service bank --set pdmn=aku --remove icmt
+            """)
+
+    @OptionGroup
+    var conditions: QueryOptions
+
+    @Option(
+        name: OptionName.set.name,
+        help: ArgumentHelp(
+            "The new value of an attribute: CODE=VALUE, or CODE:base64=VALUE for bytes.", valueName: "code=value"))
+    var set: [String] = []
+
+    @Option(name: OptionName.remove.name, help: ArgumentHelp("An attribute to remove.", valueName: "code"))
+    var remove: [String] = []
+
+    @OptionGroup
+    var secret: SecretOptions
+
+    @Flag(name: OptionName.yes.name, help: "Do not ask.")
+    var yes = false
+
+    @OptionGroup
+    var keychain: KeychainOptions
+
+    @OptionGroup
+    var style: StyleOptions
+
+    func run(in session: Session) throws -> ExitStatus {
+        let query = try conditions.condition()
+        let changes = try changes()
+        if changes.isEmpty, !secret.isGiven { throw UsageProblem.noChange }
+        let store = try keychain.open(in: session)
+        let matches = try store.find(query)
+        if matches.items.isEmpty, matches.damaged == 0 { throw KeychainStoreError.itemNotFound }
+        if matches.items.count > 1 {
+            try session.confirm("Change \(matches.items.count) items?", isGiven: yes)
+        }
+        try keychain.unlock(store, in: session)
+        let isPublic = matches.items.allSatisfy { $0.itemClass == .certificate }
+        let value = try secret.read(isPublic: isPublic, in: session)
+        let updated = try store.importItems { writer in
+            // The items that were counted and confirmed, and no others.
+            try matches.items.flatMap { item in
+                try writer.update(matching: ItemQuery(item), set: changes, secret: value, now: session.now)
+            }
+        }
+        for item in updated { session.note("changed: \(words(for: item))") }
+        if style.json { try session.result(["items": .list(updated.map { .item($0) })], []) }
+        return session.status(ofDamaged: matches.damaged)
+    }
+
+    private func changes() throws -> [AttributeCode: AttributeValue?] {
+        var changes: [AttributeCode: AttributeValue?] = [:]
+        for word in set {
+            let assignment = try AttributeAssignment(word, of: .set)
+            guard changes[assignment.code] == nil else { throw UsageProblem.attributeTwice(assignment.code.code) }
+            changes.updateValue(assignment.value, forKey: assignment.code)
+        }
+        for word in remove {
+            let code = try AttributeAssignment.code(word)
+            guard changes[code] == nil else { throw UsageProblem.attributeTwice(code.code) }
+            changes.updateValue(nil, forKey: code)
+        }
+        return changes
+    }
+}

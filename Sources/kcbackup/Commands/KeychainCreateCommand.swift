@@ -1,0 +1,69 @@
+internal import ArgumentParser
+internal import ByteStreams
+internal import DeviceIdentity
+internal import KeychainStore
+
+/// `kcbackup keychain create`.
+struct KeychainCreateCommand: Verb {
+    static let configuration = CommandConfiguration(
+        commandName: "create",
+        abstract: "Make a keychain, and with the first one the key of this device.",
+        discussion: """
+            The passcode opens the keychain; it is never part of a backup. Without a passcode, whoever can use your \
+            account on this device can read every secret, and WhenPasscodeSetThisDeviceOnly items are refused.
+
+            EXAMPLES:
+              kcbackup keychain create
+              kcbackup keychain create work --passcode file:work.passcode
+              kcbackup keychain create scripts --no-passcode
+            """)
+
+    @OptionGroup
+    var operand: KeychainOperand
+
+    @Option(
+        name: OptionName.passcode.name,
+        help: ArgumentHelp("Where the passcode of the new keychain comes from.", valueName: "source"))
+    var passcode: SecretSource?
+
+    @Flag(name: OptionName.noPasscode.name, help: "Make a keychain that this device alone opens.")
+    var noPasscode = false
+
+    @OptionGroup
+    var style: StyleOptions
+
+    func run(in session: Session) throws -> ExitStatus {
+        if noPasscode, passcode != nil { throw UsageProblem.together(.passcode, .noPasscode) }
+        let local = try operand.local(in: session)
+        session.subjects.keychain = local.name
+        // Looked at before anybody types a passcode; the creation itself looks again.
+        if Path.exists(local.path) { throw KeychainStoreError.exists(local.path) }
+        let secret = noPasscode ? nil : try newPasscode(local.name, in: session)
+        if secret == nil {
+            session.warn(
+                "without a passcode, whoever can use your account on this device can read this keychain; "
+                    + "WhenPasscodeSetThisDeviceOnly items are refused")
+        }
+
+        let (device, isFirst) = try LocalDevice(session.world).keyOrFirst()
+        if !local.name.contains("/") { try Path.makeFolder(LocalKeychain.folder(in: session.world)) }
+        let keychain = try Keychain.create(
+            at: local.path, deviceKey: device, passcode: secret, cost: session.world.costs.passcode, now: session.now)
+        if isFirst { session.note("this is now device \(device.id)") }
+        session.note("keychain \(quoted(local.name)) made")
+        // Whoever loses the device key or the passcode before the first backup has lost everything.
+        let option =
+            local.name == LocalKeychain.defaultName ? "" : " \(OptionName.keychain.spelling) \(quoted(local.name))"
+        session.note("make its first backup soon: kcbackup create\(option) -o FILE.kcb")
+        if style.json {
+            let found = try keychain.information()
+            try session.result(["keychain": .keychain(local, found)], [])
+        }
+        return .ok
+    }
+
+    private func newPasscode(_ name: String, in session: Session) throws -> SecretBytes? {
+        try session.secrets.new(
+            WantedSecret(what: passcodeWords(name), flag: .passcode, source: passcode))
+    }
+}

@@ -1,0 +1,107 @@
+internal import ArgumentParser
+internal import Cryptography
+internal import DeviceIdentity
+internal import KeychainModel
+internal import KeychainStore
+
+/// `kcbackup keychain list`.
+struct KeychainListCommand: Verb {
+    static let configuration = CommandConfiguration(
+        commandName: "list",
+        abstract: "List the keychains of this device.",
+        discussion: """
+            EXAMPLES:
+              kcbackup keychain list
+            """)
+
+    @OptionGroup
+    var style: StyleOptions
+
+    func run(in session: Session) throws -> ExitStatus {
+        var table = Table([
+            Table.Column(title: "NAME", least: 8), Table.Column(title: "ITEMS", alignment: .right),
+            Table.Column(title: "PASSCODE"), Table.Column(title: "CREATED"),
+        ])
+        var json: [JSONValue] = []
+        var status = ExitStatus.ok
+        for name in try LocalKeychain.names(in: session.world) {
+            let local = try LocalKeychain(name, in: session.world)
+            do {
+                let found = try local.open(in: session).information()
+                table.append([
+                    name, String(found.total), found.cost == nil ? "none" : "set", found.created.day,
+                ])
+                json.append(.keychain(local, found))
+            } catch {
+                // One that cannot be opened must not hide the others, nor be hidden itself.
+                session.warn(Failure(error, session.subjects).explanation.message)
+                table.append([name, "?", "?", "?"])
+                json.append(["name": .text(name), "path": .text(local.path)])
+                status = .incomplete
+            }
+        }
+        try session.result(
+            ["keychains": .list(json)], table.isEmpty ? [] : table.lines(width: session.tableWidth))
+        return status
+    }
+}
+
+/// `kcbackup keychain info`.
+struct KeychainInfoCommand: Verb {
+    static let configuration = CommandConfiguration(
+        commandName: "info",
+        abstract: "Check the file of a keychain, and describe it without opening a secret.",
+        discussion: """
+            EXAMPLES:
+              kcbackup keychain info
+              kcbackup keychain info work
+            """)
+
+    @OptionGroup
+    var operand: KeychainOperand
+
+    @OptionGroup
+    var style: StyleOptions
+
+    func run(in session: Session) throws -> ExitStatus {
+        let local = try operand.local(in: session)
+        let keychain = try local.open(in: session)
+        try keychain.checkIntegrity()
+        let found = try keychain.information()
+        var lines = [
+            "keychain  \(quotedPath(local.name))\n",
+            "path      \(quotedPath(local.path))\n",
+            "store     \(Hexadecimal.encode(found.storeID))\n",
+            "device    \(found.device)\n",
+            "created   \(found.created.moment)\n",
+            "passcode  \(found.cost == nil ? "none: this device alone opens it" : "set")\n",
+            "items     \(found.total)\n",
+        ]
+        for itemClass in ItemClass.allCases {
+            lines.append("  \(itemClass.rawValue)    \(found.itemCounts[itemClass] ?? 0)\n")
+        }
+        if found.tombstoneCount > 0 {
+            lines.append("deleted   \(found.tombstoneCount) (synchronizable items leave a trace)\n")
+        }
+        try session.result(["keychain": .keychain(local, found)], lines)
+        return .ok
+    }
+}
+
+extension KeychainInformation {
+    /// The number of live items.
+    var total: Int { itemCounts.values.reduce(0, +) }
+}
+
+extension JSONValue {
+    /// A keychain as docs/json.md describes it ("Parts").
+    static func keychain(_ local: LocalKeychain, _ found: KeychainInformation) -> JSONValue {
+        [
+            "name": .text(local.name), "path": .text(local.path),
+            "store": .text(Hexadecimal.encode(found.storeID)), "device": .text(found.device.description),
+            "created": .text(found.created.description), "passcode": .flag(found.cost != nil),
+            "generation": .number(found.generation),
+            "counts": .counts { found.itemCounts[$0] ?? 0 }, "tombstones": .number(found.tombstoneCount),
+        ]
+    }
+}

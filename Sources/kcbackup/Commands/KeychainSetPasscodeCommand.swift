@@ -1,0 +1,76 @@
+internal import ArgumentParser
+internal import ByteStreams
+internal import KeychainStore
+
+/// `kcbackup keychain set-passcode`.
+struct KeychainSetPasscodeCommand: Verb {
+    static let configuration = CommandConfiguration(
+        commandName: "set-passcode",
+        abstract: "Set, change or remove the passcode of a keychain.",
+        discussion: """
+            Items are not touched, and existing archives keep what opens them. Removing the passcode deletes \
+            WhenPasscodeSetThisDeviceOnly items, which is asked first.
+
+            EXAMPLES:
+              kcbackup keychain set-passcode
+              kcbackup keychain set-passcode work --passcode file:old --new-passcode file:new
+              kcbackup keychain set-passcode scripts --no-passcode
+            """)
+
+    @OptionGroup
+    var operand: KeychainOperand
+
+    @Option(
+        name: OptionName.passcode.name,
+        help: ArgumentHelp("Where the present passcode comes from.", valueName: "source"))
+    var passcode: SecretSource?
+
+    @Option(
+        name: OptionName.newPasscode.name,
+        help: ArgumentHelp("Where the new passcode comes from.", valueName: "source"))
+    var newPasscode: SecretSource?
+
+    @Flag(name: OptionName.noPasscode.name, help: "Remove the passcode.")
+    var noPasscode = false
+
+    @Flag(name: OptionName.yes.name, help: "Do not ask.")
+    var yes = false
+
+    @OptionGroup
+    var style: StyleOptions
+
+    func run(in session: Session) throws -> ExitStatus {
+        if noPasscode, newPasscode != nil { throw UsageProblem.together(.newPasscode, .noPasscode) }
+        if newPasscode == .unknown { throw SecretProblem.notASource(.newPasscode) }
+        let local = try operand.local(in: session)
+        let keychain = try local.open(in: session)
+        let words = passcodeWords(local.name)
+        let current: SecretBytes? =
+            keychain.hasPasscode
+            ? try session.secrets.existing(WantedSecret(what: words, flag: .passcode, source: passcode)) : nil
+        // Tried before the new one is asked for, so that a typing error shows at once.
+        try keychain.unlock(passcode: current, now: session.now)
+        let new: SecretBytes? =
+            noPasscode
+            ? nil : try session.secrets.new(WantedSecret(what: words, flag: .newPasscode, source: newPasscode))
+        if new == nil { try confirmRemoval(keychain, in: session) }
+        try keychain.setPasscode(current: current, new: new, cost: session.world.costs.passcode, now: session.now)
+        session.note(keychain.hasPasscode ? "passcode set" : "keychain \(quoted(local.name)) has no passcode now")
+        if style.json {
+            let found = try keychain.information()
+            try session.result(["keychain": .keychain(local, found)], [])
+        }
+        return .ok
+    }
+
+    /// Lists what goes with the passcode, and asks.
+    private func confirmRemoval(_ keychain: Keychain, in session: Session) throws {
+        session.warn("without a passcode, whoever can use your account on this device can read this keychain")
+        let bound = try keychain.passcodeBoundItems()
+        for item in bound.items { session.warn("will be deleted with the passcode: \(words(for: item))") }
+        let count = bound.items.count + bound.damaged
+        let question =
+            count == 0 ? "Remove the passcode?" : "Remove the passcode, and delete \(counted(count, "item"))?"
+        try session.confirm(question, isGiven: yes || (noPasscode && count == 0))
+    }
+}

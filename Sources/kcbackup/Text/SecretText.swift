@@ -1,0 +1,59 @@
+internal import ByteStreams
+internal import KeychainModel
+
+/// Appends a secret as an import writes it: a string if it is text, `{"base64":"…"}` otherwise.
+func appendSecretJSON(_ secret: borrowing Span<UInt8>, to line: inout SecretBytes) {
+    if isText(secret) {
+        CanonicalJSON.string(secret, into: &line)
+    } else {
+        CanonicalJSON.literal("{\"base64\":\"", into: &line)
+        Base64.encode(secret, into: &line)
+        CanonicalJSON.literal("\"}", into: &line)
+    }
+}
+
+/// Appends a secret as a terminal may show it: text with whatever could mislead escaped, or bytes in hexadecimal.
+func appendShown(_ secret: borrowing Span<UInt8>, to text: inout SecretBytes) {
+    guard isText(secret) else {
+        text.append("(hexadecimal) ".utf8.span)
+        for index in secret.indices {
+            for digit in [secret[index] >> 4, secret[index] & 15] { text.append(digit < 10 ? digit + 48 : digit + 87) }
+        }
+        return
+    }
+    forEachScalar(secret) { scalar in
+        // A value of one scalar and no String that lives on: what is shown is the secret's own bytes again.
+        let shown = displayed(String(scalar))
+        text.append(shown.utf8.span)
+    }
+}
+
+/// Appends JSON in ASCII alone, so that a terminal obeys none of it.
+func appendASCII(_ json: borrowing Span<UInt8>, to line: inout SecretBytes) {
+    forEachScalar(json) { scalar in
+        if scalar.value < 0x7f {
+            line.append(UInt8(scalar.value))
+        } else {
+            for unit in UTF16.encode(scalar) ?? UTF16.encodedReplacementCharacter { appendEscape(unit, to: &line) }
+        }
+    }
+}
+
+private func isText(_ bytes: borrowing Span<UInt8>) -> Bool {
+    (try? UTF8Span(validating: bytes.extracting(...))) != nil
+}
+
+/// Visits the characters of valid UTF-8 one by one.
+private func forEachScalar(_ text: borrowing Span<UInt8>, _ body: (Unicode.Scalar) -> Void) {
+    guard let span = try? UTF8Span(validating: text.extracting(...)) else { return }
+    var iterator = span.makeUnicodeScalarIterator()
+    while let scalar = iterator.next() { body(scalar) }
+}
+
+private func appendEscape(_ unit: UInt16, to line: inout SecretBytes) {
+    line.append("\\u".utf8.span)
+    for shift in [12, 8, 4, 0] {
+        let digit = UInt8(unit >> UInt16(shift) & 15)
+        line.append(digit < 10 ? digit + 48 : digit + 87)
+    }
+}
