@@ -58,7 +58,7 @@ public struct GzipEncoder<Downstream: ByteSink & ~Copyable>: ByteSink, ~Copyable
 /// One segment on its way through zlib on another thread.
 ///
 /// Ownership passes with `start` and comes back with `waitUntilDone`; in between only the worker touches it.
-private final class SegmentJob: @unchecked Sendable {
+final class SegmentJob: @unchecked Sendable {
     // Large enough that the 32 KiB window is rarely cold, small enough that all buffers of two streams stay within
     // the 8 MiB that may be locked into memory by default.
     static let segmentSize = 256 << 10
