@@ -37,11 +37,14 @@ static inline z_stream *kcb_stream(void) {
     return stream;
 }
 
+// zlib's own default; level 9 is slower here, as its tables no longer fit the nearest cache, and saves nothing.
+enum { kcb_memory_level = 8 };
+
 // A compressor of raw deflate (RFC 1951), or NULL without memory; deflateInit2 is a macro, which Swift cannot call.
 static inline z_stream *kcb_deflate_new(int level, int strategy) {
     z_stream *stream = kcb_stream();
     if (stream == NULL) return NULL;
-    if (deflateInit2(stream, level, Z_DEFLATED, -MAX_WBITS, MAX_MEM_LEVEL, strategy) == Z_OK) return stream;
+    if (deflateInit2(stream, level, Z_DEFLATED, -MAX_WBITS, kcb_memory_level, strategy) == Z_OK) return stream;
     free(stream);
     return NULL;
 }
