@@ -7,8 +7,8 @@ internal import KeychainModel
 /// allowed.
 struct LineReader: ~Copyable {
     private var source: GzipDecoder<ProtectedSource>
-    private var buffer = SecretBytes(capacity: LineReader.pieceSize)
-    private var hash = SHA256()
+    private var buffer: SecretBytes
+    private var hash: SHA256
     // Offsets in `buffer`: hashed up to here ≤ the line that was lent last ≤ the next line ≤ searched up to here.
     private var hashed = 0
     private var lastLine = 0
@@ -19,9 +19,21 @@ struct LineReader: ~Copyable {
     // Enough that a refill, which moves what is left of the last line, does not count.
     private static let pieceSize = 256 << 10
 
-    init(_ source: consuming ProtectedSource, lineLimit: Int) {
-        self.source = GzipDecoder(source, outputLimit: ArchiveLimits.streamSize)
+    init(_ source: consuming ProtectedSource, lineLimit: Int) throws(ArchiveFailure) {
+        self.source = try Self.decoder(source)
+        buffer = SecretBytes(capacity: Self.pieceSize)
+        hash = SHA256()
         self.lineLimit = lineLimit
+    }
+
+    private static func decoder(
+        _ source: consuming ProtectedSource
+    ) throws(ArchiveFailure) -> GzipDecoder<ProtectedSource> {
+        do {
+            return try GzipDecoder(source, outputLimit: ArchiveLimits.streamSize)
+        } catch {
+            throw ArchiveFailure(error)
+        }
     }
 
     /// Lends the next line, without its line feed, to `body`.

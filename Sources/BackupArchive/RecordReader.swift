@@ -36,7 +36,7 @@ struct RecordReader: ~Copyable {
     private var counts = ItemCounts()
 
     init(header: ArchiveHeader, headerHash: SHA256Digest, metadata: consuming ProtectedSource) throws(ArchiveFailure) {
-        var lines = LineReader(metadata, lineLimit: ItemLimits.metadataLineSize)
+        var lines = try LineReader(metadata, lineLimit: ItemLimits.metadataLineSize)
         try lines.next { line throws(ArchiveFailure) in
             _ = try parsed { () throws(MalformedLine) in
                 try StreamStart(parsing: line, kind: .metadata, archiveID: header.archiveID, mode: header.mode)
@@ -134,7 +134,7 @@ private struct SecretsReader: ~Copyable {
     private var opened: SecretBytes
 
     init(_ source: consuming ProtectedSource, header: ArchiveHeader, device: DeviceKey?) throws(ArchiveFailure) {
-        var lines = LineReader(source, lineLimit: ItemLimits.secretLineSize)
+        var lines = try LineReader(source, lineLimit: ItemLimits.secretLineSize)
         let start = try lines.next { line throws(ArchiveFailure) in
             try parsed { () throws(MalformedLine) in
                 try StreamStart(parsing: line, kind: .secrets, archiveID: header.archiveID, mode: header.mode)

@@ -1,43 +1,66 @@
 #pragma once
 
-#define _DEFAULT_SOURCE
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
 
-// zlib's working memory holds plaintext, so it is wiped before it is released. The size stands in front of each block.
+// zlib keeps plaintext in its windows, so its memory is wiped before it is given back. The size of an allocation is
+// kept in front of it; 16 bytes keep the alignment of malloc.
+enum { kcb_prefix = 16 };
 
-#define WIPED_HEADER 16
-
-static inline voidpf wiped_alloc(voidpf opaque, uInt items, uInt size) {
-    (void)opaque;
-    size_t bytes = (size_t)items * size;
-    unsigned char *block = calloc(1, bytes + WIPED_HEADER);
-    if (block == NULL) return Z_NULL;
-    memcpy(block, &bytes, sizeof bytes);
-    return block + WIPED_HEADER;
-}
-
-static inline void wiped_free(voidpf opaque, voidpf address) {
-    (void)opaque;
-    if (address == Z_NULL) return;
-    unsigned char *block = (unsigned char *)address - WIPED_HEADER;
+static inline void *kcb_allocate(void *unused, uInt items, uInt size) {
+    (void)unused;
     size_t bytes;
-    memcpy(&bytes, block, sizeof bytes);
-    explicit_bzero(block, bytes + WIPED_HEADER);
-    free(block);
+    if (__builtin_mul_overflow((size_t)items, (size_t)size, &bytes)) return NULL;
+    if (__builtin_add_overflow(bytes, (size_t)kcb_prefix, &bytes)) return NULL;
+    unsigned char *memory = malloc(bytes);
+    if (memory == NULL) return NULL;
+    memcpy(memory, &bytes, sizeof bytes);
+    return memory + kcb_prefix;
 }
 
-// The two initialisers are macros in zlib.h, which Swift does not see. 31 asks for the gzip wrapper and a 32 KiB window.
-
-static inline int gzip_deflate_init(z_stream *stream, int level) {
-    stream->zalloc = wiped_alloc;
-    stream->zfree = wiped_free;
-    return deflateInit2(stream, level, Z_DEFLATED, 31, 8, Z_DEFAULT_STRATEGY);
+static inline void kcb_free(void *unused, void *address) {
+    (void)unused;
+    unsigned char *memory = (unsigned char *)address - kcb_prefix;
+    size_t bytes;
+    memcpy(&bytes, memory, sizeof bytes);
+    explicit_bzero(memory, bytes);
+    free(memory);
 }
 
-static inline int gzip_inflate_init(z_stream *stream) {
-    stream->zalloc = wiped_alloc;
-    stream->zfree = wiped_free;
-    return inflateInit2(stream, 31);
+static inline z_stream *kcb_stream(void) {
+    z_stream *stream = calloc(1, sizeof *stream);
+    if (stream == NULL) return NULL;
+    stream->zalloc = kcb_allocate;
+    stream->zfree = kcb_free;
+    return stream;
+}
+
+// A compressor of raw deflate (RFC 1951), or NULL without memory; deflateInit2 is a macro, which Swift cannot call.
+static inline z_stream *kcb_deflate_new(int level, int strategy) {
+    z_stream *stream = kcb_stream();
+    if (stream == NULL) return NULL;
+    if (deflateInit2(stream, level, Z_DEFLATED, -MAX_WBITS, MAX_MEM_LEVEL, strategy) == Z_OK) return stream;
+    free(stream);
+    return NULL;
+}
+
+static inline void kcb_deflate_free(z_stream *stream) {
+    deflateEnd(stream);
+    free(stream);
+}
+
+// A decompressor of raw deflate, or NULL without memory.
+static inline z_stream *kcb_inflate_new(void) {
+    z_stream *stream = kcb_stream();
+    if (stream == NULL) return NULL;
+    if (inflateInit2(stream, -MAX_WBITS) == Z_OK) return stream;
+    free(stream);
+    return NULL;
+}
+
+static inline void kcb_inflate_free(z_stream *stream) {
+    inflateEnd(stream);
+    free(stream);
 }

@@ -61,7 +61,7 @@ public struct HMACSHA256: ~Copyable {
 }
 
 /// Owner of libcrypto's keyed HMAC state.
-@safe private struct MACContext: ~Copyable {
+@safe struct MACContext: ~Copyable {
     private let pointer: OpaquePointer
 
     init(key: borrowing Span<UInt8>) throws(CryptographyFailure) {

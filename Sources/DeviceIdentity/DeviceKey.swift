@@ -30,6 +30,13 @@ public final class DeviceKey: Sendable {
         pseudoRandomKey = key
     }
 
+    /// Makes a new device that exists in memory only; `DeviceKeyProvider.create` makes one that lasts.
+    ///
+    /// - Throws: `CryptographyFailure.library`.
+    public static func generate() throws(CryptographyFailure) -> DeviceKey {
+        try DeviceKey(secret: RandomBytes.secret(count: secretLength))
+    }
+
     /// The 64-byte Ed25519 signature of `message`.
     ///
     /// Sign nothing that a stranger wrote in full: archives use `SSHSignature`, which says what is signed.

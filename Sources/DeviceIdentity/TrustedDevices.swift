@@ -79,7 +79,8 @@ public struct TrustedDevices: Sendable {
         return true
     }
 
-    private func write(_ names: [DeviceID: String]) throws(TrustedDevicesFailure) {
+    /// Replaces the whole list in one step.
+    func write(_ names: [DeviceID: String]) throws(TrustedDevicesFailure) {
         let text = try encode(names)
         do throws(FileFailure) {
             try PrivateFile.replace(path, text)

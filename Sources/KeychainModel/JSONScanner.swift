@@ -35,7 +35,10 @@ struct JSONScanner {
             text.unicodeScalars.append(Unicode.Scalar(bytes[position]))
             position += 1
         }
-        guard let number = Int64(text), position == bytes.count || !isNumberPart(bytes[position]) else {
+        let digits = text.utf8.drop { $0 == UInt8(ascii: "-") }
+        guard let number = Int64(text), digits.count == 1 || digits.first != UInt8(ascii: "0"),
+            position == bytes.count || !isNumberPart(bytes[position])
+        else {
             throw MalformedLine("a whole number is expected", at: start)
         }
         return number

@@ -13,7 +13,7 @@ struct DeviceKeys: ~Copyable {
     init(_ deviceKey: DeviceKey, _ keybag: ItemUUID) throws(CryptographyFailure) {
         // Both before either is stored: a value that cannot be copied is not to be left half made.
         let wrapping = try deviceKey.wrappingKey(context: keybag.bytes)
-        let code = try deviceKey.keybagMACKey()
+        let code = try deviceKey.keybagMACKey(context: keybag.bytes)
         self.wrapping = wrapping
         self.code = code
     }

@@ -1,132 +1,127 @@
 public import ByteStreams
 
-/// One member of a container.
+/// One file of a tar: where its data lies.
 public struct TarMember: Hashable, Sendable {
-    /// Its name: 1 to 100 characters of `A-Z a-z 0-9 . _ -`.
+    /// The name, one component (`TarProfile.isName`).
     public let name: String
-    /// Where its data begins in the file.
+    /// Where the data starts, in bytes from the start of the tar.
     public let offset: UInt64
-    /// Bytes of its data.
+    /// Bytes of data, at most `TarProfile.memberSizeLimit`.
     public let length: UInt64
-    /// Its time in seconds since 1970.
+    /// Seconds since 1970, at most `TarProfile.timeLimit`.
     public let modified: Int64
 }
 
-/// What a container holds and where; the data is then read by `FileSlice`.
+/// What a tar holds, after two readers have agreed about every byte that is not data of a member.
+///
+/// The strict scan here judges each block by the rules of `TarProfile`. It stands before libarchive, which accepts
+/// truncated and concatenated archives and follows extensions; libarchive then has to find the same members.
 public struct TarDirectory: Hashable, Sendable {
-    /// The members in order.
+    /// The members in the order of the file, at least one, each name once.
     public let members: [TarMember]
 
-    /// Reads the directory of a file that must be a container of the profile to its last byte.
+    /// Reads all headers of `file` and all padding, not the data.
     ///
-    /// Two readers look at the file independently: a strict one that accepts exactly one spelling of each header, and
-    /// libarchive. Where they disagree the file is refused.
-    ///
-    /// - Throws: `StreamFailure`: `truncated`, `malformed`, `limitExceeded`, `system`.
-    public static func read(_ file: OpenFile) throws(StreamFailure) -> TarDirectory {
-        let size: UInt64
-        do {
-            size = try file.size()
-        } catch {
-            throw StreamFailure(.readingContainer, .system(EIO))
-        }
-        let members = try StrictScan(file: file, size: size).members()
-        try ReadingArchive(file).confirm(members)
+    /// - Throws: `StreamFailure` with the byte offset: `truncated`; `malformed` with the rule that is broken;
+    ///   `limitExceeded` beyond `memberLimit`; `system` and `interrupted` from reading.
+    public static func read(
+        _ file: OpenFile, memberLimit: Int = TarProfile.memberLimit
+    ) throws(StreamFailure) -> TarDirectory {
+        var scan = try TarScan(file, memberLimit: memberLimit)
+        let members = try scan.members()
+        try LibarchiveReader.confirm(members, in: file)
         return TarDirectory(members: members)
+    }
+
+    /// The data of `member` in `file`, from which this directory was read.
+    public static func data(of member: TarMember, in file: OpenFile) -> FileSlice {
+        FileSlice(file, offset: member.offset, length: member.length)
     }
 }
 
-internal import Glibc
+/// The strict walk over the blocks of a file.
+private struct TarScan {
+    private let file: OpenFile
+    private let end: UInt64
+    private let memberLimit: Int
+    private var position: UInt64 = 0
 
-/// Reads the headers by their positions and accepts only the one spelling of `TarProfile`.
-private struct StrictScan {
-    let file: OpenFile
-    let size: UInt64
+    private static let block = UInt64(TarProfile.blockSize)
 
-    private static let blockSize = UInt64(TarProfile.blockSize)
+    init(_ file: OpenFile, memberLimit: Int) throws(StreamFailure) {
+        self.file = file
+        self.memberLimit = memberLimit
+        do {
+            end = try file.size()
+        } catch {
+            guard case .system(let code, _) = error.problem else { preconditionFailure("fstat fails with an errno") }
+            throw StreamFailure(.readingContainer, .system(code))
+        }
+    }
 
-    func members() throws(StreamFailure) -> [TarMember] {
+    mutating func members() throws(StreamFailure) -> [TarMember] {
         var members: [TarMember] = []
-        var position: UInt64 = 0
         while true {
-            let block = try bytes(at: position, count: TarProfile.blockSize)
-            if block.allSatisfy({ $0 == 0 }) {
-                try checkEnd(at: position)
-                return members
-            }
-            guard members.count < TarProfile.memberLimit else {
+            let block = try bytes(at: position, Self.block)
+            if block.allSatisfy({ $0 == 0 }) { break }
+            let header: UstarHeader
+            do { header = try UstarHeader(block) } catch { throw broken(error.rule, at: position) }
+            guard members.count < memberLimit else {
                 throw StreamFailure(
-                    .readingContainer,
-                    .limitExceeded("members", found: nil, allowed: TarProfile.memberLimit), offset: position)
+                    .readingContainer, .limitExceeded("members", found: nil, allowed: memberLimit), offset: position)
             }
-            let member = try member(block, at: position)
-            let padding = TarProfile.padding(member.length)
-            guard size - member.offset >= member.length, size - member.offset - member.length >= padding else {
-                throw StreamFailure(.readingContainer, .truncated, offset: size)
+            guard members.allSatisfy({ $0.name != header.name }) else {
+                throw broken("a name occurs once", at: position)
             }
-            position = member.offset + member.length
-            guard try bytes(at: position, count: Int(padding)).allSatisfy({ $0 == 0 }) else {
-                throw malformed("the padding of a member is not zero", position)
+            guard members.allSatisfy({ $0.modified == header.modified }) else {
+                throw broken("all members have one time", at: position)
             }
-            position += padding
-            members.append(member)
+            let offset = position + Self.block
+            members.append(
+                TarMember(name: header.name, offset: offset, length: header.length, modified: header.modified))
+            try skipData(from: offset, header.length)
+        }
+        guard !members.isEmpty else { throw broken("there is at least one member", at: 0) }
+        try checkEnd()
+        return members
+    }
+
+    /// Steps over data, which must be there, and the padding behind it, which must be zero.
+    private mutating func skipData(from offset: UInt64, _ length: UInt64) throws(StreamFailure) {
+        guard length <= end - min(offset, end) else { throw truncated }
+        let dataEnd = offset + length
+        let padding = (Self.block - length % Self.block) % Self.block
+        guard try bytes(at: dataEnd, padding).allSatisfy({ $0 == 0 }) else {
+            throw broken("data is padded with zeros", at: dataEnd)
+        }
+        position = dataEnd + padding
+    }
+
+    /// The first zero block is at `position`; there must be a second one, and nothing after it.
+    private func checkEnd() throws(StreamFailure) {
+        guard try bytes(at: position + Self.block, Self.block).allSatisfy({ $0 == 0 }) else {
+            throw broken("two zero blocks end the archive", at: position + Self.block)
+        }
+        guard position + 2 * Self.block == end else {
+            throw broken("nothing follows the end of the archive", at: position + 2 * Self.block)
         }
     }
 
-    private func member(_ block: [UInt8], at position: UInt64) throws(StreamFailure) -> TarMember {
-        let name = Array(block.prefix(100).prefix { $0 != 0 })
-        let isPlain = name.allSatisfy { byte in
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "-"):
-                true
-            default: false
+    /// Exactly `count` bytes, at most a block.
+    private func bytes(at offset: UInt64, _ count: UInt64) throws(StreamFailure) -> [UInt8] {
+        guard offset <= end, count <= end - offset else { throw truncated }
+        return try [UInt8](capacity: Int(count)) { output throws(StreamFailure) in
+            while !output.isFull {
+                let before = output.count
+                try file.read(at: offset + UInt64(before), into: &output)
+                if output.count == before { throw truncated }
             }
         }
-        guard !name.isEmpty, isPlain else { throw malformed("a member's name is not a plain file name", position) }
-        guard let length = octal(block[124..<135]), let modified = octal(block[136..<147]) else {
-            throw malformed("a number in a member's header is not octal", position)
-        }
-        guard block == TarProfile.header(name: name, length: length, modified: modified) else {
-            throw malformed("a member's header is not that of a plain file", position)
-        }
-        return TarMember(
-            name: String(decoding: name, as: UTF8.self), offset: position + Self.blockSize, length: length,
-            modified: Int64(modified))
     }
 
-    private func octal(_ digits: ArraySlice<UInt8>) -> UInt64? {
-        var value: UInt64 = 0
-        for digit in digits {
-            guard (48...55).contains(digit) else { return nil }
-            value = value << 3 | UInt64(digit - 48)
-        }
-        return value
-    }
+    private var truncated: StreamFailure { StreamFailure(.readingContainer, .truncated, offset: end) }
 
-    /// The end is two zero blocks and nothing more.
-    private func checkEnd(at position: UInt64) throws(StreamFailure) {
-        let rest = size - position
-        guard rest >= 2 * Self.blockSize else { throw StreamFailure(.readingContainer, .truncated, offset: size) }
-        guard rest == 2 * Self.blockSize else { throw malformed("something follows the end of the container", position) }
-        guard try bytes(at: position, count: Int(rest)).allSatisfy({ $0 == 0 }) else {
-            throw malformed("the end of the container is not zero", position)
-        }
-    }
-
-    private func bytes(at position: UInt64, count: Int) throws(StreamFailure) -> [UInt8] {
-        var bytes = SecretBytes(capacity: count)
-        while bytes.count < count {
-            let before = bytes.count
-            try bytes.append(upTo: count - before) { output throws(StreamFailure) in
-                try file.read(at: position + UInt64(before), into: &output)
-            }
-            if bytes.count == before { throw StreamFailure(.readingContainer, .truncated, offset: size) }
-        }
-        return bytes.withBytes { span in span.indices.map { span[$0] } }
-    }
-
-    private func malformed(_ rule: String, _ position: UInt64) -> StreamFailure {
-        StreamFailure(.readingContainer, .malformed(rule), offset: position)
+    private func broken(_ rule: String, at offset: UInt64) -> StreamFailure {
+        StreamFailure(.readingContainer, .malformed(rule), offset: offset)
     }
 }

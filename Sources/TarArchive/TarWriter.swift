@@ -1,74 +1,87 @@
 public import ByteStreams
 
-/// Writes a tar of the one profile that archives have: strict ustar, regular files, mode 0600 (docs/format.md,
-/// "Container").
-///
-/// libarchive makes the bytes and puts them into a buffer that is drained into the sink after each call, so that a
-/// failure of the sink is thrown here and never travels through C.
+/// Writes a tar of the profile `TarProfile` to a sink, member by member.
 public struct TarWriter<Downstream: ByteSink & ~Copyable>: ~Copyable {
     private var downstream: Downstream
-    private let archive: WritingArchive
+    private let writer: LibarchiveWriter
     private let modified: Int64
+    private var names: [String] = []
 
-    /// Starts a container whose members all have the time `modified`, in seconds since 1970.
+    /// Starts an archive whose members all bear the time `modified`, in seconds since 1970 (0 to
+    /// `TarProfile.timeLimit`).
     ///
-    /// - Throws: `StreamFailure` (`library`, also for a time outside `TarProfile.timeRange`).
+    /// - Throws: `StreamFailure` of kind `malformed` for another time, `library` when libarchive cannot start.
     public init(to downstream: consuming Downstream, modified: Int64) throws(StreamFailure) {
-        guard TarProfile.timeRange.contains(modified) else {
-            throw StreamFailure(.writingContainer, .library("the time does not fit into a tar header"))
+        guard (0...TarProfile.timeLimit).contains(modified) else {
+            throw StreamFailure(.writingContainer, .malformed("the time is eleven octal digits"))
         }
-        let archive = try WritingArchive()
-        self.archive = archive
+        writer = try LibarchiveWriter()
         self.downstream = downstream
         self.modified = modified
     }
 
-    /// Adds a member of exactly `length` bytes, which `source` must deliver.
+    /// Adds a member of `length` bytes, which `source` must deliver, no fewer and no more.
     ///
-    /// - Throws: `StreamFailure`: `truncated` or `malformed` when `source` has fewer or more bytes, `limitExceeded`
-    ///   beyond `TarProfile.sizeLimit`, and what source and sink throw. The container is lost then.
-    public mutating func append<Source: ByteSource & ~Copyable>(
-        _ name: String, length: UInt64, from source: inout Source
+    /// The name must be new, one that `TarProfile.isName` accepts, and not the 17th.
+    ///
+    /// - Throws: `StreamFailure`: `truncated` or `malformed` for a source of another length, with the offset in it;
+    ///   `limitExceeded` beyond `TarProfile.memberSizeLimit`; what source and sink throw. The archive is then spent.
+    public mutating func append(
+        _ name: String, length: UInt64, from source: inout some ByteSource & ~Copyable
     ) throws(StreamFailure) {
-        guard length <= TarProfile.sizeLimit else {
-            throw StreamFailure(
-                .writingContainer,
-                .limitExceeded("member size", found: length, allowed: Int(TarProfile.sizeLimit)))
-        }
-        try archive.beginMember(name, length: length, modified: modified)
-        var written: UInt64 = 0
-        try source.forEachPiece(upTo: 1 << 18) { piece throws(StreamFailure) in
-            written += UInt64(piece.count)
-            guard written <= length else {
-                throw StreamFailure(.writingContainer, .malformed("a member is longer than was stated"))
+        try start(name, length)
+        var received: UInt64 = 0
+        try source.forEachPiece { piece throws(StreamFailure) in
+            guard UInt64(piece.count) <= length - received else {
+                let rule = "a member is as long as announced"
+                throw StreamFailure(.writingContainer, .malformed(rule), offset: length)
             }
-            try archive.write(piece)
+            received += UInt64(piece.count)
+            try writer.append(piece)
             try drain()
         }
-        guard written == length else { throw StreamFailure(.writingContainer, .truncated, offset: written) }
-        try archive.endMember()
-        try drain()
+        guard received == length else { throw StreamFailure(.writingContainer, .truncated, offset: received) }
+        try finishMember()
     }
 
-    /// Adds a member that is in memory.
+    /// Adds a small member from memory.
     ///
-    /// - Throws: `StreamFailure`.
+    /// - Throws: `StreamFailure`: what the sink throws. The archive is then spent.
     public mutating func append(_ name: String, _ bytes: [UInt8]) throws(StreamFailure) {
-        var source = MemorySource(copying: bytes)
-        try append(name, length: UInt64(bytes.count), from: &source)
+        try start(name, UInt64(bytes.count))
+        if !bytes.isEmpty { try writer.append(bytes.span) }
+        try finishMember()
     }
 
-    /// Writes the end of the container and finishes the stage below.
-    ///
-    /// - Throws: `StreamFailure`.
+    /// Writes the two zero blocks and finishes the sink; there must be a member.
     public consuming func finish() throws(StreamFailure) -> Downstream.Output {
-        try archive.end()
+        precondition(!names.isEmpty, "an archive has at least one member")
+        try writer.close()
         try drain()
         return try downstream.finish()
     }
 
+    private mutating func start(_ name: String, _ length: UInt64) throws(StreamFailure) {
+        precondition(TarProfile.isName(name.utf8), "a member has a plain name")
+        precondition(!names.contains(name), "a name occurs once")
+        precondition(names.count < TarProfile.memberLimit, "an archive has at most 16 members")
+        guard length <= UInt64(TarProfile.memberSizeLimit) else {
+            let kind = StreamFailure.Kind.limitExceeded(
+                "member size", found: length, allowed: TarProfile.memberSizeLimit)
+            throw StreamFailure(.writingContainer, kind)
+        }
+        names.append(name)
+        try writer.startMember(name, length: length, modified: modified)
+        try drain()
+    }
+
+    private mutating func finishMember() throws(StreamFailure) {
+        try writer.finishMember()
+        try drain()
+    }
+
     private mutating func drain() throws(StreamFailure) {
-        let pending = archive.takePending()
-        if !pending.isEmpty { try downstream.write(pending.span) }
+        let output = writer.takeOutput()
+        if !output.isEmpty { try downstream.write(output.span) }
     }
 }

@@ -17,11 +17,7 @@ final class Bench {
 
     init() throws {
         folder = try TemporaryFolder()
-        device = try Self.makeDevice(folder)
-    }
-
-    static func makeDevice(_ folder: TemporaryFolder) throws -> DeviceKey {
-        try DeviceKey(name: "KC-TEST")
+        device = try DeviceKey.generate()
     }
 
     var path: String { folder.path("login.keychain") }

@@ -1,0 +1,30 @@
+/// The fixed parts of a gzip member (RFC 1952 §2.3), as they are written and as they are accepted.
+enum GzipMember {
+    /// Bytes before the compressed data: there are no optional fields.
+    static let headerSize = 10
+    /// Bytes behind it: CRC-32 and size of the plaintext, least significant byte first.
+    static let trailerSize = 8
+
+    /// Magic, deflate, no flags, no time, no extra flags, unknown operating system.
+    static let header: [UInt8] = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255]
+    /// The operating system that gzip on Linux names in the last byte, and the only other one accepted.
+    static let unix: UInt8 = 3
+
+    /// The rule that the header byte at `index` breaks, or nil.
+    static func rule(brokenBy byte: UInt8, at index: Int) -> String? {
+        if byte == header[index] || index == 9 && byte == unix { return nil }
+        switch index {
+        case 0, 1: return "a member starts with the magic of gzip"
+        case 2: return "a member is compressed with deflate"
+        case 3: return "a member has no flags"
+        case 4...7: return "a member has no time"
+        case 8: return "a member has no extra flags"
+        default: return "the operating system is unknown or Unix"
+        }
+    }
+
+    /// `number` in four bytes, least significant first.
+    static func bytes(of number: UInt32) -> [UInt8] {
+        (0..<4).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) }
+    }
+}

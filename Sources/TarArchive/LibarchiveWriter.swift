@@ -1,0 +1,88 @@
+internal import ByteStreams
+internal import CLibArchive
+
+/// libarchive's ustar writer, whose output is collected here until it is taken.
+///
+/// libarchive writes through a C function, which can neither be generic nor throw Swift's errors. So it fills a buffer,
+/// and the caller passes that on after each call.
+@safe final class LibarchiveWriter {
+    private let archive: OpaquePointer
+    private var output: [UInt8] = []
+    private var isClosed = false
+
+    /// Opens the writer.
+    ///
+    /// - Throws: `StreamFailure` of kind `library`.
+    init() throws(StreamFailure) {
+        guard let archive = unsafe archive_write_new() else { throw Self.failure("opening the archive") }
+        unsafe self.archive = unsafe archive
+        try Self.check(unsafe archive_write_set_format_ustar(archive), "choosing ustar")
+        // No blocking factor: neither a buffer in libarchive nor padding behind the two zero blocks.
+        try Self.check(unsafe archive_write_set_bytes_per_block(archive, 0), "choosing the block size")
+        let context = unsafe Unmanaged.passUnretained(self).toOpaque()
+        let status = unsafe archive_write_open(
+            archive, context, nil,
+            { _, context, bytes, count in
+                guard let context = unsafe context else { return -1 }
+                let writer = unsafe Unmanaged<LibarchiveWriter>.fromOpaque(context).takeUnretainedValue()
+                unsafe writer.output.append(contentsOf: UnsafeRawBufferPointer(start: bytes, count: count))
+                return count
+            }, nil)
+        try Self.check(status, "opening the archive")
+    }
+
+    deinit {
+        // Freeing would first finish an open member, with zeros in place of its data.
+        if !isClosed { unsafe archive_write_fail(archive) }
+        unsafe archive_write_free(archive)
+    }
+
+    /// Writes the header of a member.
+    func startMember(_ name: String, length: UInt64, modified: Int64) throws(StreamFailure) {
+        guard let entry = unsafe archive_entry_new() else { throw Self.failure("describing a member") }
+        defer { unsafe archive_entry_free(entry) }
+        unsafe archive_entry_set_pathname(entry, name)
+        unsafe archive_entry_set_filetype(entry, kcb_regular_file)
+        unsafe archive_entry_set_perm(entry, 0o600)
+        unsafe archive_entry_set_size(entry, Int64(length))
+        unsafe archive_entry_set_mtime(entry, time_t(modified), 0)
+        try Self.check(unsafe archive_write_header(archive, entry), "writing a header")
+    }
+
+    /// Adds data to the member.
+    func append(_ bytes: borrowing Span<UInt8>) throws(StreamFailure) {
+        let archive = unsafe self.archive
+        let written = unsafe bytes.withUnsafeBufferPointer { buffer in
+            unsafe archive_write_data(archive, buffer.baseAddress, buffer.count)
+        }
+        // libarchive takes less, without a word, when a member would become longer than its header says.
+        guard written == bytes.count else { throw Self.failure("writing data") }
+    }
+
+    /// Pads the member.
+    func finishMember() throws(StreamFailure) {
+        try Self.check(unsafe archive_write_finish_entry(archive), "finishing a member")
+    }
+
+    /// Writes the end of the archive.
+    func close() throws(StreamFailure) {
+        try Self.check(unsafe archive_write_close(archive), "closing the archive")
+        isClosed = true
+    }
+
+    /// Hands over what was written since the last time.
+    func takeOutput() -> [UInt8] {
+        let taken = output
+        output = []
+        return taken
+    }
+
+    // Also a warning is a failure: it means that the archive differs from what was asked for.
+    private static func check(_ status: Int32, _ action: String) throws(StreamFailure) {
+        guard status == ARCHIVE_OK else { throw failure(action) }
+    }
+
+    private static func failure(_ action: String) -> StreamFailure {
+        StreamFailure(.writingContainer, .library(action))
+    }
+}

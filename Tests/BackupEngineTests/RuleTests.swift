@@ -1,0 +1,197 @@
+import AgeEncryption
+import BackupArchive
+import DeviceIdentity
+import KeychainModel
+import KeychainStore
+import TestSupport
+import Testing
+
+@testable import BackupEngine
+
+/// A keychain with one item of each accessibility, named after it.
+private func everyAccessibility(on machine: Machine) throws -> Keychain {
+    let keychain = try machine.makeKeychain()
+    for accessibility in Accessibility.allCases {
+        try keychain.add(accessibility.rawValue, "secret of \(accessibility.rawValue)", accessibility)
+    }
+    return keychain
+}
+
+@Suite("the rules of restoring")
+struct RuleTests {
+    @Test("an encrypted archive gives back every item on the device that made it, but those that are in no archive")
+    func encryptedSameDevice() throws {
+        let machine = try Machine()
+        let report = try machine.backUp(everyAccessibility(on: machine), as: "a.kcb", passphrase: "horse")
+        #expect(report.omitted.map { $0.accessibility } == [.whenPasscodeSetThisDeviceOnly])
+        #expect(report.boundToThisDevice == 3)
+        #expect(report.contents.counts.total == 6)
+
+        let target = try machine.makeKeychain("restored")
+        let restored = try machine.restore(
+            machine.open(machine.folder.path("a.kcb"), passphrase: "horse"), into: target)
+        #expect(restored.counts.create == 6)
+        #expect(try Set(target.contents().keys) == ["ak", "ck", "dk", "aku", "cku", "dku"])
+        #expect(try target.contents()["aku"] == "secret of aku")
+    }
+
+    @Test("on another device an encrypted archive leaves the ThisDeviceOnly items behind, each with its reason")
+    func encryptedElsewhere() throws {
+        let (old, new) = (try Machine(), try Machine())
+        try old.backUp(everyAccessibility(on: old), as: "a.kcb", passphrase: "horse")
+        let target = try new.makeKeychain()
+        let report = try new.restore(new.open(old.folder.path("a.kcb"), passphrase: "horse"), into: target)
+        #expect(report.counts.create == 3)
+        #expect(report.stayingBehind.map { $0.item.accessibility.rawValue } == ["aku", "cku", "dku"])
+        #expect(report.stayingBehind.allSatisfy { $0.reason == .thisDeviceOnly })
+        #expect(try Set(target.contents().keys) == ["ak", "ck", "dk"])
+    }
+
+    @Test("an unencrypted archive gives back every item on its device, without a passcode")
+    func unencryptedSameDevice() throws {
+        let machine = try Machine()
+        let keychain = try everyAccessibility(on: machine)
+        keychain.lock()
+        let report = try machine.backUpUnencrypted(keychain, as: "u.kcb")
+        #expect(report.boundToThisDevice == 6)
+        _ = try keychain.delete(matching: ItemQuery(), now: moment(200))
+        let restored = try machine.restore(machine.open(machine.folder.path("u.kcb")), into: keychain)
+        #expect(restored.counts.create == 6)
+        try keychain.unlock(passcode: Optional("1234").secret, now: moment(300))
+        #expect(try keychain.contents()["ck"] == "secret of ck")
+    }
+
+    @Test("on another device an unencrypted archive is refused as a whole")
+    func unencryptedElsewhere() throws {
+        let (old, new) = (try Machine(), try Machine())
+        try old.backUpUnencrypted(everyAccessibility(on: old), as: "u.kcb")
+        let target = try new.makeKeychain()
+        #expect(throws: RestoreRefusal.unencryptedElsewhere(device: old.device.id)) {
+            try new.restore(new.open(old.folder.path("u.kcb")), into: target)
+        }
+        #expect(try target.contents().isEmpty)
+    }
+
+    @Test("with a verdict function that always says 'restore', what must not travel still does not open")
+    func keysProtect() throws {
+        let (old, new) = (try Machine(), try Machine())
+        let source = try everyAccessibility(on: old)
+        try old.backUp(source, as: "a.kcb", passphrase: "horse")
+        try old.backUpUnencrypted(source, as: "u.kcb")
+        var options = RestoreOptions()
+        options.acceptedOrigin = old.device.id
+
+        let target = try new.makeKeychain()
+        let encrypted = try new.open(old.folder.path("a.kcb"), passphrase: "horse")
+        let report = try RestoreBackup(encrypted, options: options) { _, _, _ in .restores }.run(into: target)
+        #expect(report.failing.map { $0.item.accessibility.rawValue } == ["aku", "cku", "dku"])
+        #expect(report.failing.allSatisfy { $0.problem == .noKey })
+        #expect(try Set(target.contents().keys) == ["ak", "ck", "dk"])
+
+        let second = try new.makeKeychain("second")
+        let unencrypted = try new.open(old.folder.path("u.kcb"))
+        _ = try? RestoreBackup(unencrypted, options: options) { _, _, _ in .restores }.run(into: second)
+        for item in try second.find(ItemQuery()).items {
+            #expect(throws: KeychainStoreError.self) { _ = try second.secret(of: item) }
+        }
+    }
+
+    @Test("restoring twice changes nothing the second time")
+    func idempotent() throws {
+        let machine = try Machine()
+        let keychain = try everyAccessibility(on: machine)
+        let identity = try X25519Identity.generate()
+        try machine.backUp(keychain, as: "a.kcb", to: [identity.recipient])
+        let archive = try machine.open(machine.folder.path("a.kcb"), with: identity)
+        let target = try machine.makeKeychain("target")
+        try machine.restore(archive, into: target)
+        let before = try machine.folder.read("target.keychain")
+        let second = try machine.restore(archive, into: target)
+        #expect(second.counts.same == 6)
+        #expect(second.counts.create + second.counts.update == 0)
+        #expect(try machine.folder.read("target.keychain") == before)
+    }
+}
+
+@Suite("conflicts")
+struct ConflictTests {
+    /// What the keychain holds after restoring an archive in which `a` is "old", where it is now "new" since later.
+    private func restore(_ change: (inout RestoreOptions) -> Void) throws -> (String??, RestoreCounts) {
+        let machine = try Machine()
+        let keychain = try machine.makeKeychain()
+        let item = try keychain.add("a", "old")
+        let identity = try X25519Identity.generate()
+        try machine.backUp(keychain, as: "a.kcb", to: [identity.recipient])
+        try keychain.change(item, to: "new", at: moment(50))
+        let report = try machine.restore(
+            machine.open(machine.folder.path("a.kcb"), with: identity), into: keychain, change)
+        return (try keychain.contents()["a"], report.counts)
+    }
+
+    @Test("by default the later modification date wins")
+    func newer() throws {
+        let (secret, counts) = try restore { _ in }
+        #expect(secret == "new")
+        #expect(counts.keep == 1)
+    }
+
+    @Test("'overwrite' brings back the archive's version")
+    func overwrite() throws {
+        let (secret, counts) = try restore { $0.conflictPolicy = .overwrite }
+        #expect(secret == "old")
+        #expect(counts.update == 1)
+    }
+
+    @Test("'fail' stops before anything is written")
+    func fail() throws {
+        #expect(throws: RestoreRefusal.conflicts(1)) { try restore { $0.conflictPolicy = .fail } }
+    }
+
+    @Test("'--replace' removes what is local, keeps the newer synchronizable item, and brings the rest back")
+    func replace() throws {
+        let machine = try Machine()
+        let keychain = try machine.makeKeychain()
+        try keychain.add("local", "old")
+        let shared = try keychain.add("shared", "old", synchronizable: true)
+        let identity = try X25519Identity.generate()
+        try machine.backUp(keychain, as: "a.kcb", to: [identity.recipient])
+        try keychain.add("added since", "x")
+        try keychain.change(shared, to: "new", at: moment(50))
+        let report = try machine.restore(machine.open(machine.folder.path("a.kcb"), with: identity), into: keychain) {
+            $0.replacesLocalItems = true
+        }
+        #expect(report.counts.remove == 2)
+        #expect(try keychain.contents() == ["local": "old", "shared": "new"])
+    }
+
+    @Test("a dry run says what would happen and changes no byte")
+    func dryRun() throws {
+        let machine = try Machine()
+        let keychain = try machine.makeKeychain()
+        try keychain.add("a", "1")
+        let identity = try X25519Identity.generate()
+        try machine.backUp(keychain, as: "a.kcb", to: [identity.recipient])
+        let target = try machine.makeKeychain("target")
+        let before = try machine.folder.read("target.keychain")
+        let report = try machine.restore(machine.open(machine.folder.path("a.kcb"), with: identity), into: target) {
+            $0.isDryRun = true
+        }
+        #expect(report.counts.create == 1 && report.isDryRun)
+        #expect(try machine.folder.read("target.keychain") == before)
+    }
+
+    @Test("when all items are required and some stay behind, nothing is written")
+    func requiresAll() throws {
+        let (old, new) = (try Machine(), try Machine())
+        let keychain = try old.makeKeychain()
+        try keychain.add("a", "1")
+        try keychain.add("b", "2", .whenUnlockedThisDeviceOnly)
+        let identity = try X25519Identity.generate()
+        try old.backUp(keychain, as: "a.kcb", to: [identity.recipient])
+        let target = try new.makeKeychain()
+        #expect(throws: RestoreRefusal.itemsStayBehind(1)) {
+            try new.restore(new.open(old.folder.path("a.kcb"), with: identity), into: target) { $0.requiresAll = true }
+        }
+        #expect(try target.contents().isEmpty)
+    }
+}

@@ -1,0 +1,130 @@
+import AgeEncryption
+import BackupArchive
+import ByteStreams
+import Cryptography
+import DeviceIdentity
+import KeychainModel
+import KeychainStore
+import TestSupport
+import Testing
+
+@testable import BackupEngine
+
+/// A machine with a device key and a folder for keychains and archives, at costs that tests can afford.
+final class Machine {
+    let folder: TemporaryFolder
+    let local: LocalIdentity
+    var device: DeviceKey { local.device }
+
+    static let cheap = ScryptCost(logN: 1)
+
+    init(trusting trusted: [DeviceID: String] = [:]) throws {
+        folder = try TemporaryFolder()
+        local = LocalIdentity(device: try DeviceKey(secret: RandomBytes.secret(count: 32)), trusted: trusted)
+    }
+
+    func makeKeychain(_ name: String = "login", passcode: String? = "1234") throws -> Keychain {
+        let keychain = try Keychain.create(
+            at: folder.path(name + ".keychain"), deviceKey: device, passcode: passcode.secret, cost: Self.cheap,
+            now: moment(0), lockWait: .zero)
+        try keychain.unlock(passcode: passcode.secret, now: moment(0))
+        return keychain
+    }
+
+    /// Makes an encrypted archive for `recipients` and, where given, a passphrase.
+    @discardableResult
+    func backUp(
+        _ keychain: Keychain, as name: String, to recipients: [X25519Recipient] = [],
+        inspectors: [X25519Recipient] = [], passphrase: String? = nil
+    ) throws -> CreateReport {
+        var protection = try ArchiveProtection()
+        for recipient in recipients { protection.add(recipient) }
+        for inspector in inspectors { protection.addInspector(inspector) }
+        if let passphrase, let cost = Self.cheap {
+            try protection.addPassphrase(SecretBytes(copying: passphrase.utf8), cost: cost)
+        }
+        return try CreateBackup(mode: .encrypted, protection: protection, device: device, tool: "test")
+            .run(keychain, keychain: nil, folder: folder.path, name: name, now: moment(100))
+    }
+
+    /// Makes an unencrypted archive.
+    @discardableResult
+    func backUpUnencrypted(_ keychain: Keychain, as name: String) throws -> CreateReport {
+        try CreateBackup(mode: .unencrypted, protection: ArchiveProtection(), device: device, tool: "test")
+            .run(
+                keychain,
+                keychain: (keychain.storeID, String(decoding: keychain.keybag.text, as: UTF8.self)),
+                folder: folder.path, name: name, now: moment(100))
+    }
+
+    func open(
+        _ path: String, with identity: X25519Identity? = nil, passphrase: String? = nil
+    ) throws -> ProvenArchive {
+        let file = try ArchiveFile(path: path)
+        var key = identity.map { ArchiveKey(identities: [$0]) }
+        if let passphrase { key = try file.unlock(passphrase: SecretBytes(copying: passphrase.utf8)) }
+        return try ProvenArchive(file, key: key, local: local)
+    }
+
+    /// Restores and accepts whoever made the archive, unless the test says otherwise.
+    @discardableResult
+    func restore(
+        _ archive: ProvenArchive, into keychain: Keychain, _ change: (inout RestoreOptions) -> Void = { _ in }
+    ) throws -> RestoreReport {
+        var options = RestoreOptions()
+        options.acceptedOrigin = archive.file.header.device
+        change(&options)
+        return try RestoreBackup(archive, options: options).run(into: keychain)
+    }
+}
+
+extension Optional where Wrapped == String {
+    var secret: SecretBytes? {
+        switch self {
+        case .some(let text): SecretBytes(copying: text.utf8)
+        case .none: nil
+        }
+    }
+}
+
+/// The test clock: `seconds` after the first second of 2026.
+func moment(_ seconds: Int64) -> Timestamp {
+    Timestamp(microseconds: 1_767_225_600_000_000 + seconds * 1_000_000) ?? .reference
+}
+
+extension Keychain {
+    /// Adds a generic password.
+    @discardableResult
+    func add(
+        _ account: String, _ secret: String?, _ accessibility: Accessibility = .whenUnlocked,
+        synchronizable: Bool = false, at time: Timestamp = moment(1)
+    ) throws -> Item {
+        var attributes = Attributes()
+        attributes[.acct] = .text(account)
+        attributes[.svce] = .text("mail")
+        attributes[.pdmn] = .text(accessibility.rawValue)
+        attributes[.sync] = .number(synchronizable ? 1 : 0)
+        return try add(
+            ItemDraft(itemClass: .genericPassword, attributes: attributes), secret: secret.secret, now: time)
+    }
+
+    /// Every item with its secret as text, by account.
+    func contents() throws -> [String: String?] {
+        var contents: [String: String?] = [:]
+        for item in try find(ItemQuery()).items {
+            let secret = try secret(of: item)
+            let text: String? =
+                switch secret {
+                case .some(let secret): String(decoding: secret.bytesForTest(), as: UTF8.self)
+                case .none: nil
+                }
+            contents[item.attributes.text(.acct) ?? "?"] = .some(text)
+        }
+        return contents
+    }
+
+    /// Changes the secret of an item.
+    func change(_ item: Item, to secret: String, at time: Timestamp) throws {
+        _ = try update(matching: ItemQuery(item), set: [:], secret: Optional(secret).secret, now: time)
+    }
+}

@@ -1,0 +1,36 @@
+import KeychainModel
+import Testing
+
+@Suite struct VerdictTests {
+    /// The table of the rules, spelled out: accessibility, then encrypted here, elsewhere, unencrypted here, elsewhere.
+    static let table: [(Accessibility, [Verdict])] = {
+        let portable: [Verdict] = [.restores, .restores, .restores, .staysBehind(.unencryptedElsewhere)]
+        let bound: [Verdict] = [
+            .restores, .staysBehind(.thisDeviceOnly), .restores, .staysBehind(.unencryptedElsewhere),
+        ]
+        let nowhere = [Verdict](repeating: .staysBehind(.inNoArchive), count: 4)
+        return [
+            (.whenUnlocked, portable), (.afterFirstUnlock, portable), (.always, portable),
+            (.whenUnlockedThisDeviceOnly, bound), (.afterFirstUnlockThisDeviceOnly, bound),
+            (.alwaysThisDeviceOnly, bound), (.whenPasscodeSetThisDeviceOnly, nowhere),
+        ]
+    }()
+
+    @Test("every verdict is the one of the table", arguments: table)
+    func verdict(accessibility: Accessibility, expected: [Verdict]) {
+        let found = [(ArchiveMode.encrypted, true), (.encrypted, false), (.unencrypted, true), (.unencrypted, false)]
+            .map { mode, isSame in Verdict.decide(accessibility, in: mode, onSameDevice: isSame) }
+        #expect(found == expected)
+    }
+
+    @Test("the table and the codes name every accessibility")
+    func complete() {
+        #expect(Self.table.map(\.0) == Accessibility.allCases)
+        #expect(Accessibility.allCases.map(\.rawValue) == ["ak", "ck", "dk", "aku", "cku", "dku", "akpu"])
+        #expect(Accessibility.allCases.filter(\.isThisDeviceOnly).map(\.rawValue) == ["aku", "cku", "dku", "akpu"])
+        #expect(Accessibility.allCases.filter(\.isReadableWithoutPasscode).map(\.rawValue) == ["dk", "dku"])
+        #expect(
+            Accessibility.allCases.map { Travel($0) }.map(\.rawValue)
+                == ["any-device", "any-device", "any-device", "this-device", "this-device", "this-device", "nowhere"])
+    }
+}
