@@ -2,9 +2,12 @@ internal import ArgumentParser
 
 /// `kcbackup create`.
 struct CreateCommand: Verb {
-    static let configuration = CommandConfiguration(commandName: "create", abstract: "x")
+    static let configuration = CommandConfiguration(commandName: "create", abstract: "Not there yet.")
+
     @OptionGroup
     var style: StyleOptions
 
-    func run(in session: Session) throws -> ExitStatus { .ok }
+    func run(in session: Session) throws -> ExitStatus {
+        throw Failure.unforeseen(type: "\(Self.self)")
+    }
 }

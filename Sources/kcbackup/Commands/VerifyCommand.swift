@@ -2,9 +2,12 @@ internal import ArgumentParser
 
 /// `kcbackup verify`.
 struct VerifyCommand: Verb {
-    static let configuration = CommandConfiguration(commandName: "verify", abstract: "x")
+    static let configuration = CommandConfiguration(commandName: "verify", abstract: "Not there yet.")
+
     @OptionGroup
     var style: StyleOptions
 
-    func run(in session: Session) throws -> ExitStatus { .ok }
+    func run(in session: Session) throws -> ExitStatus {
+        throw Failure.unforeseen(type: "\(Self.self)")
+    }
 }

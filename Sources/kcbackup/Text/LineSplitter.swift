@@ -18,7 +18,9 @@ struct LineSplitter<Source: ByteSource & ~Copyable>: ~Copyable {
         self.limit = limit
     }
 
-    /// Moves to the next line and returns its number, from 1; nil at the end. The last line may lack its line feed.
+    /// Moves to the next line and returns its number, from 1; nil at the end.
+    ///
+    /// The last line may lack its line feed.
     ///
     /// - Throws: `Failure.importLine` (`tooLong`), `StreamFailure`.
     mutating func next() throws -> Int? {
