@@ -49,6 +49,10 @@ private struct StrictScan {
         var members: [TarMember] = []
         var position: UInt64 = 0
         while true {
+            // The size was asked once: what a file that is still growing gains meanwhile does not count.
+            guard size - position >= Self.blockSize else {
+                throw StreamFailure(.readingContainer, .truncated, offset: size)
+            }
             let block = try bytes(at: position, count: TarProfile.blockSize)
             if block.allSatisfy({ $0 == 0 }) {
                 try checkEnd(at: position)
