@@ -26,6 +26,8 @@ public enum RestoreRefusal: Error, Hashable, Sendable {
     case unencryptedElsewhere(device: DeviceID)
     /// Nobody vouches for who made the archive.
     case unknownOrigin(device: DeviceID)
+    /// The secrets of an unencrypted archive are under the class keys of another keychain than the target.
+    case otherKeychain
     /// This many items would stay behind, and all were required.
     case itemsStayBehind(Int)
     /// This many items conflict, and the policy is to fail.
@@ -86,9 +88,21 @@ public struct RestoreBackup {
     ///
     /// - Parameter observe: sees each item and what becomes of it, in archive order, once the plan is complete; what
     ///   it collects counts only when `run` returns.
-    /// - Throws: `ArchiveFailure`, `RestoreRefusal` (`itemsStayBehind`, `conflicts`), and what the target throws;
-    ///   nothing is written then.
+    /// - Throws: `ArchiveFailure`, `RestoreRefusal` (`otherKeychain`, `itemsStayBehind`, `conflicts`), and what the
+    ///   target throws; nothing is written then.
     public func run(
+        into target: some ItemTarget, observe: ((Item, RestoreAction) -> Void)? = nil
+    ) throws -> RestoreReport {
+        // Without this, secrets that nothing opens would look like restored ones.
+        if let keybag = archive.file.header.store?.keybag {
+            let target = target as? any StoredItemTarget
+            guard target?.opensSecrets(storedUnder: keybag) == true else { throw RestoreRefusal.otherKeychain }
+        }
+        return try write(into: target, observe: observe)
+    }
+
+    /// Restores without asking whether the target opens stored secrets, for the test of what keys protect.
+    func write(
         into target: some ItemTarget, observe: ((Item, RestoreAction) -> Void)? = nil
     ) throws -> RestoreReport {
         if options.isDryRun { return try target.readItems { existing in try plan(existing, observe).report } }

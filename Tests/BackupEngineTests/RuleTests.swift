@@ -90,7 +90,7 @@ struct RuleTests {
 
         let second = try new.makeKeychain("second")
         let unencrypted = try new.open(old.folder.path("u.kcb"))
-        _ = try? RestoreBackup(unencrypted, options: options) { _, _, _ in .restores }.run(into: second)
+        _ = try? RestoreBackup(unencrypted, options: options) { _, _, _ in .restores }.write(into: second)
         for item in try second.find(ItemQuery()).items {
             #expect(throws: KeychainStoreError.self) { _ = try second.secret(of: item) }
         }
