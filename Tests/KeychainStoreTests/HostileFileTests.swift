@@ -28,7 +28,8 @@ import Testing
         arguments: [
             "CREATE TABLE more(x)", "CREATE INDEX more ON genp(acct)", "CREATE VIEW more AS SELECT * FROM genp",
             "CREATE TRIGGER more AFTER INSERT ON genp BEGIN DELETE FROM inet; END", "DROP INDEX genp_uuid",
-            "DROP TABLE attempts", "ALTER TABLE genp ADD COLUMN more BLOB", "ALTER TABLE cert RENAME COLUMN labl TO more",
+            "DROP TABLE attempts", "ALTER TABLE genp ADD COLUMN more BLOB",
+            "ALTER TABLE cert RENAME COLUMN labl TO more",
             "CREATE VIRTUAL TABLE more USING fts5(x)", "DROP INDEX genp_key; CREATE INDEX genp_key ON genp(acct)",
             "PRAGMA writable_schema=ON; UPDATE sqlite_schema SET sql=replace(sql,'acct','ACCT') WHERE name='genp'",
             "ANALYZE",
