@@ -119,4 +119,18 @@ import Testing
         let recipient = try #require(X25519Recipient(String(decoding: text.bytesForTest(), as: UTF8.self)))
         #expect(ageFailure { _ = try encrypt([], to: [recipient]) } == .unusableRecipient)
     }
+
+    @Test(
+        "a wrapped file key of another length than 16 bytes is refused before it is tried", arguments: [0, 15, 17, 32])
+    func fileKeyLength(_ length: Int) throws {
+        let fileKey = SecretBytes(copying: repeatElement(1, count: length))
+        let key = try X25519Identity.generate()
+        let passphrase = try ScryptRecipient(passphrase: secretText("p"), cost: cost())
+        let byKey = try key.recipient.wrap(fileKey: fileKey)
+        let byPassphrase = try passphrase.wrap(fileKey: fileKey)
+        let expected = AgeFailure.malformedHeader("a wrapped file key has 32 bytes")
+        #expect(ageFailure { _ = try key.unwrap([byKey]) } == expected)
+        let identity = ScryptIdentity(passphrase: secretText("p"))
+        #expect(ageFailure { _ = try identity.unwrap([byPassphrase]) } == expected)
+    }
 }
