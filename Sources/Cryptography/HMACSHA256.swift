@@ -61,7 +61,9 @@ public struct HMACSHA256: ~Copyable {
 }
 
 /// Owner of libcrypto's keyed HMAC state.
-@safe private struct MACContext: ~Copyable {
+///
+/// Not private: Swift 6.3.1 cannot compile other targets that hold a struct with a private noncopyable part.
+@safe struct MACContext: ~Copyable {
     private let pointer: OpaquePointer
 
     init(key: borrowing Span<UInt8>) throws(CryptographyFailure) {

@@ -1,0 +1,65 @@
+import AgeEncryption
+import ByteStreams
+import Cryptography
+import TestSupport
+import Testing
+
+@Suite struct ConformanceTests {
+    @Test("every supported vector ends as it must", arguments: ConformanceVector.all.filter(\.isSupported))
+    func vector(_ vector: ConformanceVector) throws {
+        var identities: [any Identity] = []
+        for text in vector.identities {
+            identities.append(try #require(try X25519Identity.parse(secretText(text))))
+        }
+        for text in vector.passphrases { identities.append(ScryptIdentity(passphrase: secretText(text))) }
+        let result = Decryption(vector.file, with: identities)
+        let hash = SHA256.hash(result.released.span).hex
+        switch vector.expectation {
+        case "success":
+            #expect(result.failure == nil)
+            #expect(hash == vector.payloadHash)
+        case "payload failure":
+            #expect(result.failure is StreamFailure)
+            #expect(result.released.isEmpty || hash == vector.payloadHash)
+        case "HMAC failure":
+            #expect(result.failure as? AgeFailure == .headerAuthentication)
+            #expect(result.released.isEmpty)
+        case "no match":
+            #expect(Self.isNoMatch(result.failure))
+            #expect(result.released.isEmpty)
+        case "header failure":
+            let failure = try #require(result.failure as? AgeFailure)
+            #expect(!Self.isNoMatch(failure))
+            #expect(failure != .headerAuthentication)
+            #expect(result.released.isEmpty)
+        default:
+            Issue.record("unknown expectation")
+        }
+    }
+
+    private static func isNoMatch(_ failure: (any Error)?) -> Bool {
+        switch failure as? AgeFailure {
+        case .noMatchingIdentity, .wrongPassphrase: true
+        default: false
+        }
+    }
+
+    @Test("a header that is read prints back to the same bytes", arguments: ConformanceVector.all.filter(\.isSupported))
+    func malleability(_ vector: ConformanceVector) throws {
+        var source = ChoppySource(vector.file)
+        guard let header = try? AgeHeader.read(from: &source) else {
+            #expect(vector.expectation == "header failure")
+            return
+        }
+        #expect(header.encoded == Array(vector.file.prefix(header.length)))
+    }
+
+    @Test("the vectors that are not tried are the armored and the post-quantum ones")
+    func skipped() throws {
+        guard ConformanceVector.isDefaultFolder, !ConformanceVector.all.isEmpty else { return }
+        let skipped = ConformanceVector.all.filter { !$0.isSupported }
+        #expect(skipped.allSatisfy { $0.name.hasPrefix("armor_") || $0.name.hasPrefix("hybrid") })
+        #expect(skipped.count == 34)
+        #expect(ConformanceVector.all.count == 99)
+    }
+}

@@ -1,0 +1,95 @@
+import AgeEncryption
+import ByteStreams
+import TestSupport
+import Testing
+
+@Suite struct HeaderTests {
+    private func read(_ text: String) throws(AgeFailure) -> AgeHeader {
+        var source = MemorySource(copying: Array(text.utf8))
+        return try AgeHeader.read(from: &source)
+    }
+
+    static let code = String(repeating: "A", count: 43)
+
+    private func failure(_ text: String) -> AgeFailure? {
+        ageFailure { _ = try read(text) }
+    }
+
+    @Test("a header shows its stanzas without a key, and its length")
+    func inspect() throws {
+        let body = String(repeating: "A", count: 64) + "\nAAAA\n"
+        let text = "age-encryption.org/v1\n-> X25519 abc\nAA\n-> x y z\n\n-> long\n\(body)--- \(Self.code)\n"
+        let header = try read(text + "payload")
+        #expect(header.stanzas.map(\.type) == ["X25519", "x", "long"])
+        #expect(header.stanzas.map(\.arguments) == [["abc"], ["y", "z"], []])
+        #expect(header.stanzas.map(\.body.count) == [1, 0, 51])
+        #expect(header.length == text.utf8.count)
+        #expect(header.encoded == Array(text.utf8))
+        #expect(!header.isForPassphrase)
+    }
+
+    @Test(
+        "bodies of every length around the line break print and parse alike", arguments: [0, 1, 47, 48, 49, 95, 96, 97])
+    func bodies(_ count: Int) throws {
+        struct Fixed: Recipient {
+            let count: Int
+            func wrap(fileKey: borrowing SecretBytes) throws(AgeFailure) -> Stanza {
+                Stanza(type: "t", arguments: [], body: [UInt8](repeating: 0xa5, count: count))
+            }
+        }
+        let file = try encrypt([], to: [Fixed(count: count)])
+        var source = MemorySource(copying: file)
+        let header = try AgeHeader.read(from: &source)
+        #expect(header.stanzas == [Stanza(type: "t", arguments: [], body: [UInt8](repeating: 0xa5, count: count))])
+        #expect(header.encoded == Array(file.prefix(header.length)))
+    }
+
+    @Test("what is no age file is told from a damaged one")
+    func kinds() {
+        for text in ["", "x", "age", "age-encryption.org", "PK\u{3}\u{4}", "\n", "Age-encryption.org/v1\n"] {
+            #expect(failure(text) == .notAnAgeFile, "\(text)")
+        }
+        #expect(failure("-----BEGIN AGE ENCRYPTED FILE-----\n") == .armored)
+        #expect(failure("age-encryption.org/v2\n") == .unsupportedVersion)
+        #expect(failure("age-encryption.org/v1.1\nanything") == .unsupportedVersion)
+        for text in [
+            "age-encryption.org/v1\n", "age-encryption.org/v1\r\n", "age-encryption.org/\n", "age-encryption.org/v1",
+        ] {
+            guard case .malformedHeader = failure(text) else {
+                Issue.record("\(text)")
+                continue
+            }
+        }
+    }
+
+    @Test(
+        "every broken rule of the grammar is refused",
+        arguments: [
+            "--- \(code)\n", "-> \nAA\n--- \(code)\n", "-> a  b\nAA\n--- \(code)\n", "->a\nAA\n--- \(code)\n",
+            "-> a \nAA\n--- \(code)\n", " -> a\nAA\n--- \(code)\n", "-> ä\nAA\n--- \(code)\n",
+            "-> a\nAB\n--- \(code)\n",
+            "-> a\nAA==\n--- \(code)\n", "-> a\nAA\n---\(code)\n", "-> a\nAA\n--- \(code)=\n", "-> a\nAA\n--- \(code)",
+            "-> a\nAA\n--- \(code) \n", "-> a\nAA\n---  \(code)\n", "-> a\nAA\n--- AAAA\n", "-> a\nAA\r\n--- \(code)\n",
+            "-> a\n\(String(repeating: "A", count: 65))\n--- \(code)\n", "-> a\nA A\n--- \(code)\n",
+            "-> a\nAA\n\n--- \(code)\n",
+            "-> a\n\(String(repeating: "A", count: 64))\n--- \(code)\n", "-> a\n--- \(code)\n",
+            "-> a\nAAAAA\n--- \(code)\n",
+        ])
+    func grammar(_ rest: String) {
+        guard case .malformedHeader = failure("age-encryption.org/v1\n" + rest) else {
+            Issue.record("accepted or refused for another reason")
+            return
+        }
+    }
+
+    @Test("a header without end is given up at its limits")
+    func limits() {
+        let stanza = "-> a\nAA\n"
+        let many = "age-encryption.org/v1\n" + String(repeating: stanza, count: 1_001)
+        #expect(failure(many + "--- \(Self.code)\n") == .headerLimit("stanzas", allowed: 1_000))
+        let allowed = "age-encryption.org/v1\n" + String(repeating: stanza, count: 1_000)
+        #expect(failure(allowed + "--- \(Self.code)\n") == nil)
+        let long = "age-encryption.org/v1\n-> " + String(repeating: "a", count: 2 << 20)
+        #expect(failure(long) == .headerLimit("bytes", allowed: 1 << 20))
+    }
+}
