@@ -61,6 +61,8 @@ public struct HMACSHA256: ~Copyable {
 }
 
 /// Owner of libcrypto's keyed HMAC state.
+///
+/// Not private: Swift 6.3.1 cannot compile other targets that hold a struct with a private noncopyable part.
 @safe struct MACContext: ~Copyable {
     private let pointer: OpaquePointer
 

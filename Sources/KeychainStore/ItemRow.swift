@@ -166,7 +166,7 @@ struct ItemRow {
         for (index, column) in columns.enumerated() {
             let type = row.type(Self.firstAttribute + index)
             if type == .null { continue }
-            guard let value = value(row, Self.firstAttribute + index, type, column.kind, odd.contains(column.code))
+            guard let value = value(row, Self.firstAttribute + index, type, column.kind, !odd.isEmpty && odd.contains(column.code))
             else { return nil }
             attributes.append(column.code, value)
         }

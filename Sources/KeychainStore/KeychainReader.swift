@@ -7,7 +7,7 @@ public import KeychainModel
 public final class KeychainReader: ExistingItems {
     let keychain: Keychain
     let tables: ItemTables
-    let sealer: ItemSealer
+    var sealer: ItemSealer
     private var opened = SecretBytes(capacity: 4096)
 
     init(_ keychain: Keychain, _ database: Database) throws(KeychainStoreError) {

@@ -66,27 +66,28 @@ public final class KeychainWriter: ItemWriter {
     ) throws(KeychainStoreError) -> Item {
         try requireUnspent()
         var item = try draft.item(now: now, secretSize: secret.size, accessGroup: accessGroup)
-        if draft.uuid != nil, let other = try tables.row(item.uuid) {
-            // A tombstone of the same item gives way below; a live one does not.
-            if !other.isTombstone || other.item?.hasKey(of: item) != true { throw .duplicateUUID(item.uuid) }
-        }
         _ = try keychain.key(item.accessibility)
         try guarded { () throws(KeychainStoreError) in
+            try countOneMore()
             if let existing = try tables.row(withKeyOf: item) {
+                if draft.uuid != nil, existing.uuid != item.uuid { try requireFree(item.uuid) }
                 if !existing.isTombstone, try !reader.isDamaged(existing) { throw .duplicateItem }
                 if draft.attributes[.mdat] == nil, let earlier = existing.item {
                     item = try item.changed(at: max(now, earlier.modified.advanced(byMicroseconds: Self.step)))
                 }
-                try countOneMore()
                 try seal(item, secret)
                 try remove(item.itemClass, existing.uuid)
             } else {
-                try countOneMore()
+                if draft.uuid != nil { try requireFree(item.uuid) }
                 try seal(item, secret)
             }
             try tables.insert(item, blob: blob)
         }
         return item
+    }
+
+    private func requireFree(_ uuid: ItemUUID) throws(KeychainStoreError) {
+        if try tables.row(uuid) != nil { throw .duplicateUUID(uuid) }
     }
 
     /// Seals a secret for `item` into `blob`.
