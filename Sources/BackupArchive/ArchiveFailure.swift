@@ -32,6 +32,9 @@ public enum ArchiveFailure: Error, Hashable, Sendable {
     init(_ failure: StreamFailure) {
         switch failure.kind {
         case .truncated: self = .damaged(rule: "it ends early while \(failure.stage.rawValue)")
+        // The container's rules are stated as they should be, everybody else's as what is wrong.
+        case .malformed(let rule) where failure.stage == .readingContainer:
+            self = .damaged(rule: "against the rule that \(rule)")
         case .malformed(let rule): self = .damaged(rule: "\(rule), found while \(failure.stage.rawValue)")
         case .authenticationFailed:
             self = .damaged(rule: "a part is not genuine, found while \(failure.stage.rawValue)")

@@ -13,7 +13,7 @@ private let membersCases = join([
         HostileCase.both("without member \(index)", wrongMembers) { $0.rearrange = { $0.remove(at: index) } }
     },
     (0...4).flatMap { index in
-        HostileCase.both("member \(index) twice", wrongMembers) {
+        HostileCase.both("member \(index) twice", .damaged("a name occurs once")) {
             $0.arrange = { if index < $0.count { $0.insert($0[index], at: index) } }
             $0.rearrange = { if index >= 3 { $0.insert($0[index], at: index) } }
         }
@@ -29,41 +29,41 @@ private let membersCases = join([
     },
     HostileCase.both("twenty members", .limit("members")) {
         $0.rearrange = { entries in
-            for _ in 0..<20 { entries.append(TarEntry("README", [1], time: entries[0].time)) }
+            for index in 0..<20 { entries.append(TarEntry("README\(index)", [1], time: entries[0].time)) }
         }
     },
     HostileCase.both("identity where it has no place", .damaged("")) {
         $0.arrange = { $0.insert(TarEntry("identity.age", [1], time: $0[0].time), at: 2) }
     },
     HostileCase.both("renamed", wrongMembers) { $0.arrange = { $0[1].name = "metadata.jsonl" } },
-    HostileCase.both("name with a folder", .damaged("plain file name")) { $0.arrange = { $0[1].name = "./a" } },
-    HostileCase.both("name that climbs", .damaged("plain file name")) { $0.arrange = { $0[1].name = "../a" } },
+    HostileCase.both("name with a folder", .damaged("a name is letters")) { $0.arrange = { $0[1].name = "./a" } },
+    HostileCase.both("name that climbs", .damaged("a name is letters")) { $0.arrange = { $0[1].name = "../a" } },
 ])
 
-private let otherHeader = HostileCase.Refusal.damaged("not that of a plain file")
+private let otherType = HostileCase.Refusal.damaged("a member is a regular file")
 
 private let headersCases = join([
     Array("12345678LKSxgDVM\0".utf8).flatMap { type in
-        HostileCase.both("type \(type)", otherHeader) { $0.arrange = { $0[1].type = type } }
+        HostileCase.both("type \(type)", otherType) { $0.arrange = { $0[1].type = type } }
     },
-    HostileCase.both("symbolic link", otherHeader) {
+    HostileCase.both("symbolic link", otherType) {
         $0.arrange = {
             $0[2].type = UInt8(ascii: "2")
             $0[2].linkName = "/etc/passwd"
         }
     },
-    HostileCase.both("mode 0644", otherHeader) { $0.arrange = { $0[1].mode = 0o644 } },
-    HostileCase.both("setuid", otherHeader) { $0.arrange = { $0[1].mode = 0o4600 } },
-    HostileCase.both("owner", otherHeader) { $0.arrange = { $0[1].user = 1000 } },
-    HostileCase.both("owner's name", otherHeader) { $0.arrange = { $0[1].userName = "root" } },
-    HostileCase.both("another time", .damaged("another time")) { $0.arrange = { $0[1].time += 1 } },
-    HostileCase.both("size in base 256", .damaged("not octal")) {
+    HostileCase.both("mode 0644", .damaged("the mode is 0600")) { $0.arrange = { $0[1].mode = 0o644 } },
+    HostileCase.both("setuid", .damaged("the mode is 0600")) { $0.arrange = { $0[1].mode = 0o4600 } },
+    HostileCase.both("owner", .damaged("the owner is 0")) { $0.arrange = { $0[1].user = 1000 } },
+    HostileCase.both("owner's name", .damaged("the owner has no name")) { $0.arrange = { $0[1].userName = "root" } },
+    HostileCase.both("another time", .damaged("one time")) { $0.arrange = { $0[1].time += 1 } },
+    HostileCase.both("size in base 256", .damaged("octal digits")) {
         $0.arrange = { $0[1].sizeField = [0x80] + [UInt8](repeating: 0, count: 10) + [1] }
     },
     HostileCase.both("size of 8 GiB", .damaged("ends early")) {
         $0.arrange = { $0[1].sizeField = Array("77777777777 ".utf8) }
     },
-    HostileCase.both("padding that is not zero", .damaged("padding")) { $0.arrange = { $0[1].padding = 1 } },
+    HostileCase.both("padding that is not zero", .damaged("padded with zeros")) { $0.arrange = { $0[1].padding = 1 } },
 ])
 
 private let wrongSum = HostileCase.Refusal.damaged("its checksum")
