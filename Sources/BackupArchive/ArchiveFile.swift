@@ -214,6 +214,11 @@ public struct ArchiveKey: Sendable {
         self.init(identities: identities, provesOrigin: false)
     }
 
+    /// The same key with more identities to try.
+    public func adding(_ identities: [any Identity]) -> ArchiveKey {
+        ArchiveKey(identities: self.identities + identities, provesOrigin: provesOrigin)
+    }
+
     init(identities: [any Identity], provesOrigin: Bool) {
         self.identities = identities
         self.provesOrigin = provesOrigin

@@ -24,14 +24,16 @@ public struct CreateBackup {
 
     /// Archives the items of `source` as `name` in `folder`.
     ///
-    /// - Parameter keychain: store ID and keybag of the source, for an unencrypted archive.
+    /// - Parameters:
+    ///   - keychain: store ID and keybag of the source, for an unencrypted archive.
+    ///   - step: called once an item.
     /// - Throws: `ArchiveFailure`, `FileFailure` (`exists`), and what the source throws; nothing has a name then.
     public func run(
         _ source: some ItemSource, keychain: (storeID: [UInt8], keybag: String)?, folder: String, name: String,
-        now: Timestamp
+        now: Timestamp, step: @escaping () -> Void = {}
     ) throws -> CreateReport {
         var visitor = ArchivingVisitor(
-            try ArchiveWriter(mode: mode, protection: protection, device: device, folder: folder), mode: mode)
+            try ArchiveWriter(mode: mode, protection: protection, device: device, folder: folder), mode: mode, step)
         try source.visitItems(mode == .encrypted ? .plain : .stored, &visitor)
         let archive = try visitor.finish(created: now, tool: tool, keychain: keychain)
         try archive.publish(as: name)
@@ -61,16 +63,19 @@ public struct CreateReport: Sendable {
 private final class ArchivingVisitor: ItemVisitor {
     private var writer: ArchiveWriter?
     private let mode: ArchiveMode
+    private let step: () -> Void
     private(set) var omitted: [Item] = []
     private(set) var damaged: [Item?] = []
     private(set) var boundToThisDevice = 0
 
-    init(_ writer: consuming ArchiveWriter, mode: ArchiveMode) {
+    init(_ writer: consuming ArchiveWriter, mode: ArchiveMode, _ step: @escaping () -> Void) {
         self.writer = consume writer
         self.mode = mode
+        self.step = step
     }
 
     func wants(_ item: Item) -> Bool {
+        step()
         if Travel(item.accessibility) != .nowhere { return true }
         omitted.append(item)
         return false

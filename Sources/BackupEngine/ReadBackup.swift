@@ -5,9 +5,10 @@ public import KeychainModel
 extension ProvenArchive {
     /// Reads every byte and opens whatever can be opened here, keeping nothing.
     ///
+    /// - Parameter step: called once an item.
     /// - Throws: `ArchiveFailure`.
-    public func verify() throws(ArchiveFailure) -> VerifyReport {
-        var visitor = VerifyingVisitor()
+    public func verify(_ step: @escaping () -> Void = {}) throws(ArchiveFailure) -> VerifyReport {
+        var visitor = VerifyingVisitor(step: step)
         let contents = try file.readAll(key, device: isFromThisDevice ? device : nil, &visitor)
         return VerifyReport(
             contents: contents, opened: visitor.opened, sealedElsewhere: visitor.sealedElsewhere,
@@ -69,6 +70,7 @@ public struct VerifyReport: Hashable, Sendable {
 }
 
 private struct VerifyingVisitor: RecordVisitor {
+    let step: () -> Void
     var opened = 0
     var sealedElsewhere = 0
     var stored = 0
@@ -76,6 +78,7 @@ private struct VerifyingVisitor: RecordVisitor {
     mutating func take(
         _ item: Item, line: borrowing Span<UInt8>, secret: borrowing SecretBytes, state: SecretState
     ) throws(ArchiveFailure) {
+        step()
         switch state {
         case .open, .absent: opened += 1
         case .sealedElsewhere: sealedElsewhere += 1

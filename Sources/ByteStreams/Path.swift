@@ -38,6 +38,29 @@ public enum Path {
         return unsafe lstat(path, &status) == 0
     }
 
+    /// Gives a file in a folder another name there, durably, unless the name is taken.
+    ///
+    /// - Throws: `FileFailure` (`exists`, `notFound`, `system`).
+    public static func rename(_ path: String, to name: String) throws(FileFailure) {
+        let folder = split(path).folder
+        let target = folder + "/" + name
+        // `link` fails where a name is taken, which `rename` does not.
+        guard unsafe link(path, target) == 0 else {
+            throw errno == EEXIST ? FileFailure(target, .exists) : FileFailure(target, .system(errno, doing: "naming"))
+        }
+        guard unsafe unlink(path) == 0 else { throw FileFailure(path, .system(errno, doing: "removing")) }
+        try synchronizeFolder(folder)
+    }
+
+    /// Removes a file, if it is there.
+    ///
+    /// - Throws: `FileFailure` (`system`).
+    public static func remove(_ path: String) throws(FileFailure) {
+        guard unsafe unlink(path) == 0 || errno == ENOENT else {
+            throw FileFailure(path, .system(errno, doing: "removing"))
+        }
+    }
+
     /// Makes the entries of a folder durable.
     ///
     /// - Throws: `FileFailure` (`system`).

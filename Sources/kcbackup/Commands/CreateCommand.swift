@@ -1,13 +1,117 @@
+internal import AgeEncryption
 internal import ArgumentParser
+internal import BackupArchive
+internal import BackupEngine
+internal import ByteStreams
+internal import KeychainModel
+internal import KeychainStore
 
-/// `kcbackup create`.
+/// `kcbackup create`: a keychain becomes an archive.
 struct CreateCommand: Verb {
-    static let configuration = CommandConfiguration(commandName: "create", abstract: "Not there yet.")
+    static let configuration = CommandConfiguration(
+        commandName: "create",
+        abstract: "Back up a keychain to a new archive.",
+        discussion: """
+            An encrypted archive (the default) restores on any device, except its ThisDeviceOnly items. It opens with \
+            a passphrase, with the identities of public keys (-r, -R), or with both; inspect recipients can list it \
+            and never read a secret.
+
+            An unencrypted archive restores only on this device. Its secrets stay encrypted under keys that only this \
+            device has; everything else in it is readable by anybody. It needs no passcode.
+
+            EXAMPLES:
+              kcbackup create -o laptop.kcb
+              kcbackup create -r age1… -o laptop.kcb --passcode file:/root/passcode
+              kcbackup create --unencrypted -o here.kcb
+            """)
+
+    @OptionGroup
+    var keychain: KeychainOptions
+
+    @Option(
+        name: OptionName.output.name,
+        help: ArgumentHelp("The new archive. (default: KEYCHAIN-DATE-TIME.kcb in this folder)", valueName: "file"),
+        completion: .file(extensions: ["kcb"]))
+    var output: String?
+
+    @Flag(name: OptionName.unencrypted.name, help: "Set no passphrase: the archive restores on this device alone.")
+    var unencrypted = false
+
+    @OptionGroup
+    var keys: ArchiveKeyOptions
 
     @OptionGroup
     var style: StyleOptions
 
     func run(in session: Session) throws -> ExitStatus {
-        throw Failure.unforeseen(type: "\(Self.self)")
+        if unencrypted, let option = keys.firstGiven { throw UsageProblem.unencryptedWith(option) }
+        let local = try LocalKeychain(keychain.keychain, in: session.world)
+        let path = try outputPath(local, session)
+        let open = try local.open(in: session)
+        let device = try LocalDevice(session.world).key()
+        let mode: ArchiveMode = unencrypted ? .unencrypted : .encrypted
+        // Asked for in the order in which a mistake is noticed soonest: recipients, passcode, passphrase.
+        var protection = try keys.recipients(in: session)
+        if mode == .encrypted {
+            try keychain.unlock(open, in: session)
+            try keys.addPassphrase(to: &protection, in: session)
+        }
+        let (folder, name) = Path.split(session.world.resolve(path))
+        let progress = Progress("archiving items", in: session)
+        let report = try CreateBackup(mode: mode, protection: protection, device: device, tool: CommandLineTool.tool)
+            .run(
+                open, keychain: unencrypted ? (open.storeID, String(decoding: open.keybag.text, as: UTF8.self)) : nil,
+                folder: folder, name: name, now: session.now, step: { progress.step() })
+        try tell(report, path, session)
+        return report.damaged.isEmpty ? .ok : .incomplete
+    }
+
+    /// The archive's path as it will be told; looked at before anything is asked or read.
+    private func outputPath(_ local: LocalKeychain, _ session: Session) throws -> String {
+        if output == "" { throw UsageProblem.empty(.output) }
+        let name = Path.split(local.name).name
+        let stem = name.hasSuffix(".keychain") ? String(name.dropLast(9)) : name
+        let digits = session.now.description.prefix(19).filter { $0.isNumber }
+        let path = output ?? "\(stem)-\(digits.prefix(8))-\(digits.dropFirst(8)).kcb"
+        let resolved = session.world.resolve(path)
+        if Path.split(resolved).name.isEmpty || Path.exists(resolved) { throw FileFailure(path, .exists) }
+        guard Path.exists(Path.split(resolved).folder) else {
+            throw FileFailure(Path.split(path).folder, .notFound)
+        }
+        return path
+    }
+
+    private func tell(_ report: CreateReport, _ path: String, _ session: Session) throws {
+        for item in report.damaged {
+            session.warn("not in the archive, since it cannot be read: \(item?.words ?? "a row that makes no item")")
+        }
+        if session.style.isVerbose {
+            for item in report.omitted { session.note("in no archive: \(item.words)") }
+        }
+        let total = report.contents.counts.total
+        session.note("\(displayed(path)): \(counted(total, "item")), \(byteCount(report.size))")
+        session.note(travelWords(report))
+        guard style.json else { return }
+        let outline = try ArchiveOutline(ArchiveFile(path: session.world.resolve(path)))
+        try session.result(
+            .members([
+                ("archive", outline.json(path)),
+                ("contents", report.contents.json), ("boundToThisDevice", .number(report.boundToThisDevice)),
+                ("omitted", .list(report.omitted.map { .item($0) })),
+                ("damaged", .list(report.damaged.map { $0.map { .item($0) } ?? [:] })),
+            ]), [])
+    }
+
+    /// The one line that says where the archive can be restored and what will not travel.
+    private func travelWords(_ report: CreateReport) -> String {
+        let omitted =
+            report.omitted.isEmpty
+            ? "" : "; \(counted(report.omitted.count, "item")) in no archive (WhenPasscodeSetThisDeviceOnly)"
+        if unencrypted {
+            return "restores on this device only; anybody can read its metadata, nobody elsewhere its secrets" + omitted
+        }
+        let bound = report.boundToThisDevice
+        let travel = bound == 0 ? "all of it" : "\(counted(bound, "ThisDeviceOnly item")) only here"
+        return "restores on any device, \(travel)" + omitted
     }
 }

@@ -30,6 +30,8 @@ enum UsageProblem: Error, Hashable, Sendable {
     case noRestoreKey
     /// The option has no meaning for an unencrypted archive.
     case unencryptedWith(OptionName)
+    /// The archive's name is empty.
+    case emptyArchive
 }
 
 /// What is told about a command line.
@@ -74,6 +76,7 @@ func explain(_ problem: UsageProblem) -> Explanation {
         Explanation(
             .usage, "no key would be able to restore this archive",
             hint: "add '\(OptionName.recipient.spelling) age1…' or '\(OptionName.passphrase.spelling) SOURCE'")
+    case .emptyArchive: Explanation(.usage, "the name of the archive is empty")
     case .unencryptedWith(let flag):
         Explanation(
             .usage, "'\(flag.spelling)' has no meaning for an unencrypted archive",
@@ -96,6 +99,8 @@ enum Refusal: Error, Hashable, Sendable {
     case otherName(keychain: String)
     /// The device key is gone while its keychains are still there.
     case deviceKeyMissing(keychains: Int)
+    /// The rows of an unencrypted archive open only under the keys of the keychain that they came from.
+    case otherKeychain(keychain: String)
     /// Standard output is a terminal and would get bytes that are not text.
     case binaryToTerminal
 }
@@ -118,6 +123,12 @@ func explain(_ refusal: Refusal) -> Explanation {
             "the device key is missing, and \(counted(keychains, "keychain")) here can be opened with no other",
             hint: "put 'device.key' back from your copy of the home folder",
             "'kcbackup device renew' makes another device of this one, which opens none of them")
+    case .otherKeychain(let keychain):
+        Explanation(
+            .refused,
+            "the unencrypted archive came from another keychain than \(quoted(keychain)), whose keys it needs",
+            hint: "restore it into a new keychain with '\(OptionName.keychain.spelling) NAME'; the passcode of that time "
+                + "opens it")
     case .binaryToTerminal:
         Explanation(
             .refused, "standard output is a terminal and would get bytes that are not text",

@@ -1,5 +1,9 @@
 public import ArgumentParser
+public import BackupEngine
 public import KeychainModel
+
+/// Read by their names.
+extension ConflictPolicy: ExpressibleByArgument {}
 
 /// Read by their code.
 extension ItemClass: ExpressibleByArgument {}

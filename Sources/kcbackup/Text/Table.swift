@@ -30,36 +30,46 @@ struct Table {
     /// Adds a row with one text a column, made safe to show.
     mutating func append(_ cells: [String]) {
         precondition(cells.count == columns.count, "a row has one cell a column")
-        rows.append(cells.map { displayed($0, limit: cellLimit) })
+        rows.append(cells.map(Self.shown))
     }
 
     /// The lines, the header first, each with its line feed; columns in which no row has anything are left out.
     ///
     /// - Parameter width: the columns of the terminal; nil cuts nothing.
     func lines(width: Int?) -> [String] {
-        let shown = columns.indices.filter { column in rows.contains { !$0[column].isEmpty } }
-        var widths = shown.map { column in
-            max(displayWidth(columns[column].title), rows.map { displayWidth($0[column]) }.max() ?? 0)
+        let used = columns.indices.filter { column in rows.contains { !$0[column].isEmpty } }
+        var widths = used.map { column in
+            max(displayWidth(self.columns[column].title), rows.map { displayWidth($0[column]) }.max() ?? 0)
         }
-        if let width { shrink(&widths, shown, to: width) }
-        let header = shown.map { columns[$0].title }
-        return ([header] + rows.map { row in shown.map { row[$0] } }).map { cells in
-            var line = ""
-            for (position, cell) in cells.enumerated() {
-                let text = fitted(cell, to: widths[position])
-                let padding = String(repeating: " ", count: max(0, widths[position] - displayWidth(text)))
-                if position > 0 { line += gap }
-                line += columns[shown[position]].alignment == .left ? text + padding : padding + text
-            }
-            while line.last == " " { line.removeLast() }
-            return line + "\n"
+        let columns = used.map { self.columns[$0] }
+        if let width { Self.shrink(&widths, columns, to: width) }
+        return ([columns.map(\.title)] + rows.map { row in used.map { row[$0] } }).map { cells in
+            Self.line(cells.indices.map { (cells[$0], widths[$0], columns[$0].alignment) })
         }
     }
 
+    /// A cell as it is shown: harmless, and no longer than tells anything in a table.
+    static func shown(_ cell: String) -> String {
+        displayed(cell, limit: cellLimit)
+    }
+
+    /// One line with its line feed.
+    static func line(_ cells: [(text: String, width: Int, alignment: Alignment)]) -> String {
+        var line = ""
+        for (position, cell) in cells.enumerated() {
+            let text = fitted(cell.text, to: cell.width)
+            let padding = String(repeating: " ", count: max(0, cell.width - displayWidth(text)))
+            if position > 0 { line += gap }
+            line += cell.alignment == .left ? text + padding : padding + text
+        }
+        while line.last == " " { line.removeLast() }
+        return line + "\n"
+    }
+
     /// Takes columns from the widest of those that may be cut, one by one, until all fit or none can give.
-    private func shrink(_ widths: inout [Int], _ shown: [Int], to limit: Int) {
-        while widths.reduce(0, +) + gap.count * max(0, widths.count - 1) > limit {
-            let givers = widths.indices.filter { widths[$0] > columns[shown[$0]].least ?? .max }
+    static func shrink(_ widths: inout [Int], _ columns: [Column], to limit: Int) {
+        while widths.reduce(0, +) + gap.count * max(0, widths.filter { $0 > 0 }.count - 1) > limit {
+            let givers = widths.indices.filter { widths[$0] > columns[$0].least ?? .max }
             guard let widest = givers.max(by: { widths[$0] < widths[$1] }) else { return }
             widths[widest] -= 1
         }

@@ -1,0 +1,89 @@
+internal import AgeEncryption
+internal import ArgumentParser
+internal import BackupArchive
+internal import ByteStreams
+internal import Cryptography
+
+/// Who will be able to open a new archive.
+struct ArchiveKeyOptions: ParsableArguments {
+    @Option(
+        name: OptionName.passphrase.name,
+        help: ArgumentHelp("Where the passphrase of the archive comes from.", valueName: "source"))
+    var passphrase: SecretSource?
+
+    @Option(
+        name: OptionName.recipient.name,
+        help: ArgumentHelp("A public key (age1…) whose identity opens the archive; may be repeated.", valueName: "recipient"))
+    var recipient: [String] = []
+
+    @Option(
+        name: OptionName.recipientsFile.name,
+        help: ArgumentHelp("A file of public keys, one a line; may be repeated.", valueName: "file"),
+        completion: .file())
+    var recipientsFile: [String] = []
+
+    @Option(
+        name: OptionName.inspectRecipient.name,
+        help: ArgumentHelp("A public key that opens the metadata alone; may be repeated.", valueName: "recipient"))
+    var inspectRecipient: [String] = []
+
+    /// The first of these options that is given.
+    var firstGiven: OptionName? {
+        if passphrase != nil { return .passphrase }
+        if !recipient.isEmpty { return .recipient }
+        if !recipientsFile.isEmpty { return .recipientsFile }
+        return inspectRecipient.isEmpty ? nil : .inspectRecipient
+    }
+
+    /// The public keys that are given, each once.
+    ///
+    /// - Throws: `AgeFailure`, `FileFailure`, `ArchiveFailure`, `UsageProblem` (`noRestoreKey`).
+    func recipients(in session: Session) throws -> ArchiveProtection {
+        var protection = try ArchiveProtection()
+        var seen: Set<X25519Recipient> = []
+        for found in try recipient.map(Self.parse) + recipientsFile.flatMap({ try Self.parse(file: $0, session) })
+        where seen.insert(found).inserted {
+            protection.add(found)
+        }
+        for found in try inspectRecipient.map(Self.parse) where seen.insert(found).inserted {
+            protection.addInspector(found)
+        }
+        // Nobody could ever restore what only inspectors open.
+        let asks = passphrase != nil || session.world.terminal.isAttended
+        if !protection.isComplete, !inspectRecipient.isEmpty, !asks { throw UsageProblem.noRestoreKey }
+        return protection
+    }
+
+    /// Adds the passphrase where one is given, or needed because nothing else opens the archive.
+    ///
+    /// - Throws: what asking throws, `ArchiveFailure`, `CryptographyFailure`.
+    func addPassphrase(to protection: inout ArchiveProtection, in session: Session) throws {
+        guard passphrase != nil || !protection.isComplete else { return }
+        let wanted = WantedSecret(
+            what: "passphrase of the archive (empty to have one made up)", flag: .passphrase, source: passphrase)
+        guard let cost = session.world.costs.passphrase else { return }
+        if let secret = try session.secrets.new(wanted) {
+            try protection.addPassphrase(secret, cost: cost)
+            return
+        }
+        let secret = try MadeUpPassphrase.make()
+        var text = SecretBytes("the passphrase, shown this once: ".utf8.span)
+        secret.withBytes { text.append($0) }
+        text.append("\n".utf8.span)
+        try session.world.terminal.show(text)
+        try protection.addPassphrase(secret, cost: cost)
+    }
+
+    private static func parse(_ text: String) throws(AgeFailure) -> X25519Recipient {
+        guard let recipient = X25519Recipient(text) else { throw .malformedRecipient }
+        return recipient
+    }
+
+    private static func parse(file path: String, _ session: Session) throws -> [X25519Recipient] {
+        session.subjects.path = path
+        let text = try PrivateFile.readPublic(session.world.resolve(path))
+        return try RecipientFile.parse(text.withBytes { bytes in
+            String(decoding: bytes.indices.map { bytes[$0] }, as: UTF8.self)
+        })
+    }
+}

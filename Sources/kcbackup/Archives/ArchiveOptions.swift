@@ -1,0 +1,78 @@
+internal import AgeEncryption
+internal import ArgumentParser
+internal import BackupArchive
+internal import BackupEngine
+internal import ByteStreams
+internal import KeychainModel
+
+/// Which archive, and what opens it.
+struct ArchiveOptions: ParsableArguments {
+    @Argument(help: "The archive.", completion: .file(extensions: ["kcb"]))
+    var archive: String
+
+    @Option(
+        name: OptionName.identity.name,
+        help: ArgumentHelp("An age identity file that opens it; may be repeated.", valueName: "file"),
+        completion: .file())
+    var identity: [String] = []
+
+    @Option(
+        name: OptionName.passphrase.name,
+        help: ArgumentHelp("Where the passphrase of the archive comes from.", valueName: "source"))
+    var passphrase: SecretSource?
+
+    /// True when something to open it with was given.
+    var hasKey: Bool { passphrase != nil || !identity.isEmpty }
+
+    /// Opens the file; nothing is proved yet.
+    ///
+    /// - Throws: `ArchiveFailure`, `UsageProblem` (`emptyArchive`).
+    func open(in session: Session) throws -> ArchiveFile {
+        if archive.isEmpty { throw UsageProblem.emptyArchive }
+        session.subjects.path = archive
+        let file = try ArchiveFile(path: session.world.resolve(archive))
+        if file.header.mode == .unencrypted, hasKey { session.warn("the archive is unencrypted and needs no key") }
+        return file
+    }
+
+    /// Proves the archive genuine and opens it with what was given, or with a passphrase that is asked for.
+    ///
+    /// - Throws: `ArchiveFailure`, `AgeFailure`, `DeviceKeyFailure`, `TrustedDevicesFailure`, and what asking throws.
+    func prove(_ file: ArchiveFile, in session: Session) throws -> ProvenArchive {
+        let local = try LocalDevice(session.world).identity()
+        // Before anybody types a passphrase: what is cut short or altered opens with none.
+        try file.proveGenuine()
+        return try ProvenArchive(file, key: key(of: file, in: session), local: local)
+    }
+
+    private func key(of file: ArchiveFile, in session: Session) throws -> ArchiveKey? {
+        guard file.header.mode == .encrypted else { return nil }
+        var identities: [any Identity] = []
+        for path in identity { identities += try self.identities(in: path, session) }
+        let asks = identities.isEmpty && file.hasPassphrase && session.world.terminal.isAttended
+        guard passphrase != nil || asks else {
+            return identities.isEmpty ? nil : ArchiveKey(identities: identities)
+        }
+        let secret = try session.secrets.existing(
+            WantedSecret(what: "passphrase of \(quoted(archive))", flag: .passphrase, source: passphrase))
+        return try file.unlock(passphrase: secret).adding(identities)
+    }
+
+    /// The identities of a file, which may itself be encrypted with a passphrase.
+    private func identities(in path: String, _ session: Session) throws -> [any Identity] {
+        let archive = session.subjects.path
+        session.subjects.path = path
+        let text = try PrivateFile.read(session.world.resolve(path))
+        let file: IdentityFile
+        if IdentityFile.isEncrypted(text) {
+            guard session.world.terminal.isAttended else { throw AgeFailure.identityFileNeedsPassphrase }
+            let secret = try session.secrets.existing(
+                WantedSecret(what: "passphrase of the identity file \(quoted(path))", flag: .passphrase, source: nil))
+            file = try IdentityFile.parse(encrypted: text, passphrase: secret)
+        } else {
+            file = try IdentityFile.parse(text)
+        }
+        session.subjects.path = archive
+        return file.identities
+    }
+}

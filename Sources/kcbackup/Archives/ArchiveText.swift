@@ -1,0 +1,106 @@
+internal import BackupArchive
+internal import BackupEngine
+internal import Cryptography
+internal import DeviceIdentity
+internal import KeychainModel
+
+// How archives and what is in them are told, to people and in JSON (docs/json.md, "Parts").
+
+extension ArchiveOutline {
+    /// The lines that anybody may see.
+    func lines(_ path: String) -> [String] {
+        var rows = [
+            ("archive", displayed(path)), ("mode", header.mode.rawValue), ("made", header.created.moment),
+            ("by device", header.device.description), ("with", displayed(header.tool)), ("size", byteCount(size)),
+        ]
+        if header.mode == .encrypted { rows.append(("opens with", keyWords)) }
+        return rows.map { name, value in name + String(repeating: " ", count: 12 - name.count) + value + "\n" }
+    }
+
+    private var keyWords: String {
+        // The passphrase stands for one recipient of each stream.
+        let own = hasPassphrase ? 1 : 0
+        let restore = max(0, secretsRecipients.count - own)
+        let inspect = max(0, metadataRecipients.count - secretsRecipients.count)
+        let keys = [
+            hasPassphrase ? "a passphrase" : nil,
+            restore > 0 ? counted(restore, "public key") : nil,
+            inspect > 0 ? counted(inspect, "inspect key") + " (metadata alone)" : nil,
+        ]
+        return keys.compactMap { $0 }.joined(separator: ", ")
+    }
+
+    /// The JSON object "archive".
+    func json(_ path: String) -> JSONValue {
+        .members([
+            ("path", .text(path)), ("id", .text(Hexadecimal.encode(header.archiveID))),
+            ("version", .number(Int(ArchiveHeader.currentVersion))), ("mode", .text(header.mode.rawValue)),
+            ("created", .text(header.created.description)), ("device", .text(header.device.description)),
+            ("tool", .text(header.tool)), ("size", .number(Int(size))), ("passphrase", .flag(hasPassphrase)),
+            (
+                "recipients",
+                header.mode == .unencrypted
+                    ? nil
+                    : [
+                        "metadata": .list(metadataRecipients.map { .text($0) }),
+                        "secrets": .list(secretsRecipients.map { .text($0) }),
+                    ]
+            ),
+        ])
+    }
+}
+
+extension ArchiveContents {
+    /// The JSON object "contents".
+    var json: JSONValue {
+        [
+            "counts": .counts { counts[$0] }, "omitted": .number(omitted), "damaged": .number(damaged),
+            "complete": .flag(isComplete),
+        ]
+    }
+}
+
+extension Origin {
+    /// The origin in words.
+    var words: String {
+        switch self {
+        case .thisDevice: "this device"
+        case .trustedDevice(let name): "the trusted device \(quoted(name))"
+        case .passphrase: "somebody who knows the passphrase"
+        case .unknown: "unknown: nobody vouches for the device that signed it"
+        }
+    }
+
+    /// The JSON object "origin".
+    var json: JSONValue {
+        if case .trustedDevice(let device) = self { return ["kind": .text(name), "name": .text(device)] }
+        return ["kind": .text(name)]
+    }
+}
+
+extension Verdict {
+    /// The verdict in a table.
+    var word: String {
+        switch self {
+        case .restores: "restores"
+        case .staysBehind: "stays behind"
+        }
+    }
+
+    /// The JSON object "verdict".
+    var json: JSONValue {
+        switch self {
+        case .restores: ["restores": true]
+        case .staysBehind(let reason): ["restores": false, "reason": .text(reason.rawValue)]
+        }
+    }
+}
+
+extension Item {
+    /// The name by which a person knows the item, in one line: class, service or server, account.
+    var words: String {
+        let place = attributes.text(.svce) ?? attributes.text(.srvr) ?? attributes.text(.labl) ?? uuid.description
+        let account = attributes.text(.acct).map { ", account \(quoted($0))" } ?? ""
+        return "\(itemClass.name) \(quoted(place))\(account)"
+    }
+}

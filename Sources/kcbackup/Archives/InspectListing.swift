@@ -1,0 +1,161 @@
+internal import BackupArchive
+internal import BackupEngine
+internal import ByteStreams
+internal import KeychainModel
+
+/// The list of an archive's items: measured in a first pass, printed row by row in a second.
+///
+/// A million items go through without being held: the first pass keeps widths and counts alone.
+final class InspectListing {
+    private let outline: ArchiveOutline
+    private let path: String
+    private let proven: ProvenArchive
+    private let filter: InspectFilter
+    private let isSameDevice: Bool
+    private let session: Session
+    private var summary = Summary()
+    private var buffer = SecretBytes(capacity: InspectListing.bufferSize)
+
+    // Large enough that writes do not count.
+    private static let bufferSize = 65_536
+
+    init(
+        outline: ArchiveOutline, path: String, proven: ProvenArchive, filter: InspectFilter, isSameDevice: Bool,
+        session: Session
+    ) {
+        self.outline = outline
+        self.path = path
+        self.proven = proven
+        self.filter = filter
+        self.isSameDevice = isSameDevice
+        self.session = session
+    }
+
+    func print() throws {
+        let table = StreamedTable(InspectColumns.all, width: session.tableWidth)
+        let progress = Progress("reading items", in: session)
+        var isFirst = true
+        try proven.inspect { item in
+            progress.step()
+            guard filter.matches(item) else { return }
+            summary.add(item, verdict(item))
+            if !session.style.isJSON { table.measure(InspectColumns.cells(item, verdict(item))) }
+        } then: { contents, item in
+            if isFirst {
+                isFirst = false
+                try begin(contents, table)
+            }
+            guard filter.matches(item) else { return }
+            try show(item, table)
+        }
+        // An archive without items has no row that would have begun the list.
+        let contents = summary.contents ?? ArchiveContents()
+        if isFirst { try begin(contents, table) }
+        try end()
+    }
+
+    private func verdict(_ item: Item) -> Verdict {
+        Verdict.decide(item.accessibility, in: outline.header.mode, onSameDevice: isSameDevice)
+    }
+
+    private func begin(_ contents: ArchiveContents, _ table: StreamedTable) throws {
+        summary.contents = contents
+        if session.style.isJSON {
+            // One object in all: its last member is the list, which is then written item by item.
+            let head = JSONValue.members([
+                ("archive", outline.json(path)), ("verified", true), ("origin", proven.origin.json),
+                ("contents", contents.json),
+            ])
+            head.encode(into: &buffer)
+            buffer.removeLast(1)
+            buffer.append(",\"items\":[".utf8.span)
+            return
+        }
+        for line in outline.lines(path) { buffer.append(line.utf8.span) }
+        buffer.append("origin      \(proven.origin.words)\n\n".utf8.span)
+        if summary.total > 0 { buffer.append(table.header.utf8.span) }
+    }
+
+    private func show(_ item: Item, _ table: StreamedTable) throws {
+        if session.style.isJSON {
+            if summary.shown > 0 { buffer.append(UInt8(ascii: ",")) }
+            JSONValue.item(item).adding([("verdict", verdict(item).json)]).encode(into: &buffer)
+        } else {
+            buffer.append(table.row(InspectColumns.cells(item, verdict(item))).utf8.span)
+        }
+        summary.shown += 1
+        if buffer.count >= Self.bufferSize { try flush() }
+    }
+
+    private func end() throws {
+        if session.style.isJSON {
+            buffer.append("]}\n".utf8.span)
+        } else {
+            for line in summary.lines { buffer.append(line.utf8.span) }
+        }
+        try flush()
+    }
+
+    private func flush() throws {
+        if session.style.isJSON, session.world.terminal.showsOutput {
+            var ascii = SecretBytes(capacity: buffer.count)
+            buffer.withBytes { appendASCII($0, to: &ascii) }
+            try session.write(ascii)
+        } else {
+            try session.write(buffer)
+        }
+        buffer.removeAll()
+    }
+}
+
+/// What is said below the list.
+private struct Summary {
+    var contents: ArchiveContents?
+    var shown = 0
+    private var byClass = ItemCounts()
+    private var byReason: [Verdict.Reason: Int] = [:]
+
+    var total: Int { byClass.total }
+
+    mutating func add(_ item: Item, _ verdict: Verdict) {
+        byClass[item.itemClass] += 1
+        if case .staysBehind(let reason) = verdict { byReason[reason, default: 0] += 1 }
+    }
+
+    var lines: [String] {
+        let classes = ItemClass.allCases.filter { byClass[$0] > 0 }.map { counted(byClass[$0], $0.name) }
+        var lines = ["\n" + counted(total, "item") + (classes.isEmpty ? "" : ": " + classes.joined(separator: ", ")) + "\n"]
+        let staying = Verdict.Reason.allCases.compactMap { reason in byReason[reason].map { (reason, $0) } }
+        for (reason, count) in staying {
+            lines.append("\(count == 1 ? "1 stays" : "\(count) stay") behind: \(reason.words)\n")
+        }
+        if let contents {
+            if contents.omitted > 0 {
+                lines.append("\(counted(contents.omitted, "item")) of the keychain in no archive: WhenPasscodeSetThisDeviceOnly\n")
+            }
+            if contents.damaged > 0 {
+                lines.append("\(counted(contents.damaged, "item")) could not be read when the archive was made\n")
+            }
+        }
+        return lines
+    }
+}
+
+/// The columns of the list.
+enum InspectColumns {
+    static let all: [Table.Column] = [
+        Table.Column(title: "CLASS"), Table.Column(title: "SERVICE", least: 10), Table.Column(title: "ACCOUNT", least: 8),
+        Table.Column(title: "LABEL", least: 8), Table.Column(title: "GROUP", least: 8),
+        Table.Column(title: "ACCESSIBLE", least: 8), Table.Column(title: "CREATED"), Table.Column(title: "MODIFIED"),
+        Table.Column(title: "SIZE", alignment: .right), Table.Column(title: "VERDICT"),
+    ]
+
+    static func cells(_ item: Item, _ verdict: Verdict) -> [String] {
+        let attributes = item.attributes
+        return [
+            item.itemClass.rawValue, attributes.text(.svce) ?? attributes.text(.srvr) ?? "",
+            attributes.text(.acct) ?? "", attributes.text(.labl) ?? "", item.accessGroup, item.accessibility.name,
+            item.created.day, item.modified.day, item.secretSize.map { "\($0)" } ?? "-", verdict.word,
+        ]
+    }
+}

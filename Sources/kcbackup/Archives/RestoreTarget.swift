@@ -1,0 +1,89 @@
+internal import BackupArchive
+internal import ByteStreams
+internal import DeviceIdentity
+internal import KeychainModel
+internal import KeychainStore
+
+/// The keychain that a restore writes to: one that is there, or a new one that gets its name only when it is whole.
+struct RestoreTarget {
+    private let local: LocalKeychain
+    private let header: ArchiveHeader
+    private let options: KeychainOptions
+    private let isDryRun: Bool
+    private let session: Session
+    /// True when the keychain existed before.
+    let isThere: Bool
+
+    init(
+        _ local: LocalKeychain, for header: ArchiveHeader, options: KeychainOptions, isDryRun: Bool, in session: Session
+    ) throws {
+        self.local = local
+        self.header = header
+        self.options = options
+        self.isDryRun = isDryRun
+        self.session = session
+        isThere = Path.exists(local.path)
+        session.subjects.keychain = local.name
+    }
+
+    /// Hands the keychain to `body`; a new one exists afterwards only if `body` returned and something was to be written.
+    func use<Result>(_ body: (Keychain) throws -> Result) throws -> Result {
+        isThere ? try body(existing()) : try withNew(body)
+    }
+
+    /// An unencrypted archive goes back only into the keychain that it came from: its secrets stay under those keys.
+    private func existing() throws -> Keychain {
+        let keychain = try local.open(in: session)
+        guard let store = header.store else {
+            try options.unlock(keychain, in: session)
+            return keychain
+        }
+        guard keychain.matches(keybagUUID: try Keybag(store: store).uuid) else {
+            throw Refusal.otherKeychain(keychain: local.name)
+        }
+        return keychain
+    }
+
+    private func withNew<Result>(_ body: (Keychain) throws -> Result) throws -> Result {
+        let (device, isFirst) = try LocalDevice(session.world).keyOrFirst()
+        if !local.name.contains("/") { try Path.makeFolder(LocalKeychain.folder(in: session.world)) }
+        let folder = Path.split(local.path).folder
+        let passing = folder + "/.restoring-\(ItemUUID())"
+        defer { for suffix in ["", "-journal", ".lock"] { try? Path.remove(passing + suffix) } }
+        // The keychain is closed when this returns, before it gets its name.
+        let result = try body(make(at: passing, device))
+        if !isDryRun {
+            try Path.rename(passing, to: Path.split(local.path).name)
+            session.note("keychain \(quoted(local.name)) made")
+            if isFirst { session.note("this is now device \(device.id)") }
+        }
+        return result
+    }
+
+    private func make(at path: String, _ device: DeviceKey) throws -> Keychain {
+        if let store = header.store {
+            return try Keychain.create(
+                at: path, adopting: Keybag(store: store), deviceKey: device, now: session.now,
+                minimumCost: session.world.costs.lowestPasscode)
+        }
+        let passcode = isDryRun ? nil : try newPasscode()
+        let keychain = try Keychain.create(
+            at: path, deviceKey: device, passcode: passcode, cost: session.world.costs.passcode, now: session.now)
+        try keychain.unlock(passcode: passcode, now: session.now)
+        return keychain
+    }
+
+    private func newPasscode() throws -> SecretBytes? {
+        let passcode = try session.secrets.new(
+            WantedSecret(what: passcodeWords(local.name), flag: .passcode, source: options.passcode))
+        if passcode == nil { session.warn("the new keychain has no passcode: this device alone opens it") }
+        return passcode
+    }
+}
+
+extension Keybag {
+    /// The keybag that an unencrypted archive carries.
+    fileprivate init(store: ArchiveHeader.StoredKeychain) throws(KeychainStoreError) {
+        try self.init(text: Array(store.keybag.utf8).span)
+    }
+}

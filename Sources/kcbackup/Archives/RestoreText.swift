@@ -1,0 +1,83 @@
+internal import BackupArchive
+internal import BackupEngine
+internal import KeychainModel
+
+/// What a restore did or would do, told to people and in JSON.
+struct RestoreText {
+    let report: RestoreReport
+    /// Every item with what became of it, where that was asked.
+    let decisions: [(Item, RestoreAction)]
+    let outline: ArchiveOutline
+    let path: String
+    let origin: Origin
+    let keychain: String
+
+    func tell(_ session: Session) throws {
+        for (item, action) in decisions {
+            guard action.isUnremarkable else { continue }
+            session.note("\(action.name): \(item.words)")
+        }
+        // Nothing is left behind in silence, whoever watches.
+        if !session.style.isQuiet {
+            for (item, reason) in report.stayingBehind {
+                session.message("stays behind: \(item.words): \(reason.words)\n")
+            }
+        }
+        for (item, problem) in report.failing { session.warn("not restored: \(item.words): \(problem.words)") }
+        if !report.contents.isComplete {
+            session.warn(
+                "\(counted(report.contents.damaged, "item")) could not be read when the archive was made, and "
+                    + (report.contents.damaged == 1 ? "is" : "are") + " not in it")
+        }
+        if report.isDryRun || session.style.isJSON {
+            try session.result(json, [summary + "\n"])
+        } else {
+            session.note(summary)
+        }
+    }
+
+    private var summary: String {
+        let counts = report.counts
+        let parts: [(Int, String)] = [
+            (counts.remove, "to remove first"), (counts.create, "create"), (counts.update, "update"),
+            (counts.same, "same"), (counts.keep, "keep"), (counts.stayBehind, "stay behind"), (counts.fail, "fail"),
+        ]
+        let told = parts.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }.joined(separator: ", ")
+        let what = told.isEmpty ? "nothing to restore" : told
+        return (report.isDryRun ? "would restore into " : "restored into ") + "keychain \(quoted(keychain)): \(what)"
+    }
+
+    private var json: JSONValue {
+        let counts = report.counts
+        return .members([
+            ("archive", outline.json(path)), ("origin", origin.json), ("keychain", .text(keychain)),
+            ("dryRun", .flag(report.isDryRun)), ("contents", report.contents.json),
+            (
+                "plan",
+                [
+                    "create": .number(counts.create), "update": .number(counts.update), "same": .number(counts.same),
+                    "keep": .number(counts.keep), "stay-behind": .number(counts.stayBehind),
+                    "fail": .number(counts.fail), "remove": .number(counts.remove),
+                ]
+            ),
+            (
+                "staysBehind",
+                .list(report.stayingBehind.map { JSONValue.item($0.item).adding([("reason", .text($0.reason.rawValue))]) })
+            ),
+            (
+                "failing",
+                .list(report.failing.map { JSONValue.item($0.item).adding([("problem", .text($0.problem.rawValue))]) })
+            ),
+        ])
+    }
+}
+
+extension RestoreAction {
+    /// True when nothing but a count is said of it by default.
+    fileprivate var isUnremarkable: Bool {
+        switch self {
+        case .create, .update, .same, .keep: true
+        case .staysBehind, .fail: false
+        }
+    }
+}
