@@ -86,7 +86,7 @@ let package = Package(
             "kcbackup",
             [
                 "ByteStreams", "Cryptography", "DeviceIdentity", "AgeEncryption", "KeychainModel", "KeychainStore",
-                "BackupArchive", "BackupEngine",
+                "BackupArchive", "BackupEngine", argumentParser,
             ]),
         .testTarget(name: "StyleTests", dependencies: ["TestSupport"], swiftSettings: settings),
     ]

@@ -73,9 +73,16 @@ private func answer(_ error: any Error, _ session: Session) -> ExitStatus {
     }
 }
 
-/// The parser's words in our form: lower case, no full stop, harmless.
+/// The parser's words in our form: one line, lower case, no full stop, harmless.
 private func objection(_ error: any Error) -> String {
-    var text = CommandLineTool.message(for: error).split(separator: "\n").joined(separator: " ")
+    var text = ""
+    // Values that are possible come as a list, one a line, each after a dash.
+    for line in CommandLineTool.message(for: error).split(separator: "\n") {
+        let words = line.drop { $0 == " " }
+        text +=
+            text.isEmpty
+            ? words : words.hasPrefix("- ") ? (text.hasSuffix(":") ? " " : ", ") + words.dropFirst(2) : " " + words
+    }
     if text.hasSuffix(".") { text.removeLast() }
     return displayed(text.prefix(1).lowercased() + text.dropFirst())
 }

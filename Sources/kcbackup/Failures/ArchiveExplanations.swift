@@ -28,7 +28,7 @@ func explain(_ failure: ArchiveFailure, _ path: String?) -> Explanation {
                 + "opens the metadata alone")
     case .keyNeeded(let passphraseOpens):
         return Explanation(
-            .usage, "\(archive) is encrypted, and nothing to open it with was given",
+            .wrongKey, "\(archive) is encrypted, and nothing to open it with was given",
             hint: passphraseOpens
                 ? "give the passphrase with '\(OptionName.passphrase.spelling) SOURCE'"
                 : "give an identity file with '\(OptionName.identity.spelling) FILE'")

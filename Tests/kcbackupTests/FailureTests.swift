@@ -1,0 +1,117 @@
+import Foundation
+import Testing
+
+@testable import kcbackup
+
+@Suite("Failures")
+struct FailureTests {
+    private static let sources = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent().appending(path: "Sources")
+
+    @Test("Each case of each error has an example, so that the manual lists it", arguments: FailureExamples.types)
+    func everyCaseHasAnExample(type: String, file: String) throws {
+        let text = try String(contentsOf: Self.sources.appending(path: file), encoding: .utf8)
+        let declared = Self.cases(of: type, in: text)
+        #expect(!declared.isEmpty, "\(type) is not declared in \(file)")
+        let shown = Set(FailureExamples.all.map { String(reflecting: $0) })
+        for name in declared {
+            // The reflected spelling names the type before the case.
+            let isShown = shown.contains { $0.contains("\(type).\(name)") }
+            #expect(isShown, "\(type).\(name) has no example")
+        }
+    }
+
+    @Test("docs/errors.md says what the program says")
+    func manualIsTheProgram() throws {
+        try Golden.compare(Self.manual(), with: "../../docs/errors.md")
+    }
+
+    @Test("Messages and hints have one form: one line, no capital at the start, no full stop")
+    func wordsHaveOneForm() {
+        for failure in FailureExamples.all {
+            let explanation = failure.explanation
+            #expect(!explanation.message.isEmpty)
+            for text in [explanation.message] + explanation.hints {
+                #expect(!text.contains("\n"))
+                #expect(text.last != "." && text.last != "!", "\(text)")
+                let first = text.prefix(1)
+                let isName = ["SQLite", "When", "SOURCE"].contains { text.hasPrefix($0) }
+                #expect(first == first.lowercased() || isName, "\(text)")
+            }
+            #expect(explanation.lines.hasPrefix("kcbackup: error: "))
+            #expect(explanation.status != .ok && explanation.status != .incomplete)
+        }
+    }
+
+    @Test("An error that nobody foresaw says its type and nothing of its contents")
+    func unforeseenErrorsAreSilent() {
+        struct Surprise: Error { let secret = "swordfish" }
+        let explanation = Failure(Surprise(), Failure.Subjects()).explanation
+        #expect(explanation.status == .internal)
+        #expect(!explanation.lines.contains("swordfish"))
+    }
+
+    @Test("The numbers of exit statuses are those that were published")
+    func numbersAreStable() {
+        let published: [kcbackup.ExitStatus: Int32] = [
+            .ok: 0, .internal: 1, .incomplete: 3, .refused: 4, .notFound: 10, .busy: 11, .wrongKey: 12, .damaged: 13,
+            .locked: 14, .shrunk: 15, .exists: 16, .stale: 17, .limit: 18, .usage: 64, .io: 74, .interrupted: 130,
+            .brokenPipe: 141, .terminated: 143,
+        ]
+        for status in kcbackup.ExitStatus.allCases { #expect(published[status] == status.code, "\(status)") }
+    }
+
+    @Test("Foreign text in an error cannot act on a terminal")
+    func foreignTextIsHarmless() throws {
+        let outcome = try TestHome().run(["item", "import", "\u{1b}[2J\u{202e}evil", "--keychain", "\u{7}bell/"])
+        #expect(outcome.status == .notFound)
+        for character in "\u{1b}\u{202e}\u{7}" { #expect(!outcome.messages.contains(character)) }
+        #expect(outcome.messages.contains("\\u{"))
+    }
+
+    @Test("Results that cannot be written are an error")
+    func lostResultsAreAnError() throws {
+        let home = try TestHome()
+        _ = home.run("keychain create --no-passcode")
+        var world = home.world()
+        world.output = FailingOutput(code: 28)
+        #expect(kcbackup.run(["keychain", "info"], in: world) == .io)
+        #expect(kcbackup.run(["keychain", "info", "--json"], in: world) == .io)
+        #expect(kcbackup.run(["--help"], in: world) == .io)
+        world.output = FailingOutput(code: 32)
+        #expect(kcbackup.run(["keychain", "info"], in: world) == .brokenPipe)
+    }
+
+    /// The names of the cases that the type of a source file declares.
+    private static func cases(of type: String, in text: String) -> [String] {
+        let lines = text.components(separatedBy: "\n")
+        guard let start = lines.firstIndex(where: { $0.contains("enum \(type):") }) else { return [] }
+        let indent = lines[start].prefix { $0 == " " } + "    "
+        return lines[(start + 1)...].prefix { $0 != indent.dropLast(4) + "}" }.compactMap { line in
+            guard line.hasPrefix(indent + "case ") else { return nil }
+            return String(line.dropFirst(indent.count + 5).prefix { $0.isLetter || $0.isNumber })
+        }
+    }
+
+    /// The text of docs/errors.md.
+    private static func manual() -> String {
+        var text = """
+            # Errors
+
+            Every error that kcbackup knows, by [exit code](../README.md#exit-codes), with examples of names and numbers.
+            A test writes this page from the program and compares it. Words may change; codes and names do not.
+
+            """
+        for status in kcbackup.ExitStatus.allCases {
+            let told = FailureExamples.all.map(\.explanation).filter { $0.status == status }
+            if told.isEmpty { continue }
+            text += "\n## \(status.code) \(status.name)\n"
+            var seen: Set<Explanation> = []
+            for explanation in told where seen.insert(explanation).inserted {
+                text += "\n- \(explanation.message)\n"
+                for hint in explanation.hints { text += "  - hint: \(hint)\n" }
+            }
+        }
+        return text
+    }
+}

@@ -1,0 +1,73 @@
+import ArgumentParser
+import Foundation
+import Testing
+
+@testable import kcbackup
+
+@Suite("Help")
+struct HelpTests {
+    static let verbs = verbPaths().map { $0.joined(separator: " ") }
+
+    @Test("The help of each verb is as it was", arguments: [""] + verbs)
+    func helpIsAsItWas(verb: String) throws {
+        let outcome = try TestHome().run(verb.split(separator: " ").map(String.init) + ["--help"])
+        #expect(outcome.status == .ok && outcome.messages.isEmpty)
+        let name = verb.isEmpty ? "kcbackup" : verb.replacing(" ", with: "-")
+        try Golden.compare(outcome.text, with: "Help/\(name).txt")
+    }
+
+    @Test("The help of each verb shows at least one example, and each example parses", arguments: verbs)
+    func examplesParse(verb: String) throws {
+        let text = try TestHome().run(verb.split(separator: " ").map(String.init) + ["--help"]).text
+        // Examples are wrapped at the width of the terminal: a line that goes on does not begin with two spaces.
+        var examples: [String] = []
+        var isExample = false
+        for line in text.components(separatedBy: "\n").drop(while: { $0 != "EXAMPLES:" }).dropFirst() {
+            if line.hasPrefix("  kcbackup ") {
+                examples.append(String(line.dropFirst(2)))
+                isExample = true
+            } else if line.isEmpty || line.hasPrefix("USAGE:") {
+                break
+            } else if isExample {
+                examples[examples.count - 1] += " " + line.trimmingCharacters(in: .whitespaces)
+            }
+        }
+        #expect(!examples.isEmpty)
+        for example in examples {
+            // What a shell does with the rest of the line is not ours.
+            let command = example.components(separatedBy: " | ")[0].components(separatedBy: " > ")[0]
+            let words = try Story("$ " + command).steps[0].words
+            #expect(throws: Never.self, "\(example)") { _ = try CommandLineTool.parseAsRoot(words) }
+        }
+    }
+
+    @Test("No option of a verb is spelled by hand")
+    func optionsAreNamed() throws {
+        let known = Set(OptionName.allCases.map(\.spelling) + ["--help", "--version"])
+        for verb in Self.verbs {
+            let text = try TestHome().run(verb.split(separator: " ").map(String.init) + ["--help"]).text
+            for line in text.components(separatedBy: "OPTIONS:").last?.components(separatedBy: "\n") ?? [] {
+                guard let option = line.firstMatch(of: /^  (?:-\w, )?(--[a-z-]+)/) else { continue }
+                #expect(known.contains(String(option.1)), "\(verb): \(option.1)")
+            }
+        }
+    }
+}
+
+/// Files that hold what is expected; `UPDATE_GOLDEN=1` writes them anew.
+enum Golden {
+    private static let folder = URL(filePath: #filePath).deletingLastPathComponent()
+
+    /// Compares `text` with a file, whose path starts from this folder.
+    static func compare(_ text: String, with path: String, sourceLocation: SourceLocation = #_sourceLocation) throws {
+        let file = folder.appending(path: path).standardizedFileURL
+        if ProcessInfo.processInfo.environment["UPDATE_GOLDEN"] == "1" {
+            try Data(text.utf8).write(to: file)
+            return
+        }
+        let expected = try String(contentsOf: file, encoding: .utf8)
+        #expect(
+            text == expected, "\(path) differs; if that is meant, run the tests with UPDATE_GOLDEN=1",
+            sourceLocation: sourceLocation)
+    }
+}

@@ -1,0 +1,119 @@
+import AgeEncryption
+import BackupArchive
+import BackupEngine
+import ByteStreams
+import Cryptography
+import DeviceIdentity
+import KeychainModel
+import KeychainStore
+
+@testable import kcbackup
+
+/// One failure of each kind, for the table of docs/errors.md.
+enum FailureExamples {
+    /// The types whose every case must be among the examples, with the files that declare them.
+    static let types: [(type: String, file: String)] = [
+        ("UsageProblem", "kcbackup/Failures/UsageProblem.swift"),
+        ("Refusal", "kcbackup/Failures/UsageProblem.swift"),
+        ("SecretProblem", "kcbackup/Secrets/SecretSource.swift"),
+        ("TerminalFailure", "kcbackup/System/Terminal.swift"),
+        ("Problem", "ByteStreams/FileFailure.swift"),
+        ("Kind", "ByteStreams/StreamFailure.swift"),
+        ("KeychainStoreError", "KeychainStore/KeychainStoreError.swift"),
+        ("ItemProblem", "KeychainModel/Item.swift"),
+        ("ImportProblem", "kcbackup/Failures/Failure.swift"),
+        ("DeviceKeyFailure", "DeviceIdentity/DeviceKeyFailure.swift"),
+        ("TrustedDevicesFailure", "DeviceIdentity/TrustedDevices.swift"),
+        ("AgeFailure", "AgeEncryption/AgeFailure.swift"),
+        ("ArchiveFailure", "BackupArchive/ArchiveFailure.swift"),
+        ("RestoreRefusal", "BackupEngine/RestoreBackup.swift"),
+        ("CryptographyFailure", "Cryptography/LibCrypto.swift"),
+    ]
+
+    static let device = DeviceID(publicKey: [UInt8](repeating: 0, count: 32))
+    private static let uuid = ItemUUID(high: 0x0b1b_25a8_d837_4f51, low: 0xa693_4442_d2b0_4834)
+    private static let missing = FileFailure("passcode", .notFound)
+
+    static let all: [Failure] =
+        [.commandLine(message: "unknown option '--jsno'", command: "kcbackup create"), .unforeseen(type: "SomeError")]
+        + usage.map { .usage($0) } + refusals.map { .refused($0) } + secrets.map { .secret($0) }
+        + terminal.map { .terminal($0) } + files.map { .file(FileFailure("laptop.kcb", $0)) }
+        + streams.map { .stream(StreamFailure(.reading, $0), path: "laptop.kcb") }
+        + keychains.map { .keychain($0, name: "login") } + items.map { .item($0) }
+        + imports.map { .importLine(3, $0) } + devices.map { .device($0) } + trust.map { .trust($0) }
+        + ages.map { .age($0, path: "restore-key.txt") } + archives.map { .archive($0, path: "laptop.kcb") }
+        + restores.map { .restore($0) } + cryptography.map { .cryptography($0) }
+
+    private static let usage: [UsageProblem] = [
+        .repeated(.keychain), .empty(.output), .together(.passcode, .noPasscode), .needs(.json, .output),
+        .malformed(.set, form: "CODE=VALUE or CODE:base64=VALUE"), .keychainTwice, .keychainName,
+        .attributeTwice("svce"), .noCondition, .noChange, .severalSecrets(2), .noSecret, .deviceID, .noRestoreKey,
+        .unencryptedWith(.recipient),
+    ]
+    private static let refusals: [Refusal] = [
+        .unattended(question: "Delete 2 items?", .yes), .declined, .otherName(keychain: "login"),
+        .deviceKeyMissing(keychains: 2), .binaryToTerminal,
+    ]
+    private static let secrets: [SecretProblem] = [
+        .noSource(what: "passcode of keychain 'login'", .passcode), .notASource(.passphrase),
+        .empty(what: "passphrase"), .holdsNUL(what: "passphrase"), .tooLong(what: "passphrase", limit: 65_536),
+        .severalLines(what: "secret of the item"), .differ(what: "passphrase"), .descriptorClosed(3),
+        .noCredentialsFolder, .commandFailed(status: 2), .commandNotStarted(2),
+    ]
+    private static let terminal: [TerminalFailure] = [.unavailable, .closed, .lineTooLong(limit: 4096), .interrupted]
+    private static let files: [FileFailure.Problem] = [
+        .notFound, .exists, .notRegular, .exposed(mode: 0o644), .foreignOwner, .tooLarge(limit: 65_536),
+        .system(28, doing: "writing"),
+    ]
+    private static let streams: [StreamFailure.Kind] = [
+        .truncated, .malformed("a rule is broken"), .authenticationFailed,
+        .limitExceeded("line", found: 20, allowed: 10), .system(5), .library("deflate"), .interrupted,
+    ]
+    private static let keychains: [KeychainStoreError] = [
+        .notFound("login.keychain"), .exists("login.keychain"), .notAKeychain(.otherApplication),
+        .newerFormat(found: 2, known: 1), .damaged("a row has no UUID"), .otherDevice(device), .busy,
+        .locked(.whenUnlocked), .wrongPasscode, .tooManyAttempts(retryAfter: 40), .passcodeNotSet, .passcodeEmpty,
+        .duplicateItem, .duplicateUUID(uuid), .itemNotFound, .itemDamaged(uuid), .unchangeable(.cdat),
+        .item(.missing(.agrp)), .file(missing), .limit("items", found: 20, allowed: 10), .diskFull, .readOnly,
+        .sqlite(10), .cryptography(.library("scrypt")), .interrupted,
+    ]
+    private static let items: [ItemProblem] = [
+        .unknownAttribute("nope"), .notInClass(.srvr, .genericPassword), .wrongKind(.port), .missing(.pdmn),
+        .unknownAccessibility, .attributeTooLarge(.labl), .attributesTooLarge(2_000_000),
+        .secretTooLarge(20_000_000), .tooManyExtra(300), .extraTooLarge, .extraOutOfOrder,
+        .thisDeviceOnlySynchronizable,
+    ]
+    private static let imports: [Failure.ImportProblem] = [
+        .line(.malformed(MalformedLine("the string does not end", at: 17))), .store(.duplicateItem),
+        .tooLong(limit: 10),
+    ]
+    private static let devices: [DeviceKeyFailure] = [
+        .notFound(path: "device.key"), .exists(path: "device.key"), .otherMachine(path: "device.key", device: device),
+        .damaged(path: "device.key", rule: "it has no key"), .file(missing), .cryptography(.library("HKDF")),
+    ]
+    private static let trust: [TrustedDevicesFailure] = [
+        .altered(path: "trusted-devices"), .nameNotAllowed, .full(allowed: 400), .file(missing),
+        .cryptography(.library("HMAC")),
+    ]
+    private static let ages: [AgeFailure] = [
+        .notAnAgeFile, .armored, .unsupportedVersion, .malformedHeader("a line is too long"),
+        .headerTooLarge("stanzas", allowed: 1_000), .headerAuthentication, .noMatchingIdentity(["X25519"]),
+        .wrongPassphrase, .workFactorTooHigh(found: 22, allowed: 20), .mixedPassphrase, .noRecipients,
+        .malformedRecipient, .unsupportedRecipient(line: 2, kind: "ssh-ed25519"), .malformedRecipientLine(2),
+        .malformedIdentityLine(2), .unsupportedIdentity(line: 2, kind: "AGE-PLUGIN"), .noIdentities,
+        .identityFileNeedsPassphrase, .stream(StreamFailure(.reading, .system(5))), .cryptography("scrypt"),
+    ]
+    private static let archives: [ArchiveFailure] = [
+        .notAnArchive, .newerFormat(found: 2, known: 1), .damaged(rule: "a member does not have its checksum"),
+        .limit("the line length: 20 where 10 is the limit"), .noPassphraseSet, .wrongPassphrase,
+        .noMatchingIdentity(["X25519", "X25519"]), .keyNeeded(passphraseOpens: true),
+        .keyNeeded(passphraseOpens: false), .age(.malformedRecipient), .stream(StreamFailure(.reading, .system(5))),
+        .file(missing), .cryptography("HKDF"),
+    ]
+    private static let restores: [RestoreRefusal] = [
+        .unencryptedElsewhere(device: device), .unknownOrigin(device: device), .itemsStayBehind(3), .conflicts(2),
+    ]
+    private static let cryptography: [CryptographyFailure] = [
+        .authentication, .library("scrypt"), .unsupportedParameters("key length"),
+    ]
+}
