@@ -2,6 +2,7 @@ internal import AgeEncryption
 public import ByteStreams
 internal import Cryptography
 public import DeviceIdentity
+internal import GzipStreams
 public import KeychainModel
 internal import TarArchive
 
@@ -136,7 +137,9 @@ public struct ArchiveWriter: ~Copyable {
         _ start: StreamStart, to recipients: [any Recipient], inFolder folder: String
     ) throws(ArchiveFailure) -> StreamWriter {
         do {
-            var stream = try StreamWriter(UnnamedFile(inFolder: folder), recipients: recipients)
+            // Secrets in base 64 hold no repetition to look for, only fewer characters than a byte has.
+            let strategy: DeflateStrategy = start.kind == .metadata ? .matching : .huffmanOnly
+            var stream = try StreamWriter(UnnamedFile(inFolder: folder), recipients: recipients, strategy: strategy)
             var line = SecretBytes(capacity: ArchiveLimits.frameLineSize)
             start.encode(into: &line)
             line.append(UInt8(ascii: "\n"))

@@ -121,7 +121,7 @@ public struct RestoreBackup {
     private func plan(
         _ existing: any ExistingItems, _ observe: ((Item, RestoreAction) -> Void)?
     ) throws -> (actions: ActionList, report: RestoreReport) {
-        let visitor = PlanningVisitor(rules, existing, form: form, observe: observe)
+        let visitor = try PlanningVisitor(rules, existing, form: form, observe: observe)
         let contents = try read(visitor)
         var counts = visitor.actions.counts
         if options.requiresAll, counts.stayBehind > 0 { throw RestoreRefusal.itemsStayBehind(counts.stayBehind) }
@@ -156,6 +156,8 @@ private protocol TargetVisitor: RecordVisitor {
 private final class PlanningVisitor: TargetVisitor {
     private let rules: RestoreRules
     private let existing: any ExistingItems
+    /// Nothing is written while planning, so this stays as it was at the start.
+    private let isEmpty: Bool
     private let form: SecretForm
     private let observe: ((Item, RestoreAction) -> Void)?
     private(set) var actions = ActionList()
@@ -166,9 +168,10 @@ private final class PlanningVisitor: TargetVisitor {
     init(
         _ rules: RestoreRules, _ existing: any ExistingItems, form: SecretForm,
         observe: ((Item, RestoreAction) -> Void)?
-    ) {
+    ) throws {
         self.rules = rules
         self.existing = existing
+        isEmpty = try existing.isEmpty
         self.form = form
         self.observe = observe
     }
@@ -194,8 +197,8 @@ private final class PlanningVisitor: TargetVisitor {
     private func action(
         for item: Item, secret: borrowing SecretBytes, state: SecretState
     ) throws -> RestoreAction {
-        let byKey = try existing.item(withKeyOf: item)
-        let byUUID = try existing.item(withUUID: item.uuid)
+        let byKey = isEmpty ? nil : try existing.item(withKeyOf: item)
+        let byUUID = isEmpty ? nil : try existing.item(withUUID: item.uuid)
         var isIdentical = false
         if let counterpart = byKey ?? byUUID, counterpart == item, state != .sealedElsewhere {
             isIdentical = try existing.secret(of: counterpart, equals: secret, in: form)

@@ -44,6 +44,17 @@ public final class KeychainReader: ExistingItems {
         return secret
     }
 
+    /// See `ExistingItems`.
+    public var isEmpty: Bool {
+        get throws {
+            for itemClass in ItemClass.allCases {
+                let sql = "SELECT EXISTS(SELECT 1 FROM \(itemClass.rawValue) WHERE tomb = 0)"
+                if try tables.number(sql) != 0 { return false }
+            }
+            return true
+        }
+    }
+
     /// Opens the sealed secret of `item`, which becomes the sealer's current item; false when the seal is broken.
     ///
     /// - Throws: `locked`, `passcodeNotSet`.

@@ -206,6 +206,9 @@ public final class KeychainWriter: ItemWriter {
     }
 
     /// See `KeychainReader`.
+    public var isEmpty: Bool { get throws { try reader.isEmpty } }
+
+    /// See `KeychainReader`.
     public func item(withKeyOf item: Item) throws -> Item? { try reader.item(withKeyOf: item) }
 
     /// See `KeychainReader`.
