@@ -22,7 +22,7 @@ public struct AgeEncryptor<Downstream: ByteSink & ~Copyable>: ByteSink, ~Copyabl
         }
         var stanzas: [Stanza] = []
         for recipient in recipients { stanzas.append(try recipient.wrap(fileKey: fileKey)) }
-        let header = Array(try AgeHeader.text(stanzas, fileKey: fileKey).utf8)
+        let header = Array(try AgeHeader(stanzas: stanzas, fileKey: fileKey).text.utf8)
         let cipher = try ChunkCipher(fileKey: fileKey, nonce: nonce)
         var downstream = downstream
         do {
