@@ -29,9 +29,7 @@ public struct AgeDecryptor<Upstream: ByteSource & ~Copyable>: ByteSource, ~Copya
     public init(_ upstream: consuming Upstream, identities: [any Identity]) throws(AgeFailure) {
         var reader = HeaderReader(upstream)
         let header = try reader.read()
-        guard header.stanzas.count == 1 || !header.stanzas.contains(where: { $0.type == ScryptRecipient.type }) else {
-            throw .mixedPassphrase
-        }
+        try AgeHeader.requireLonePassphrase(header.stanzas)
         let fileKey = try Self.fileKey(of: header, identities)
         try header.authenticate(fileKey: fileKey)
         var payload = reader.payload()

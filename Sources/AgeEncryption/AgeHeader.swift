@@ -58,6 +58,12 @@ public struct AgeHeader: Hashable, Sendable {
         guard constantTimeEqual(expected, mac) else { throw .headerAuthentication }
     }
 
+    /// Refuses a passphrase beside anything else: whoever opens a file with a passphrase relies on its being the only
+    /// way in (C2SP age, "The scrypt recipient type").
+    static func requireLonePassphrase(_ stanzas: [Stanza]) throws(AgeFailure) {
+        if stanzas.count > 1, stanzas.contains(where: { $0.type == ScryptRecipient.type }) { throw .mixedPassphrase }
+    }
+
     /// Everything that the MAC covers: the header up to and including `---`.
     private static func authenticatedText(_ stanzas: [Stanza]) -> String {
         versionPrefix + version + "\n" + stanzas.map(\.text).joined() + "---"

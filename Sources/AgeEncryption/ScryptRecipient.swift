@@ -56,8 +56,8 @@ public final class ScryptIdentity: Identity {
     ///
     /// - Throws: `AgeFailure`: `wrongPassphrase`, `workFactorTooHigh`, `mixedPassphrase`, `malformedHeader`.
     public func unwrap(_ stanzas: [Stanza]) throws(AgeFailure) -> SecretBytes? {
-        guard let stanza = stanzas.first(where: { $0.type == ScryptRecipient.type }) else { return nil }
-        guard stanzas.count == 1 else { throw .mixedPassphrase }
+        try AgeHeader.requireLonePassphrase(stanzas)
+        guard let stanza = stanzas.first, stanza.type == ScryptRecipient.type else { return nil }
         guard stanza.arguments.count == 2 else {
             throw .malformedHeader("a scrypt recipient does not have two arguments")
         }
