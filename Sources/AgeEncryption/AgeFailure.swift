@@ -23,7 +23,7 @@ public enum AgeFailure: Error, Hashable, Sendable {
     /// A passphrase cannot stand beside other recipients.
     case mixedPassphrase
     case noRecipients
-    /// A recipient is not an `age1…` X25519 recipient.
+    /// A recipient is not an `age1…` X25519 recipient, or is one that no identity has.
     case malformedRecipient
     /// A line of a recipients file is of a kind that is not supported, such as an SSH key.
     case unsupportedRecipient(line: Int, kind: String)

@@ -37,7 +37,7 @@ public struct Stanza: Hashable, Sendable {
 public protocol Recipient: Sendable {
     /// Wraps the 16-byte file key.
     ///
-    /// - Throws: `AgeFailure.cryptography`.
+    /// - Throws: `AgeFailure`: `malformedRecipient`, `cryptography`.
     func wrap(fileKey: borrowing SecretBytes) throws(AgeFailure) -> Stanza
 }
 
