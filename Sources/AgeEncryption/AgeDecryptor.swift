@@ -78,6 +78,9 @@ public struct AgeDecryptor<Upstream: ByteSource & ~Copyable>: ByteSource, ~Copya
             guard fileKey.count == fileKeySize else { throw .malformedHeader("the file key has a wrong size") }
             return fileKey
         }
+        if header.stanzas.first?.type == ScryptRecipient.type, identities.contains(where: { $0 is ScryptIdentity }) {
+            throw .wrongPassphrase
+        }
         throw .noMatchingIdentity(header.stanzas.map(\.type))
     }
 

@@ -46,15 +46,15 @@ public final class ScryptIdentity: Identity {
 
     /// Tries `passphrase`, whose bytes are used as they are.
     ///
-    /// - Parameter highestCost: base-2 logarithm of the most work that is done, up to `ScryptCost.range`.
+    /// - Parameter highestCost: base-2 logarithm of the most work that is done; above `ScryptCost.range`, its end.
     public init(passphrase: borrowing SecretBytes, highestCost: Int = defaultHighestCost) {
         self.passphrase = passphrase.copy()
-        self.highestCost = highestCost
+        self.highestCost = min(highestCost, ScryptCost.range.upperBound)
     }
 
-    /// Derives the key once its cost is known to be bearable.
+    /// Derives the key once its cost is known to be bearable; nil when the passphrase does not fit.
     ///
-    /// - Throws: `AgeFailure`: `wrongPassphrase`, `workFactorTooHigh`, `mixedPassphrase`, `malformedHeader`.
+    /// - Throws: `AgeFailure`: `workFactorTooHigh`, `mixedPassphrase`, `malformedHeader`, `cryptography`.
     public func unwrap(_ stanzas: [Stanza]) throws(AgeFailure) -> SecretBytes? {
         try AgeHeader.requireLonePassphrase(stanzas)
         guard let stanza = stanzas.first, stanza.type == ScryptRecipient.type else { return nil }
@@ -68,12 +68,10 @@ public final class ScryptIdentity: Identity {
         guard stanza.body.count == wrappedFileKeySize else {
             throw .malformedHeader("a wrapped file key has a wrong size")
         }
-        let fileKey = try cryptography { () throws(CryptographyFailure) in
+        return try cryptography { () throws(CryptographyFailure) in
             let key = try ScryptRecipient.wrapKey(passphrase, salt: salt, cost: cost)
             return try FileKeyWrap.unwrap(stanza.body, under: key)
         }
-        guard let fileKey else { throw .wrongPassphrase }
-        return fileKey
     }
 
     private func cost(_ text: String) throws(AgeFailure) -> ScryptCost {

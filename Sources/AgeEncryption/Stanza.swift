@@ -46,7 +46,7 @@ public protocol Identity: Sendable {
     /// Unwraps the file key from whichever stanza is for this identity; nil when none is.
     ///
     /// - Throws: `AgeFailure`: `malformedHeader` for a stanza of this kind that breaks its rules, and what the kind
-    ///   adds (`wrongPassphrase`, `workFactorTooHigh`).
+    ///   adds (`workFactorTooHigh`, `mixedPassphrase`).
     func unwrap(_ stanzas: [Stanza]) throws(AgeFailure) -> SecretBytes?
 }
 
