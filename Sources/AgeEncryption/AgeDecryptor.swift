@@ -81,7 +81,7 @@ public struct AgeDecryptor<Upstream: ByteSource & ~Copyable>: ByteSource, ~Copya
         if header.stanzas.first?.type == ScryptRecipient.type, identities.contains(where: { $0 is ScryptIdentity }) {
             throw .wrongPassphrase
         }
-        throw .noMatchingIdentity(header.stanzas.map(\.type))
+        throw .noMatchingIdentity(header.stanzas.map(\.displayedType))
     }
 
     private mutating func openNextChunk() {

@@ -15,7 +15,7 @@ public enum AgeFailure: Error, Hashable, Sendable {
     case headerTooLarge(String, allowed: Int)
     /// The header MAC does not fit: the header was changed.
     case headerAuthentication
-    /// No identity opens any stanza; the kinds of the stanzas, in order.
+    /// No identity opens any stanza; the kinds of the stanzas, in order, and `unknown` for each that is not age's own.
     case noMatchingIdentity([String])
     case wrongPassphrase
     /// The passphrase needs more work than allowed: base-2 logarithms.

@@ -67,8 +67,9 @@ struct HeaderReader<Source: ByteSource & ~Copyable>: ~Copyable {
 
     private mutating func stanza(_ text: [UInt8]) throws(AgeFailure) -> Stanza {
         let arguments = text.split(separator: UInt8(ascii: " "), omittingEmptySubsequences: false)
-        guard arguments.allSatisfy({ argument in !argument.isEmpty && argument.allSatisfy { (33...126).contains($0) } })
-        else { throw .malformedHeader("an argument is not visible ASCII characters") }
+        guard arguments.allSatisfy(Stanza.isArgument) else {
+            throw .malformedHeader("an argument is not visible ASCII characters")
+        }
         let texts = arguments.map { String(decoding: $0, as: UTF8.self) }
         var body: [UInt8] = []
         while true {

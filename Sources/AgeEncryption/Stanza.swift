@@ -11,9 +11,23 @@ public struct Stanza: Hashable, Sendable {
 
     /// Describes a stanza; kind and arguments are one or more visible ASCII characters each.
     public init(type: String, arguments: [String], body: [UInt8]) {
+        for argument in [type] + arguments {
+            precondition(Self.isArgument(argument.utf8), "an argument is visible ASCII characters")
+        }
         self.type = type
         self.arguments = arguments
         self.body = body
+    }
+
+    /// True for one or more visible ASCII characters.
+    static func isArgument(_ bytes: some Collection<UInt8>) -> Bool {
+        !bytes.isEmpty && bytes.allSatisfy { (33...126).contains($0) }
+    }
+
+    /// The kind as it may stand in an error: by name where it is one of age's own, else `unknown`.
+    var displayedType: String {
+        let known = ["X25519", "scrypt", "ssh-ed25519", "ssh-rsa", "mlkem768x25519", "p256tag", "mlkem768p256tag"]
+        return known.contains(type) ? type : "unknown"
     }
 
     /// The stanza as it stands in a header.
