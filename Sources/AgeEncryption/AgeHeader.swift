@@ -17,6 +17,8 @@ public struct AgeHeader: Hashable, Sendable {
 
     static let versionPrefix = "age-encryption.org/"
     static let version = "v1"
+    /// What a file in the text armor begins with instead.
+    static let armorPrefix = "-----BEGIN AGE"
 
     /// Puts together what was read.
     init(stanzas: [Stanza], mac: [UInt8]) {

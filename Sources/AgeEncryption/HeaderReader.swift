@@ -13,7 +13,7 @@ struct HeaderReader<Source: ByteSource & ~Copyable>: ~Copyable {
     }
 
     mutating func read() throws(AgeFailure) -> AgeHeader {
-        try checkStart()
+        try checkVersion()
         var stanzas: [Stanza] = []
         while true {
             let line = try nextLine()
@@ -42,27 +42,21 @@ struct HeaderReader<Source: ByteSource & ~Copyable>: ~Copyable {
         return PayloadSource(rest: rest, source: source)
     }
 
-    private mutating func checkStart() throws(AgeFailure) {
-        let armor = "-----BEGIN AGE ENCRYPTED FILE-----"
-        let version = Array("\(AgeHeader.versionPrefix)\(AgeHeader.version)\n".utf8)
-        while buffer.count < version.count, try fill() {}
-        let (start, isArmor) = buffer.withBytes { bytes in
-            (Array((0..<min(bytes.count, version.count)).map { bytes[$0] }), Self.begins(bytes, with: armor))
+    /// Tells by the first bytes what is no age file at all, and only then looks for the end of the line.
+    private mutating func checkVersion() throws(AgeFailure) {
+        while buffer.count < AgeHeader.versionPrefix.utf8.count, try fill() {}
+        let (isArmor, isAge) = buffer.withBytes { bytes in
+            (bytes.starts(with: AgeHeader.armorPrefix), bytes.starts(with: AgeHeader.versionPrefix))
         }
         if isArmor { throw .armored }
-        if start == version {
-            position = version.count
-            return
+        guard isAge, let version = Self.suffix(of: try nextLine(), after: AgeHeader.versionPrefix) else {
+            throw .notAnAgeFile
         }
-        let name = Array(AgeHeader.versionPrefix.utf8)
-        throw start.starts(with: name) && start.count > name.count ? .unsupportedVersion : .notAnAgeFile
-    }
-
-    private static func begins(_ bytes: borrowing Span<UInt8>, with text: String) -> Bool {
-        // Only as much as was read; no other file begins like this.
-        let expected = Array(text.utf8)
-        let count = min(bytes.count, expected.count)
-        return count >= 11 && (0..<count).allSatisfy { bytes[$0] == expected[$0] }
+        if version == Array(AgeHeader.version.utf8) { return }
+        guard Stanza.isArgument(version) else {
+            throw .malformedHeader("the version is not visible ASCII characters")
+        }
+        throw .unsupportedVersion
     }
 
     private mutating func stanza(_ text: [UInt8]) throws(AgeFailure) -> Stanza {
@@ -98,18 +92,18 @@ struct HeaderReader<Source: ByteSource & ~Copyable>: ~Copyable {
                 return line
             }
             searched = buffer.count
-            guard buffer.count < AgeHeader.sizeLimit else {
+            guard searched < AgeHeader.sizeLimit else {
                 throw .headerTooLarge("header bytes", allowed: AgeHeader.sizeLimit)
             }
             guard try fill() else { throw .malformedHeader("the file ends within the header") }
         }
     }
 
-    /// Reads on; false at the end of the file.
+    /// Reads on, up to the largest header; false at the end of the file.
     private mutating func fill() throws(AgeFailure) -> Bool {
         let before = buffer.count
         do {
-            try buffer.append(upTo: Self.pieceSize) { output throws(StreamFailure) in
+            try buffer.append(upTo: min(Self.pieceSize, AgeHeader.sizeLimit - buffer.count)) { output throws(StreamFailure) in
                 try source.read(into: &output)
             }
         } catch {
@@ -139,5 +133,13 @@ struct PayloadSource<Source: ByteSource & ~Copyable>: ByteSource, ~Copyable {
         let count = min(rest.count, output.freeCapacity)
         rest.withBytes { bytes in output.append(copying: bytes.extracting(0..<count)) }
         rest.removeFirst(count)
+    }
+}
+
+extension Span<UInt8> {
+    /// True when the bytes begin with those of `text`.
+    func starts(with text: String) -> Bool {
+        let start = Array(text.utf8)
+        return count >= start.count && start.indices.allSatisfy { self[$0] == start[$0] }
     }
 }
