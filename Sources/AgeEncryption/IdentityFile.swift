@@ -4,7 +4,7 @@ public import ByteStreams
 public struct IdentityFile: Sendable {
     /// The identities in order, at least one.
     public let identities: [X25519Identity]
-    /// The comment lines without `# `, in order.
+    /// The comment lines without `# `, in order; those that hold a private key are left out.
     public let comments: [String]
 
     /// Reads the text of an identity file.
@@ -26,7 +26,7 @@ public struct IdentityFile: Sendable {
                 start = end + 1
                 if line.isEmpty { continue }
                 if bytes[line.lowerBound] == UInt8(ascii: "#") {
-                    comments.append(comment(bytes, line))
+                    if !holdsPrivateKey(bytes.extracting(line)) { comments.append(comment(bytes, line)) }
                     continue
                 }
                 identities.append(try identity(bytes.extracting(line), line: number))
@@ -64,6 +64,7 @@ public struct IdentityFile: Sendable {
     public static func text(of identity: X25519Identity, comments: [String]) -> SecretBytes {
         var text = SecretBytes(capacity: 1_024)
         for comment in comments + ["public key: \(identity.recipient)"] {
+            precondition(!comment.utf8.contains { $0 == 0x0a || $0 == 0x0d }, "a comment is one line")
             text.append("# ".utf8.span)
             text.append(Array(comment.utf8).span)
             text.append(UInt8(ascii: "\n"))
@@ -79,6 +80,15 @@ public struct IdentityFile: Sendable {
         if line.starts(with: "AGE-PLUGIN-") { throw .unsupportedIdentity(line: number, kind: "plug-in") }
         if line.starts(with: "-----BEGIN ") { throw .unsupportedIdentity(line: number, kind: "SSH or PEM key") }
         throw .malformedIdentityLine(number)
+    }
+
+    /// True when a key was commented out, in whatever case and with whatever before it: it is as secret as before.
+    private static func holdsPrivateKey(_ line: borrowing Span<UInt8>) -> Bool {
+        let mark = Array("secret-key-".utf8)
+        guard line.count >= mark.count else { return false }
+        return (0...line.count - mark.count).contains { start in
+            mark.indices.allSatisfy { line[start + $0] | 0x20 == mark[$0] }
+        }
     }
 
     private static func comment(_ bytes: borrowing Span<UInt8>, _ line: Range<Int>) -> String {
