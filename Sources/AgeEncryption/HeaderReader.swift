@@ -103,7 +103,8 @@ struct HeaderReader<Source: ByteSource & ~Copyable>: ~Copyable {
     private mutating func fill() throws(AgeFailure) -> Bool {
         let before = buffer.count
         do {
-            try buffer.append(upTo: min(Self.pieceSize, AgeHeader.sizeLimit - buffer.count)) { output throws(StreamFailure) in
+            try buffer.append(upTo: min(Self.pieceSize, AgeHeader.sizeLimit - buffer.count)) {
+                output throws(StreamFailure) in
                 try source.read(into: &output)
             }
         } catch {

@@ -61,7 +61,8 @@ public final class ScryptIdentity: Identity {
         guard stanza.arguments.count == 2 else {
             throw .malformedHeader("a scrypt recipient does not have two arguments")
         }
-        guard let salt = Base64.decode(stanza.arguments[0], padded: false), salt.count == ScryptRecipient.saltSize else {
+        guard let salt = Base64.decode(stanza.arguments[0], padded: false), salt.count == ScryptRecipient.saltSize
+        else {
             throw .malformedHeader("a scrypt salt is not 16 bytes of canonical base 64")
         }
         let cost = try cost(stanza.arguments[1])

@@ -66,6 +66,8 @@ public protocol Identity: Sendable {
 
 /// Bytes of a file key.
 let fileKeySize = 16
-/// Bytes of a wrapped file key: the key and a tag. The length is checked before anything is decrypted, so that a
-/// file cannot be made that opens under many keys (C2SP age, "partitioning oracle").
+/// Bytes of a wrapped file key: the key and a tag.
+///
+/// The length is checked before anything is decrypted, so that a file cannot be made that opens under many keys (C2SP
+/// age, "partitioning oracle").
 let wrappedFileKeySize = 32
