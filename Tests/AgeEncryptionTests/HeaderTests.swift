@@ -91,16 +91,29 @@ import Testing
         #expect(failure(long) == .headerTooLarge("header bytes", allowed: 1 << 20))
     }
 
-    @Test(
-        "a header of exactly the allowed size is read, and one byte more is not",
-        arguments: [1, ChunkCipher.plaintextSize])
-    func exactSize(_ payload: Int) {
-        let version = "age-encryption.org/v1\n"
+    @Test("a header of exactly the allowed size is read, and one byte more is not")
+    func exactSize() {
+        let version = "age-encryption.org/v1\n-> "
         let rest = "\n\n--- \(Self.code)\n"
-        let room = (1 << 20) - version.utf8.count - rest.utf8.count - 3
+        let room = (1 << 20) - version.utf8.count - rest.utf8.count
         for (excess, expected) in [(0, nil), (1, AgeFailure.headerTooLarge("header bytes", allowed: 1 << 20))] {
-            let text = version + "-> " + String(repeating: "a", count: room + excess) + rest
-            #expect(failure(text + String(repeating: "\n", count: payload)) == expected)
+            let text = version + String(repeating: "a", count: room + excess) + rest + "payload"
+            let result = ageFailure { _ = try AgeHeader.read(from: RoundPieces(Array(text.utf8))) }
+            #expect(result == expected)
+        }
+    }
+
+    /// Delivers a thousand bytes a call, so that no piece ends where a limit does.
+    private struct RoundPieces: ByteSource, ~Copyable {
+        private let bytes: [UInt8]
+        private var offset = 0
+
+        init(_ bytes: [UInt8]) { self.bytes = bytes }
+
+        mutating func read(into output: inout OutputSpan<UInt8>) throws(StreamFailure) {
+            let end = min(offset + min(1_000, output.freeCapacity), bytes.count)
+            for index in offset..<end { output.append(bytes[index]) }
+            offset = end
         }
     }
 
