@@ -77,7 +77,7 @@ let package = Package(
         tests("DeviceIdentity"),
         tests("TarArchive"),
         tests("GzipStreams"),
-        tests("AgeEncryption"),
+        tests("AgeEncryption", ["CZlib"]),
         tests("KeychainModel"),
         tests("KeychainStore", [grdb]),
         tests("BackupArchive", ["AgeEncryption", "DeviceIdentity", "KeychainModel"]),
