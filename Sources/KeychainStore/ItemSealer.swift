@@ -116,7 +116,8 @@ struct ItemSealer: ~Copyable {
     }
 
     /// Appends the tag of clear bytes: the cipher used as a MAC, with nothing to encrypt.
-    private mutating func tag(_ clear: borrowing Span<UInt8>, into blob: inout SecretBytes) throws(CryptographyFailure) {
+    private mutating func tag(_ clear: borrowing Span<UInt8>, into blob: inout SecretBytes) throws(CryptographyFailure)
+    {
         associatedData.append(clear)
         defer { associatedData.removeLast(clear.count) }
         try associatedData.withBytes { data throws(CryptographyFailure) in

@@ -59,26 +59,24 @@ public final class KeychainReader: ExistingItems {
     ///
     /// - Throws: `locked`, `passcodeNotSet`.
     func opens(
-        _ item: Item, _ blob: borrowing SecretBytes, into secret: inout SecretBytes
+        _ item: Item, _ blob: [UInt8], into secret: inout SecretBytes
     ) throws(KeychainStoreError) -> Bool {
         let key = try keychain.key(item.accessibility)
         sealer.begin(item)
-        return try blob.withBytes { span throws(KeychainStoreError) in
-            try sealer.open(span, under: key, into: &secret)
-        }
+        return try sealer.open(blob.span, under: key, into: &secret)
     }
 
     /// Opens the sealed secret of `item`.
     ///
     /// - Throws: `locked`, `passcodeNotSet`, `itemDamaged`.
     func open(
-        _ item: Item, _ blob: borrowing SecretBytes, into secret: inout SecretBytes
+        _ item: Item, _ blob: [UInt8], into secret: inout SecretBytes
     ) throws(KeychainStoreError) {
         guard try opens(item, blob, into: &secret) else { throw .itemDamaged(item.uuid) }
     }
 
     /// True for a row whose contents make no item or whose seal is known to be broken; a locked one counts as whole.
-    func isDamaged(_ found: borrowing ItemTables.Found) throws(KeychainStoreError) -> Bool {
+    func isDamaged(_ found: ItemTables.Found) throws(KeychainStoreError) -> Bool {
         guard let item = found.item else { return true }
         if keychain.classKeys[item.accessibility] == nil { return false }
         return try !opens(item, found.blob, into: &opened)
@@ -106,7 +104,11 @@ public final class KeychainReader: ExistingItems {
             return false
         }
         switch form {
-        case .stored: return constantTimeEqual(found.blob, secret)
+        case .stored:
+            // Ciphertext: the time that a comparison takes tells nothing.
+            return secret.withBytes { bytes in
+                bytes.count == found.blob.count && found.blob.indices.allSatisfy { found.blob[$0] == bytes[$0] }
+            }
         case .plain:
             guard try opens(stored, found.blob, into: &opened) else { return false }
             return stored.secretSize == nil || constantTimeEqual(opened, secret)

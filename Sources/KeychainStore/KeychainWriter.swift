@@ -136,7 +136,7 @@ public final class KeychainWriter: ItemWriter {
 
     /// Writes an item of an archive; see `ItemWriter`.
     ///
-    /// - Throws: `passcodeNotSet` for an `akpu` item, `locked`, `duplicateUUID`, `itemDamaged` when a stored secret has
+    /// - Throws: `passcodeNotSet` for an `akpu` item, `locked`, `duplicateUUID`, `itemDamaged` when the secret has
     ///   not the size that the item says, or a failure of the file.
     public func put(
         _ item: Item, line: borrowing Span<UInt8>, secret: borrowing SecretBytes, in form: SecretForm,
@@ -158,6 +158,7 @@ public final class KeychainWriter: ItemWriter {
     ) throws(KeychainStoreError) {
         switch form {
         case .plain:
+            guard item.secretSize == nil || item.secretSize == secret.count else { throw .itemDamaged(item.uuid) }
             let key = try keychain.key(item.accessibility)
             reader.sealer.begin(item, line: line)
             try secret.withBytes { bytes throws(KeychainStoreError) in

@@ -171,6 +171,28 @@ import Testing
         }
     }
 
+    @Test("the connection is durable, distrusts its file and keeps out of other files")
+    func settings() throws {
+        try bench.open().connection.queue.inDatabase { database throws in
+            let expected = [
+                "synchronous": 2, "cell_size_check": 1, "mmap_size": 0, "temp_store": 2, "secure_delete": 1,
+                "trusted_schema": 0,
+            ]
+            for (name, value) in expected {
+                // Where SQLite is built without memory mapping it answers nothing.
+                #expect(try Int.fetchOne(database, sql: "PRAGMA \(name)") ?? 0 == value, "\(name)")
+            }
+            #expect(try String.fetchOne(database, sql: "PRAGMA journal_mode") == "delete")
+            for sql in [
+                "ATTACH ':memory:' AS other", "PRAGMA writable_schema=ON; DELETE FROM sqlite_schema",
+                "SELECT load_extension('x')", "SELECT \"no such column\"",
+                "SELECT zeroblob(\(ItemLimits.secretSize + 3 * ItemLimits.attributesSize))",
+            ] {
+                #expect(throws: DatabaseError.self, "\(sql)") { try database.execute(sql: sql) }
+            }
+        }
+    }
+
     @Test("the schema of format version 1 never changes")
     func golden() {
         let text = Schema.entries.map { "\($0.type) \($0.name) \($0.table) \($0.sql)\n" }.joined()

@@ -1,5 +1,6 @@
 import ByteStreams
 import DeviceIdentity
+import GRDB
 import KeychainModel
 import TestSupport
 import Testing
@@ -136,6 +137,50 @@ import Testing
             }
         }
         #expect(try target.items() == [third])
+    }
+
+    @Test(
+        "a secret that has not the size its item says is refused in both forms", arguments: [SecretForm.plain, .stored])
+    func wrongSize(form: SecretForm) throws {
+        let target = try target()
+        let item = try password("x").completed(now: moment(2), secretSize: 4)
+        let longer = try target.add(password("y"), secret: "12345".secret, now: moment(1))
+        let secret = form == .plain ? Array("12345".utf8) : try target.visit(.stored).secrets[0]
+        #expect(throws: KeychainStoreError.itemDamaged(item.uuid)) {
+            try target.writeItems { writer in
+                try line(item).withBytes {
+                    try writer.put(item, line: $0, secret: SecretBytes(copying: secret), in: form, replacing: nil)
+                }
+            }
+        }
+        #expect(try target.items() == [longer])
+    }
+
+    @Test("a full disk is said, the change is undone, and the keychain goes on working")
+    func fullDisk() throws {
+        let target = try target()
+        let item = try target.add(password("before"), secret: "1".secret, now: moment(1))
+        func limitPages(_ count: Int) throws {
+            try target.connection.queue.inDatabase { try $0.execute(sql: "PRAGMA max_page_count = \(count)") }
+        }
+        try limitPages(1)
+        var added = 0
+        #expect(throws: KeychainStoreError.diskFull) {
+            try target.importItems { writer in
+                for number in 0..<1_000 {
+                    // A careless caller goes on after each failure.
+                    do {
+                        try writer.add(password("\(number)"), secret: "2".secret, now: moment(1))
+                        added += 1
+                    } catch KeychainStoreError.diskFull {}
+                }
+            }
+        }
+        #expect(added > 0 && added < 1_000)
+        #expect(try target.items() == [item])
+        try limitPages(100_000)
+        try target.add(password("after"), secret: nil, now: moment(2))
+        try target.checkIntegrity()
     }
 
     @Test("a failure that the body swallows still commits nothing")
