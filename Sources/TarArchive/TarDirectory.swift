@@ -119,15 +119,13 @@ private struct StrictScan {
     }
 
     private func bytes(at position: UInt64, count: Int) throws(StreamFailure) -> [UInt8] {
-        var bytes = SecretBytes(capacity: count)
-        while bytes.count < count {
-            let before = bytes.count
-            try bytes.append(upTo: count - before) { output throws(StreamFailure) in
-                try file.read(at: position + UInt64(before), into: &output)
+        try [UInt8](capacity: count) { output throws(StreamFailure) in
+            while output.count < count {
+                let before = output.count
+                try file.read(at: position + UInt64(before), upTo: count - before, into: &output)
+                if output.count == before { throw StreamFailure(.readingContainer, .truncated, offset: size) }
             }
-            if bytes.count == before { throw StreamFailure(.readingContainer, .truncated, offset: size) }
         }
-        return bytes.withBytes { span in span.indices.map { span[$0] } }
     }
 
     private func malformed(_ rule: String, _ position: UInt64) -> StreamFailure {
