@@ -114,6 +114,8 @@ public struct RestoreBackup {
             guard visitor.ordinal == plan.actions.count else {
                 throw ArchiveFailure.damaged(rule: "it changed while it was being restored")
             }
+            // What is read ahead of a signal would otherwise still be committed behind it.
+            if Interruption.isRequested { throw ArchiveFailure.stream(StreamFailure(.writing, .interrupted)) }
             return plan.report
         }
     }

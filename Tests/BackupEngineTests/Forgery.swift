@@ -142,7 +142,7 @@ struct Forgery {
             line.replaceSubrange(start..<line.index(start, offsetBy: 64), with: hash.hex)
         }
         let (lastMetadata, lastSecrets) = (metadata.count - 1, secrets.count - 1)
-        guard metadata[lastMetadata].hasPrefix("{\"end\""), secrets[lastSecrets].hasPrefix("{\"end\"") else { return }
+        guard metadata.last?.hasPrefix("{\"end\"") == true, secrets.last?.hasPrefix("{\"end\"") == true else { return }
         let headerHash = SHA256.hash(Array(header.utf8).span)
         put(headerHash, "header", &metadata[lastMetadata])
         put(headerHash, "header", &secrets[lastSecrets])

@@ -15,7 +15,8 @@ struct HostileCase: Sendable, CustomTestStringConvertible {
 
         func fits(_ error: (any Error)?) -> Bool {
             switch (self, error) {
-            case (.damaged(let part), ArchiveFailure.damaged(let rule)?): rule.contains(part)
+            case (.damaged(let parts), ArchiveFailure.damaged(let rule)?):
+                parts.isEmpty || parts.split(separator: "|").contains { rule.contains($0) }
             case (.limit(let part), ArchiveFailure.limit(let rule)?): rule.contains(part)
             case (.exactly(let failure), let found as ArchiveFailure): found == failure
             case (.refused(let isRight), let found as RestoreRefusal): isRight(found)

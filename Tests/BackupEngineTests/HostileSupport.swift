@@ -1,3 +1,4 @@
+import Foundation
 import AgeEncryption
 import BackupArchive
 import ByteStreams
@@ -121,5 +122,14 @@ final class RecordingTarget: StoredItemTarget, ItemWriter {
         _ item: Item, line: borrowing Span<UInt8>, secret: borrowing SecretBytes, in form: SecretForm, replacing: Item?
     ) throws {
         written += 1
+    }
+}
+
+extension TemporaryFolder {
+    /// Replaces the bytes of a file that others may have open.
+    func overwrite(_ name: String, _ bytes: [UInt8]) throws {
+        let file = try #require(FileHandle(forWritingAtPath: path(name)))
+        try file.write(contentsOf: bytes)
+        try file.close()
     }
 }
