@@ -101,8 +101,6 @@ enum Refusal: Error, Hashable, Sendable {
     case deviceKeyMissing(keychains: Int)
     /// The rows of an unencrypted archive open only under the keys of the keychain that they came from.
     case otherKeychain(keychain: String)
-    /// Standard output is a terminal and would get bytes that are not text.
-    case binaryToTerminal
 }
 
 /// What is told about a refusal.
@@ -127,11 +125,8 @@ func explain(_ refusal: Refusal) -> Explanation {
         Explanation(
             .refused,
             "the unencrypted archive came from another keychain than \(quoted(keychain)), whose keys it needs",
-            hint: "restore it into a new keychain with '\(OptionName.keychain.spelling) NAME'; the passcode of that time "
+            hint:
+                "restore it into a new keychain with '\(OptionName.keychain.spelling) NAME'; the passcode of that time "
                 + "opens it")
-    case .binaryToTerminal:
-        Explanation(
-            .refused, "standard output is a terminal and would get bytes that are not text",
-            hint: "redirect it to a file, or use '\(OptionName.output.spelling)'")
     }
 }
