@@ -60,7 +60,7 @@ struct StoryTests {
 /// The words that lead to each verb of the program.
 func verbPaths(below command: any ParsableCommand.Type = CommandLineTool.self) -> [[String]] {
     let configuration = command.configuration
-    let children = configuration.subcommands + configuration.groupedSubcommands.flatMap(\.subcommands)
+    let children = configuration.subcommands
     if children.isEmpty { return [[]] }
     return children.flatMap { child in
         verbPaths(below: child).map { [child.configuration.commandName ?? "\(child)"] + $0 }

@@ -13,7 +13,8 @@ struct ArchiveKeyOptions: ParsableArguments {
 
     @Option(
         name: OptionName.recipient.name,
-        help: ArgumentHelp("A public key (age1…) whose identity opens the archive; may be repeated.", valueName: "recipient"))
+        help: ArgumentHelp(
+            "A public key (age1…) whose identity opens the archive; may be repeated.", valueName: "recipient"))
     var recipient: [String] = []
 
     @Option(
@@ -60,7 +61,8 @@ struct ArchiveKeyOptions: ParsableArguments {
     func addPassphrase(to protection: inout ArchiveProtection, in session: Session) throws {
         guard passphrase != nil || !protection.isComplete else { return }
         let wanted = WantedSecret(
-            what: "passphrase of the archive (empty to have one made up)", flag: .passphrase, source: passphrase)
+            what: "passphrase of the archive", note: "empty to have one made up", flag: .passphrase,
+            source: passphrase)
         guard let cost = session.world.costs.passphrase else { return }
         if let secret = try session.secrets.new(wanted) {
             try protection.addPassphrase(secret, cost: cost)
@@ -82,8 +84,9 @@ struct ArchiveKeyOptions: ParsableArguments {
     private static func parse(file path: String, _ session: Session) throws -> [X25519Recipient] {
         session.subjects.path = path
         let text = try PrivateFile.readPublic(session.world.resolve(path))
-        return try RecipientFile.parse(text.withBytes { bytes in
-            String(decoding: bytes.indices.map { bytes[$0] }, as: UTF8.self)
-        })
+        return try RecipientFile.parse(
+            text.withBytes { bytes in
+                String(decoding: bytes.indices.map { bytes[$0] }, as: UTF8.self)
+            })
     }
 }

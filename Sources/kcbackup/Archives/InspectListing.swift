@@ -124,14 +124,18 @@ private struct Summary {
 
     var lines: [String] {
         let classes = ItemClass.allCases.filter { byClass[$0] > 0 }.map { counted(byClass[$0], $0.name) }
-        var lines = ["\n" + counted(total, "item") + (classes.isEmpty ? "" : ": " + classes.joined(separator: ", ")) + "\n"]
+        var lines = [
+            "\n" + counted(total, "item") + (classes.isEmpty ? "" : ": " + classes.joined(separator: ", ")) + "\n"
+        ]
         let staying = Verdict.Reason.allCases.compactMap { reason in byReason[reason].map { (reason, $0) } }
         for (reason, count) in staying {
             lines.append("\(count == 1 ? "1 stays" : "\(count) stay") behind: \(reason.words)\n")
         }
         if let contents {
             if contents.omitted > 0 {
-                lines.append("\(counted(contents.omitted, "item")) of the keychain in no archive: WhenPasscodeSetThisDeviceOnly\n")
+                lines.append(
+                    "\(counted(contents.omitted, "item")) of the keychain in no archive: WhenPasscodeSetThisDeviceOnly\n"
+                )
             }
             if contents.damaged > 0 {
                 lines.append("\(counted(contents.damaged, "item")) could not be read when the archive was made\n")
@@ -144,7 +148,8 @@ private struct Summary {
 /// The columns of the list.
 enum InspectColumns {
     static let all: [Table.Column] = [
-        Table.Column(title: "CLASS"), Table.Column(title: "SERVICE", least: 10), Table.Column(title: "ACCOUNT", least: 8),
+        Table.Column(title: "CLASS"), Table.Column(title: "SERVICE", least: 10),
+        Table.Column(title: "ACCOUNT", least: 8),
         Table.Column(title: "LABEL", least: 8), Table.Column(title: "GROUP", least: 8),
         Table.Column(title: "ACCESSIBLE", least: 8), Table.Column(title: "CREATED"), Table.Column(title: "MODIFIED"),
         Table.Column(title: "SIZE", alignment: .right), Table.Column(title: "VERDICT"),

@@ -69,7 +69,8 @@ struct RestoreTarget {
 
     private func newPasscode() throws -> SecretBytes? {
         let passcode = try session.secrets.new(
-            WantedSecret(what: passcodeWords(local.name), flag: .passcode, source: options.passcode))
+            WantedSecret(
+                what: passcodeWords(local.name), note: "empty for none", flag: .passcode, source: options.passcode))
         if passcode == nil { session.warn("the new keychain has no passcode: this device alone opens it") }
         return passcode
     }

@@ -13,8 +13,7 @@ struct RestoreText {
     let keychain: String
 
     func tell(_ session: Session) throws {
-        for (item, action) in decisions {
-            guard action.isUnremarkable else { continue }
+        for (item, action) in decisions where action.isUnremarkable {
             session.note("\(action.name): \(item.words)")
         }
         // Nothing is left behind in silence, whoever watches.
@@ -62,7 +61,9 @@ struct RestoreText {
             ),
             (
                 "staysBehind",
-                .list(report.stayingBehind.map { JSONValue.item($0.item).adding([("reason", .text($0.reason.rawValue))]) })
+                .list(
+                    report.stayingBehind.map { JSONValue.item($0.item).adding([("reason", .text($0.reason.rawValue))]) }
+                )
             ),
             (
                 "failing",

@@ -63,7 +63,7 @@ struct ItemAddCommand: Verb {
         }
         let value = try secret.read(isPublic: itemClass == .certificate, in: session)
         let item = try store.add(draft, secret: value, now: session.now)
-        session.note("added: \(words(for: item))")
+        session.note("added: \(item.words)")
         if style.json { try session.result(["items": [.item(item)]], []) }
         return .ok
     }

@@ -34,7 +34,7 @@ struct ItemDeleteCommand: Verb {
         let count = matches.items.count + matches.damaged
         if count == 0 { throw KeychainStoreError.itemNotFound }
         if count > 1 {
-            if style.verbose { for item in matches.items { session.note(words(for: item)) } }
+            if style.verbose { for item in matches.items { session.note(item.words) } }
             try session.confirm("Delete \(count) items?", isGiven: yes)
         }
         try store.importItems { writer in
@@ -42,7 +42,7 @@ struct ItemDeleteCommand: Verb {
             for item in matches.items { try writer.delete(matching: ItemQuery(item), now: session.now) }
             if matches.damaged > 0 { try writer.delete(matching: query, now: session.now) }
         }
-        for item in matches.items { session.note("deleted: \(words(for: item))") }
+        for item in matches.items { session.note("deleted: \(item.words)") }
         if matches.damaged > 0 { session.note("deleted: \(counted(matches.damaged, "damaged item"))") }
         if style.json { try session.result(["items": .list(matches.items.map { .item($0) })], []) }
         return .ok

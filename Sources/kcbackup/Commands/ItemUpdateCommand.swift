@@ -60,7 +60,7 @@ struct ItemUpdateCommand: Verb {
                 try writer.update(matching: ItemQuery(item), set: changes, secret: value, now: session.now)
             }
         }
-        for item in updated { session.note("changed: \(words(for: item))") }
+        for item in updated { session.note("changed: \(item.words)") }
         if style.json { try session.result(["items": .list(updated.map { .item($0) })], []) }
         return session.status(ofDamaged: matches.damaged)
     }

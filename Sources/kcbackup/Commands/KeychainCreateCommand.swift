@@ -64,6 +64,6 @@ struct KeychainCreateCommand: Verb {
 
     private func newPasscode(_ name: String, in session: Session) throws -> SecretBytes? {
         try session.secrets.new(
-            WantedSecret(what: passcodeWords(name), flag: .passcode, source: passcode))
+            WantedSecret(what: passcodeWords(name), note: "empty for none", flag: .passcode, source: passcode))
     }
 }

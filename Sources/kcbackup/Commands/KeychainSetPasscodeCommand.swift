@@ -52,7 +52,9 @@ struct KeychainSetPasscodeCommand: Verb {
         try keychain.unlock(passcode: current, now: session.now)
         let new: SecretBytes? =
             noPasscode
-            ? nil : try session.secrets.new(WantedSecret(what: words, flag: .newPasscode, source: newPasscode))
+            ? nil
+            : try session.secrets.new(
+                WantedSecret(what: words, note: "empty for none", flag: .newPasscode, source: newPasscode))
         if new == nil { try confirmRemoval(keychain, in: session) }
         try keychain.setPasscode(current: current, new: new, cost: session.world.costs.passcode, now: session.now)
         session.note(keychain.hasPasscode ? "passcode set" : "keychain \(quoted(local.name)) has no passcode now")
@@ -67,7 +69,7 @@ struct KeychainSetPasscodeCommand: Verb {
     private func confirmRemoval(_ keychain: Keychain, in session: Session) throws {
         session.warn("without a passcode, whoever can use your account on this device can read this keychain")
         let bound = try keychain.passcodeBoundItems()
-        for item in bound.items { session.warn("will be deleted with the passcode: \(words(for: item))") }
+        for item in bound.items { session.warn("will be deleted with the passcode: \(item.words)") }
         let count = bound.items.count + bound.damaged
         let question =
             count == 0 ? "Remove the passcode?" : "Remove the passcode, and delete \(counted(count, "item"))?"

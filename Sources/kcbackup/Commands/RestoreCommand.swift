@@ -29,7 +29,8 @@ struct RestoreCommand: Verb {
 
     @Option(
         name: OptionName.onConflict.name,
-        help: ArgumentHelp("What wins where an item is there already: newer, keep, overwrite or fail.", valueName: "policy"))
+        help: ArgumentHelp(
+            "What wins where an item is there already: newer, keep, overwrite or fail.", valueName: "policy"))
     var onConflict: ConflictPolicy = .newer
 
     @Flag(name: OptionName.replace.name, help: "Remove local items that are not synchronizable first.")

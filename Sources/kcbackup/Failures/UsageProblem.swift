@@ -99,8 +99,6 @@ enum Refusal: Error, Hashable, Sendable {
     case otherName(keychain: String)
     /// The device key is gone while its keychains are still there.
     case deviceKeyMissing(keychains: Int)
-    /// Standard output is a terminal and would get bytes that are not text.
-    case binaryToTerminal
 }
 
 /// What is told about a refusal.
@@ -121,9 +119,5 @@ func explain(_ refusal: Refusal) -> Explanation {
             "the device key is missing, and \(counted(keychains, "keychain")) here can be opened with no other",
             hint: "put 'device.key' back from your copy of the home folder",
             "'kcbackup device renew' makes another device of this one, which opens none of them")
-    case .binaryToTerminal:
-        Explanation(
-            .refused, "standard output is a terminal and would get bytes that are not text",
-            hint: "redirect it to a file, or use '\(OptionName.output.spelling)'")
     }
 }

@@ -18,6 +18,8 @@ protocol SecretInput {
 struct WantedSecret {
     /// Its name in a sentence, such as "passcode of keychain 'login'".
     var what: String
+    /// What to tell somebody who is asked for a new one, in brackets; empty for nothing.
+    var note = ""
     /// The option that names its source.
     var flag: OptionName
     /// Its source; nil asks a person, if there is one.
@@ -43,7 +45,8 @@ struct SourcedSecretInput: SecretInput {
 
     func new(_ wanted: WantedSecret) throws -> SecretBytes? {
         guard try asksPerson(wanted) else { return try sourced(wanted) }
-        let secret = try world.terminal.readSecret("Enter the new \(wanted.what): ")
+        let secret = try world.terminal.readSecret(
+            "Enter the new \(wanted.what)\(wanted.note.isEmpty ? "" : " (\(wanted.note))"): ")
         if secret.isEmpty, !wanted.isContent { return nil }
         let again = try world.terminal.readSecret("Enter it again: ")
         guard constantTimeEqual(secret, again) else { throw SecretProblem.differ(what: wanted.what) }

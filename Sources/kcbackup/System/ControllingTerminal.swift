@@ -16,9 +16,10 @@ struct ControllingTerminal: Terminal {
     func readSecret(_ prompt: String) throws(TerminalFailure) -> SecretBytes {
         let terminal = try Opened()
         defer { terminal.close() }
-        try terminal.show(prompt)
+        // Before the question is asked, so that nothing of the answer is echoed or dropped.
         guard let settings = terminal.silence() else { throw .unavailable }
         defer { terminal.restore(settings) }
+        try terminal.show(prompt)
         let line = try terminal.readLine(limit: Self.lineLimit)
         // The line feed that was typed has not been echoed.
         try terminal.show("\n")

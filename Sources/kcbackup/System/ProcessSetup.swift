@@ -11,6 +11,10 @@ enum ProcessSetup {
     /// Closes the ways in which memory, files or a caller's mistakes could give a secret away.
     static func run() {
         for signal in crashSignals { _ = Glibc.signal(signal, SIG_DFL) }
+        // A caller with threads may hand down a mask that would keep SIGINT and SIGTERM from ever arriving.
+        var none = sigset_t()
+        unsafe sigemptyset(&none)
+        unsafe sigprocmask(SIG_SETMASK, &none, nil)
         // Were one of the three missing, the next file opened would take its place, and messages would go into it.
         for descriptor in Int32(0)...2 where fcntl(descriptor, F_GETFD) == -1 { _ = unsafe open("/dev/null", O_RDWR) }
         umask(0o077)

@@ -41,8 +41,9 @@ enum ShellCommand {
         } catch {
             trouble = .stream(error)
         }
-        // Whatever is still to come meets a closed pipe, so that waiting ends.
+        // Whatever is still to come meets a closed pipe, and a command that prints nothing is told to end.
         close(ends[0])
+        if trouble != nil { kill(process, SIGTERM) }
         let status = wait(for: process)
         if let trouble { throw trouble }
         if output.count > limit { throw .tooLong(limit: limit) }
@@ -58,15 +59,18 @@ enum ShellCommand {
         defer { unsafe posix_spawn_file_actions_destroy(&actions) }
         unsafe posix_spawn_file_actions_adddup2(&actions, output, 1)
 
-        // The signals that this program ignores are the command's to decide on.
+        // The signals that this program ignores are the command's to decide on, and none is held back from it.
         var attributes = posix_spawnattr_t()
         unsafe posix_spawnattr_init(&attributes)
         defer { unsafe posix_spawnattr_destroy(&attributes) }
+        var mask = sigset_t()
+        unsafe sigemptyset(&mask)
+        unsafe posix_spawnattr_setsigmask(&attributes, &mask)
         var defaults = sigset_t()
         unsafe sigemptyset(&defaults)
         for signal in [SIGPIPE, SIGXFSZ] { unsafe sigaddset(&defaults, signal) }
         unsafe posix_spawnattr_setsigdefault(&attributes, &defaults)
-        unsafe posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGDEF))
+        unsafe posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK))
 
         let arguments = unsafe strings(["/bin/sh", "-c", command])
         let variables = unsafe strings(environment.map { "\($0.key)=\($0.value)" })

@@ -1,13 +1,5 @@
 internal import KeychainModel
 
-/// An item in a few words: what it is and what it is for, never its secret.
-func words(for item: Item) -> String {
-    let service = item.attributes.text(.svce) ?? item.attributes.text(.srvr)
-    let names = [service, item.attributes.text(.acct)].compactMap { $0 }.filter { !$0.isEmpty }
-    let shown = names.isEmpty ? [item.attributes.text(.labl)].compactMap { $0 } : names
-    return ([item.itemClass.name] + shown.map { quoted($0) } + ["(\(item.accessibility.name))"]).joined(separator: " ")
-}
-
 /// The table of items that `item list` and `inspect` show.
 struct ItemTable {
     private var table: Table

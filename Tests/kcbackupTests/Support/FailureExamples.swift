@@ -48,11 +48,11 @@ enum FailureExamples {
         .repeated(.keychain), .empty(.output), .together(.passcode, .noPasscode), .needs(.json, .output),
         .malformed(.set, form: "CODE=VALUE or CODE:base64=VALUE"), .keychainTwice, .keychainName,
         .attributeTwice("svce"), .noCondition, .noChange, .severalSecrets(2), .noSecret, .deviceID, .noRestoreKey,
-        .unencryptedWith(.recipient),
+        .unencryptedWith(.recipient), .emptyArchive,
     ]
     private static let refusals: [Refusal] = [
         .unattended(question: "Delete 2 items?", .yes), .declined, .otherName(keychain: "login"),
-        .deviceKeyMissing(keychains: 2), .binaryToTerminal,
+        .deviceKeyMissing(keychains: 2), .otherKeychain(keychain: "login"),
     ]
     private static let secrets: [SecretProblem] = [
         .noSource(what: "passcode of keychain 'login'", .passcode), .notASource(.passphrase),

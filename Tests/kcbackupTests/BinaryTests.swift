@@ -1,0 +1,137 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import kcbackup
+
+@Suite("The program as a process")
+struct BinaryTests {
+    private let folder: TemporaryFolder
+    private let environment: [String: String]
+
+    init() throws {
+        folder = try TemporaryFolder()
+        environment = ["HOME": folder.path, "PATH": "/usr/bin:/bin", "KCBACKUP": try Self.program()]
+    }
+
+    /// The binary, which lies beside the one with the tests.
+    private static func program() throws -> String {
+        let tests = CommandLine.arguments.first { $0.contains(".xctest") } ?? "/proc/self/exe"
+        let folder = URL(filePath: tests).resolvingSymlinksInPath().deletingLastPathComponent()
+        let program = folder.appending(path: "kcbackup").path
+        if FileManager.default.isExecutableFile(atPath: program) { return program }
+        throw CocoaError(.fileNoSuchFile)
+    }
+
+    private func shell(_ script: String) throws -> ExternalProgram.Outcome {
+        try ExternalProgram.run("bash", ["-c", script], environment: environment, in: folder.path)
+    }
+
+    @Test("Closed standard streams do no harm, and no message lands in a file of ours")
+    func closedStreams() throws {
+        let outcome = try shell(
+            """
+            "$KCBACKUP" keychain create --no-passcode <&- >&- 2>&-
+            echo $?
+            "$KCBACKUP" keychain create --no-passcode <&- >&- 2>&-
+            echo $?
+            "$KCBACKUP" keychain info | head -1
+            grep -rl "kcbackup: " .local || echo clean
+            """)
+        #expect(outcome.text == "0\n16\nkeychain  login\nclean\n")
+    }
+
+    @Test("A full disk and a closed pipe are noticed")
+    func lostOutput() throws {
+        let outcome = try shell(
+            """
+            "$KCBACKUP" --version >/dev/full 2>/dev/null
+            echo $?
+            exec 3> >(true); wait $!
+            "$KCBACKUP" --version >&3
+            echo $?
+            """)
+        #expect(outcome.text == "74\n141\n")
+        #expect(outcome.errorText == "")
+    }
+
+    @Test("The process leaves no core and makes private files only, and what it starts gets the signals back")
+    func processIsHardened() throws {
+        let outcome = try shell(
+            """
+            "$KCBACKUP" keychain create --no-passcode -q 2>/dev/null
+            "$KCBACKUP" item add --service a --secret 'cmd:echo $(ulimit -c) $(umask) $(grep SigIgn /proc/self/status)'
+            "$KCBACKUP" item find --service a --reveal
+            echo
+            find .local -perm /077
+            """)
+        // The C library keeps signals 32 and 33 to itself; SIGPIPE is 13 and SIGXFSZ 25.
+        #expect(outcome.text.wholeMatch(of: /0 0077 SigIgn: [0-9a-f]{9}0000000\n/) != nil, "\(outcome.text)")
+    }
+
+    @Test("A signal ends the run with its status, and no child stays to be waited for")
+    func signals() throws {
+        let outcome = try shell(
+            """
+            "$KCBACKUP" keychain create --passcode 'cmd:echo walnut' -q
+            mkfifo ready
+            exec 4<>ready
+            for signal in INT TERM; do
+              "$KCBACKUP" item add --service a --passcode 'cmd:echo >ready; exec sleep 600' 2>messages &
+              read -t 60 -u 4 || exit
+              kill -$signal $!
+              wait $!
+              echo $?
+              cat messages
+            done
+            """)
+        #expect(
+            outcome.text == """
+                130
+                kcbackup: error: interrupted; nothing half-written is left
+                143
+                kcbackup: error: interrupted; nothing half-written is left
+
+                """)
+    }
+
+    @Test("On a terminal a secret is asked for without echo, and the echo is back in every case")
+    func terminal() throws {
+        let outcome = try shell(
+            """
+            # read -d : takes all up to the colon at the end of a prompt.
+            coproc { script -qec '"$KCBACKUP" keychain create typed; echo "status $?"; stty -a' /dev/null; }
+            read -r -t 60 -d : -u ${COPROC[0]} asked; echo "$asked"
+            echo walnut >&${COPROC[1]}
+            read -r -t 60 -d : -u ${COPROC[0]} asked
+            echo walnut >&${COPROC[1]}
+            cat <&${COPROC[0]} >rest
+            grep -c walnut rest; grep -o "status [0-9]*" rest; grep -ow -e "-*echo" rest
+            coproc { script -qec 'trap : INT; "$KCBACKUP" keychain create other; echo "status $?"; stty -a' /dev/null; }
+            read -r -t 60 -d : -u ${COPROC[0]} asked
+            printf '\\003' >&${COPROC[1]}
+            cat <&${COPROC[0]} >rest
+            grep -o "status [0-9]*" rest; grep -ow -e "-*echo" rest
+            "$KCBACKUP" keychain info typed --json >/dev/null; echo $?
+            "$KCBACKUP" keychain info other 2>/dev/null; echo $?
+            """)
+        #expect(
+            outcome.text == """
+                Enter the new passcode of keychain 'typed' (empty for none)
+                0
+                status 0
+                echo
+                status 130
+                echo
+                0
+                10
+
+                """, "\(outcome.errorText)")
+    }
+
+    @Test("Without HOME the user database names the home folder")
+    func withoutHome() throws {
+        let outcome = try shell(#"env -u HOME -u XDG_DATA_HOME "$KCBACKUP" keychain info ./none.keychain"#)
+        #expect(outcome.status == 10)
+    }
+}

@@ -1,0 +1,117 @@
+import Foundation
+import KeychainModel
+import TestSupport
+import Testing
+
+@testable import kcbackup
+
+@Suite("Devices")
+struct DeviceTests {
+    private let home: TestHome
+
+    init() throws {
+        home = try TestHome()
+        try home.write("passcode", "walnut\n")
+        try home.write("passphrase", "correct horse\n")
+        try home.write(
+            "items.jsonl",
+            """
+            {"class":"genp","attributes":{"svce":"Bank","pdmn":"aku"},"secret":"bound"}
+            {"class":"genp","attributes":{"svce":"Chat"},"secret":"travels"}
+            """)
+        #expect(home.run("keychain create --passcode file:passcode").status == .ok)
+        #expect(home.run("item import items.jsonl --passcode file:passcode").status == .ok)
+    }
+
+    private func remove(_ name: String) throws {
+        try FileManager.default.removeItem(atPath: home.folder.path("home/.local/share/kcbackup/" + name))
+    }
+
+    @Test("A lost device key is not made anew in silence, by no verb")
+    func lostKeyIsNotReplaced() throws {
+        try remove("device.key")
+        for line in [
+            "keychain create other --no-passcode", "keychain info", "item list", "device list",
+            "create -o x.kcb --unencrypted",
+        ] {
+            let outcome = home.run(line)
+            #expect(outcome.status == .refused, "\(line)\n\(outcome.messages)")
+            #expect(outcome.messages.contains("the device key is missing"), "\(line)")
+        }
+        #expect(try home.folder.list().allSatisfy { !$0.hasSuffix("device.key") })
+        #expect(home.run("device renew").status == .refused)
+        #expect(home.run("device renew --yes").status == .ok)
+        #expect(home.run("keychain create other --no-passcode").status == .ok)
+        #expect(home.run("keychain info").status == .refused)
+    }
+
+    @Test("On another machine nothing opens until the user has said what it is")
+    func otherMachine() throws {
+        try home.folder.write("machine-id", Array("ffffffffffffffffffffffffffffffff\n".utf8), mode: 0o644)
+        for line in [
+            "keychain info", "item list", "keychain create x --no-passcode", "device show", "device list",
+            "create -o x.kcb --unencrypted",
+        ] {
+            let outcome = home.run(line)
+            #expect(outcome.status == .refused && outcome.messages.contains("another machine"), "\(line)")
+        }
+        #expect(home.run("device adopt --yes").status == .ok)
+        #expect(home.run("keychain info").status == .ok)
+    }
+
+    @Test("The list of trusted devices is refused once another program has changed it")
+    func alteredTrustIsRefused() throws {
+        #expect(home.run("device trust KC-ABCD-EFGH-IJKL-MNOP-QRST laptop").status == .ok)
+        let name = try #require(home.folder.list().first { $0.contains("trusted-devices-") })
+        let text = String(decoding: try home.folder.read(name), as: UTF8.self)
+        try home.folder.write(name, Array(text.replacing("laptop", with: "mirror").utf8))
+        #expect(home.run("device list").status == .damaged)
+        #expect(home.run("device trust KC-ABCD-EFGH-IJKL-MNOP-QRSU x").status == .damaged)
+    }
+
+    @Test("On another device ThisDeviceOnly items stay behind by name, and an unencrypted archive is refused")
+    func elsewhere() throws {
+        #expect(home.run("create -o laptop.kcb --passphrase file:passphrase --passcode file:passcode").status == .ok)
+        #expect(home.run("create -o here.kcb --unencrypted").status == .ok)
+        let other = try TestHome()
+        for name in ["laptop.kcb", "here.kcb", "passcode", "passphrase"] {
+            try other.folder.write("work/" + name, try home.folder.read("work/" + name))
+        }
+        let refused = other.run("restore here.kcb --passcode file:passcode")
+        #expect(refused.status == .refused && refused.messages.contains("restores only on device KC-"))
+        #expect(try other.folder.list().allSatisfy { !$0.hasSuffix(".keychain") })
+
+        let all = other.run("restore laptop.kcb --passphrase file:passphrase --passcode file:passcode --require-all")
+        #expect(all.status == .refused)
+        #expect(try other.folder.list().allSatisfy { !$0.hasSuffix(".keychain") })
+
+        let restored = other.run("restore laptop.kcb --passphrase file:passphrase --passcode file:passcode")
+        #expect(restored.status == .ok)
+        #expect(restored.messages.contains("stays behind: generic password 'Bank'"))
+        #expect(other.run("item find --service Chat --reveal --passcode file:passcode").text == "travels")
+        #expect(other.run("item find --service Bank").status == .notFound)
+    }
+
+    @Test("An archive for public keys alone is accepted from this device, from a trusted one, or by its ID")
+    func unknownOrigin() throws {
+        #expect(home.run("keygen -o key.txt").status == .ok)
+        let key = String(decoding: try home.folder.read("work/key.txt"), as: UTF8.self)
+        let recipient = try #require(key.firstMatch(of: /age1\w+/)).0
+        #expect(home.run("create -o keys.kcb -r \(recipient) --passcode file:passcode").status == .ok)
+        let device = try #require(home.run("device show").text.firstMatch(of: /KC-[A-Z2-7-]+/)).0
+
+        let other = try TestHome()
+        for name in ["keys.kcb", "key.txt", "passcode"] {
+            try other.folder.write("work/" + name, try home.folder.read("work/" + name))
+        }
+        let line = "restore keys.kcb -i key.txt --passcode file:passcode"
+        let refused = other.run(line)
+        #expect(refused.status == .refused && refused.messages.contains("--accept-origin \(device)"))
+        #expect(other.run(line + " --accept-origin KC-ABCD-EFGH-IJKL-MNOP-QRST").status == .refused)
+        #expect(other.run(line + " --accept-origin \(device)").status == .ok)
+        #expect(other.run(line).status == .refused)
+        #expect(other.run("device trust \(device) laptop").status == .ok)
+        #expect(other.run(line).status == .ok)
+        #expect(home.run(line).status == .ok)
+    }
+}

@@ -1,0 +1,144 @@
+import ByteStreams
+import Foundation
+import TestSupport
+import Testing
+
+@testable import kcbackup
+
+@Suite("Where secrets come from")
+struct SecretInputTests {
+    private let home: TestHome
+    private static let what = "passphrase"
+
+    init() throws {
+        home = try TestHome()
+    }
+
+    private func read(
+        _ source: String?, isContent: Bool = false, environment: [String: String] = [:],
+        terminal: ScriptedTerminal = ScriptedTerminal()
+    ) throws -> [UInt8] {
+        let input = SourcedSecretInput(world: home.world(terminal, environment: environment))
+        let wanted = WantedSecret(
+            what: Self.what, flag: .passphrase, source: source.map { SecretSource(argument: $0) }, isContent: isContent)
+        return try input.existing(wanted).bytesForTest()
+    }
+
+    @Test(
+        "Of a file the first line counts, without its line feed and with everything else",
+        arguments: [("one\ntwo\n", "one"), ("one", "one"), (" one \r\n", " one \r"), ("ö\n\n", "ö")])
+    func firstLineCounts(text: String, expected: String) throws {
+        try home.write("secret", text)
+        #expect(try read("file:secret") == Array(expected.utf8))
+    }
+
+    @Test("An empty passphrase and one with a zero byte are refused")
+    func emptyIsRefused() throws {
+        for (text, problem) in [
+            ("", SecretProblem.empty(what: Self.what)), ("\nx", .empty(what: Self.what)),
+            ("a\0b\n", .holdsNUL(what: Self.what)),
+        ] {
+            try home.write("secret", text)
+            #expect(throws: problem) { try read("file:secret") }
+        }
+    }
+
+    @Test("The secret of an item may be empty and hold any byte, and loses no line")
+    func contentIsWhole() throws {
+        try home.write("secret", "a\0b\n")
+        #expect(try read("file:secret", isContent: true) == [97, 0, 98])
+        try home.write("empty", "")
+        #expect(try read("file:empty", isContent: true) == [])
+        try home.write("lines", "a\nb")
+        #expect(throws: SecretProblem.severalLines(what: Self.what)) { try read("file:lines", isContent: true) }
+        #expect(throws: SecretProblem.severalLines(what: Self.what)) {
+            try read("cmd:printf 'a\\nb\\n'", isContent: true)
+        }
+    }
+
+    @Test(
+        "What is no source is refused and not repeated",
+        arguments: ["swordfish", "", "tty:", "file:", "fd:", "fd:-1", "fd:x", "cmd:", "cred:", "cred:../x", "env:X"])
+    func unknownSourcesAreRefused(text: String) throws {
+        #expect(SecretSource(argument: text) == .unknown)
+        #expect(throws: SecretProblem.notASource(.passphrase)) { try read(text) }
+    }
+
+    @Test("Two secrets can come through one descriptor, one line each")
+    func descriptorIsReadLineByLine() throws {
+        let pipe = Pipe()
+        pipe.fileHandleForWriting.write(Data("one\ntwo\nrest".utf8))
+        try pipe.fileHandleForWriting.close()
+        let source = "fd:\(pipe.fileHandleForReading.fileDescriptor)"
+        #expect(try read(source) == Array("one".utf8))
+        #expect(try read(source) == Array("two".utf8))
+        #expect(try read(source) == Array("rest".utf8))
+        #expect(throws: SecretProblem.empty(what: Self.what)) { try read(source) }
+        withExtendedLifetime(pipe) {}
+    }
+
+    @Test("A descriptor that is not open is named")
+    func closedDescriptorIsNamed() {
+        #expect(throws: SecretProblem.descriptorClosed(999_999)) { try read("fd:999999") }
+    }
+
+    @Test("A command gives its first line; its failure is not an empty secret")
+    func commandsAreRun() throws {
+        #expect(try read("cmd:printf 'a b\\nc\\n'") == Array("a b".utf8))
+        #expect(try read("cmd:echo $WORD", environment: ["WORD": "x"]) == Array("x".utf8))
+        #expect(throws: SecretProblem.commandFailed(status: 3)) { try read("cmd:echo secret; exit 3") }
+        #expect(throws: SecretProblem.commandFailed(status: 143)) { try read("cmd:kill -TERM $$") }
+        #expect(throws: SecretProblem.commandFailed(status: 127)) { try read("cmd:no-such-program-here 2>/dev/null") }
+        #expect(throws: SecretProblem.tooLong(what: Self.what, limit: WantedSecret.limit)) {
+            try read("cmd:head -c 70000 /dev/zero")
+        }
+    }
+
+    @Test("A systemd credential is read from its folder, whatever its mode")
+    func credentialsAreRead() throws {
+        try home.write("backup", "orbit\n", mode: 0o440)
+        let folder = ["CREDENTIALS_DIRECTORY": home.folder.path("work")]
+        #expect(try read("cred:backup", environment: folder) == Array("orbit".utf8))
+        #expect(throws: SecretProblem.noCredentialsFolder) { try read("cred:backup") }
+        #expect(throws: FileFailure(home.path("none"), .notFound)) { try read("cred:none", environment: folder) }
+    }
+
+    @Test("Without a source somebody is asked, and where nobody is there the run ends at once")
+    func peopleAreAsked() throws {
+        let terminal = ScriptedTerminal(answers: ["orbit"])
+        #expect(try read(nil, terminal: terminal) == Array("orbit".utf8))
+        #expect(terminal.asked == ["Enter the passphrase: "])
+        #expect(throws: SecretProblem.noSource(what: Self.what, .passphrase)) { try read(nil) }
+        #expect(throws: TerminalFailure.unavailable) { try read("tty") }
+    }
+
+    @Test("A new secret is typed twice, and the same")
+    func newSecretsAreTypedTwice() throws {
+        let wanted = WantedSecret(what: Self.what, note: "empty for none", flag: .passphrase)
+        func typed(_ answers: [String]) throws -> [UInt8]? {
+            let input = SourcedSecretInput(world: home.world(ScriptedTerminal(answers: answers)))
+            switch try input.new(wanted) {
+            case .some(let secret): return secret.bytesForTest()
+            case .none: return nil
+            }
+        }
+        #expect(try typed(["a", "a"]) == [97])
+        #expect(try typed([""]) == nil)
+        #expect(throws: SecretProblem.differ(what: Self.what)) { try typed(["a", "b"]) }
+        #expect(throws: SecretProblem.differ(what: Self.what)) { try typed(["a", ""]) }
+        #expect(throws: TerminalFailure.closed) { try typed(["a"]) }
+    }
+
+    @Test("A passphrase that is made up has 140 bits and no character that is mistaken for another")
+    func madeUpPassphrases() throws {
+        var seen: Set<[UInt8]> = []
+        for _ in 0..<100 {
+            let text = try MadeUpPassphrase.make().bytesForTest()
+            #expect(
+                String(decoding: text, as: UTF8.self).wholeMatch(of: /([0-9a-hjkmnp-tv-z]{4}-){6}[0-9a-hjkmnp-tv-z]{4}/)
+                    != nil)
+            seen.insert(text)
+        }
+        #expect(seen.count == 100)
+    }
+}

@@ -1,0 +1,186 @@
+import ByteStreams
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import kcbackup
+
+@Suite("Text, tables and JSON")
+struct TextTests {
+    @Test(
+        "Characters take the columns that a terminal gives them",
+        arguments: [
+            ("abc", 3), ("é", 1), ("e\u{301}", 1), ("漢字", 4), ("한", 2), ("\u{1112}\u{1161}\u{11ab}", 2), ("ｱ", 1),
+            ("Ａ", 2), ("🙂", 2), ("👩‍👩‍👧", 2), ("❤️", 2), ("❤", 1), ("🇩🇪", 2), ("שלום", 4), ("", 0),
+        ])
+    func widths(text: String, columns: Int) {
+        #expect(displayWidth(text) == columns)
+    }
+
+    @Test("A text is cut at a whole character and within its columns")
+    func cuts() {
+        #expect(fitted("abcdef", to: 4) == "abc…")
+        #expect(fitted("abcd", to: 4) == "abcd")
+        #expect(fitted("漢字漢字", to: 4) == "漢…")
+        #expect(displayWidth(fitted("a漢字漢字", to: 5)) <= 5)
+    }
+
+    @Test("A table fits the terminal, keeps what must not be cut, and leaves out empty columns")
+    func tables() {
+        var table = Table([
+            Table.Column(title: "NAME", least: 6), Table.Column(title: "NOTHING"),
+            Table.Column(title: "SIZE", alignment: .right),
+        ])
+        table.append(["a rather long name", "", "17"])
+        table.append(["漢字", "", "1024"])
+        #expect(
+            table.lines(width: nil) == [
+                "NAME                SIZE\n", "a rather long name    17\n", "漢字                1024\n",
+            ])
+        #expect(table.lines(width: 14) == ["NAME      SIZE\n", "a rathe…    17\n", "漢字      1024\n"])
+        // Where nothing more can give, the lines are longer than the terminal and nothing is lost.
+        #expect(table.lines(width: 3) == ["NAME    SIZE\n", "a rat…    17\n", "漢字    1024\n"])
+    }
+
+    @Test("A cell cannot act on a terminal")
+    func cellsAreHarmless() {
+        var table = Table([Table.Column(title: "NAME")])
+        table.append(["a\u{1b}[2J\nb\u{202e}"])
+        #expect(table.lines(width: nil).last == "a\\u{1b}[2J\\u{a}b\\u{202e}\n")
+    }
+
+    @Test(
+        "Numbers of bytes are told in the unit that fits",
+        arguments: [
+            (0, "0 B"), (1023, "1023 B"), (1024, "1.0 KiB"), (1536, "1.5 KiB"), (1 << 20, "1.0 MiB"),
+            (5 << 40, "5.0 TiB"),
+        ])
+    func byteCounts(count: Int, text: String) {
+        #expect(byteCount(UInt64(count)) == text)
+    }
+
+    @Test("JSON keeps the order of members, leaves out those without a value, and escapes")
+    func json() {
+        let value = JSONValue.members([("b", 1), ("none", nil), ("a", ["x": "\"\n", "y": [true, -5]])])
+        #expect(encoded(value) == #"{"b":1,"a":{"x":"\"\u000a","y":[true,-5]}}"#)
+    }
+
+    @Test("JSON for a terminal is ASCII, and the same JSON")
+    func asciiJSON() {
+        var line = SecretBytes(capacity: 0)
+        appendASCII(Array(#"{"a":"é🙂\u001b\#u{7f}\#u{9b}\#u{202e}"}"#.utf8).span, to: &line)
+        let text = String(decoding: line.bytesForTest(), as: UTF8.self)
+        #expect(text == #"{"a":"\u00e9\ud83d\ude42\u001b\u007f\u009b\u202e"}"#)
+    }
+
+    @Test("A secret is shown as text with escapes, or in hexadecimal, and in JSON as an import writes it")
+    func secrets() {
+        func written(_ bytes: [UInt8], _ write: (borrowing Span<UInt8>, inout SecretBytes) -> Void) -> String {
+            var text = SecretBytes(capacity: 0)
+            write(bytes.span, &text)
+            return String(decoding: text.bytesForTest(), as: UTF8.self)
+        }
+        #expect(written(Array("pä\u{1b}\\".utf8), appendShown) == "pä\\u{1b}\\\\")
+        #expect(written([0xff, 0x00], appendShown) == "(hexadecimal) ff00")
+        #expect(written(Array("a\"b".utf8), appendSecretJSON) == #""a\"b""#)
+        #expect(written([0xff], appendSecretJSON) == #"{"base64":"/w=="}"#)
+    }
+
+    private func encoded(_ value: JSONValue) -> String {
+        var line = SecretBytes(capacity: 0)
+        value.encode(into: &line)
+        return String(decoding: line.bytesForTest(), as: UTF8.self)
+    }
+}
+
+@Suite("Lines of a source")
+struct LineSplitterTests {
+    private func lines<Source: ByteSource & ~Copyable>(_ source: consuming Source, limit: Int = 10) throws -> [String] {
+        var splitter = LineSplitter(source, limit: limit)
+        var lines: [String] = []
+        while let number = try splitter.next() {
+            lines.append("\(number):" + String(decoding: splitter.line.bytesForTest(), as: UTF8.self))
+        }
+        return lines
+    }
+
+    @Test("Lines come in order, also from a source that delivers byte by byte, also without a last line feed")
+    func linesComeInOrder() throws {
+        for text in ["a\n\nbc\n", "a\n\nbc"] {
+            #expect(try lines(ChoppySource(Array(text.utf8))) == ["1:a", "2:", "3:bc"])
+            #expect(try lines(MemorySource(copying: Array(text.utf8))) == ["1:a", "2:", "3:bc"])
+        }
+        #expect(try lines(MemorySource(copying: [])) == [])
+    }
+
+    @Test("A line over the limit is refused by its number")
+    func longLinesAreRefused() throws {
+        #expect(try lines(ChoppySource(Array("0123456789\nx".utf8))).count == 2)
+        #expect(throws: Failure.importLine(2, .tooLong(limit: 10))) {
+            try lines(MemorySource(copying: Array("x\n0123456789a\n".utf8)))
+        }
+    }
+
+    @Test("A source that fails is no end of lines")
+    func failuresAreNoEnd() {
+        #expect(throws: StreamFailure.self) { try lines(FaultySource(Array("a\nb\n".utf8), failAt: 3)) }
+    }
+}
+
+@Suite("Options")
+struct OptionNameTests {
+    @Test("An option is recognised in each of its spellings")
+    func spellings() {
+        #expect(OptionName(argument: "--keychain") == .keychain)
+        #expect(OptionName(argument: "--keychain=work") == .keychain)
+        #expect(OptionName(argument: "-o") == .output)
+        #expect(OptionName(argument: "keychain") == nil)
+        #expect(OptionName(argument: "--nope") == nil)
+        #expect(OptionName(argument: "-") == nil)
+    }
+
+    @Test("One letter stands for one option")
+    func lettersAreUnique() {
+        let letters = OptionName.allCases.compactMap(\.letter)
+        #expect(Set(letters).count == letters.count)
+    }
+
+    @Test("An option with one value is refused when it is given twice, however it is spelled")
+    func repetition() throws {
+        let home = try TestHome()
+        for line in ["item list -v --verbose", "item list --keychain=a --keychain b", "keygen -o a --output b"] {
+            let outcome = home.run(line)
+            #expect(outcome.status == .usage && outcome.messages.contains("given twice"), "\(line)")
+        }
+        #expect(try home.folder.list().filter { $0.hasPrefix("home/") || $0.hasPrefix("work/") } == [])
+    }
+}
+
+@Suite("Progress")
+struct ProgressTests {
+    @Test("Work that is over in a second says nothing; longer work says so and erases it")
+    func patience() throws {
+        let home = try TestHome()
+        func told(after seconds: Int, showsMessages: Bool = true, isQuiet: Bool = false) -> String {
+            let messages = CollectedOutput()
+            var world = home.world(ScriptedTerminal(showsMessages: showsMessages))
+            world.messages = messages
+            let looks = Mutex(0)
+            world.stopwatch = {
+                looks.withLock { looks in
+                    looks += 1
+                    return looks == 1 ? .zero : .seconds(seconds)
+                }
+            }
+            do {
+                let progress = Progress("importing items", in: Session(world, OutputStyle(isQuiet: isQuiet)))
+                for _ in 0..<512 { progress.step() }
+            }
+            return messages.text
+        }
+        #expect(told(after: 0) == "")
+        #expect(told(after: 1) == "\r\u{1b}[2Kimporting items: 256\r\u{1b}[2K")
+        #expect(told(after: 1, showsMessages: false) == "")
+        #expect(told(after: 1, isQuiet: true) == "")
+    }
+}
