@@ -69,7 +69,7 @@ run kcbackup create -o again.kcb --keychain returned --passphrase file:passphras
 device=new-laptop
 say 'On another device: everything but the ThisDeviceOnly items, which are listed.'
 run kcbackup keychain create --passcode file:passcode
-run kcbackup restore encrypted.kcb -v --passphrase file:passphrase --passcode file:passcode
+run kcbackup restore encrypted.kcb --passphrase file:passphrase --passcode file:passcode
 say 'The unencrypted backup is refused there, before anything is written.'
 expect 4 kcbackup restore unencrypted.kcb --passcode file:passcode
 run kcbackup keychain info

@@ -4,15 +4,23 @@ internal import Cryptography
 /// Decrypts an age file; nothing is delivered before the chunk that holds it has proved genuine.
 ///
 /// A file that is cut at a chunk boundary delivers whole, genuine chunks before the read that notices: a consumer may
-/// act on what it got only after the end.
+/// act on what it got only after the end. Once a read has failed, every later one fails alike.
 public struct AgeDecryptor<Upstream: ByteSource & ~Copyable>: ByteSource, ~Copyable {
+    /// What follows the plaintext at hand.
+    private enum Continuation {
+        case chunk
+        case end
+        case failure(StreamFailure)
+    }
+
     private var upstream: PayloadSource<Upstream>
     private var cipher: ChunkCipher
     private var ciphertext: SecretBytes
     private var plaintext: SecretBytes
     private var delivered = 0
-    private var chunks: UInt64 = 0
-    private var isOver = false
+    private var next = Continuation.chunk
+    /// The offset of the first chunk in the file.
+    private let start: UInt64
 
     /// Reads the header and unwraps the file key with whichever of `identities` can.
     ///
@@ -21,12 +29,11 @@ public struct AgeDecryptor<Upstream: ByteSource & ~Copyable>: ByteSource, ~Copya
     public init(_ upstream: consuming Upstream, identities: [any Identity]) throws(AgeFailure) {
         var reader = HeaderReader(upstream)
         let header = try reader.read()
-        guard header.stanzas.count == 1 || !header.stanzas.contains(where: { $0.type == ScryptRecipient.type }) else {
-            throw .mixedPassphrase
-        }
+        try AgeHeader.requireLonePassphrase(header.stanzas)
         let fileKey = try Self.fileKey(of: header, identities)
         try header.authenticate(fileKey: fileKey)
         var payload = reader.payload()
+        let nonceStart = UInt64(header.length)
         var nonce = SecretBytes(capacity: ChunkCipher.nonceSize)
         do throws(StreamFailure) {
             while nonce.count < ChunkCipher.nonceSize {
@@ -34,13 +41,14 @@ public struct AgeDecryptor<Upstream: ByteSource & ~Copyable>: ByteSource, ~Copya
                 try nonce.append(upTo: ChunkCipher.nonceSize - before) { output throws(StreamFailure) in
                     try payload.read(into: &output)
                 }
-                if nonce.count == before { throw StreamFailure(.decrypting, .truncated, offset: UInt64(header.length)) }
+                if nonce.count == before { throw StreamFailure(.decrypting, .truncated, offset: nonceStart) }
             }
         } catch {
             throw .stream(error)
         }
         cipher = try ChunkCipher(fileKey: fileKey, nonce: nonce.withBytes { span in span.indices.map { span[$0] } })
         self.upstream = payload
+        start = nonceStart + UInt64(ChunkCipher.nonceSize)
         ciphertext = SecretBytes(capacity: 2 * ChunkCipher.ciphertextSize)
         plaintext = SecretBytes(capacity: ChunkCipher.plaintextSize)
     }
@@ -49,9 +57,12 @@ public struct AgeDecryptor<Upstream: ByteSource & ~Copyable>: ByteSource, ~Copya
     ///
     /// - Throws: `StreamFailure`: `authenticationFailed`, `truncated`, `malformed`, and what the source throws.
     public mutating func read(into output: inout OutputSpan<UInt8>) throws(StreamFailure) {
-        if delivered == plaintext.count {
-            if isOver { return }
-            try openNextChunk()
+        while delivered == plaintext.count {
+            switch next {
+            case .end: return
+            case .failure(let failure): throw failure
+            case .chunk: openNextChunk()
+            }
         }
         let from = delivered
         let count = min(plaintext.count - from, output.freeCapacity)
@@ -67,41 +78,71 @@ public struct AgeDecryptor<Upstream: ByteSource & ~Copyable>: ByteSource, ~Copya
             guard fileKey.count == fileKeySize else { throw .malformedHeader("the file key has a wrong size") }
             return fileKey
         }
-        throw .noMatchingIdentity(header.stanzas.map(\.type))
+        if header.stanzas.first?.type == ScryptRecipient.type, identities.contains(where: { $0 is ScryptIdentity }) {
+            throw .wrongPassphrase
+        }
+        throw .noMatchingIdentity(header.stanzas.map(\.displayedType))
     }
 
-    /// Opens one chunk. It is the last one exactly when nothing follows it, so one byte more is read than it needs.
-    private mutating func openNextChunk() throws(StreamFailure) {
+    private mutating func openNextChunk() {
+        plaintext.removeAll()
+        delivered = 0
+        do {
+            next = try openChunk()
+        } catch {
+            next = .failure(error)
+        }
+    }
+
+    /// Opens one chunk into the empty plaintext, and says what follows it.
+    private mutating func openChunk() throws(StreamFailure) -> Continuation {
+        try fill()
+        let offset = start + cipher.number * UInt64(ChunkCipher.ciphertextSize)
+        let isLast = ciphertext.count <= ChunkCipher.ciphertextSize
+        let size = min(ciphertext.count, ChunkCipher.ciphertextSize)
+        guard size >= authenticationTagLength else { throw StreamFailure(.decrypting, .truncated, offset: offset) }
+        if try opens(size, isLast: isLast) {
+            guard !plaintext.isEmpty || offset == start else {
+                throw StreamFailure(
+                    .decrypting, .malformed("the last chunk is empty although others precede it"), offset: offset)
+            }
+            ciphertext.removeFirst(size)
+            return isLast ? .end : .chunk
+        }
+        // The mark of the last chunk must agree with where the file ends. Where it does not, the chunk may be genuine
+        // all the same, and what is wrong with the file can be named.
+        let end = offset + UInt64(size)
+        if isLast, size == ChunkCipher.ciphertextSize, try opens(size, isLast: false) {
+            return .failure(StreamFailure(.decrypting, .truncated, offset: end))
+        }
+        if !isLast, try opens(size, isLast: true) {
+            return .failure(StreamFailure(.decrypting, .malformed("something follows the last chunk"), offset: end))
+        }
+        throw StreamFailure(.decrypting, .authenticationFailed, offset: offset)
+    }
+
+    /// Reads one chunk and one byte more, or to the end: a chunk is the last one exactly when nothing follows it.
+    private mutating func fill() throws(StreamFailure) {
         while ciphertext.count <= ChunkCipher.ciphertextSize {
             let before = ciphertext.count
             try ciphertext.append(upTo: ChunkCipher.ciphertextSize + 1 - before) { output throws(StreamFailure) in
                 try upstream.read(into: &output)
             }
-            if ciphertext.count == before { break }
+            if ciphertext.count == before { return }
         }
-        let isLast = ciphertext.count <= ChunkCipher.ciphertextSize
-        let size = min(ciphertext.count, ChunkCipher.ciphertextSize)
-        guard size >= authenticationTagLength else { throw failure(.truncated) }
-        guard size > authenticationTagLength || chunks == 0 else {
-            throw failure(.malformed("the last chunk is empty although others precede it"))
-        }
-        plaintext.removeAll()
-        delivered = 0
+    }
+
+    /// Opens the first `size` bytes of the ciphertext into the plaintext; false when they are not genuine.
+    private mutating func opens(_ size: Int, isLast: Bool) throws(StreamFailure) -> Bool {
         do {
             try ciphertext.withBytes { bytes throws(CryptographyFailure) in
                 try cipher.open(bytes.extracting(0..<size), isLast: isLast, into: &plaintext)
             }
+            return true
         } catch .authentication {
-            throw failure(.authenticationFailed)
+            return false
         } catch {
             throw StreamFailure(.decrypting, .library("\(error)"))
         }
-        ciphertext.removeFirst(size)
-        chunks += 1
-        isOver = isLast
-    }
-
-    private func failure(_ kind: StreamFailure.Kind) -> StreamFailure {
-        StreamFailure(.decrypting, kind, offset: chunks * UInt64(ChunkCipher.ciphertextSize))
     }
 }

@@ -10,11 +10,12 @@ public struct AgeEncryptor<Downstream: ByteSink & ~Copyable>: ByteSink, ~Copyabl
 
     /// Writes the header for `recipients`, who can each open the file.
     ///
-    /// - Throws: `AgeFailure`: `noRecipients`, `mixedPassphrase`, `cryptography`, `stream`.
+    /// - Throws: `AgeFailure`: `noRecipients`, `headerTooLarge` for more recipients than a reader accepts, `mixedPassphrase`,
+    ///   `malformedRecipient`, `cryptography`, `stream`.
     public init(recipients: [any Recipient], to downstream: consuming Downstream) throws(AgeFailure) {
         guard !recipients.isEmpty else { throw .noRecipients }
-        guard recipients.count == 1 || !recipients.contains(where: { $0 is ScryptRecipient }) else {
-            throw .mixedPassphrase
+        guard recipients.count <= AgeHeader.stanzaLimit else {
+            throw .headerTooLarge("recipients", allowed: AgeHeader.stanzaLimit)
         }
         let fileKey = try cryptography { () throws(CryptographyFailure) in try RandomBytes.secret(count: fileKeySize) }
         let nonce = try cryptography { () throws(CryptographyFailure) in
@@ -22,7 +23,11 @@ public struct AgeEncryptor<Downstream: ByteSink & ~Copyable>: ByteSink, ~Copyabl
         }
         var stanzas: [Stanza] = []
         for recipient in recipients { stanzas.append(try recipient.wrap(fileKey: fileKey)) }
-        let header = Array(try AgeHeader.text(stanzas, fileKey: fileKey).utf8)
+        try AgeHeader.requireLonePassphrase(stanzas)
+        let header = Array(try AgeHeader(stanzas: stanzas, fileKey: fileKey).text.utf8)
+        guard header.count <= AgeHeader.sizeLimit else {
+            throw .headerTooLarge("header bytes", allowed: AgeHeader.sizeLimit)
+        }
         let cipher = try ChunkCipher(fileKey: fileKey, nonce: nonce)
         var downstream = downstream
         do {

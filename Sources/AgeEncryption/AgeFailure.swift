@@ -15,7 +15,7 @@ public enum AgeFailure: Error, Hashable, Sendable {
     case headerTooLarge(String, allowed: Int)
     /// The header MAC does not fit: the header was changed.
     case headerAuthentication
-    /// No identity opens any stanza; the kinds of the stanzas, in order.
+    /// No identity opens any stanza; the kinds of the stanzas, in order, and `unknown` for each that is not age's own.
     case noMatchingIdentity([String])
     case wrongPassphrase
     /// The passphrase needs more work than allowed: base-2 logarithms.
@@ -23,7 +23,7 @@ public enum AgeFailure: Error, Hashable, Sendable {
     /// A passphrase cannot stand beside other recipients.
     case mixedPassphrase
     case noRecipients
-    /// A recipient is not an `age1…` X25519 recipient.
+    /// A recipient is not an `age1…` X25519 recipient, or is one that no identity has.
     case malformedRecipient
     /// A line of a recipients file is of a kind that is not supported, such as an SSH key.
     case unsupportedRecipient(line: Int, kind: String)

@@ -2,20 +2,36 @@ public import ByteStreams
 internal import Cryptography
 
 /// The header of an age file: who can open it, readable by everybody (C2SP age, "Header").
+///
+/// A header has one spelling: `text` of what was read is what was read.
 public struct AgeHeader: Hashable, Sendable {
     /// The stanzas in order, at least one.
     public let stanzas: [Stanza]
-    /// The header MAC, 32 bytes.
+    /// The header MAC, 32 bytes; not checked before a file key is known.
     let mac: [UInt8]
-    /// The bytes of the header; the payload begins behind them.
-    let length: Int
 
     /// Bytes of a header: a thousand stanzas of the largest kind in use are smaller.
     public static let sizeLimit = 1 << 20
     /// Stanzas of a header; each may cost a key exchange.
     public static let stanzaLimit = 1_000
 
-    static let versionLine = "age-encryption.org/v1\n"
+    static let versionPrefix = "age-encryption.org/"
+    static let version = "v1"
+    /// What a file in the text armor begins with instead.
+    static let armorPrefix = "-----BEGIN AGE"
+
+    /// Puts together what was read.
+    init(stanzas: [Stanza], mac: [UInt8]) {
+        self.stanzas = stanzas
+        self.mac = mac
+    }
+
+    /// Makes the header of a new file.
+    ///
+    /// - Throws: `AgeFailure.cryptography`.
+    init(stanzas: [Stanza], fileKey: borrowing SecretBytes) throws(AgeFailure) {
+        self.init(stanzas: stanzas, mac: try Self.mac(of: stanzas, fileKey: fileKey))
+    }
 
     /// Reads the header at the start of a file.
     ///
@@ -28,172 +44,38 @@ public struct AgeHeader: Hashable, Sendable {
         return try reader.read()
     }
 
-    /// Everything that the MAC covers: the header up to and including `---`.
-    static func authenticatedText(_ stanzas: [Stanza]) -> String {
-        versionLine + stanzas.map(\.text).joined() + "---"
+    /// The header as it stands in the file, with its last line feed.
+    var text: String {
+        Self.authenticatedText(stanzas) + " " + Base64.encode(mac, padded: false) + "\n"
     }
 
-    /// The whole header for `stanzas` under `fileKey`.
-    static func text(_ stanzas: [Stanza], fileKey: borrowing SecretBytes) throws(AgeFailure) -> String {
-        let text = authenticatedText(stanzas)
-        let mac = try mac(of: text, fileKey: fileKey)
-        return text + " " + Base64.encode(mac, padded: false) + "\n"
-    }
+    /// The bytes of the header; the payload begins behind them.
+    var length: Int { text.utf8.count }
 
     /// Makes sure that nobody without the file key changed the header.
     ///
     /// - Throws: `AgeFailure` (`headerAuthentication`, `cryptography`).
     func authenticate(fileKey: borrowing SecretBytes) throws(AgeFailure) {
-        let expected = try Self.mac(of: Self.authenticatedText(stanzas), fileKey: fileKey)
+        let expected = try Self.mac(of: stanzas, fileKey: fileKey)
         guard constantTimeEqual(expected, mac) else { throw .headerAuthentication }
     }
 
-    private static func mac(of text: String, fileKey: borrowing SecretBytes) throws(AgeFailure) -> [UInt8] {
+    /// Refuses a passphrase beside anything else: whoever opens a file with a passphrase relies on its being the only
+    /// way in (C2SP age, "The scrypt recipient type").
+    static func requireLonePassphrase(_ stanzas: [Stanza]) throws(AgeFailure) {
+        if stanzas.count > 1, stanzas.contains(where: { $0.type == ScryptRecipient.type }) { throw .mixedPassphrase }
+    }
+
+    /// Everything that the MAC covers: the header up to and including `---`.
+    private static func authenticatedText(_ stanzas: [Stanza]) -> String {
+        versionPrefix + version + "\n" + stanzas.map(\.text).joined() + "---"
+    }
+
+    private static func mac(of stanzas: [Stanza], fileKey: borrowing SecretBytes) throws(AgeFailure) -> [UInt8] {
         try cryptography { () throws(CryptographyFailure) in
             let key = try HKDF.derive(inputKey: fileKey, salt: [], info: Array("header".utf8), count: 32)
             var hmac = try HMACSHA256(key: key)
-            return try hmac.authenticate(Array(text.utf8).span)
+            return try hmac.authenticate(Array(authenticatedText(stanzas).utf8).span)
         }
-    }
-}
-
-/// Reads a header line by line and keeps what was read too far.
-struct HeaderReader<Source: ByteSource & ~Copyable>: ~Copyable {
-    private var source: Source
-    private var buffer = SecretBytes(capacity: pieceSize)
-    private var position = 0
-
-    private static var pieceSize: Int { 4_096 }
-
-    init(_ source: consuming Source) {
-        self.source = source
-    }
-
-    mutating func read() throws(AgeFailure) -> AgeHeader {
-        try checkStart()
-        var stanzas: [Stanza] = []
-        while true {
-            let line = try nextLine()
-            if let mac = Self.suffix(of: line, after: "--- ") {
-                guard let bytes = Base64.decode(mac.span, padded: false), bytes.count == 32 else {
-                    throw .malformedHeader("the MAC is not 32 bytes of canonical base 64")
-                }
-                guard !stanzas.isEmpty else { throw .malformedHeader("there are no recipients") }
-                return AgeHeader(stanzas: stanzas, mac: bytes, length: position)
-            }
-            guard let arguments = Self.suffix(of: line, after: "-> ") else {
-                throw .malformedHeader("a line is neither a recipient nor the end")
-            }
-            guard stanzas.count < AgeHeader.stanzaLimit else {
-                throw .headerTooLarge("recipients", allowed: AgeHeader.stanzaLimit)
-            }
-            stanzas.append(try stanza(arguments))
-        }
-    }
-
-    /// What follows the header, as a source.
-    consuming func payload() -> PayloadSource<Source> {
-        var rest = SecretBytes(capacity: 0)
-        swap(&rest, &buffer)
-        rest.removeFirst(position)
-        return PayloadSource(rest: rest, source: source)
-    }
-
-    private mutating func checkStart() throws(AgeFailure) {
-        let armor = "-----BEGIN AGE ENCRYPTED FILE-----"
-        let version = Array(AgeHeader.versionLine.utf8)
-        while buffer.count < version.count, try fill() {}
-        let (start, isArmor) = buffer.withBytes { bytes in
-            (Array((0..<min(bytes.count, version.count)).map { bytes[$0] }), Self.begins(bytes, with: armor))
-        }
-        if isArmor { throw .armored }
-        if start == version {
-            position = version.count
-            return
-        }
-        let name = Array("age-encryption.org/".utf8)
-        throw start.starts(with: name) && start.count > name.count ? .unsupportedVersion : .notAnAgeFile
-    }
-
-    private static func begins(_ bytes: borrowing Span<UInt8>, with text: String) -> Bool {
-        // Only as much as was read; no other file begins like this.
-        let expected = Array(text.utf8)
-        let count = min(bytes.count, expected.count)
-        return count >= 11 && (0..<count).allSatisfy { bytes[$0] == expected[$0] }
-    }
-
-    private mutating func stanza(_ text: [UInt8]) throws(AgeFailure) -> Stanza {
-        let arguments = text.split(separator: UInt8(ascii: " "), omittingEmptySubsequences: false)
-        guard arguments.allSatisfy({ argument in !argument.isEmpty && argument.allSatisfy { (33...126).contains($0) } })
-        else { throw .malformedHeader("an argument is not visible ASCII characters") }
-        let texts = arguments.map { String(decoding: $0, as: UTF8.self) }
-        var body: [UInt8] = []
-        while true {
-            let line = try nextLine()
-            guard line.count <= Stanza.columns else { throw .malformedHeader("a body line is too long") }
-            guard let bytes = Base64.decode(line.span, padded: false) else {
-                throw .malformedHeader("a body is not canonical base 64")
-            }
-            body += bytes
-            if line.count < Stanza.columns { break }
-        }
-        return Stanza(type: texts[0], arguments: Array(texts.dropFirst()), body: body)
-    }
-
-    /// The next line without its line feed.
-    private mutating func nextLine() throws(AgeFailure) -> [UInt8] {
-        var searched = position
-        while true {
-            let (from, start) = (searched, position)
-            let line: [UInt8]? = buffer.withBytes { bytes in
-                guard let end = bytes.firstIndex(of: UInt8(ascii: "\n"), from: from) else { return nil }
-                return (start..<end).map { bytes[$0] }
-            }
-            if let line {
-                position += line.count + 1
-                return line
-            }
-            searched = buffer.count
-            guard buffer.count < AgeHeader.sizeLimit else {
-                throw .headerTooLarge("header bytes", allowed: AgeHeader.sizeLimit)
-            }
-            guard try fill() else { throw .malformedHeader("the file ends within the header") }
-        }
-    }
-
-    /// Reads on; false at the end of the file.
-    private mutating func fill() throws(AgeFailure) -> Bool {
-        let before = buffer.count
-        do {
-            try buffer.append(upTo: Self.pieceSize) { output throws(StreamFailure) in
-                try source.read(into: &output)
-            }
-        } catch {
-            throw .stream(error)
-        }
-        return buffer.count > before
-    }
-
-    private static func suffix(of line: [UInt8], after prefix: String) -> [UInt8]? {
-        let prefix = Array(prefix.utf8)
-        return line.starts(with: prefix) ? Array(line.dropFirst(prefix.count)) : nil
-    }
-}
-
-/// The bytes behind a header: first those that were read with it, then the rest of the file.
-struct PayloadSource<Source: ByteSource & ~Copyable>: ByteSource, ~Copyable {
-    private var rest: SecretBytes
-    private var source: Source
-
-    init(rest: consuming SecretBytes, source: consuming Source) {
-        self.rest = rest
-        self.source = source
-    }
-
-    mutating func read(into output: inout OutputSpan<UInt8>) throws(StreamFailure) {
-        if rest.isEmpty { return try source.read(into: &output) }
-        let count = min(rest.count, output.freeCapacity)
-        rest.withBytes { bytes in output.append(copying: bytes.extracting(0..<count)) }
-        rest.removeFirst(count)
     }
 }

@@ -11,7 +11,8 @@ struct ChunkCipher: ~Copyable {
     static let nonceSize = 16
 
     private var cipher: ChaCha20Poly1305
-    private var counter: UInt64 = 0
+    /// The number of the next chunk.
+    private(set) var number: UInt64 = 0
 
     init(fileKey: borrowing SecretBytes, nonce: [UInt8]) throws(AgeFailure) {
         cipher = try cryptography { () throws(CryptographyFailure) in
@@ -24,27 +25,22 @@ struct ChunkCipher: ~Copyable {
     mutating func seal(
         _ chunk: borrowing Span<UInt8>, isLast: Bool, into output: inout SecretBytes
     ) throws(CryptographyFailure) {
-        try cipher.seal(chunk, nonce: nextNonce(isLast), associatedData: Span(), into: &output)
-        counter += 1
+        try cipher.seal(chunk, nonce: nonce(isLast: isLast), associatedData: Span(), into: &output)
+        number += 1
     }
 
-    /// Appends the opened chunk.
+    /// Appends the opened chunk; a chunk that does not open leaves everything as it was.
     mutating func open(
         _ chunk: borrowing Span<UInt8>, isLast: Bool, into output: inout SecretBytes
     ) throws(CryptographyFailure) {
-        try cipher.open(chunk, nonce: nextNonce(isLast), associatedData: Span(), into: &output)
-        counter += 1
+        try cipher.open(chunk, nonce: nonce(isLast: isLast), associatedData: Span(), into: &output)
+        number += 1
     }
 
-    /// Eleven bytes of counter and one that marks the last chunk. 2⁶⁴ chunks are more than any file has, so the upper
-    /// three bytes of the counter stay zero.
-    private func nextNonce(_ isLast: Bool) throws(CryptographyFailure) -> Nonce {
-        var bytes = [UInt8](repeating: 0, count: 12)
-        for index in 0..<8 { bytes[3 + index] = UInt8(truncatingIfNeeded: counter >> UInt64(56 - 8 * index)) }
-        bytes[11] = isLast ? 1 : 0
-        guard let nonce = Nonce(bytes: bytes) else {
-            throw .unsupportedParameters("a nonce has twelve bytes")
-        }
-        return nonce
+    /// Eleven bytes of number, big-endian, and one that marks the last chunk.
+    ///
+    /// 2⁶⁴ chunks are more than any file has, so the number cannot repeat.
+    private func nonce(isLast: Bool) -> Nonce {
+        Nonce(field: UInt32(number >> 56), counter: number << 8 | (isLast ? 1 : 0))
     }
 }

@@ -4,7 +4,7 @@ public import ByteStreams
 public struct IdentityFile: Sendable {
     /// The identities in order, at least one.
     public let identities: [X25519Identity]
-    /// The comment lines without `# `, in order.
+    /// The comment lines without `# `, in order; those that hold a private key are left out.
     public let comments: [String]
 
     /// Reads the text of an identity file.
@@ -15,8 +15,8 @@ public struct IdentityFile: Sendable {
         var identities: [X25519Identity] = []
         var comments: [String] = []
         try text.withBytes { bytes throws(AgeFailure) in
-            if starts(bytes, with: "age-encryption.org/") { throw .identityFileNeedsPassphrase }
-            if starts(bytes, with: "-----BEGIN AGE") { throw .armored }
+            if bytes.starts(with: AgeHeader.versionPrefix) { throw .identityFileNeedsPassphrase }
+            if bytes.starts(with: AgeHeader.armorPrefix) { throw .armored }
             var number = 0
             var start = 0
             while start < bytes.count {
@@ -26,7 +26,7 @@ public struct IdentityFile: Sendable {
                 start = end + 1
                 if line.isEmpty { continue }
                 if bytes[line.lowerBound] == UInt8(ascii: "#") {
-                    comments.append(comment(bytes, line))
+                    if !holdsPrivateKey(bytes.extracting(line)) { comments.append(comment(bytes, line)) }
                     continue
                 }
                 identities.append(try identity(bytes.extracting(line), line: number))
@@ -55,7 +55,7 @@ public struct IdentityFile: Sendable {
 
     /// True when the text is an age file, so that a passphrase is needed to read it.
     public static func isEncrypted(_ text: borrowing SecretBytes) -> Bool {
-        text.withBytes { bytes in starts(bytes, with: "age-encryption.org/") }
+        text.withBytes { $0.starts(with: AgeHeader.versionPrefix) }
     }
 
     /// The text of a new identity file.
@@ -64,6 +64,7 @@ public struct IdentityFile: Sendable {
     public static func text(of identity: X25519Identity, comments: [String]) -> SecretBytes {
         var text = SecretBytes(capacity: 1_024)
         for comment in comments + ["public key: \(identity.recipient)"] {
+            precondition(!comment.utf8.contains { $0 == 0x0a || $0 == 0x0d }, "a comment is one line")
             text.append("# ".utf8.span)
             text.append(Array(comment.utf8).span)
             text.append(UInt8(ascii: "\n"))
@@ -75,10 +76,19 @@ public struct IdentityFile: Sendable {
 
     private static func identity(_ line: borrowing Span<UInt8>, line number: Int) throws(AgeFailure) -> X25519Identity {
         if let identity = try X25519Identity.parse(line) { return identity }
-        if starts(line, with: "AGE-SECRET-KEY-PQ-") { throw .unsupportedIdentity(line: number, kind: "post-quantum") }
-        if starts(line, with: "AGE-PLUGIN-") { throw .unsupportedIdentity(line: number, kind: "plug-in") }
-        if starts(line, with: "-----BEGIN ") { throw .unsupportedIdentity(line: number, kind: "SSH or PEM key") }
+        if line.starts(with: "AGE-SECRET-KEY-PQ-") { throw .unsupportedIdentity(line: number, kind: "post-quantum") }
+        if line.starts(with: "AGE-PLUGIN-") { throw .unsupportedIdentity(line: number, kind: "plug-in") }
+        if line.starts(with: "-----BEGIN ") { throw .unsupportedIdentity(line: number, kind: "SSH or PEM key") }
         throw .malformedIdentityLine(number)
+    }
+
+    /// True when a key was commented out, in whatever case and with whatever before it: it is as secret as before.
+    private static func holdsPrivateKey(_ line: borrowing Span<UInt8>) -> Bool {
+        let mark = Array("secret-key-".utf8)
+        guard line.count >= mark.count else { return false }
+        return (0...line.count - mark.count).contains { start in
+            mark.indices.allSatisfy { line[start + $0] | 0x20 == mark[$0] }
+        }
     }
 
     private static func comment(_ bytes: borrowing Span<UInt8>, _ line: Range<Int>) -> String {
@@ -91,44 +101,5 @@ public struct IdentityFile: Sendable {
         var end = line.upperBound
         while end > line.lowerBound, [0x20, 0x09, 0x0d].contains(bytes[end - 1]) { end -= 1 }
         return line.lowerBound..<end
-    }
-
-    private static func starts(_ bytes: borrowing Span<UInt8>, with prefix: String) -> Bool {
-        let prefix = Array(prefix.utf8)
-        return bytes.count >= prefix.count && prefix.indices.allSatisfy { bytes[$0] == prefix[$0] }
-    }
-}
-
-/// A file of recipients, one a line, with comments.
-public enum RecipientFile {
-    /// Recipients of a file; more than an age header may have.
-    public static let recipientLimit = AgeHeader.stanzaLimit
-
-    /// Reads the text of a recipients file.
-    ///
-    /// - Throws: `AgeFailure`: `malformedRecipientLine`, `unsupportedRecipient`, `noRecipients`, `headerTooLarge`.
-    public static func parse(_ text: String) throws(AgeFailure) -> [X25519Recipient] {
-        var recipients: [X25519Recipient] = []
-        for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
-            let line = line.last == "\r" ? line.dropLast() : line
-            if line.isEmpty || line.first == "#" { continue }
-            guard let recipient = X25519Recipient(String(line)) else {
-                if let kind = unsupportedKind(line) { throw .unsupportedRecipient(line: index + 1, kind: kind) }
-                throw .malformedRecipientLine(index + 1)
-            }
-            recipients.append(recipient)
-            guard recipients.count <= recipientLimit else {
-                throw .headerTooLarge("recipients", allowed: recipientLimit)
-            }
-        }
-        guard !recipients.isEmpty else { throw .noRecipients }
-        return recipients
-    }
-
-    private static func unsupportedKind(_ line: Substring) -> String? {
-        if line.hasPrefix("ssh-") { return "SSH" }
-        if line.hasPrefix("age1pq1") { return "post-quantum" }
-        if line.hasPrefix("age1tag") { return "tagged" }
-        return nil
     }
 }

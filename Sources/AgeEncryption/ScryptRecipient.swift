@@ -46,34 +46,33 @@ public final class ScryptIdentity: Identity {
 
     /// Tries `passphrase`, whose bytes are used as they are.
     ///
-    /// - Parameter highestCost: base-2 logarithm of the most work that is done, up to `ScryptCost.range`.
+    /// - Parameter highestCost: base-2 logarithm of the most work that is done; above `ScryptCost.range`, its end.
     public init(passphrase: borrowing SecretBytes, highestCost: Int = defaultHighestCost) {
         self.passphrase = passphrase.copy()
-        self.highestCost = highestCost
+        self.highestCost = min(highestCost, ScryptCost.range.upperBound)
     }
 
-    /// Derives the key once its cost is known to be bearable.
+    /// Derives the key once its cost is known to be bearable; nil when the passphrase does not fit.
     ///
-    /// - Throws: `AgeFailure`: `wrongPassphrase`, `workFactorTooHigh`, `mixedPassphrase`, `malformedHeader`.
+    /// - Throws: `AgeFailure`: `workFactorTooHigh`, `mixedPassphrase`, `malformedHeader`, `cryptography`.
     public func unwrap(_ stanzas: [Stanza]) throws(AgeFailure) -> SecretBytes? {
-        guard let stanza = stanzas.first(where: { $0.type == ScryptRecipient.type }) else { return nil }
-        guard stanzas.count == 1 else { throw .mixedPassphrase }
+        try AgeHeader.requireLonePassphrase(stanzas)
+        guard let stanza = stanzas.first, stanza.type == ScryptRecipient.type else { return nil }
         guard stanza.arguments.count == 2 else {
             throw .malformedHeader("a scrypt recipient does not have two arguments")
         }
-        guard let salt = Base64.decode(stanza.arguments[0], padded: false), salt.count == ScryptRecipient.saltSize else {
+        guard let salt = Base64.decode(stanza.arguments[0], padded: false), salt.count == ScryptRecipient.saltSize
+        else {
             throw .malformedHeader("a scrypt salt is not 16 bytes of canonical base 64")
         }
         let cost = try cost(stanza.arguments[1])
         guard stanza.body.count == wrappedFileKeySize else {
             throw .malformedHeader("a wrapped file key has a wrong size")
         }
-        let fileKey = try cryptography { () throws(CryptographyFailure) in
+        return try cryptography { () throws(CryptographyFailure) in
             let key = try ScryptRecipient.wrapKey(passphrase, salt: salt, cost: cost)
             return try FileKeyWrap.unwrap(stanza.body, under: key)
         }
-        guard let fileKey else { throw .wrongPassphrase }
-        return fileKey
     }
 
     private func cost(_ text: String) throws(AgeFailure) -> ScryptCost {

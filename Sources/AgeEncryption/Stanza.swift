@@ -11,9 +11,23 @@ public struct Stanza: Hashable, Sendable {
 
     /// Describes a stanza; kind and arguments are one or more visible ASCII characters each.
     public init(type: String, arguments: [String], body: [UInt8]) {
+        for argument in [type] + arguments {
+            precondition(Self.isArgument(argument.utf8), "an argument is visible ASCII characters")
+        }
         self.type = type
         self.arguments = arguments
         self.body = body
+    }
+
+    /// True for one or more visible ASCII characters.
+    static func isArgument(_ bytes: some Collection<UInt8>) -> Bool {
+        !bytes.isEmpty && bytes.allSatisfy { (33...126).contains($0) }
+    }
+
+    /// The kind as it may stand in an error: by name where it is one of age's own, else `unknown`.
+    var displayedType: String {
+        let known = ["X25519", "scrypt", "ssh-ed25519", "ssh-rsa", "mlkem768x25519", "p256tag", "mlkem768p256tag"]
+        return known.contains(type) ? type : "unknown"
     }
 
     /// The stanza as it stands in a header.
@@ -37,7 +51,7 @@ public struct Stanza: Hashable, Sendable {
 public protocol Recipient: Sendable {
     /// Wraps the 16-byte file key.
     ///
-    /// - Throws: `AgeFailure.cryptography`.
+    /// - Throws: `AgeFailure`: `malformedRecipient`, `cryptography`.
     func wrap(fileKey: borrowing SecretBytes) throws(AgeFailure) -> Stanza
 }
 
@@ -46,12 +60,14 @@ public protocol Identity: Sendable {
     /// Unwraps the file key from whichever stanza is for this identity; nil when none is.
     ///
     /// - Throws: `AgeFailure`: `malformedHeader` for a stanza of this kind that breaks its rules, and what the kind
-    ///   adds (`wrongPassphrase`, `workFactorTooHigh`).
+    ///   adds (`workFactorTooHigh`, `mixedPassphrase`).
     func unwrap(_ stanzas: [Stanza]) throws(AgeFailure) -> SecretBytes?
 }
 
 /// Bytes of a file key.
 let fileKeySize = 16
-/// Bytes of a wrapped file key: the key and a tag. The length is checked before anything is decrypted, so that a
-/// file cannot be made that opens under many keys (C2SP age, "partitioning oracle").
+/// Bytes of a wrapped file key: the key and a tag.
+///
+/// The length is checked before anything is decrypted, so that a file cannot be made that opens under many keys (C2SP
+/// age, "partitioning oracle").
 let wrappedFileKeySize = 32

@@ -30,8 +30,11 @@ public struct X25519Recipient: Recipient, Hashable, LosslessStringConvertible {
     }
 
     /// Wraps the file key under a key exchanged with an ephemeral one.
+    ///
+    /// - Throws: `AgeFailure`: `malformedRecipient` for a point of low order, to which nobody has the identity;
+    ///   `cryptography`.
     public func wrap(fileKey: borrowing SecretBytes) throws(AgeFailure) -> Stanza {
-        try cryptography { () throws(CryptographyFailure) in
+        do {
             let ephemeral = try X25519.generatePrivateKey()
             let share = try X25519.publicKey(of: ephemeral)
             let shared = try X25519.sharedSecret(privateKey: ephemeral, publicKey: publicKey)
@@ -39,6 +42,10 @@ public struct X25519Recipient: Recipient, Hashable, LosslessStringConvertible {
             return Stanza(
                 type: Self.type, arguments: [Base64.encode(share, padded: false)],
                 body: try FileKeyWrap.wrap(fileKey, under: key))
+        } catch .authentication {
+            throw .malformedRecipient
+        } catch {
+            throw AgeFailure(error)
         }
     }
 

@@ -32,6 +32,9 @@ public enum ArchiveFailure: Error, Hashable, Sendable {
     init(_ failure: StreamFailure) {
         switch failure.kind {
         case .truncated: self = .damaged(rule: "it ends early while \(failure.stage.rawValue)")
+        // The container's rules are stated as they should be, everybody else's as what is wrong.
+        case .malformed(let rule) where failure.stage == .readingContainer:
+            self = .damaged(rule: "against the rule that \(rule)")
         case .malformed(let rule): self = .damaged(rule: "\(rule), found while \(failure.stage.rawValue)")
         case .authenticationFailed:
             self = .damaged(rule: "a part is not genuine, found while \(failure.stage.rawValue)")
@@ -42,12 +45,23 @@ public enum ArchiveFailure: Error, Hashable, Sendable {
         }
     }
 
-    /// Sorts trouble with a key.
+    /// Sorts trouble with a key, or with what the key opens: the parts of an archive that are age files.
     init(_ failure: AgeFailure) {
         switch failure {
         case .wrongPassphrase: self = .wrongPassphrase
         case .noMatchingIdentity(let stanzaTypes): self = .noMatchingIdentity(stanzaTypes)
-        default: self = .age(failure)
+        case .notAnAgeFile, .armored, .unsupportedVersion: self = .damaged(rule: "a part is not an age v1 file")
+        case .malformedHeader(let rule): self = .damaged(rule: "\(rule), found in an age header")
+        case .headerAuthentication: self = .damaged(rule: "an age header is not genuine")
+        case .mixedPassphrase: self = .damaged(rule: "a passphrase stands beside other recipients")
+        case .malformedIdentityLine, .unsupportedIdentity, .noIdentities, .identityFileNeedsPassphrase:
+            self = .damaged(rule: "what the passphrase opens is not an identity")
+        case .headerTooLarge(let name, let allowed): self = .limit("\(name): \(allowed) is the limit")
+        case .workFactorTooHigh(let found, let allowed):
+            self = .limit("work factor of the passphrase: \(found) where \(allowed) is the limit")
+        case .stream(let failure): self.init(failure)
+        case .cryptography(let call): self = .cryptography(call)
+        case .noRecipients, .malformedRecipient, .unsupportedRecipient, .malformedRecipientLine: self = .age(failure)
         }
     }
 

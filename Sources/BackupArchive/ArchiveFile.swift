@@ -16,6 +16,8 @@ public final class ArchiveFile {
     private let file: OpenFile
     private let headerHash: SHA256Digest
     private let members: [ArchiveMember: TarMember]
+    /// What the members were when they were proved; empty before that.
+    private var proven: [ArchiveMember: SHA256Digest] = [:]
 
     /// Opens a file by its path; symbolic links in the last component are not followed.
     ///
@@ -59,7 +61,7 @@ public final class ArchiveFile {
         }
     }
 
-    /// Proves that every member is what its device signed.
+    /// Proves that every member is what its device signed; from then on a stream that was changed since is refused.
     ///
     /// - Returns: the public key that signed, whose device ID is the one in the header.
     /// - Throws: `ArchiveFailure` (`damaged`, `stream`).
@@ -68,19 +70,26 @@ public final class ArchiveFile {
         let text = try read(.checksums, limit: ArchiveLimits.checksumsSize)
         let signature = try read(.signature, limit: ArchiveLimits.signatureSize)
         do {
+            let summed = ArchiveMember.summed(header.mode, withPassphrase: hasPassphrase)
+            var digests: [ArchiveMember: SHA256Digest] = [:]
             var sums: [(name: String, digest: SHA256Digest)] = []
-            for member in ArchiveMember.summed(header.mode, withPassphrase: hasPassphrase) {
+            for member in summed {
                 var source = HashingSource(try slice(member))
-                try source.forEachPiece(upTo: 1 << 20) { _ in }
-                sums.append((member.name, source.finalize()))
+                // Locking a megabyte of memory takes longer than hashing a small member.
+                let length = members[member]?.length ?? 0
+                try source.forEachPiece(upTo: Int(min(max(length, 1), 1 << 20))) { _ in }
+                let digest = source.finalize()
+                digests[member] = digest
+                sums.append((member.name, digest))
             }
-            guard Checksums.encode(sums) == text else {
+            guard Checksums.encode(sums) == text, digests[.header] == headerHash else {
                 throw ArchiveFailure.damaged(rule: "a member does not have its checksum")
             }
             let publicKey = try SSHSignature.verify(signature, message: text)
             guard DeviceID(publicKey: publicKey) == header.device else {
                 throw ArchiveFailure.damaged(rule: "it is signed by another device than it names")
             }
+            proven = digests
             return publicKey
         } catch is SSHSignatureFailure {
             throw .damaged(rule: "the signature does not fit")
@@ -118,6 +127,8 @@ public final class ArchiveFile {
             let recipients = try (recipientKinds(ofSecrets: true).count, recipientKinds(ofSecrets: false).count)
             let isOnlyKey = parsed.comments.contains(IdentityNote.onlyKey) && recipients == (1, 1)
             return ArchiveKey(identities: parsed.identities, provesOrigin: isOnlyKey)
+        } catch AgeFailure.noMatchingIdentity {
+            throw .damaged(rule: "'\(ArchiveMember.identity.name)' is not for a passphrase")
         } catch {
             throw ArchiveFailure(any: error)
         }
@@ -150,11 +161,11 @@ public final class ArchiveFile {
     }
 
     private func source(_ member: ArchiveMember, _ key: ArchiveKey?) throws(ArchiveFailure) -> ProtectedSource {
-        let slice = try slice(member)
-        guard header.mode == .encrypted else { return ProtectedSource(clear: slice) }
+        let source = try ProvenSource(slice(member), expected: proven[member])
+        guard header.mode == .encrypted else { return ProtectedSource(clear: source) }
         guard let key else { throw .keyNeeded(passphraseOpens: hasPassphrase) }
         do {
-            return try ProtectedSource(encrypted: slice, identities: key.identities)
+            return try ProtectedSource(encrypted: source, identities: key.identities)
         } catch {
             throw ArchiveFailure(error)
         }

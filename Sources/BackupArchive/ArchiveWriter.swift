@@ -2,6 +2,7 @@ internal import AgeEncryption
 public import ByteStreams
 internal import Cryptography
 public import DeviceIdentity
+internal import GzipStreams
 public import KeychainModel
 internal import TarArchive
 
@@ -17,6 +18,7 @@ public struct ArchiveWriter: ~Copyable {
     private var secrets: StreamWriter
     private var seal: SecretSeal
     private var counts = ItemCounts()
+    private var previous: Item?
     private var line: SecretBytes
     private var sealed: SecretBytes
 
@@ -51,13 +53,27 @@ public struct ArchiveWriter: ~Copyable {
 
     /// Adds an item; items come in archive order.
     ///
+    /// A source that breaks a rule of the format is stopped here: an archive that no reader accepts is no backup.
+    ///
     /// - Parameters:
     ///   - line: the metadata line of `item`.
     ///   - secret: in the clear in an encrypted archive, as the keychain stores it in an unencrypted one.
+    /// - Throws: `ArchiveFailure`: `damaged` for an item that is out of order, has a secret of another size, or is in no
+    ///   archive; `limit`; `stream`; `cryptography`.
     public mutating func append(
         _ item: Item, line metadataLine: borrowing Span<UInt8>, secret: borrowing SecretBytes
     ) throws(ArchiveFailure) {
+        guard previous?.precedes(item) ?? true else {
+            throw .damaged(rule: "the items to be archived are not in order, or one is there twice")
+        }
+        guard mode == .unencrypted || secret.count == item.secretSize ?? 0 else {
+            throw .damaged(rule: "a secret to be archived does not have the stated size")
+        }
         let ordinal = UInt64(counts.total)
+        guard ordinal < UInt64(ItemLimits.itemCount) else {
+            throw .limit("items: \(ItemLimits.itemCount) are the limit")
+        }
+        previous = item
         counts[item.itemClass] += 1
         line.removeAll()
         line.append(metadataLine)
@@ -121,7 +137,9 @@ public struct ArchiveWriter: ~Copyable {
         _ start: StreamStart, to recipients: [any Recipient], inFolder folder: String
     ) throws(ArchiveFailure) -> StreamWriter {
         do {
-            var stream = try StreamWriter(UnnamedFile(inFolder: folder), recipients: recipients)
+            // Secrets in base 64 hold no repetition to look for, only fewer characters than a byte has.
+            let strategy: DeflateStrategy = start.kind == .metadata ? .matching : .huffmanOnly
+            var stream = try StreamWriter(UnnamedFile(inFolder: folder), recipients: recipients, strategy: strategy)
             var line = SecretBytes(capacity: ArchiveLimits.frameLineSize)
             start.encode(into: &line)
             line.append(UInt8(ascii: "\n"))

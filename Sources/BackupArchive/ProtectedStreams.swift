@@ -1,5 +1,6 @@
 internal import AgeEncryption
 internal import ByteStreams
+internal import Cryptography
 internal import GzipStreams
 
 /// A stream on its way into a spooled file: encrypted by age, or as it is.
@@ -30,21 +31,55 @@ struct ProtectedSink: ByteSink, ~Copyable {
 
 /// A stream on its way out of an archive: decrypted by age, or as it is.
 struct ProtectedSource: ByteSource, ~Copyable {
-    private var encrypted: AgeDecryptor<FileSlice>?
-    private var clear: FileSlice?
+    private var encrypted: AgeDecryptor<ProvenSource>?
+    private var clear: ProvenSource?
 
     /// Reads bytes that were never encrypted.
-    init(clear slice: FileSlice) {
-        clear = slice
+    init(clear source: consuming ProvenSource) {
+        clear = consume source
     }
 
     /// Reads an age file with whichever of `identities` opens it.
-    init(encrypted slice: FileSlice, identities: [any Identity]) throws(AgeFailure) {
-        encrypted = try AgeDecryptor(slice, identities: identities)
+    init(encrypted source: consuming ProvenSource, identities: [any Identity]) throws(AgeFailure) {
+        encrypted = try AgeDecryptor(source, identities: identities)
     }
 
     mutating func read(into output: inout OutputSpan<UInt8>) throws(StreamFailure) {
         try encrypted?.read(into: &output)
         try clear?.read(into: &output)
+    }
+}
+
+/// The bytes of a member, which must still be the ones that were proved genuine.
+///
+/// Proving and reading are two passes over a file that others may be able to write to. The end of the member is
+/// reached only if the hash is the same as in the first pass, and no stage above is done before it has seen that end.
+struct ProvenSource: ByteSource, ~Copyable {
+    private var slice: FileSlice
+    private var hash = SHA256()
+    private let expected: SHA256Digest?
+    private var isOver = false
+
+    /// - Parameter expected: nil when nothing was proved yet.
+    init(_ slice: FileSlice, expected: SHA256Digest?) {
+        self.slice = slice
+        self.expected = expected
+    }
+
+    mutating func read(into output: inout OutputSpan<UInt8>) throws(StreamFailure) {
+        guard !isOver else { return }
+        let before = output.count
+        try slice.read(into: &output)
+        guard let expected else { return }
+        if output.count > before {
+            hash.update(output.span.extracting(before..<output.count))
+            return
+        }
+        isOver = true
+        var whole = SHA256()
+        swap(&whole, &hash)
+        guard whole.finalize() == expected else {
+            throw StreamFailure(.reading, .malformed("the archive was changed since it was proved genuine"))
+        }
     }
 }

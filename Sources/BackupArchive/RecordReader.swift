@@ -34,6 +34,7 @@ struct RecordReader: ~Copyable {
     private var metadata: LineReader
     private var previous: Item?
     private var counts = ItemCounts()
+    private var identities = IdentityList()
 
     init(header: ArchiveHeader, headerHash: SHA256Digest, metadata: consuming ProtectedSource) throws(ArchiveFailure) {
         var lines = try LineReader(metadata, lineLimit: ItemLimits.metadataLineSize)
@@ -111,6 +112,7 @@ struct RecordReader: ~Copyable {
             guard counts.total <= ItemLimits.itemCount else {
                 throw .limit("items: \(ItemLimits.itemCount) are the limit")
             }
+            identities.append(current.uuid)
             self.previous = current
         }
         return end
@@ -121,8 +123,24 @@ struct RecordReader: ~Copyable {
         guard end.contents.counts == counts, header.store.map({ $0.counts == counts }) ?? true else {
             throw .damaged(rule: "the number of items is not the one that is stated")
         }
+        guard !identities.hasRepetition() else { throw .damaged(rule: "two items have the same UUID") }
         try metadata.end()
         return end.contents
+    }
+}
+
+/// The UUIDs of an archive, 16 bytes each: one that two items share would let one of them replace the other.
+private struct IdentityList {
+    private var all: [ItemUUID] = []
+
+    mutating func append(_ uuid: ItemUUID) {
+        all.append(uuid)
+    }
+
+    /// True when a UUID is there twice.
+    mutating func hasRepetition() -> Bool {
+        all.sort { ($0.high, $0.low) < ($1.high, $1.low) }
+        return zip(all, all.dropFirst()).contains { $0 == $1 }
     }
 }
 
@@ -156,6 +174,9 @@ private struct SecretsReader: ~Copyable {
             try SecretSeal(device: device, deviceID: device.id, archiveID: header.archiveID, mode: header.mode)
         }
         if constantTimeEqual(own.commitment, commitment) { return own }
+        guard header.device != device.id else {
+            throw .damaged(rule: "the secrets are sealed by another device than the archive names")
+        }
         return nil
     }
 
@@ -172,6 +193,9 @@ private struct SecretsReader: ~Copyable {
         case (.encrypted, .anyDevice, nil): state = .absent
         case (.encrypted, .anyDevice, .plain): state = .open
         case (.encrypted, .thisDevice, .sealed):
+            guard secret.count == (item.secretSize ?? 0) + authenticationTagLength else {
+                throw .damaged(rule: "a secret does not have the stated size")
+            }
             if seal == nil { return .sealedElsewhere }
             try open(&secret, line: line, ordinal: ordinal)
             state = item.secretSize == nil ? .absent : .open

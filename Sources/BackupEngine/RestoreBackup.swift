@@ -26,6 +26,8 @@ public enum RestoreRefusal: Error, Hashable, Sendable {
     case unencryptedElsewhere(device: DeviceID)
     /// Nobody vouches for who made the archive.
     case unknownOrigin(device: DeviceID)
+    /// The secrets of an unencrypted archive are under the class keys of another keychain than the target.
+    case otherKeychain
     /// This many items would stay behind, and all were required.
     case itemsStayBehind(Int)
     /// This many items conflict, and the policy is to fail.
@@ -86,9 +88,21 @@ public struct RestoreBackup {
     ///
     /// - Parameter observe: sees each item and what becomes of it, in archive order, once the plan is complete; what
     ///   it collects counts only when `run` returns.
-    /// - Throws: `ArchiveFailure`, `RestoreRefusal` (`itemsStayBehind`, `conflicts`), and what the target throws;
-    ///   nothing is written then.
+    /// - Throws: `ArchiveFailure`, `RestoreRefusal` (`otherKeychain`, `itemsStayBehind`, `conflicts`), and what the
+    ///   target throws; nothing is written then.
     public func run(
+        into target: some ItemTarget, observe: ((Item, RestoreAction) -> Void)? = nil
+    ) throws -> RestoreReport {
+        // Without this, secrets that nothing opens would look like restored ones.
+        if let keybag = archive.file.header.store?.keybag {
+            let target = target as? any StoredItemTarget
+            guard target?.opensSecrets(storedUnder: keybag) == true else { throw RestoreRefusal.otherKeychain }
+        }
+        return try write(into: target, observe: observe)
+    }
+
+    /// Restores without asking whether the target opens stored secrets, for the test of what keys protect.
+    func write(
         into target: some ItemTarget, observe: ((Item, RestoreAction) -> Void)? = nil
     ) throws -> RestoreReport {
         if options.isDryRun { return try target.readItems { existing in try plan(existing, observe).report } }
@@ -100,6 +114,8 @@ public struct RestoreBackup {
             guard visitor.ordinal == plan.actions.count else {
                 throw ArchiveFailure.damaged(rule: "it changed while it was being restored")
             }
+            // What is read ahead of a signal would otherwise still be committed behind it.
+            if Interruption.isRequested { throw ArchiveFailure.stream(StreamFailure(.writing, .interrupted)) }
             return plan.report
         }
     }
@@ -107,7 +123,7 @@ public struct RestoreBackup {
     private func plan(
         _ existing: any ExistingItems, _ observe: ((Item, RestoreAction) -> Void)?
     ) throws -> (actions: ActionList, report: RestoreReport) {
-        let visitor = PlanningVisitor(rules, existing, form: form, observe: observe)
+        let visitor = try PlanningVisitor(rules, existing, form: form, observe: observe)
         let contents = try read(visitor)
         var counts = visitor.actions.counts
         if options.requiresAll, counts.stayBehind > 0 { throw RestoreRefusal.itemsStayBehind(counts.stayBehind) }
@@ -142,6 +158,8 @@ private protocol TargetVisitor: RecordVisitor {
 private final class PlanningVisitor: TargetVisitor {
     private let rules: RestoreRules
     private let existing: any ExistingItems
+    /// Nothing is written while planning, so this stays as it was at the start.
+    private let isEmpty: Bool
     private let form: SecretForm
     private let observe: ((Item, RestoreAction) -> Void)?
     private(set) var actions = ActionList()
@@ -152,9 +170,10 @@ private final class PlanningVisitor: TargetVisitor {
     init(
         _ rules: RestoreRules, _ existing: any ExistingItems, form: SecretForm,
         observe: ((Item, RestoreAction) -> Void)?
-    ) {
+    ) throws {
         self.rules = rules
         self.existing = existing
+        isEmpty = try existing.isEmpty
         self.form = form
         self.observe = observe
     }
@@ -180,8 +199,8 @@ private final class PlanningVisitor: TargetVisitor {
     private func action(
         for item: Item, secret: borrowing SecretBytes, state: SecretState
     ) throws -> RestoreAction {
-        let byKey = try existing.item(withKeyOf: item)
-        let byUUID = try existing.item(withUUID: item.uuid)
+        let byKey = isEmpty ? nil : try existing.item(withKeyOf: item)
+        let byUUID = isEmpty ? nil : try existing.item(withUUID: item.uuid)
         var isIdentical = false
         if let counterpart = byKey ?? byUUID, counterpart == item, state != .sealedElsewhere {
             isIdentical = try existing.secret(of: counterpart, equals: secret, in: form)

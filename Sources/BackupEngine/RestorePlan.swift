@@ -79,7 +79,9 @@ public struct RestoreRules: Sendable {
             return .staysBehind(reason)
         }
         guard secretIsOpen else { return .fail(.noKey) }
-        if replacesLocalItems, !item.isSynchronizable { return .create }
+        // What a replacing restore removes first stands in nobody's way, and nothing may stay behind for its sake.
+        let byKey = remains(byKey)
+        let byUUID = remains(byUUID)
         if let byKey, let byUUID, byKey.uuid != byUUID.uuid { return .fail(.identityTaken) }
         guard let existing = byKey ?? byUUID else { return .create }
         if existing == item, try isIdentical() { return .same }
@@ -88,6 +90,10 @@ public struct RestoreRules: Sendable {
         case .keep: return .keep
         case .overwrite, .fail: return .update
         }
+    }
+
+    private func remains(_ existing: Item?) -> Item? {
+        replacesLocalItems && existing?.isSynchronizable == false ? nil : existing
     }
 }
 

@@ -61,6 +61,8 @@ public struct HMACSHA256: ~Copyable {
 }
 
 /// Owner of libcrypto's keyed HMAC state.
+///
+/// Not private: a release build of another target that holds an HMAC stops in the compiler (Swift 6.3.1).
 @safe struct MACContext: ~Copyable {
     private let pointer: OpaquePointer
 

@@ -26,6 +26,8 @@ public enum CanonicalJSON {
 
     /// Appends a whole number.
     public static func integer(_ number: Int64, into line: inout SecretBytes) {
+        // One digit is what flags and most other numbers of an item have.
+        if 0..<10 ~= number { return line.append(UInt8(truncatingIfNeeded: 48 + number)) }
         line.append(String(number).utf8.span)
     }
 

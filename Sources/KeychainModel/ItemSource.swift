@@ -42,6 +42,9 @@ public protocol ItemTarget {
 
 /// Looks up what is already there.
 public protocol ExistingItems {
+    /// True when there is no live item, so that there is nothing to look up.
+    var isEmpty: Bool { get throws }
+
     /// The live item with the unique key of `item`, or nil; a tombstone does not count.
     func item(withKeyOf item: Item) throws -> Item?
 
@@ -69,4 +72,9 @@ public protocol ItemWriter: ExistingItems {
 
     /// Removes every live item that is not synchronizable and returns how many there were.
     func removeLocalItems() throws -> Int
+}
+
+extension ExistingItems {
+    /// A target that cannot tell is looked at item by item.
+    public var isEmpty: Bool { false }
 }

@@ -51,10 +51,23 @@ extension ItemUUID: LosslessStringConvertible {
 
     /// Appends the spelling, `spellingLength` bytes.
     public func spell(into output: inout OutputSpan<UInt8>) {
-        for index in 0..<32 {
-            if index == 8 || index == 12 || index == 16 || index == 20 { output.append(UInt8(ascii: "-")) }
-            let half = index < 16 ? high : low
-            let digit = UInt8(truncatingIfNeeded: half >> UInt64(60 - index % 16 * 4)) & 15
+        Self.spell(high >> 32, bytes: 4, to: &output)
+        output.append(UInt8(ascii: "-"))
+        Self.spell(high >> 16, bytes: 2, to: &output)
+        output.append(UInt8(ascii: "-"))
+        Self.spell(high, bytes: 2, to: &output)
+        output.append(UInt8(ascii: "-"))
+        Self.spell(low >> 48, bytes: 2, to: &output)
+        output.append(UInt8(ascii: "-"))
+        Self.spell(low, bytes: 6, to: &output)
+    }
+
+    /// Appends the last `bytes` bytes of `half` in hexadecimal.
+    private static func spell(_ half: UInt64, bytes: UInt64, to output: inout OutputSpan<UInt8>) {
+        var shift = bytes * 8
+        while shift > 0 {
+            shift -= 4
+            let digit = UInt8(truncatingIfNeeded: half >> shift) & 15
             output.append(digit < 10 ? digit + 48 : digit + 87)
         }
     }

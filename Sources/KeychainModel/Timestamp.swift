@@ -98,28 +98,28 @@ extension Timestamp: CustomStringConvertible {
     /// Appends the spelling, `spellingLength` bytes.
     func spell(into output: inout OutputSpan<UInt8>) {
         let parts = components
-        func digits(_ value: Int, _ count: Int) {
-            var divisor = 1
-            for _ in 1..<count { divisor *= 10 }
-            while divisor > 0 {
-                output.append(UInt8(48 + value / divisor % 10))
-                divisor /= 10
-            }
-        }
-        digits(parts.year, 4)
+        Self.twoDigits(parts.year / 100, to: &output)
+        Self.twoDigits(parts.year % 100, to: &output)
         output.append(UInt8(ascii: "-"))
-        digits(parts.month, 2)
+        Self.twoDigits(parts.month, to: &output)
         output.append(UInt8(ascii: "-"))
-        digits(parts.day, 2)
+        Self.twoDigits(parts.day, to: &output)
         output.append(UInt8(ascii: "T"))
-        digits(parts.hour, 2)
+        Self.twoDigits(parts.hour, to: &output)
         output.append(UInt8(ascii: ":"))
-        digits(parts.minute, 2)
+        Self.twoDigits(parts.minute, to: &output)
         output.append(UInt8(ascii: ":"))
-        digits(parts.second, 2)
+        Self.twoDigits(parts.second, to: &output)
         output.append(UInt8(ascii: "."))
-        digits(parts.microsecond, 6)
+        Self.twoDigits(parts.microsecond / 10_000, to: &output)
+        Self.twoDigits(parts.microsecond / 100 % 100, to: &output)
+        Self.twoDigits(parts.microsecond % 100, to: &output)
         output.append(UInt8(ascii: "Z"))
+    }
+
+    private static func twoDigits(_ value: Int, to output: inout OutputSpan<UInt8>) {
+        output.append(UInt8(truncatingIfNeeded: 48 + value / 10))
+        output.append(UInt8(truncatingIfNeeded: 48 + value % 10))
     }
 
     /// Reads the one spelling; nil for anything else.

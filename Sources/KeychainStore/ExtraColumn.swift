@@ -3,8 +3,9 @@ internal import KeychainModel
 
 /// The free attributes of an item as one text: a canonical JSON object, names in the order of their bytes.
 enum ExtraColumn {
-    static func encode(_ extra: [ExtraAttribute]) -> SecretBytes {
-        var text = SecretBytes(capacity: 256)
+    /// Replaces `text` by the object.
+    static func encode(_ extra: [ExtraAttribute], into text: inout SecretBytes) {
+        text.removeAll()
         for (index, attribute) in extra.enumerated() {
             CanonicalJSON.literal(index == 0 ? "{" : ",", into: &text)
             CanonicalJSON.string(attribute.name, into: &text)
@@ -12,7 +13,6 @@ enum ExtraColumn {
             CanonicalJSON.string(attribute.value, into: &text)
         }
         CanonicalJSON.literal("}", into: &text)
-        return text
     }
 
     /// Reads what `encode` wrote; order and limits are checked where the item is made.

@@ -15,7 +15,7 @@ public struct ItemQuery: Hashable, Sendable {
     public var itemClass: ItemClass?
     /// The UUID; nil for any.
     public var uuid: ItemUUID?
-    /// Values that must be equal. An absent attribute of a unique key equals its default, such as the empty text.
+    /// Values that must be equal; an absent attribute of a unique key equals its default, such as the empty text.
     public var attributes: [AttributeCode: AttributeValue]
     /// The access groups that are looked at; nil for all.
     public var accessGroups: [String]?

@@ -60,8 +60,10 @@ struct ItemRow {
 
     // MARK: Binding
 
-    /// Binds the UUID, the attributes and everything but the sealed secret (`bindData`).
-    func bind(_ item: Item, isTombstone: Bool, to statement: SQLStatement) throws(KeychainStoreError) {
+    /// Binds the UUID, the attributes and everything but the sealed secret (`bindData`); `text` is for use in between.
+    func bind(
+        _ item: Item, isTombstone: Bool, to statement: SQLStatement, text: inout SecretBytes
+    ) throws(KeychainStoreError) {
         try statement.bind(item.uuid.bytes.span, Self.uuidColumn + 1)
         try statement.bind(isTombstone ? 1 : 0, Self.tombColumn + 1)
         let entries = item.attributes.entries
@@ -85,7 +87,7 @@ struct ItemRow {
         if item.extra.isEmpty {
             try statement.bindNull(Self.extraColumn + 1)
         } else {
-            let text = ExtraColumn.encode(item.extra)
+            ExtraColumn.encode(item.extra, into: &text)
             try text.withBytes { span throws(KeychainStoreError) in
                 try statement.bindText(span, Self.extraColumn + 1)
             }
@@ -166,7 +168,9 @@ struct ItemRow {
         for (index, column) in columns.enumerated() {
             let type = row.type(Self.firstAttribute + index)
             if type == .null { continue }
-            guard let value = value(row, Self.firstAttribute + index, type, column.kind, odd.contains(column.code))
+            guard
+                let value = value(
+                    row, Self.firstAttribute + index, type, column.kind, !odd.isEmpty && odd.contains(column.code))
             else { return nil }
             attributes.append(column.code, value)
         }

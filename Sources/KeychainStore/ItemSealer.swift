@@ -7,7 +7,7 @@ internal import KeychainModel
 /// Every write has a key of its own, derived from the class key and 32 random bytes, so that the nonce can be zero.
 /// The item's metadata line is associated data: whoever changes an attribute, or exchanges two rows' secrets, breaks
 /// the seal.
-final class ItemSealer {
+struct ItemSealer: ~Copyable {
     private static let label = Array("kcbackup/v1/store-item".utf8)
     // 4 KiB of random bytes are fetched at a time: a system call for each salt would double the cost of a seal.
     private static let saltsAtOnce = 128
@@ -37,28 +37,28 @@ final class ItemSealer {
     }
 
     /// Makes `item` the current one.
-    func begin(_ item: Item) {
+    mutating func begin(_ item: Item) {
         associatedData.removeAll()
         associatedData.append(Self.format(of: item).rawValue)
         ItemLine.encode(item, into: &associatedData)
     }
 
     /// Makes `item` the current one, whose metadata line is known already.
-    func begin(_ item: Item, line: borrowing Span<UInt8>) {
+    mutating func begin(_ item: Item, line: borrowing Span<UInt8>) {
         associatedData.removeAll()
         associatedData.append(Self.format(of: item).rawValue)
         associatedData.append(line)
     }
 
     /// Lends the metadata line of the current item.
-    func withLine<Result: ~Copyable, E: Error>(
+    borrowing func withLine<Result: ~Copyable, E: Error>(
         _ body: (borrowing Span<UInt8>) throws(E) -> Result
     ) throws(E) -> Result {
         try associatedData.withBytes { bytes throws(E) in try body(bytes.extracting(droppingFirst: 1)) }
     }
 
     /// Replaces `blob` by the sealed secret of the current item.
-    func seal(
+    mutating func seal(
         _ secret: borrowing Span<UInt8>, under key: ClassKey, into blob: inout SecretBytes
     ) throws(KeychainStoreError) {
         do throws(CryptographyFailure) {
@@ -82,7 +82,7 @@ final class ItemSealer {
     }
 
     /// Replaces `secret` by the opened secret of the current item; false, with nothing in it, when the seal is broken.
-    func open(
+    mutating func open(
         _ blob: borrowing Span<UInt8>, under key: ClassKey, into secret: inout SecretBytes
     ) throws(KeychainStoreError) -> Bool {
         secret.removeAll()
@@ -116,7 +116,8 @@ final class ItemSealer {
     }
 
     /// Appends the tag of clear bytes: the cipher used as a MAC, with nothing to encrypt.
-    private func tag(_ clear: borrowing Span<UInt8>, into blob: inout SecretBytes) throws(CryptographyFailure) {
+    private mutating func tag(_ clear: borrowing Span<UInt8>, into blob: inout SecretBytes) throws(CryptographyFailure)
+    {
         associatedData.append(clear)
         defer { associatedData.removeLast(clear.count) }
         try associatedData.withBytes { data throws(CryptographyFailure) in
@@ -124,14 +125,14 @@ final class ItemSealer {
         }
     }
 
-    private func deriveKey(_ key: ClassKey) throws(CryptographyFailure) {
+    private mutating func deriveKey(_ key: ClassKey) throws(CryptographyFailure) {
         try info.withBytes { info throws(CryptographyFailure) in
             try key.expander.expand(info: info, into: &itemKey)
         }
         try cipher.setKey(itemKey)
     }
 
-    private func takeSalt() throws(CryptographyFailure) {
+    private mutating func takeSalt() throws(CryptographyFailure) {
         if saltsUsed == salts.count {
             salts = try RandomBytes.bytes(count: Self.saltsAtOnce * SealedFrame.saltSize)
             saltsUsed = 0

@@ -11,6 +11,8 @@ final class ItemTables {
     }
 
     private var statements: [SQLStatement?]
+    /// Where the text of free attributes is made.
+    private var text = SecretBytes(capacity: 4096)
 
     init(_ database: Database) {
         self.database = database
@@ -18,12 +20,13 @@ final class ItemTables {
     }
 
     /// What stands in a row: the item where it makes one, and its sealed secret.
-    struct Found: ~Copyable {
+    struct Found {
         let uuid: ItemUUID?
         let isTombstone: Bool
         /// Nil when the row makes no valid item.
         let item: Item?
-        let blob: SecretBytes
+        /// Ciphertext, or public data.
+        let blob: [UInt8]
     }
 
     /// The row, tombstone or live, with the unique key of `item`.
@@ -105,7 +108,7 @@ final class ItemTables {
     private func write(_ use: Use, _ item: Item, blob: borrowing SecretBytes) throws(KeychainStoreError) {
         let row = ItemRow.of(item.itemClass)
         let statement = try statement(use, row)
-        try row.bind(item, isTombstone: false, to: statement)
+        try row.bind(item, isTombstone: false, to: statement, text: &text)
         try blob.withBytes { span throws(KeychainStoreError) in try row.bindData(span, to: statement) }
         try run(use, item, statement, row)
     }
@@ -113,7 +116,7 @@ final class ItemTables {
     private func write(_ use: Use, tombstone item: Item) throws(KeychainStoreError) {
         let row = ItemRow.of(item.itemClass)
         let statement = try statement(use, row)
-        try row.bind(item, isTombstone: true, to: statement)
+        try row.bind(item, isTombstone: true, to: statement, text: &text)
         try row.bindNoData(to: statement)
         try run(use, item, statement, row)
     }
@@ -130,7 +133,7 @@ final class ItemTables {
         guard try statement.step() else { return nil }
         return Found(
             uuid: row.uuid(statement), isTombstone: row.isTombstone(statement), item: row.item(statement),
-            blob: row.withData(statement) { SecretBytes($0) })
+            blob: row.withData(statement) { bytes in bytes.indices.map { bytes[$0] } })
     }
 
     private func statement(_ use: Use, _ row: ItemRow) throws(KeychainStoreError) -> SQLStatement {

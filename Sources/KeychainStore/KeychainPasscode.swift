@@ -98,8 +98,9 @@ extension Keychain {
         }
     }
 
-    /// Writes the count. That it could not be written (a read-only disk, a busy file) must hide neither a right passcode
-    /// nor a wrong one, and counting is advisory in any case.
+    /// Writes the count, if that is possible.
+    ///
+    /// A read-only disk or a busy file must hide neither a right passcode nor a wrong one, and counting is advisory.
     private func count(_ next: (Attempts) -> Attempts) {
         try? change { database throws(KeychainStoreError) in try next(Attempts(database)).write(database) }
     }

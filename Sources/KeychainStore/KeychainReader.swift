@@ -7,7 +7,7 @@ public import KeychainModel
 public final class KeychainReader: ExistingItems {
     let keychain: Keychain
     let tables: ItemTables
-    let sealer: ItemSealer
+    var sealer: ItemSealer
     private var opened = SecretBytes(capacity: 4096)
 
     init(_ keychain: Keychain, _ database: Database) throws(KeychainStoreError) {
@@ -44,30 +44,39 @@ public final class KeychainReader: ExistingItems {
         return secret
     }
 
+    /// See `ExistingItems`.
+    public var isEmpty: Bool {
+        get throws {
+            for itemClass in ItemClass.allCases {
+                let sql = "SELECT EXISTS(SELECT 1 FROM \(itemClass.rawValue) WHERE tomb = 0)"
+                if try tables.number(sql) != 0 { return false }
+            }
+            return true
+        }
+    }
+
     /// Opens the sealed secret of `item`, which becomes the sealer's current item; false when the seal is broken.
     ///
     /// - Throws: `locked`, `passcodeNotSet`.
     func opens(
-        _ item: Item, _ blob: borrowing SecretBytes, into secret: inout SecretBytes
+        _ item: Item, _ blob: [UInt8], into secret: inout SecretBytes
     ) throws(KeychainStoreError) -> Bool {
         let key = try keychain.key(item.accessibility)
         sealer.begin(item)
-        return try blob.withBytes { span throws(KeychainStoreError) in
-            try sealer.open(span, under: key, into: &secret)
-        }
+        return try sealer.open(blob.span, under: key, into: &secret)
     }
 
     /// Opens the sealed secret of `item`.
     ///
     /// - Throws: `locked`, `passcodeNotSet`, `itemDamaged`.
     func open(
-        _ item: Item, _ blob: borrowing SecretBytes, into secret: inout SecretBytes
+        _ item: Item, _ blob: [UInt8], into secret: inout SecretBytes
     ) throws(KeychainStoreError) {
         guard try opens(item, blob, into: &secret) else { throw .itemDamaged(item.uuid) }
     }
 
     /// True for a row whose contents make no item or whose seal is known to be broken; a locked one counts as whole.
-    func isDamaged(_ found: borrowing ItemTables.Found) throws(KeychainStoreError) -> Bool {
+    func isDamaged(_ found: ItemTables.Found) throws(KeychainStoreError) -> Bool {
         guard let item = found.item else { return true }
         if keychain.classKeys[item.accessibility] == nil { return false }
         return try !opens(item, found.blob, into: &opened)
@@ -95,7 +104,11 @@ public final class KeychainReader: ExistingItems {
             return false
         }
         switch form {
-        case .stored: return constantTimeEqual(found.blob, secret)
+        case .stored:
+            // Ciphertext: the time that a comparison takes tells nothing.
+            return secret.withBytes { bytes in
+                bytes.count == found.blob.count && found.blob.indices.allSatisfy { found.blob[$0] == bytes[$0] }
+            }
         case .plain:
             guard try opens(stored, found.blob, into: &opened) else { return false }
             return stored.secretSize == nil || constantTimeEqual(opened, secret)

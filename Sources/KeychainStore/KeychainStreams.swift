@@ -9,22 +9,22 @@ extension Keychain: ItemSource {
     ///   when rows are missing from an index, `busy`, `sqlite`, and what the visitor throws, unchanged.
     public func visitItems<Visitor: ItemVisitor>(_ form: SecretForm, _ visitor: inout Visitor) throws {
         try connection.readRethrowing { database in
-            let reader = try KeychainReader(self, database)
-            for itemClass in ItemClass.allCases { try visit(itemClass, form, reader, &visitor) }
+            let tables = ItemTables(database)
+            for itemClass in ItemClass.allCases { try visit(itemClass, form, tables, &visitor) }
         }
     }
 
     private func visit<Visitor: ItemVisitor>(
-        _ itemClass: ItemClass, _ form: SecretForm, _ reader: KeychainReader, _ visitor: inout Visitor
+        _ itemClass: ItemClass, _ form: SecretForm, _ tables: ItemTables, _ visitor: inout Visitor
     ) throws {
         let row = ItemRow.of(itemClass)
-        let expected = try reader.tables.rowCount(itemClass)
+        let expected = try tables.rowCount(itemClass)
         guard expected <= ItemLimits.itemCount else {
             throw KeychainStoreError.limit("items of a class", found: expected, allowed: ItemLimits.itemCount)
         }
         // Tombstones are stepped over here, and counted: an index that lost entries must not look like fewer items.
-        let statement = try SQLStatement(row.selection + row.order, on: reader.tables.database)
-        let sealer = reader.sealer
+        let statement = try SQLStatement(row.selection + row.order, on: tables.database)
+        var sealer = try ItemSealer()
         var secret = SecretBytes(capacity: 65_536)
         var count = 0
         while try statement.step() {

@@ -66,27 +66,28 @@ public final class KeychainWriter: ItemWriter {
     ) throws(KeychainStoreError) -> Item {
         try requireUnspent()
         var item = try draft.item(now: now, secretSize: secret.size, accessGroup: accessGroup)
-        if draft.uuid != nil, let other = try tables.row(item.uuid) {
-            // A tombstone of the same item gives way below; a live one does not.
-            if !other.isTombstone || other.item?.hasKey(of: item) != true { throw .duplicateUUID(item.uuid) }
-        }
         _ = try keychain.key(item.accessibility)
         try guarded { () throws(KeychainStoreError) in
+            try countOneMore()
             if let existing = try tables.row(withKeyOf: item) {
+                if draft.uuid != nil, existing.uuid != item.uuid { try requireFree(item.uuid) }
                 if !existing.isTombstone, try !reader.isDamaged(existing) { throw .duplicateItem }
                 if draft.attributes[.mdat] == nil, let earlier = existing.item {
                     item = try item.changed(at: max(now, earlier.modified.advanced(byMicroseconds: Self.step)))
                 }
-                try countOneMore()
                 try seal(item, secret)
                 try remove(item.itemClass, existing.uuid)
             } else {
-                try countOneMore()
+                if draft.uuid != nil { try requireFree(item.uuid) }
                 try seal(item, secret)
             }
             try tables.insert(item, blob: blob)
         }
         return item
+    }
+
+    private func requireFree(_ uuid: ItemUUID) throws(KeychainStoreError) {
+        if try tables.row(uuid) != nil { throw .duplicateUUID(uuid) }
     }
 
     /// Seals a secret for `item` into `blob`.
@@ -135,7 +136,7 @@ public final class KeychainWriter: ItemWriter {
 
     /// Writes an item of an archive; see `ItemWriter`.
     ///
-    /// - Throws: `passcodeNotSet` for an `akpu` item, `locked`, `duplicateUUID`, `itemDamaged` when a stored secret has
+    /// - Throws: `passcodeNotSet` for an `akpu` item, `locked`, `duplicateUUID`, `itemDamaged` when the secret has
     ///   not the size that the item says, or a failure of the file.
     public func put(
         _ item: Item, line: borrowing Span<UInt8>, secret: borrowing SecretBytes, in form: SecretForm,
@@ -157,6 +158,7 @@ public final class KeychainWriter: ItemWriter {
     ) throws(KeychainStoreError) {
         switch form {
         case .plain:
+            guard item.secretSize == nil || item.secretSize == secret.count else { throw .itemDamaged(item.uuid) }
             let key = try keychain.key(item.accessibility)
             reader.sealer.begin(item, line: line)
             try secret.withBytes { bytes throws(KeychainStoreError) in
@@ -203,6 +205,9 @@ public final class KeychainWriter: ItemWriter {
             return removed
         }
     }
+
+    /// See `KeychainReader`.
+    public var isEmpty: Bool { get throws { try reader.isEmpty } }
 
     /// See `KeychainReader`.
     public func item(withKeyOf item: Item) throws -> Item? { try reader.item(withKeyOf: item) }

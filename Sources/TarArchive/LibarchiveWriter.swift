@@ -7,8 +7,7 @@ internal import CLibArchive
 /// and the caller passes that on after each call.
 @safe final class LibarchiveWriter {
     private let archive: OpaquePointer
-    private var output: [UInt8] = []
-    private var isClosed = false
+    private let output = Output()
 
     /// Opens the writer.
     ///
@@ -19,21 +18,23 @@ internal import CLibArchive
         try Self.check(unsafe archive_write_set_format_ustar(archive), "choosing ustar")
         // No blocking factor: neither a buffer in libarchive nor padding behind the two zero blocks.
         try Self.check(unsafe archive_write_set_bytes_per_block(archive, 0), "choosing the block size")
-        let context = unsafe Unmanaged.passUnretained(self).toOpaque()
+        let context = unsafe Unmanaged.passUnretained(output).toOpaque()
         let status = unsafe archive_write_open(
             archive, context, nil,
             { _, context, bytes, count in
                 guard let context = unsafe context else { return -1 }
-                let writer = unsafe Unmanaged<LibarchiveWriter>.fromOpaque(context).takeUnretainedValue()
-                unsafe writer.output.append(contentsOf: UnsafeRawBufferPointer(start: bytes, count: count))
+                let output = unsafe Unmanaged<Output>.fromOpaque(context).takeUnretainedValue()
+                guard output.isWanted else { return -1 }
+                unsafe output.bytes.append(contentsOf: UnsafeRawBufferPointer(start: bytes, count: count))
                 return count
             }, nil)
         try Self.check(status, "opening the archive")
     }
 
     deinit {
-        // Freeing would first finish an open member, with zeros in place of its data.
-        if !isClosed { unsafe archive_write_fail(archive) }
+        // Freeing first finishes an open member, with zeros in place of its data: up to 8 GiB that nobody wants.
+        // archive_write_fail would prevent that too, but then libarchive 3.6 leaks.
+        output.isWanted = false
         unsafe archive_write_free(archive)
     }
 
@@ -67,14 +68,12 @@ internal import CLibArchive
     /// Writes the end of the archive.
     func close() throws(StreamFailure) {
         try Self.check(unsafe archive_write_close(archive), "closing the archive")
-        isClosed = true
     }
 
     /// Hands over what was written since the last time.
     func takeOutput() -> [UInt8] {
-        let taken = output
-        output = []
-        return taken
+        defer { output.bytes = [] }
+        return output.bytes
     }
 
     // Also a warning is a failure: it means that the archive differs from what was asked for.
@@ -85,4 +84,10 @@ internal import CLibArchive
     private static func failure(_ action: String) -> StreamFailure {
         StreamFailure(.writingContainer, .library(action))
     }
+}
+
+/// What libarchive has written, as its callback sees it.
+private final class Output {
+    var bytes: [UInt8] = []
+    var isWanted = true
 }

@@ -115,9 +115,8 @@ struct UstarHeader {
 
     /// The sum of all bytes, with the checksum field itself taken as eight spaces.
     private static func checksum(_ block: [UInt8]) -> UInt64 {
-        var sum = 8 * UInt64(UInt8(ascii: " "))
-        for (index, byte) in block.enumerated() where !(148..<156).contains(index) { sum += UInt64(byte) }
-        return sum
+        let spaces = 8 * UInt64(UInt8(ascii: " "))
+        return block[..<148].reduce(spaces) { $0 + UInt64($1) } + block[156...].reduce(0) { $0 + UInt64($1) }
     }
 }
 

@@ -90,10 +90,30 @@ struct RuleTests {
 
         let second = try new.makeKeychain("second")
         let unencrypted = try new.open(old.folder.path("u.kcb"))
-        _ = try? RestoreBackup(unencrypted, options: options) { _, _, _ in .restores }.run(into: second)
+        _ = try? RestoreBackup(unencrypted, options: options) { _, _, _ in .restores }.write(into: second)
         for item in try second.find(ItemQuery()).items {
             #expect(throws: KeychainStoreError.self) { _ = try second.secret(of: item) }
         }
+    }
+
+    @Test("an unencrypted archive is refused by a keychain with other class keys, and opens in one with the same")
+    func otherKeychain() throws {
+        let machine = try Machine()
+        let keychain = try everyAccessibility(on: machine)
+        try machine.backUpUnencrypted(keychain, as: "u.kcb")
+        let archive = try machine.open(machine.folder.path("u.kcb"))
+        let other = try machine.makeKeychain("other")
+        let before = try machine.folder.read("other.keychain")
+        #expect(throws: RestoreRefusal.otherKeychain) { try machine.restore(archive, into: other) }
+        #expect(try machine.folder.read("other.keychain") == before)
+
+        let keybag = try Keybag(text: Array(try #require(archive.file.header.store).keybag.utf8).span)
+        let adopting = try Keychain.create(
+            at: machine.folder.path("new.keychain"), adopting: keybag, deviceKey: machine.device, now: moment(300),
+            lockWait: .zero, minimumCost: Machine.cheap)
+        #expect(try machine.restore(archive, into: adopting).counts.create == 6)
+        try adopting.unlock(passcode: Optional("1234").secret, now: moment(301))
+        #expect(try adopting.contents()["cku"] == "secret of cku")
     }
 
     @Test("restoring twice changes nothing the second time")
@@ -162,6 +182,28 @@ struct ConflictTests {
         }
         #expect(report.counts.remove == 2)
         #expect(try keychain.contents() == ["local": "old", "shared": "new"])
+    }
+
+    @Test("'--replace' brings back an item that has become local since, and one that has become synchronizable")
+    func replaceAcrossSynchronizable() throws {
+        let machine = try Machine()
+        let keychain = try machine.makeKeychain()
+        let shared = try keychain.add("shared", "old", synchronizable: true)
+        let local = try keychain.add("local", "old")
+        let identity = try X25519Identity.generate()
+        try machine.backUp(keychain, as: "a.kcb", to: [identity.recipient])
+        for (item, synchronizable) in [(shared, Int64(0)), (local, 1)] {
+            _ = try keychain.update(
+                matching: ItemQuery(item), set: [.sync: .number(synchronizable)], secret: Optional("new").secret,
+                now: moment(50))
+        }
+        let report = try machine.restore(machine.open(machine.folder.path("a.kcb"), with: identity), into: keychain) {
+            $0.replacesLocalItems = true
+        }
+        // The local one went, so the archive's came; the synchronizable one is newer and stays.
+        #expect(try keychain.contents() == ["shared": "old", "local": "new"])
+        #expect(report.counts.create == 1)
+        #expect(report.counts.keep == 1)
     }
 
     @Test("a dry run says what would happen and changes no byte")

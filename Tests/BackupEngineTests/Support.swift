@@ -11,7 +11,7 @@ import Testing
 @testable import BackupEngine
 
 /// A machine with a device key and a folder for keychains and archives, at costs that tests can afford.
-final class Machine {
+final class Machine: Sendable {
     let folder: TemporaryFolder
     let local: LocalIdentity
     var device: DeviceKey { local.device }

@@ -8,16 +8,17 @@ import Testing
 
 @testable import KeychainStore
 
-/// A folder with a device key, in which keychains are made and opened with a cost that tests can afford.
+/// A folder and a device, with keychains whose passcodes cost next to nothing.
 final class Bench {
     let folder: TemporaryFolder
     let device: DeviceKey
 
     static let cost = ScryptCost(logN: 1)
 
-    init() throws {
+    /// Makes a folder, for a new device or for one that has another folder too.
+    init(device: DeviceKey? = nil) throws {
         folder = try TemporaryFolder()
-        device = try DeviceKey.generate()
+        if let device { self.device = device } else { self.device = try DeviceKey.generate() }
     }
 
     var path: String { folder.path("login.keychain") }
@@ -32,11 +33,17 @@ final class Bench {
         try Keychain.open(at: path ?? self.path, deviceKey: device, lockWait: .zero, minimumCost: Self.cost)
     }
 
-    /// Runs `statements` on the file as another program would.
-    func alter(_ statements: String) throws {
+    /// Changes the file as another program would.
+    func alter(_ sql: String, _ arguments: StatementArguments = []) throws {
+        try Self.database(path) { try $0.execute(sql: sql, arguments: arguments) }
+    }
+
+    /// Runs `body` on the file as another program would; foreign schemas may need a hand in `sqlite_schema`.
+    static func database<Result>(_ path: String, _ body: (Database) throws -> Result) throws -> Result {
         let queue = try DatabaseQueue(path: path)
-        try queue.write { try $0.execute(sql: statements) }
+        let result = try queue.inDatabase(body)
         try queue.close()
+        return result
     }
 }
 
@@ -58,15 +65,19 @@ func moment(_ seconds: Int64) -> Timestamp {
     Timestamp(microseconds: 1_767_225_600_000_000 + seconds * 1_000_000) ?? .reference
 }
 
-/// A generic password as a user would add it.
+/// An item as somebody would add it.
+func draft(_ itemClass: ItemClass, _ attributes: [AttributeCode: AttributeValue]) -> ItemDraft {
+    var collected = Attributes()
+    for (code, value) in attributes { collected[code] = value }
+    return ItemDraft(itemClass: itemClass, attributes: collected)
+}
+
+/// A generic password as somebody would add it.
 func password(
     _ account: String, service: String = "mail", _ more: [AttributeCode: AttributeValue] = [:]
 ) -> ItemDraft {
-    var attributes = Attributes()
-    attributes[.acct] = .text(account)
-    attributes[.svce] = .text(service)
-    for (code, value) in more { attributes[code] = value }
-    return ItemDraft(itemClass: .genericPassword, attributes: attributes)
+    draft(
+        .genericPassword, [.acct: .text(account), .svce: .text(service)].merging(more) { _, second in second })
 }
 
 extension Keychain {
@@ -75,6 +86,62 @@ extension Keychain {
         switch try secret(of: item) {
         case .some(let secret): String(decoding: secret.bytesForTest(), as: UTF8.self)
         case .none: nil
+        }
+    }
+
+    /// The live items, and that no row is damaged.
+    func items(_ query: ItemQuery = ItemQuery()) throws -> [Item] {
+        let matches = try find(query)
+        #expect(matches.damaged == 0)
+        return matches.items
+    }
+}
+
+/// Collects what a visit shows.
+struct Collector: ItemVisitor {
+    var items: [Item] = []
+    var lines: [[UInt8]] = []
+    var secrets: [[UInt8]] = []
+    var damaged: [Item?] = []
+    var isWanted: (Item) throws -> Bool = { _ in true }
+
+    mutating func wants(_ item: Item) throws -> Bool { try isWanted(item) }
+
+    mutating func take(_ item: Item, line: borrowing Span<UInt8>, secret: borrowing SecretBytes) throws {
+        items.append(item)
+        lines.append(line.indices.map { line[$0] })
+        secrets.append(secret.bytesForTest())
+    }
+
+    mutating func skip(damaged item: Item?) throws { damaged.append(item) }
+}
+
+extension Keychain {
+    /// Everything that a visit shows.
+    func visit(_ form: SecretForm = .plain, wants: @escaping (Item) throws -> Bool = { _ in true }) throws -> Collector
+    {
+        var collector = Collector()
+        collector.isWanted = wants
+        try visitItems(form, &collector)
+        return collector
+    }
+}
+
+/// The metadata line of an item.
+func line(_ item: Item) -> SecretBytes {
+    var line = SecretBytes(capacity: 1024)
+    ItemLine.encode(item, into: &line)
+    return line
+}
+
+/// Copies everything that a visit shows from one keychain to another, as a restore does.
+func copy(_ collected: Collector, _ form: SecretForm, to target: Keychain) throws {
+    try target.writeItems { writer in
+        for (index, item) in collected.items.enumerated() {
+            let line = collected.lines[index]
+            try writer.put(
+                item, line: line.span, secret: SecretBytes(copying: collected.secrets[index]),
+                in: form, replacing: nil)
         }
     }
 }

@@ -14,6 +14,7 @@ enum SourceRule: String, CaseIterable, Sendable {
     /// The target that fences each library.
     static let owners = [
         "CLibArchive": "TarArchive", "CLibCrypto": "Cryptography", "CZlib": "GzipStreams", "CSQLite": "KeychainStore",
+        "CSystem": "kcbackup",
         "GRDB": "KeychainStore", "GRDBSQLite": "KeychainStore", "ArgumentParser": "kcbackup",
     ]
     /// The targets that may import Foundation: below them, bytes, paths and dates have types of their own, and a

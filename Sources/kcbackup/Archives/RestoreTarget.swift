@@ -31,16 +31,10 @@ struct RestoreTarget {
         isThere ? try body(existing()) : try withNew(body)
     }
 
-    /// An unencrypted archive goes back only into the keychain that it came from: its secrets stay under those keys.
+    /// Only what is restored in the clear needs the keychain's keys.
     private func existing() throws -> Keychain {
         let keychain = try local.open(in: session)
-        guard let store = header.store else {
-            try options.unlock(keychain, in: session)
-            return keychain
-        }
-        guard keychain.matches(keybagUUID: try Keybag(store: store).uuid) else {
-            throw Refusal.otherKeychain(keychain: local.name)
-        }
+        if header.mode == .encrypted { try options.unlock(keychain, in: session) }
         return keychain
     }
 

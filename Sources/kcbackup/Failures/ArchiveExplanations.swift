@@ -103,6 +103,13 @@ func explain(_ refusal: RestoreRefusal) -> Explanation {
             .refused, "nobody vouches for device \(device), which signed the archive; nothing was written",
             hint: "if that device is yours, add '\(OptionName.acceptOrigin.spelling) \(device)', or run "
                 + "'kcbackup device trust \(device)' once")
+    case .otherKeychain:
+        Explanation(
+            .refused,
+            "the archive is unencrypted and opens only under the keys of the keychain that it came from; nothing was "
+                + "written",
+            hint: "restore it into a new keychain with '\(OptionName.keychain.spelling) NAME'; the passcode of that time "
+                + "opens it")
     case .itemsStayBehind(let count):
         Explanation(
             .refused, "\(counted(count, "item")) would stay behind, and all were required; nothing was written",

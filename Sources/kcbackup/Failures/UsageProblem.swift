@@ -99,8 +99,6 @@ enum Refusal: Error, Hashable, Sendable {
     case otherName(keychain: String)
     /// The device key is gone while its keychains are still there.
     case deviceKeyMissing(keychains: Int)
-    /// The rows of an unencrypted archive open only under the keys of the keychain that they came from.
-    case otherKeychain(keychain: String)
 }
 
 /// What is told about a refusal.
@@ -121,12 +119,5 @@ func explain(_ refusal: Refusal) -> Explanation {
             "the device key is missing, and \(counted(keychains, "keychain")) here can be opened with no other",
             hint: "put 'device.key' back from your copy of the home folder",
             "'kcbackup device renew' makes another device of this one, which opens none of them")
-    case .otherKeychain(let keychain):
-        Explanation(
-            .refused,
-            "the unencrypted archive came from another keychain than \(quoted(keychain)), whose keys it needs",
-            hint:
-                "restore it into a new keychain with '\(OptionName.keychain.spelling) NAME'; the passcode of that time "
-                + "opens it")
     }
 }

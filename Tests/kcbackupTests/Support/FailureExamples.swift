@@ -52,7 +52,7 @@ enum FailureExamples {
     ]
     private static let refusals: [Refusal] = [
         .unattended(question: "Delete 2 items?", .yes), .declined, .otherName(keychain: "login"),
-        .deviceKeyMissing(keychains: 2), .otherKeychain(keychain: "login"),
+        .deviceKeyMissing(keychains: 2),
     ]
     private static let secrets: [SecretProblem] = [
         .noSource(what: "passcode of keychain 'login'", .passcode), .notASource(.passphrase),
@@ -111,7 +111,8 @@ enum FailureExamples {
         .file(missing), .cryptography("HKDF"),
     ]
     private static let restores: [RestoreRefusal] = [
-        .unencryptedElsewhere(device: device), .unknownOrigin(device: device), .itemsStayBehind(3), .conflicts(2),
+        .unencryptedElsewhere(device: device), .unknownOrigin(device: device), .otherKeychain, .itemsStayBehind(3),
+        .conflicts(2),
     ]
     private static let cryptography: [CryptographyFailure] = [
         .authentication, .library("scrypt"), .unsupportedParameters("key length"),

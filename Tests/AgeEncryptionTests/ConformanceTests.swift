@@ -1,0 +1,70 @@
+import ByteStreams
+import Cryptography
+import TestSupport
+import Testing
+
+@testable import AgeEncryption
+
+@Suite struct ConformanceTests {
+    @Test("every supported vector ends as it must", arguments: ConformanceVector.all.filter(\.isSupported))
+    func vector(_ vector: ConformanceVector) throws {
+        var identities: [any Identity] = []
+        for text in vector.identities {
+            identities.append(try #require(try parseIdentity(text)))
+        }
+        for text in vector.passphrases { identities.append(ScryptIdentity(passphrase: secretText(text))) }
+        let result = Decryption(vector.file, with: identities)
+        let hash = SHA256.hash(result.released.span).hex
+        switch vector.expectation {
+        case "success":
+            #expect(result.failure == nil)
+            #expect(hash == vector.payloadHash)
+        case "payload failure":
+            #expect(result.failure is StreamFailure)
+            #expect(result.released.isEmpty || hash == vector.payloadHash)
+        case "HMAC failure":
+            #expect(result.failure as? AgeFailure == .headerAuthentication)
+            #expect(result.released.isEmpty)
+        case "no match":
+            #expect(Self.isNoMatch(result.failure))
+            #expect(result.released.isEmpty)
+        case "header failure":
+            let failure = try #require(result.failure as? AgeFailure)
+            #expect(!Self.isNoMatch(failure))
+            #expect(failure != .headerAuthentication)
+            #expect(result.released.isEmpty)
+        default:
+            Issue.record("unknown expectation")
+        }
+    }
+
+    private static func isNoMatch(_ failure: (any Error)?) -> Bool {
+        switch failure as? AgeFailure {
+        case .noMatchingIdentity, .wrongPassphrase: true
+        default: false
+        }
+    }
+
+    @Test("a header that is read prints back to the same bytes", arguments: ConformanceVector.all.filter(\.isSupported))
+    func malleability(_ vector: ConformanceVector) throws {
+        guard let header = try? AgeHeader.read(from: ChoppySource(vector.file)) else {
+            #expect(vector.expectation == "header failure")
+            return
+        }
+        #expect(Array(header.text.utf8) == Array(vector.file.prefix(header.length)))
+    }
+
+    @Test("an armored file is refused by name", arguments: ConformanceVector.all.filter(\.isArmored))
+    func armored(_ vector: ConformanceVector) {
+        #expect(Decryption(vector.file, with: []).failure as? AgeFailure == .armored)
+    }
+
+    @Test("the vectors that are not tried are the armored and the post-quantum ones")
+    func skipped() throws {
+        guard ConformanceVector.isDefaultFolder, !ConformanceVector.all.isEmpty else { return }
+        let skipped = ConformanceVector.all.filter { !$0.isSupported }
+        #expect(skipped.allSatisfy { $0.name.hasPrefix("armor_") || $0.name.hasPrefix("hybrid") })
+        #expect(skipped.count == 34)
+        #expect(ConformanceVector.all.count == 99)
+    }
+}

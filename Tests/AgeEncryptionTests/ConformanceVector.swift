@@ -1,0 +1,80 @@
+import CZlib
+import Cryptography
+import Foundation
+import Testing
+
+/// One file of the public conformance vectors: lines `key: value`, an empty line, an age file.
+struct ConformanceVector: Sendable, CustomTestStringConvertible {
+    let name: String
+    let expectation: String
+    let payloadHash: String?
+    let identities: [String]
+    let passphrases: [String]
+    let file: [UInt8]
+    let isSupported: Bool
+
+    /// True when the file begins as the text armor does.
+    var isArmored: Bool { file.starts(with: "-----BEGIN AGE ENCRYPTED FILE-----\n".utf8) }
+
+    var testDescription: String { name }
+
+    private static let knownKeys: Set = [
+        "expect", "payload", "file key", "identity", "passphrase", "armored", "compressed", "comment",
+    ]
+
+    /// Where the vectors are: `AGE_TESTKIT`, or beside the package.
+    static let folder: URL = {
+        if let path = ProcessInfo.processInfo.environment["AGE_TESTKIT"] { return URL(filePath: path) }
+        let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../..")
+        return root.appending(path: "../shared/vectors/age").standardizedFileURL
+    }()
+
+    static let isDefaultFolder = ProcessInfo.processInfo.environment["AGE_TESTKIT"] == nil
+
+    /// All vectors of the folder; none, with a line that says so, where there is no such folder.
+    static let all: [ConformanceVector] = {
+        guard let names = try? FileManager.default.contentsOfDirectory(atPath: folder.path()) else {
+            print("skipped: the age conformance vectors, for want of a folder; AGE_TESTKIT can name it")
+            return []
+        }
+        return names.filter { $0 != "README.md" }.sorted().map { name in
+            guard let data = try? Data(contentsOf: folder.appending(path: name)),
+                let vector = ConformanceVector(name, [UInt8](data))
+            else { preconditionFailure("\(name) is not a conformance vector") }
+            return vector
+        }
+    }()
+
+    private init?(_ name: String, _ bytes: [UInt8]) {
+        guard let end = bytes.indices.first(where: { bytes[$0...].starts(with: [10, 10]) }) else { return nil }
+        var values: [String: [String]] = [:]
+        for line in String(decoding: bytes[..<end], as: UTF8.self).split(separator: "\n") {
+            guard let colon = line.range(of: ": ") else { return nil }
+            values[String(line[..<colon.lowerBound]), default: []].append(String(line[colon.upperBound...]))
+        }
+        guard let expectation = values["expect"]?.first else { return nil }
+        self.name = name
+        self.expectation = expectation
+        payloadHash = values["payload"]?.first
+        identities = values["identity"] ?? []
+        passphrases = values["passphrase"] ?? []
+        isSupported =
+            values["armored"] == nil && identities.allSatisfy { $0.hasPrefix("AGE-SECRET-KEY-1") }
+            && Set(values.keys).isSubset(of: Self.knownKeys)
+        let rest = Array(bytes[(end + 2)...])
+        if let compression = values["compressed"]?.first {
+            guard compression == "zlib", let inflated = Self.inflate(rest) else { return nil }
+            file = inflated
+        } else {
+            file = rest
+        }
+    }
+
+    private static func inflate(_ bytes: [UInt8]) -> [UInt8]? {
+        // The largest vector has 258 chunks of 64 KiB.
+        var output = [UInt8](repeating: 0, count: 20 << 20)
+        var count = UInt(output.count)
+        guard unsafe uncompress(&output, &count, bytes, UInt(bytes.count)) == Z_OK else { return nil }
+        return Array(output.prefix(Int(count)))
+    }
+}

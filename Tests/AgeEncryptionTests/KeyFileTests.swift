@@ -1,0 +1,133 @@
+import ByteStreams
+import Cryptography
+import TestSupport
+import Testing
+
+@testable import AgeEncryption
+
+@Suite struct KeyFileTests {
+    private func parse(_ text: String) throws -> IdentityFile {
+        try IdentityFile.parse(secretText(text))
+    }
+
+    private func keyText(_ identity: X25519Identity) -> String {
+        var text = SecretBytes(capacity: 80)
+        identity.encode(into: &text)
+        return String(decoding: text.bytesForTest(), as: UTF8.self)
+    }
+
+    @Test("a new identity file reads back, with its comments")
+    func roundTrip() throws {
+        let identity = try X25519Identity.generate()
+        let text = IdentityFile.text(of: identity, comments: ["created: 2026-03-01T09:30:00Z", "archive 42"])
+        let file = try IdentityFile.parse(text)
+        #expect(file.identities.map(\.recipient) == [identity.recipient])
+        #expect(
+            file.comments == ["created: 2026-03-01T09:30:00Z", "archive 42", "public key: \(identity.recipient)"])
+    }
+
+    @Test("a comment that would begin a line of its own is a mistake in the program", arguments: ["a\nb", "a\r"])
+    func commentOfTwoLines(_ comment: String) async {
+        await #expect(processExitsWith: .failure) { [comment] in
+            _ = IdentityFile.text(of: try X25519Identity.generate(), comments: [comment]).count
+        }
+    }
+
+    @Test("several keys, empty lines and carriage returns are read")
+    func severalKeys() throws {
+        let one = try X25519Identity.generate()
+        let two = try X25519Identity.generate()
+        let file = try parse("#a\r\n\r\n\(keyText(one))\r\n\n#  b\n\(keyText(two))")
+        #expect(file.identities.map(\.recipient) == [one.recipient, two.recipient])
+        #expect(file.comments == ["a", " b"])
+    }
+
+    @Test("a private key in a comment stays secret")
+    func commentedKey() throws {
+        let one = try X25519Identity.generate()
+        let two = try X25519Identity.generate()
+        let file = try parse("# old: \(keyText(two))\n#\(keyText(two).lowercased())\n# new\n#\n\(keyText(one))\n")
+        #expect(file.comments == ["new", ""])
+    }
+
+    @Test("other lines are refused with their number and kind")
+    func refusals() throws {
+        let key = keyText(try X25519Identity.generate())
+        for (line, kind) in [
+            ("AGE-SECRET-KEY-PQ-1XX", "post-quantum"), ("AGE-PLUGIN-YUBIKEY-1XX", "plug-in"),
+            ("-----BEGIN OPENSSH PRIVATE KEY-----", "SSH or PEM key"),
+        ] {
+            #expect(ageFailure { _ = try parse("#\n\(key)\n\(line)\n") } == .unsupportedIdentity(line: 3, kind: kind))
+        }
+        for line in ["x", key.lowercased(), key + "Q", " " + key, String(key.dropLast()), "age1"] {
+            #expect(ageFailure { _ = try parse("\(key)\n\(line)\n") } == .malformedIdentityLine(2), "\(line)")
+        }
+        for text in ["", "\n\n", "# only a comment\n"] { #expect(ageFailure { _ = try parse(text) } == .noIdentities) }
+        #expect(ageFailure { _ = try parse("-----BEGIN AGE ENCRYPTED FILE-----\n") } == .armored)
+    }
+
+    @Test("an encrypted identity file is recognised, and opened by its passphrase")
+    func encrypted() throws {
+        let identity = try X25519Identity.generate()
+        let text = IdentityFile.text(of: identity, comments: []).bytesForTest()
+        let cost = try #require(ScryptCost(logN: quickCost))
+        let file = try encrypt(text, to: [ScryptRecipient(passphrase: secretText("p"), cost: cost)])
+        #expect(ageFailure { _ = try IdentityFile.parse(SecretBytes(copying: file)) } == .identityFileNeedsPassphrase)
+        let isEncrypted = IdentityFile.isEncrypted(SecretBytes(copying: file))
+        #expect(isEncrypted)
+        let opened = try IdentityFile.parse(encrypted: SecretBytes(copying: file), passphrase: secretText("p"))
+        #expect(opened.identities.map(\.recipient) == [identity.recipient])
+        #expect(
+            ageFailure {
+                _ = try IdentityFile.parse(encrypted: SecretBytes(copying: file), passphrase: secretText("q"))
+            }
+                == .wrongPassphrase)
+        let cut = Array(file.dropLast())
+        let start = UInt64(try AgeHeader.read(from: MemorySource(copying: file)).length + 16)
+        #expect(
+            ageFailure { _ = try IdentityFile.parse(encrypted: SecretBytes(copying: cut), passphrase: secretText("p")) }
+                == .stream(StreamFailure(.decrypting, .authenticationFailed, offset: start)))
+    }
+
+    @Test("a list of recipients is read, with comments")
+    func recipients() throws {
+        let one = try X25519Identity.generate().recipient
+        let two = try X25519Identity.generate().recipient
+        for end in ["\n", "\r\n"] {
+            #expect(try RecipientFile.parse("# us\(end)\(one)\(end)\(end)\(two)\(end)") == [one, two])
+        }
+        let list = try RecipientFile.parse("# us\r\n\(one)\r\n\n\(two)")
+        #expect(list == [one, two])
+    }
+
+    @Test(
+        "other recipients are refused with their line and kind",
+        arguments: [
+            ("ssh-ed25519 AAAAC3Nz me@example.org", "SSH"), ("ecdsa-sha2-nistp256 AAAA", "SSH"),
+            ("sk-ssh-ed25519@openssh.com AAAA", "SSH"), ("age1yubikey1qwerty", "plug-in"),
+            ("age1pq1qqqq", "post-quantum"), ("age1tag1qqqq", "tagged"), ("age1tagpq1qqqq", "tagged"),
+            ("AGE-SECRET-KEY-1QQQQ", "private key"), ("AGE-PLUGIN-YUBIKEY-1QQQQ", "private key"),
+        ])
+    func otherRecipients(line: String, kind: String) {
+        #expect(
+            ageFailure { _ = try RecipientFile.parse("#\n\(line)\n") } == .unsupportedRecipient(line: 2, kind: kind))
+    }
+
+    @Test("lines that are no recipients are refused, and so is an empty list")
+    func malformedRecipients() throws {
+        let one = try X25519Identity.generate().recipient
+        for line in ["x", "\(one) ", " \(one)", "\(one)x", "\(one)".uppercased(), "age"] {
+            #expect(ageFailure { _ = try RecipientFile.parse("\(one)\n\(line)") } == .malformedRecipientLine(2))
+        }
+        #expect(ageFailure { _ = try RecipientFile.parse("# nobody\n") } == .noRecipients)
+    }
+
+    @Test("a list of recipients is as long as a header may be, and no longer")
+    func recipientCount() throws {
+        let line = "\(try X25519Identity.generate().recipient)\n"
+        #expect(try RecipientFile.parse(String(repeating: line, count: 1_000)).count == 1_000)
+        #expect(
+            ageFailure { _ = try RecipientFile.parse(String(repeating: line, count: 1_001)) }
+                == .headerTooLarge("recipients", allowed: 1_000))
+    }
+}

@@ -1,0 +1,177 @@
+import AgeEncryption
+import ByteStreams
+import Cryptography
+import TestSupport
+import Testing
+
+@Suite struct RecipientTests {
+    private func cost(_ logN: Int = quickCost) throws -> ScryptCost {
+        try #require(ScryptCost(logN: logN))
+    }
+
+    @Test("the recipient of the specification's identity is the specification's")
+    func published() throws {
+        let text = "AGE-SECRET-KEY-1GFPYYSJZGFPYYSJZGFPYYSJZGFPYYSJZGFPYYSJZGFPYYSJZGFPQ4EGAEX"
+        let identity = try #require(try parseIdentity(text))
+        let recipient = "age1zvkyg2lqzraa2lnjvqej32nkuu0ues2s82hzrye869xeexvn73equnujwj"
+        #expect(identity.recipient.description == recipient)
+        #expect(X25519Recipient(recipient) == identity.recipient)
+        var written = SecretBytes(capacity: 80)
+        identity.encode(into: &written)
+        #expect(written.bytesForTest() == Array(text.utf8))
+    }
+
+    @Test(
+        "texts that are not a recipient are refused",
+        arguments: [
+            "", "age1", "AGE1ZVKYG2LQZRAA2LNJVQEJ32NKUU0UES2S82HZRYE869XEEXVN73EQUNUJWJ",
+            "age1zvkyg2lqzraa2lnjvqej32nkuu0ues2s82hzrye869xeexvn73equnujwk",
+            "age1zvkyg2lqzraa2lnjvqej32nkuu0ues2s82hzrye869xeexvn73equnujwj ", "age10a4az2e3",
+        ])
+    func notARecipient(_ text: String) {
+        #expect(X25519Recipient(text) == nil)
+    }
+
+    @Test("each of many recipients opens the file, and nobody else does")
+    func manyRecipients() throws {
+        let identities = try (0..<5).map { _ in try X25519Identity.generate() }
+        let stranger = try X25519Identity.generate()
+        let file = try encrypt([1, 2, 3], to: identities.map(\.recipient))
+        for identity in identities {
+            #expect(try decrypt(file, with: [stranger, identity]) == [1, 2, 3])
+        }
+        #expect(
+            ageFailure { _ = try decrypt(file, with: [stranger]) }
+                == .noMatchingIdentity(Array(repeating: "X25519", count: 5)))
+        #expect(ageFailure { _ = try decrypt(file, with: []) } != nil)
+    }
+
+    @Test("the passphrase opens the file, another is told to be wrong")
+    func passphrase() throws {
+        let file = try encrypt([1, 2], to: [ScryptRecipient(passphrase: secretText("pass"), cost: cost())])
+        #expect(try decrypt(file, with: [ScryptIdentity(passphrase: secretText("pass"))]) == [1, 2])
+        for wrong in ["", "Pass", "pass\n", "pass "] {
+            #expect(
+                ageFailure { _ = try decrypt(file, with: [ScryptIdentity(passphrase: secretText(wrong))]) }
+                    == .wrongPassphrase)
+        }
+        let key = try X25519Identity.generate()
+        #expect(ageFailure { _ = try decrypt(file, with: [key]) } == .noMatchingIdentity(["scrypt"]))
+    }
+
+    @Test("every passphrase is tried before one is called wrong")
+    func severalPassphrases() throws {
+        let file = try encrypt([1, 2], to: [ScryptRecipient(passphrase: secretText("pass"), cost: cost())])
+        let wrong = ScryptIdentity(passphrase: secretText("wrong"))
+        let right = ScryptIdentity(passphrase: secretText("pass"))
+        #expect(try decrypt(file, with: [X25519Identity.generate(), wrong, right]) == [1, 2])
+        #expect(ageFailure { _ = try decrypt(file, with: [wrong, wrong]) } == .wrongPassphrase)
+    }
+
+    @Test("work beyond the allowed is refused before it is done")
+    func workFactor() throws {
+        let file = try encrypt([1], to: [ScryptRecipient(passphrase: secretText("p"), cost: cost(5))])
+        let strict = ScryptIdentity(passphrase: secretText("p"), highestCost: 4)
+        #expect(ageFailure { _ = try decrypt(file, with: [strict]) } == .workFactorTooHigh(found: 5, allowed: 4))
+        let exact = ScryptIdentity(passphrase: secretText("p"), highestCost: 5)
+        #expect(try decrypt(file, with: [exact]) == [1])
+        let limitless = ScryptIdentity(passphrase: secretText("p"), highestCost: 64)
+        let salt = String(repeating: "A", count: 22)
+        let stanza = Stanza(type: "scrypt", arguments: [salt, "23"], body: [UInt8](repeating: 0, count: 32))
+        #expect(
+            ageFailure { _ = try limitless.unwrap([stanza]) } == .workFactorTooHigh(found: 23, allowed: 22))
+    }
+
+    @Test("a passphrase stands alone, when writing and when reading")
+    func alone() throws {
+        let passphrase = try ScryptRecipient(passphrase: secretText("p"), cost: cost())
+        let key = try X25519Identity.generate()
+        for recipients: [any Recipient] in [
+            [passphrase, key.recipient], [key.recipient, passphrase],
+            [passphrase, passphrase],
+        ] {
+            #expect(ageFailure { _ = try encrypt([], to: recipients) } == .mixedPassphrase)
+        }
+        let fileKey = SecretBytes(copying: 0..<16)
+        let stanzas = [try passphrase.wrap(fileKey: fileKey), try key.recipient.wrap(fileKey: fileKey)]
+        let identity = ScryptIdentity(passphrase: secretText("p"))
+        #expect(ageFailure { _ = try identity.unwrap(stanzas) } == .mixedPassphrase)
+    }
+
+    @Test("nobody, and more than a thousand, are no recipients")
+    func counts() throws {
+        let recipient = try X25519Identity.generate().recipient
+        #expect(ageFailure { _ = try encrypt([], to: []) } == .noRecipients)
+        let many = [X25519Recipient](repeating: recipient, count: 1_001)
+        #expect(ageFailure { _ = try encrypt([], to: many) } == .headerTooLarge("recipients", allowed: 1_000))
+    }
+
+    @Test("a header that no reader accepts for its size is not written")
+    func headerSize() throws {
+        struct Large: Recipient {
+            func wrap(fileKey: borrowing SecretBytes) throws(AgeFailure) -> Stanza {
+                Stanza(type: "large", arguments: [], body: [UInt8](repeating: 1, count: 1 << 20))
+            }
+        }
+        #expect(ageFailure { _ = try encrypt([], to: [Large()]) } == .headerTooLarge("header bytes", allowed: 1 << 20))
+    }
+
+    @Test("a scrypt stanza stands alone, whoever makes it")
+    func foreignPassphraseRecipient() throws {
+        struct Disguised: Recipient {
+            func wrap(fileKey: borrowing SecretBytes) throws(AgeFailure) -> Stanza {
+                Stanza(type: "scrypt", arguments: ["a", "1"], body: [UInt8](repeating: 1, count: 32))
+            }
+        }
+        let key = try X25519Identity.generate()
+        #expect(ageFailure { _ = try encrypt([], to: [key.recipient, Disguised()]) } == .mixedPassphrase)
+    }
+
+    @Test("an identity that returns a file key of another size is refused")
+    func identityWithAWrongFileKey() throws {
+        struct Broken: Identity {
+            func unwrap(_ stanzas: [Stanza]) throws(AgeFailure) -> SecretBytes? { SecretBytes(copying: 0..<15) }
+        }
+        let file = try encrypt([], to: [X25519Identity.generate().recipient])
+        #expect(
+            ageFailure { _ = try decrypt(file, with: [Broken()]) }
+                == .malformedHeader("the file key has a wrong size"))
+    }
+
+    @Test("unknown stanzas are passed over and named as unknown")
+    func unknownStanzas() throws {
+        struct Other: Recipient {
+            func wrap(fileKey: borrowing SecretBytes) throws(AgeFailure) -> Stanza {
+                Stanza(type: "example.com/other", arguments: ["a", "b"], body: [UInt8](repeating: 1, count: 100))
+            }
+        }
+        let key = try X25519Identity.generate()
+        let file = try encrypt([9], to: [Other(), key.recipient])
+        #expect(try decrypt(file, with: [key]) == [9])
+        #expect(
+            ageFailure { _ = try decrypt(file, with: [X25519Identity.generate()]) }
+                == .noMatchingIdentity(["unknown", "X25519"]))
+    }
+
+    @Test("a recipient of small order cannot be encrypted to")
+    func smallOrder() throws {
+        var text = SecretBytes(capacity: 80)
+        Bech32.encode(prefix: "age", [UInt8](repeating: 0, count: 32).span, uppercase: false, into: &text)
+        let recipient = try #require(X25519Recipient(String(decoding: text.bytesForTest(), as: UTF8.self)))
+        #expect(ageFailure { _ = try encrypt([], to: [recipient]) } == .malformedRecipient)
+    }
+
+    @Test(
+        "a wrapped file key of another length than 16 bytes is refused before it is tried", arguments: [0, 15, 17, 32])
+    func fileKeyLength(_ length: Int) throws {
+        let fileKey = SecretBytes(copying: repeatElement(1, count: length))
+        let key = try X25519Identity.generate()
+        let passphrase = try ScryptRecipient(passphrase: secretText("p"), cost: cost())
+        let byKey = try key.recipient.wrap(fileKey: fileKey)
+        let byPassphrase = try passphrase.wrap(fileKey: fileKey)
+        let expected = AgeFailure.malformedHeader("a wrapped file key has a wrong size")
+        #expect(ageFailure { _ = try key.unwrap([byKey]) } == expected)
+        let identity = ScryptIdentity(passphrase: secretText("p"))
+        #expect(ageFailure { _ = try identity.unwrap([byPassphrase]) } == expected)
+    }
+}

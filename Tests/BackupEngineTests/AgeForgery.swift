@@ -1,0 +1,36 @@
+import AgeEncryption
+import ByteStreams
+import Cryptography
+import TarArchive
+import TestSupport
+import Testing
+
+/// Writes the plaintext of `payload` (an age file to the identity of `archive`) under the file key of a genuine member,
+/// with a header that keeps only the stanza which that identity does not open: the passphrase's.
+func reducedToOneRecipient(_ archive: GenuineArchive, _ member: String, payload: [UInt8]) throws -> [UInt8] {
+    let file = try OpenFile.reading(archive.path)
+    let place = try #require(try TarDirectory.read(file).members.first { $0.name == member })
+    let header = try AgeHeader.read(from: FileSlice(file, offset: place.offset, length: place.length))
+    guard let fileKey = try archive.identity.unwrap(header.stanzas) else { throw AgeFailure.noMatchingIdentity([]) }
+    var stanza = header.stanzas[0]
+    for candidate in header.stanzas {
+        if case .none = try archive.identity.unwrap([candidate]) { stanza = candidate }
+    }
+
+    var text = "age-encryption.org/v1\n-> \(([stanza.type] + stanza.arguments).joined(separator: " "))\n"
+    text += Base64.encode(stanza.body, padded: false) + "\n---"
+    var code = try HMACSHA256(
+        key: HKDF.derive(inputKey: fileKey, salt: [], info: Array("header".utf8), count: 32))
+    let mac = try code.authenticate(Array(text.utf8).span)
+    text += " " + Base64.encode(mac, padded: false) + "\n"
+
+    let nonce = try RandomBytes.bytes(count: 16)
+    let plaintext = try drain(AgeDecryptor(MemorySource(copying: payload), identities: [archive.identity]))
+    precondition(plaintext.count <= 65_536, "one chunk is enough for a test")
+    let key = try HKDF.derive(inputKey: fileKey, salt: nonce, info: Array("payload".utf8), count: 32)
+    var cipher = try ChaCha20Poly1305(key: key)
+    var chunk = SecretBytes(capacity: plaintext.count + 16)
+    let last = try #require(Nonce(bytes: [UInt8](repeating: 0, count: 11) + [1]))
+    try cipher.seal(plaintext.span, nonce: last, associatedData: Span<UInt8>(), into: &chunk)
+    return Array(text.utf8) + nonce + chunk.bytesForTest()
+}

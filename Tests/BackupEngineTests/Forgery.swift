@@ -1,0 +1,180 @@
+import AgeEncryption
+import BackupArchive
+import ByteStreams
+import Cryptography
+import DeviceIdentity
+import GzipStreams
+import KeychainModel
+import TarArchive
+import TestSupport
+import Testing
+
+/// An archive taken apart into its lines, to be changed and put together again with genuine hashes, checksums,
+/// encryption and signature: whatever is refused then is refused for the change alone.
+struct Forgery {
+    var header: String
+    var identity: [UInt8]?
+    /// Lines without line feeds.
+    var metadata: [String]
+    var secrets: [String]
+    var signer: DeviceKey
+    var metadataRecipients: [X25519Recipient]
+    var secretsRecipients: [X25519Recipient]
+    var isEncrypted: Bool
+
+    /// Whether counts and hashes are made to fit the lines.
+    var recounts = true
+    var relinks = true
+    /// Applied when the hashes are in place; a change of the secrets' last line is still covered by the metadata's.
+    var changeSecretsEnd: (String) -> String = { $0 }
+    var changeMetadataEnd: (String) -> String = { $0 }
+    /// Make the bytes of a stream, before its encryption; the first argument is the whole text.
+    var compressMetadata: ([UInt8]) -> [UInt8] = { storedGzip($0) }
+    var compressSecrets: ([UInt8]) -> [UInt8] = { storedGzip($0) }
+    /// Changes the members before they are summed and signed.
+    var arrange: (inout [TarEntry]) -> Void = { _ in }
+    var spellChecksums: (String) -> String = { $0 }
+    var namespace = "kcbackup"
+    /// Changes the members, checksums and signature among them, at the very end.
+    var rearrange: (inout [TarEntry]) -> Void = { _ in }
+
+    /// Takes a genuine archive apart.
+    init(_ archive: GenuineArchive) throws {
+        let file = try OpenFile.reading(archive.path)
+        var members: [String: [UInt8]] = [:]
+        for member in try TarDirectory.read(file).members {
+            members[member.name] = try drain(FileSlice(file, offset: member.offset, length: member.length))
+        }
+        func lines(_ name: String) throws -> [String] {
+            let text: [UInt8]
+            if let encrypted = members[name + ".age"] {
+                let source = try AgeDecryptor(MemorySource(copying: encrypted), identities: [archive.identity])
+                text = try drain(GzipDecoder(source, outputLimit: 1 << 24))
+            } else {
+                text = try drain(
+                    GzipDecoder(MemorySource(copying: try #require(members[name])), outputLimit: 1 << 24))
+            }
+            return String(decoding: text, as: UTF8.self).split(separator: "\n").map(String.init)
+        }
+        header = String(decoding: try #require(members["kcbackup.json"]), as: UTF8.self)
+        identity = members["identity.age"]
+        metadata = try lines("metadata.jsonl.gz")
+        secrets = try lines("secrets.jsonl.gz")
+        signer = archive.device
+        isEncrypted = archive.mode == .encrypted
+        metadataRecipients = [archive.identity.recipient]
+        secretsRecipients = [archive.identity.recipient]
+    }
+
+    /// The bytes of the archive as it is now.
+    func bytes() throws -> [UInt8] {
+        var linked = self
+        if recounts { linked.recount() }
+        if relinks { linked.link() }
+        let time = linked.created
+        var entries = [TarEntry("kcbackup.json", Array(linked.header.utf8), time: time)]
+        if let identity { entries.append(TarEntry("identity.age", identity, time: time)) }
+        for (name, lines, compress, recipients) in [
+            ("metadata.jsonl.gz", linked.metadata, compressMetadata, metadataRecipients),
+            ("secrets.jsonl.gz", linked.secrets, compressSecrets, secretsRecipients),
+        ] {
+            let compressed = compress(Self.text(lines))
+            entries.append(
+                isEncrypted
+                    ? TarEntry(name + ".age", try ageFile(compressed, to: recipients), time: time)
+                    : TarEntry(name, compressed, time: time))
+        }
+        arrange(&entries)
+        let sums = entries.map { "\(SHA256.hash($0.bytes.span).hex)  \($0.name)\n" }.joined()
+        let checksums = Array(spellChecksums(sums).utf8)
+        entries.append(TarEntry("SHA256SUMS", checksums, time: time))
+        entries.append(
+            TarEntry("SHA256SUMS.sig", try sshSignature(checksums, by: signer, namespace: namespace), time: time))
+        rearrange(&entries)
+        return tar(entries)
+    }
+
+    /// Replaces text in the line of the item whose metadata line contains `name`.
+    mutating func edit(_ name: String, _ old: String, _ new: String) {
+        for index in metadata.indices where metadata[index].contains(name) {
+            precondition(metadata[index].contains(old), "the case changes nothing")
+            metadata[index] = metadata[index].replacing(old, with: new)
+        }
+    }
+
+    /// Replaces text in the header and in the first lines of the streams.
+    mutating func editArchive(_ old: String, _ new: String) {
+        header = header.replacing(old, with: new)
+        metadata[0] = metadata[0].replacing(old, with: new)
+        secrets[0] = secrets[0].replacing(old, with: new)
+    }
+
+    static func text(_ lines: [String]) -> [UInt8] {
+        Array(lines.map { $0 + "\n" }.joined().utf8)
+    }
+
+    private var created: Int64 {
+        let start = header.firstRange(of: "\"created\":\"").map { header[$0.upperBound...].prefix(27) }
+        return start.flatMap { Timestamp(String($0)) }?.seconds ?? 0
+    }
+
+    /// States as many items as there are.
+    private mutating func recount() {
+        let counts = ["genp", "inet", "cert", "keys"].map { itemClass in
+            "\"\(itemClass)\":\(metadata.count { $0.hasPrefix("{\"class\":\"\(itemClass)\"") })"
+        }
+        let text = "{" + counts.joined(separator: ",") + "}"
+        func restate(_ line: inout String, _ member: String) {
+            guard let start = line.firstRange(of: member)?.upperBound,
+                let end = line[start...].firstIndex(of: "}")
+            else { return }
+            line.replaceSubrange(start...end, with: text)
+        }
+        restate(&metadata[metadata.count - 1], ",\"items\":")
+        restate(&secrets[secrets.count - 1], ",\"items\":")
+        restate(&header, ",\"counts\":")
+    }
+
+    /// Puts the hashes in their places.
+    private mutating func link() {
+        func put(_ hash: SHA256Digest, _ member: String, _ line: inout String) {
+            guard let start = line.firstRange(of: "\"\(member)\":\"")?.upperBound else { return }
+            line.replaceSubrange(start..<line.index(start, offsetBy: 64), with: hash.hex)
+        }
+        let (lastMetadata, lastSecrets) = (metadata.count - 1, secrets.count - 1)
+        guard metadata.last?.hasPrefix("{\"end\"") == true, secrets.last?.hasPrefix("{\"end\"") == true else { return }
+        let headerHash = SHA256.hash(Array(header.utf8).span)
+        put(headerHash, "header", &metadata[lastMetadata])
+        put(headerHash, "header", &secrets[lastSecrets])
+        put(SHA256.hash(Self.text(metadata.dropLast()).span), "metadata", &secrets[lastSecrets])
+        secrets[lastSecrets] = changeSecretsEnd(secrets[lastSecrets])
+        put(SHA256.hash(Self.text(secrets).span), "secrets", &metadata[lastMetadata])
+        metadata[lastMetadata] = changeMetadataEnd(metadata[lastMetadata])
+    }
+}
+
+/// An age file for `recipients`.
+func ageFile(_ bytes: [UInt8], to recipients: [X25519Recipient]) throws -> [UInt8] {
+    var encryptor = try AgeEncryptor(recipients: recipients, to: MemorySink())
+    try encryptor.write(bytes.span)
+    return try encryptor.finish()
+}
+
+/// An armored SSH signature (OpenSSH `PROTOCOL.sshsig`) in any namespace.
+func sshSignature(_ message: [UInt8], by device: DeviceKey, namespace: String) throws -> [UInt8] {
+    func field(_ bytes: [UInt8]) -> [UInt8] {
+        stride(from: 24, through: 0, by: -8).map { UInt8(truncatingIfNeeded: bytes.count >> $0) } + bytes
+    }
+    func field(_ text: String) -> [UInt8] { field(Array(text.utf8)) }
+    let magic = Array("SSHSIG".utf8)
+    let middle = field(namespace) + field("") + field("sha512")
+    let signature = try device.sign(magic + middle + field(SHA512.hash(message.span)))
+    let key = field(field("ssh-ed25519") + field(device.signingPublicKey))
+    let blob = magic + [0, 0, 0, 1] + key + middle + field(field("ssh-ed25519") + field(signature))
+    var text = "-----BEGIN SSH SIGNATURE-----\n"
+    for (index, character) in Base64.encode(blob).enumerated() {
+        if index > 0, index % 70 == 0 { text += "\n" }
+        text.append(character)
+    }
+    return Array((text + "\n-----END SSH SIGNATURE-----\n").utf8)
+}

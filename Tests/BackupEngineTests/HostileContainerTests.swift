@@ -1,0 +1,137 @@
+import BackupArchive
+import DeviceIdentity
+import KeychainModel
+import Testing
+
+@testable import BackupEngine
+
+private let wrongMembers = HostileCase.Refusal.damaged("exactly the members")
+
+private let membersCases = join([
+    HostileCase.both("without header", .exactly(.notAnArchive)) { $0.rearrange = { $0.removeFirst() } },
+    (1...4).flatMap { index in
+        HostileCase.both("without member \(index)", wrongMembers) { $0.rearrange = { $0.remove(at: index) } }
+    },
+    (0...4).flatMap { index in
+        HostileCase.both("member \(index) twice", .damaged("a name occurs once")) {
+            $0.arrange = { if index < $0.count { $0.insert($0[index], at: index) } }
+            $0.rearrange = { if index >= 3 { $0.insert($0[index], at: index) } }
+        }
+    },
+    HostileCase.both("streams exchanged", wrongMembers) { $0.arrange = { $0.swapAt(1, 2) } },
+    HostileCase.both("header second", .exactly(.notAnArchive)) { $0.arrange = { $0.swapAt(0, 1) } },
+    HostileCase.both("signature before checksums", wrongMembers) { $0.rearrange = { $0.swapAt(3, 4) } },
+    HostileCase.both("one more member", wrongMembers) {
+        $0.arrange = { $0.append(TarEntry("README", [1], time: $0[0].time)) }
+    },
+    HostileCase.both("one more member at the end", wrongMembers) {
+        $0.rearrange = { $0.append(TarEntry("README", [1], time: $0[0].time)) }
+    },
+    HostileCase.both("twenty members", .limit("members")) {
+        $0.rearrange = { entries in
+            for index in 0..<20 { entries.append(TarEntry("README\(index)", [1], time: entries[0].time)) }
+        }
+    },
+    HostileCase.both("identity where it has no place", .damaged("")) {
+        $0.arrange = { $0.insert(TarEntry("identity.age", [1], time: $0[0].time), at: 2) }
+    },
+    HostileCase.both("renamed", wrongMembers) { $0.arrange = { $0[1].name = "metadata.jsonl" } },
+    HostileCase.both("name with a folder", .damaged("a name is letters")) { $0.arrange = { $0[1].name = "./a" } },
+    HostileCase.both("name that climbs", .damaged("a name is letters")) { $0.arrange = { $0[1].name = "../a" } },
+])
+
+private let otherType = HostileCase.Refusal.damaged("a member is a regular file")
+
+private let headersCases = join([
+    Array("12345678LKSxgDVM\0".utf8).flatMap { type in
+        HostileCase.both("type \(type)", otherType) { $0.arrange = { $0[1].type = type } }
+    },
+    HostileCase.both("symbolic link", otherType) {
+        $0.arrange = {
+            $0[2].type = UInt8(ascii: "2")
+            $0[2].linkName = "/etc/passwd"
+        }
+    },
+    HostileCase.both("mode 0644", .damaged("the mode is 0600")) { $0.arrange = { $0[1].mode = 0o644 } },
+    HostileCase.both("setuid", .damaged("the mode is 0600")) { $0.arrange = { $0[1].mode = 0o4600 } },
+    HostileCase.both("owner", .damaged("the owner is 0")) { $0.arrange = { $0[1].user = 1000 } },
+    HostileCase.both("owner's name", .damaged("the owner has no name")) { $0.arrange = { $0[1].userName = "root" } },
+    HostileCase.both("another time", .damaged("one time")) { $0.arrange = { $0[1].time += 1 } },
+    HostileCase.both("size in base 256", .damaged("octal digits")) {
+        $0.arrange = { $0[1].sizeField = [0x80] + [UInt8](repeating: 0, count: 10) + [1] }
+    },
+    HostileCase.both("size of 8 GiB", .damaged("ends early")) {
+        $0.arrange = { $0[1].sizeField = Array("77777777777 ".utf8) }
+    },
+    HostileCase.both("padding that is not zero", .damaged("padded with zeros")) { $0.arrange = { $0[1].padding = 1 } },
+])
+
+private let wrongSum = HostileCase.Refusal.damaged("its checksum")
+
+private let checksumsCases = join([
+    HostileCase.both("one space", wrongSum) { $0.spellChecksums = { $0.replacing("  ", with: " ") } },
+    HostileCase.both("binary marker", wrongSum) { $0.spellChecksums = { $0.replacing("  ", with: " *") } },
+    HostileCase.both("upper case", wrongSum) { $0.spellChecksums = { $0.uppercased() } },
+    HostileCase.both("CRLF", wrongSum) { $0.spellChecksums = { $0.replacing("\n", with: "\r\n") } },
+    HostileCase.both("no last line feed", wrongSum) { $0.spellChecksums = { String($0.dropLast()) } },
+    HostileCase.both("blank line", wrongSum) { $0.spellChecksums = { $0 + "\n" } },
+    HostileCase.both("another order", wrongSum) {
+        $0.spellChecksums = { $0.split(separator: "\n").reversed().map { $0 + "\n" }.joined() }
+    },
+    HostileCase.both("one less", wrongSum) {
+        $0.spellChecksums = { $0.split(separator: "\n").dropLast().map { $0 + "\n" }.joined() }
+    },
+    HostileCase.both("one more", wrongSum) { $0.spellChecksums = { $0 + $0.prefix(64) + "  README\n" } },
+    HostileCase.both("one hash changed", wrongSum) {
+        $0.spellChecksums = { ($0.first == "0" ? "1" : "0") + $0.dropFirst() }
+    },
+    HostileCase.both("a kilobyte too much", .limit("SHA256SUMS")) {
+        $0.spellChecksums = { $0 + String(repeating: "\n", count: 1024) }
+    },
+])
+
+private let signaturesCases = join([
+    HostileCase.both("another namespace", .damaged("signature does not fit")) { $0.namespace = "file" },
+    HostileCase.both("empty", .damaged("signature does not fit")) { $0.rearrange = { $0[4].bytes = [] } },
+    HostileCase.both("without last line feed", .damaged("signature does not fit")) {
+        $0.rearrange = { $0[4].bytes.removeLast() }
+    },
+    HostileCase.both("of other checksums", .damaged("signature does not fit")) { forgery in
+        let other = try Forgery(Genuine.all.get().second)
+        var signature: [UInt8] = []
+        var copy = other
+        copy.rearrange = { signature = $0[4].bytes }
+        _ = try copy.bytes()
+        forgery.rearrange = { $0[4].bytes = signature }
+    },
+    HostileCase.both("another device's", .damaged("another device than it names")) {
+        $0.signer = try Genuine.all.get().ofOtherDevice.device
+    },
+    HostileCase.both("header that names a device unknown to all", .damaged("another device than it names")) {
+        $0.header = $0.header.replacing($0.signer.id.description, with: "KC-AAAA-AAAA-AAAA-AAAA-AAAA")
+    },
+])
+
+@Suite("hostile containers")
+struct HostileContainerTests {
+    @Test("an archive that was only taken apart and put together again is accepted", arguments: ArchiveMode.allCases)
+    func control(_ mode: ArchiveMode) throws {
+        let genuine = try Genuine.all.get()
+        let forgery = try Forgery(mode == .encrypted ? genuine.encrypted : genuine.unencrypted)
+        let outcome = try genuine.outcome(of: forgery.bytes())
+        #expect(outcome.error == nil)
+        #expect(outcome.written == 6)
+    }
+
+    @Test("a container with other members is refused", arguments: membersCases)
+    func members(_ hostile: HostileCase) throws { try hostile.check() }
+
+    @Test("a container with another kind of member header is refused", arguments: headersCases)
+    func headers(_ hostile: HostileCase) throws { try hostile.check() }
+
+    @Test("checksums in another spelling, or of other bytes, are refused", arguments: checksumsCases)
+    func checksums(_ hostile: HostileCase) throws { try hostile.check() }
+
+    @Test("a signature that proves something else is refused", arguments: signaturesCases)
+    func signatures(_ hostile: HostileCase) throws { try hostile.check() }
+}

@@ -1,0 +1,177 @@
+import AgeEncryption
+import BackupArchive
+import ByteStreams
+import Cryptography
+import DeviceIdentity
+import KeychainModel
+import KeychainStore
+import TestSupport
+import Testing
+
+@testable import BackupEngine
+
+@Suite("the three kinds of key")
+struct KeyTests {
+    private func names(_ archive: ProvenArchive) throws -> [String] {
+        var names: [String] = []
+        _ = try archive.survey { names.append($0.attributes.text(.acct) ?? "?") }
+        return names
+    }
+
+    private func makeArchive(
+        on machine: Machine, to recipients: [X25519Recipient] = [], inspectors: [X25519Recipient] = [],
+        passphrase: String? = nil
+    ) throws -> String {
+        let keychain = try machine.makeKeychain("\(ItemUUID())")
+        try keychain.add("ann", "tulip")
+        let name = "\(ItemUUID()).kcb"
+        try machine.backUp(keychain, as: name, to: recipients, inspectors: inspectors, passphrase: passphrase)
+        return machine.folder.path(name)
+    }
+
+    @Test("an inspect key reads the metadata and opens no secret")
+    func inspector() throws {
+        let machine = try Machine()
+        let (restorer, inspector) = (try X25519Identity.generate(), try X25519Identity.generate())
+        let path = try makeArchive(on: machine, to: [restorer.recipient], inspectors: [inspector.recipient])
+        let archive = try machine.open(path, with: inspector)
+        #expect(try names(archive) == ["ann"])
+        #expect(throws: ArchiveFailure.noMatchingIdentity(["X25519"])) { try archive.verify() }
+        let target = RecordingTarget()
+        #expect(throws: ArchiveFailure.noMatchingIdentity(["X25519"])) {
+            try RestoreBackup(archive, options: RestoreOptions()).run(into: target)
+        }
+        #expect(target.written == 0)
+        #expect(try names(machine.open(path, with: restorer)) == ["ann"])
+        #expect(try machine.open(path, with: restorer).verify().opened == 1)
+    }
+
+    @Test("each recipient and the passphrase open an archive on their own")
+    func everyKey() throws {
+        let machine = try Machine()
+        let (first, second) = (try X25519Identity.generate(), try X25519Identity.generate())
+        let path = try makeArchive(on: machine, to: [first.recipient, second.recipient], passphrase: "horse")
+        #expect(try machine.open(path, with: first).verify().opened == 1)
+        #expect(try machine.open(path, with: second).verify().opened == 1)
+        #expect(try machine.open(path, passphrase: "horse").verify().opened == 1)
+    }
+
+    @Test("a wrong passphrase, a foreign identity and no key at all each say so, and write nothing")
+    func wrongKeys() throws {
+        let machine = try Machine()
+        let recipient = try X25519Identity.generate().recipient
+        let path = try makeArchive(on: machine, to: [recipient], passphrase: "horse")
+        #expect(throws: ArchiveFailure.wrongPassphrase) { try machine.open(path, passphrase: "Horse") }
+        #expect(throws: ArchiveFailure.wrongPassphrase) { try machine.open(path, passphrase: "") }
+        let stranger = try machine.open(path, with: X25519Identity.generate())
+        #expect(throws: ArchiveFailure.noMatchingIdentity(["X25519", "X25519"])) { try stranger.verify() }
+        #expect(throws: ArchiveFailure.keyNeeded(passphraseOpens: true)) { try machine.open(path).verify() }
+        let public_ = try makeArchive(on: machine, to: [recipient])
+        #expect(throws: ArchiveFailure.keyNeeded(passphraseOpens: false)) { try machine.open(public_).verify() }
+        #expect(throws: ArchiveFailure.noPassphraseSet) { try machine.open(public_, passphrase: "horse") }
+    }
+
+    @Test("without a key an archive shows its header and its kinds of recipients")
+    func outline() throws {
+        let machine = try Machine()
+        let (restorer, inspector) = (try X25519Identity.generate(), try X25519Identity.generate())
+        let path = try makeArchive(
+            on: machine, to: [restorer.recipient], inspectors: [inspector.recipient], passphrase: "horse")
+        let outline = try ArchiveOutline(ArchiveFile(path: path))
+        #expect(outline.hasPassphrase)
+        #expect(outline.metadataRecipients == ["X25519", "X25519", "X25519"])
+        #expect(outline.secretsRecipients == ["X25519", "X25519"])
+        #expect(outline.header.device == machine.device.id)
+    }
+}
+
+@Suite("origin")
+struct OriginTests {
+    private func archive(
+        on machine: Machine, to recipients: [X25519Recipient] = [], inspectors: [X25519Recipient] = [],
+        passphrase: String? = nil
+    ) throws -> String {
+        let keychain = try machine.makeKeychain("\(ItemUUID())")
+        try keychain.add("ann", "tulip")
+        let name = "\(ItemUUID()).kcb"
+        try machine.backUp(keychain, as: name, to: recipients, inspectors: inspectors, passphrase: passphrase)
+        return machine.folder.path(name)
+    }
+
+    @Test("the device's own signature comes first, whatever the keys")
+    func thisDevice() throws {
+        let machine = try Machine()
+        #expect(try machine.open(archive(on: machine, passphrase: "horse"), passphrase: "horse").origin == .thisDevice)
+        let identity = try X25519Identity.generate()
+        #expect(try machine.open(archive(on: machine, to: [identity.recipient]), with: identity).origin == .thisDevice)
+    }
+
+    @Test("a trusted device is known by its name")
+    func trusted() throws {
+        let maker = try Machine()
+        let machine = try Machine(trusting: [maker.device.id: "laptop"])
+        let path = try archive(on: maker, passphrase: "horse")
+        #expect(try machine.open(path, passphrase: "horse").origin == .trustedDevice(name: "laptop"))
+        #expect(try machine.open(path, passphrase: "horse").isFromThisDevice == false)
+    }
+
+    @Test("a passphrase vouches for an archive only when it is its only key")
+    func passphrase() throws {
+        let (maker, machine) = (try Machine(), try Machine())
+        let identity = try X25519Identity.generate()
+        let alone = try machine.open(archive(on: maker, passphrase: "horse"), passphrase: "horse")
+        #expect(alone.origin == .passphrase)
+        let shared = try archive(on: maker, to: [identity.recipient], passphrase: "horse")
+        #expect(try machine.open(shared, passphrase: "horse").origin == .unknown)
+        #expect(try machine.open(shared, with: identity).origin == .unknown)
+        let inspected = try archive(on: maker, inspectors: [identity.recipient], passphrase: "horse")
+        #expect(try machine.open(inspected, passphrase: "horse").origin == .unknown)
+    }
+
+    @Test("an archive of unknown origin is restored only when its device is named")
+    func unknown() throws {
+        let (maker, machine) = (try Machine(), try Machine())
+        let identity = try X25519Identity.generate()
+        let opened = try machine.open(archive(on: maker, to: [identity.recipient]), with: identity)
+        #expect(opened.origin == .unknown)
+        #expect(throws: RestoreRefusal.unknownOrigin(device: maker.device.id)) {
+            _ = try RestoreBackup(opened, options: RestoreOptions())
+        }
+        var options = RestoreOptions()
+        options.acceptedOrigin = machine.device.id
+        #expect(throws: RestoreRefusal.unknownOrigin(device: maker.device.id)) {
+            _ = try RestoreBackup(opened, options: options)
+        }
+        options.acceptedOrigin = maker.device.id
+        #expect(try RestoreBackup(opened, options: options).run(into: machine.makeKeychain()).counts.create == 1)
+    }
+
+    /// docs/decisions/0005: whoever can open a stream knows its file key, and can write another one under its header.
+    @Test("the holder of one identity cannot make an archive that the passphrase seems to vouch for")
+    func forgedByRecipient() throws {
+        let genuine = try Genuine.all.get()
+        var forgery = try Forgery(genuine.withPassphrase)
+        let (forger, victim) = (try Machine(), try Machine())
+        forgery.edit("\"acct\":\"ak\"", "\"mail\"", "\"bank\"")
+        forgery.editArchive(forgery.signer.id.description, forger.device.id.description)
+        forgery.signer = forger.device
+        // The passphrase's stanza alone, under the file key that the forger knows.
+        forgery.arrange = { entries in
+            for index in [2, 3] {
+                do {
+                    entries[index].bytes = try reducedToOneRecipient(
+                        genuine.withPassphrase, entries[index].name, payload: entries[index].bytes)
+                } catch {
+                    Issue.record(error)
+                }
+            }
+        }
+        let path = try victim.folder.write("forged.kcb", try forgery.bytes())
+        let opened = try victim.open(path, passphrase: GenuineArchive.passphrase)
+        #expect(opened.file.header.device == forger.device.id)
+        // It opens, which shows that the forgery is a good one; and still nobody vouches for it.
+        #expect(try opened.file.recipientKinds(ofSecrets: true) == ["X25519"])
+        #expect(try opened.verify().contents.counts.total == 6)
+        #expect(opened.origin == .unknown)
+    }
+}

@@ -1,0 +1,244 @@
+import ByteStreams
+import Cryptography
+import DeviceIdentity
+import GRDB
+import Foundation
+import KeychainModel
+import TestSupport
+import Testing
+
+@testable import KeychainStore
+
+@Suite struct PasscodeTests {
+    // Lives as long as the test, and its folder with it.
+    private let bench: Bench
+
+    init() throws {
+        bench = try Bench()
+    }
+
+    /// One item of each accessibility that the keychain takes.
+    private func fill(_ keychain: Keychain) throws -> [Accessibility: Item] {
+        var items: [Accessibility: Item] = [:]
+        for accessibility in Accessibility.allCases
+        where keychain.hasPasscode || accessibility != .whenPasscodeSetThisDeviceOnly {
+            let code = accessibility.rawValue
+            items[accessibility] = try keychain.add(
+                password(code, [.pdmn: .text(code)]), secret: code.secret, now: moment(1))
+        }
+        return items
+    }
+
+    private func readable(_ keychain: Keychain, _ items: [Accessibility: Item]) -> Set<Accessibility> {
+        Set(items.filter { (try? keychain.text(of: $1)) == $0.rawValue }.keys)
+    }
+
+    @Test("a locked keychain shows attributes, opens dk and dku, and refuses the rest")
+    func locked() throws {
+        let items = try fill(try bench.create(passcode: "open"))
+        let keychain = try bench.open()
+        #expect(!keychain.isUnlocked)
+        #expect(try keychain.items().count == 7)
+        #expect(readable(keychain, items) == [.always, .alwaysThisDeviceOnly])
+        for (accessibility, item) in items where !accessibility.isReadableWithoutPasscode {
+            #expect(throws: KeychainStoreError.locked(accessibility)) { try keychain.text(of: item) }
+            #expect(throws: KeychainStoreError.locked(accessibility)) {
+                try keychain.add(password("new", [.pdmn: .text(accessibility.rawValue)]), secret: nil, now: moment(2))
+            }
+            #expect(throws: KeychainStoreError.locked(accessibility)) {
+                try keychain.update(matching: ItemQuery(item), set: [.labl: .text("x")], now: moment(2))
+            }
+        }
+        #expect(throws: KeychainStoreError.locked(.whenUnlocked)) { try keychain.unlock(passcode: nil, now: moment(2)) }
+        try keychain.unlock(passcode: "open".secret, now: moment(2))
+        #expect(readable(keychain, items) == Set(Accessibility.allCases))
+        keychain.lock()
+        #expect(
+            readable(keychain, items)
+                == [.always, .alwaysThisDeviceOnly, .afterFirstUnlock, .afterFirstUnlockThisDeviceOnly])
+        keychain.lock(untilFirstUnlock: true)
+        #expect(readable(keychain, items) == [.always, .alwaysThisDeviceOnly])
+    }
+
+    @Test("deleting needs no key")
+    func deleteLocked() throws {
+        let items = try fill(try bench.create(passcode: "open"))
+        let keychain = try bench.open()
+        #expect(try keychain.delete(matching: ItemQuery(), now: moment(2)).items.count == items.count)
+    }
+
+    @Test("without a passcode everything opens at once, and akpu items are refused")
+    func withoutPasscode() throws {
+        let items = try fill(try bench.create())
+        let keychain = try bench.open()
+        #expect(keychain.isUnlocked && !keychain.hasPasscode)
+        #expect(readable(keychain, items).count == 6)
+        #expect(throws: KeychainStoreError.passcodeNotSet) {
+            try keychain.add(password("x", [.pdmn: .text("akpu")]), secret: nil, now: moment(2))
+        }
+        let item = try #require(items[.whenUnlocked])
+        #expect(throws: KeychainStoreError.passcodeNotSet) {
+            try keychain.update(matching: ItemQuery(item), set: [.pdmn: .text("akpu")], now: moment(2))
+        }
+        keychain.lock()
+        #expect(!keychain.isUnlocked)
+        try keychain.unlock(passcode: nil, now: moment(2))
+        #expect(keychain.isUnlocked)
+    }
+
+    @Test("a wrong passcode changes nothing but the count, and the right one resets it")
+    func wrongPasscode() throws {
+        let items = try fill(try bench.create(passcode: "open"))
+        let keychain = try bench.open()
+        for wrong in ["opem", "open ", "o"] {
+            #expect(throws: KeychainStoreError.wrongPasscode) {
+                try keychain.unlock(passcode: wrong.secret, now: moment(2))
+            }
+        }
+        #expect(!keychain.isUnlocked)
+        #expect(try keychain.wrongPasscodeCount() == 3)
+        #expect(try keychain.items().count == 7)
+        try keychain.unlock(passcode: "open".secret, now: moment(2))
+        #expect(try bench.open().wrongPasscodeCount() == 0)
+        #expect(readable(keychain, items).count == 7)
+    }
+
+    @Test("after some wrong passcodes each further try has to wait, longer and longer up to a bound")
+    func delays() throws {
+        let keychain = try bench.create(passcode: "open")
+        keychain.lock(untilFirstUnlock: true)
+        var now: Int64 = 10
+        for _ in 0..<Attempts.free {
+            #expect(throws: KeychainStoreError.wrongPasscode) {
+                try keychain.unlock(passcode: "no".secret, now: moment(now))
+            }
+        }
+        for delay in [2, 4, 8, 16, 32, 64, 128, 256, 300, 300] {
+            #expect(throws: KeychainStoreError.tooManyAttempts(retryAfter: delay)) {
+                try keychain.unlock(passcode: "open".secret, now: moment(now))
+            }
+            #expect(throws: KeychainStoreError.tooManyAttempts(retryAfter: 1)) {
+                try bench.open().unlock(passcode: "open".secret, now: moment(now + Int64(delay) - 1))
+            }
+            now += Int64(delay)
+            #expect(throws: KeychainStoreError.wrongPasscode) {
+                try keychain.unlock(passcode: "no".secret, now: moment(now))
+            }
+        }
+        #expect(throws: KeychainStoreError.wrongPasscode) {
+            // A clock that was set back must not lock the owner out for ever.
+            try keychain.unlock(passcode: "no".secret, now: moment(now - 1))
+        }
+        try keychain.unlock(passcode: "open".secret, now: moment(now + 300))
+    }
+
+    @Test("changing the passcode touches no item, and only the new one opens")
+    func change() throws {
+        let keychain = try bench.create(passcode: "old")
+        let items = try fill(keychain)
+        let before = try keychain.visit(.stored).secrets
+        try keychain.setPasscode(current: "old".secret, new: "new".secret, cost: Bench.cost, now: moment(2))
+        #expect(try keychain.visit(.stored).secrets == before)
+        #expect(keychain.keybag.generation == 2)
+        let again = try bench.open()
+        #expect(throws: KeychainStoreError.wrongPasscode) { try again.unlock(passcode: "old".secret, now: moment(3)) }
+        try again.unlock(passcode: "new".secret, now: moment(3))
+        #expect(readable(again, items).count == 7)
+    }
+
+    @Test("changing the passcode takes the old one, even of an unlocked keychain")
+    func changeNeedsOld() throws {
+        let keychain = try bench.create(passcode: "old")
+        #expect(throws: KeychainStoreError.wrongPasscode) {
+            try keychain.setPasscode(current: "bad".secret, new: "new".secret, cost: Bench.cost, now: moment(2))
+        }
+        #expect(throws: KeychainStoreError.locked(.whenUnlocked)) {
+            try keychain.setPasscode(current: nil, new: "new".secret, cost: Bench.cost, now: moment(2))
+        }
+        #expect(throws: KeychainStoreError.passcodeEmpty) {
+            try keychain.setPasscode(current: "old".secret, new: "".secret, cost: Bench.cost, now: moment(2))
+        }
+        try bench.open().unlock(passcode: "old".secret, now: moment(3))
+    }
+
+    @Test("removing the passcode destroys akpu items and their key, and nothing else; a new passcode brings a new key")
+    func remove() throws {
+        let keychain = try bench.create(passcode: "old")
+        let items = try fill(keychain)
+        #expect(try keychain.passcodeBoundItems().items == [try #require(items[.whenPasscodeSetThisDeviceOnly])])
+        let oldKey = keychain.keybag.wrappedKeys[.whenPasscodeSetThisDeviceOnly]
+        try keychain.setPasscode(current: "old".secret, new: nil, cost: Bench.cost, now: moment(2))
+        let open = try bench.open()
+        #expect(open.isUnlocked && !open.hasPasscode)
+        #expect(readable(open, items).count == 6)
+        #expect(try open.items().count == 6)
+        #expect(open.keybag.wrappedKeys[.whenPasscodeSetThisDeviceOnly] == nil && oldKey != nil)
+        #expect(throws: KeychainStoreError.passcodeNotSet) {
+            try keychain.add(password("x", [.pdmn: .text("akpu")]), secret: nil, now: moment(3))
+        }
+        try open.setPasscode(current: nil, new: "third".secret, cost: Bench.cost, now: moment(3))
+        try open.add(password("x", [.pdmn: .text("akpu")]), secret: nil, now: moment(3))
+    }
+
+    @Test("a change of the passcode that does not reach its commit leaves the old one working")
+    func interrupted() throws {
+        let keychain = try bench.create(passcode: "old")
+        let items = try fill(keychain)
+        // Somebody reads: the commit cannot take its lock.
+        let reader = try bench.open()
+        _ = try reader.visit { _ in
+            #expect(throws: KeychainStoreError.busy) {
+                try keychain.setPasscode(current: "old".secret, new: nil, cost: Bench.cost, now: moment(2))
+            }
+            return false
+        }
+        #expect(keychain.hasPasscode)
+        let again = try bench.open()
+        try again.unlock(passcode: "old".secret, now: moment(3))
+        #expect(readable(again, items).count == 7)
+    }
+
+    @Test("killed within a change of the passcode, with a journal left, one of the two passcodes opens everything")
+    func killed() throws {
+        let keychain = try bench.create(passcode: "old")
+        let items = try fill(keychain)
+        let after = try Keybag.wrapping(
+            keychain.classKeys, uuid: keychain.keybag.uuid, generation: 2, deviceKey: bench.device,
+            passcode: "new".secret, cost: try #require(Bench.cost))
+        // What a crash leaves: the file and its journal as they are before the commit.
+        let crash = try Bench(device: bench.device)
+        #expect(throws: StopHere.self) {
+            try keychain.connection.writeRethrowing { database in
+                try StoreRecord.replace(with: after, in: database)
+                // More than the page cache holds is spilled, so that the file itself is half changed.
+                try database.execute(sql: "PRAGMA cache_spill = 1; PRAGMA cache_size = 1; UPDATE genp SET labl = x'01'")
+                for suffix in ["", "-journal"] {
+                    try crash.folder.write("login.keychain" + suffix, try bench.folder.read("login.keychain" + suffix))
+                }
+                throw StopHere()
+            }
+        }
+        #expect(try crash.folder.read("login.keychain-journal").count > 512)
+        let again = try crash.open()
+        try again.unlock(passcode: "old".secret, now: moment(3))
+        #expect(readable(again, items).count == 7)
+    }
+
+    @Test("a passcode that another process sets or removes is noticed before anything is sealed")
+    func foreignChange() throws {
+        let mine = try bench.create(passcode: "old")
+        let other = try bench.open()
+        try other.setPasscode(current: "old".secret, new: nil, cost: Bench.cost, now: moment(2))
+        #expect(throws: KeychainStoreError.passcodeNotSet) {
+            try mine.add(password("x", [.pdmn: .text("akpu")]), secret: nil, now: moment(3))
+        }
+        try other.setPasscode(current: nil, new: "new".secret, cost: Bench.cost, now: moment(4))
+        #expect(throws: KeychainStoreError.locked(.whenPasscodeSetThisDeviceOnly)) {
+            try mine.add(password("x", [.pdmn: .text("akpu")]), secret: nil, now: moment(5))
+        }
+        try mine.add(password("y"), secret: "y".secret, now: moment(5))
+        #expect(try other.items().count == 1)
+    }
+}
+
+private struct StopHere: Error {}

@@ -1,0 +1,95 @@
+import GRDB
+import KeychainModel
+import TestSupport
+import Testing
+
+@testable import KeychainStore
+
+@Suite struct QueryTests {
+    // Lives as long as the test, and its folder with it.
+    private let bench: Bench
+    private let keychain: Keychain
+
+    init() throws {
+        bench = try Bench()
+        keychain = try bench.create()
+        for account in ["ann", "bob"] {
+            for (service, sync) in [("mail", 0), ("news", 1)] as [(String, Int64)] {
+                try keychain.add(
+                    password(account, service: service, [.sync: .number(sync), .labl: .text("L" + account)]),
+                    secret: nil, now: moment(1))
+            }
+        }
+        try keychain.add(
+            draft(.internetPassword, [.acct: .text("ann"), .agrp: .text("web")]), secret: nil, now: moment(1))
+    }
+
+    private func count(_ query: ItemQuery) throws -> Int { try keychain.items(query).count }
+
+    @Test("conditions are all required, over all classes or one")
+    func conditions() throws {
+        #expect(try count(ItemQuery()) == 5)
+        #expect(try count(ItemQuery(itemClass: .genericPassword)) == 4)
+        #expect(try count(ItemQuery(attributes: [.acct: .text("ann")])) == 3)
+        #expect(try count(ItemQuery(attributes: [.acct: .data(Array("ann".utf8))])) == 3)
+        #expect(try count(ItemQuery(attributes: [.acct: .text("ann"), .labl: .text("Lann")])) == 2)
+        #expect(try count(ItemQuery(attributes: [.acct: .text("ann"), .labl: .text("Lbob")])) == 0)
+        #expect(try count(ItemQuery(attributes: [.acct: .text("an")])) == 0)
+        #expect(try count(ItemQuery(attributes: [.svce: .text("mail")])) == 2)
+        #expect(try count(ItemQuery(itemClass: .key, attributes: [.svce: .text("mail")])) == 0)
+        #expect(try count(ItemQuery(attributes: [.cdat: .date(moment(1))])) == 5)
+        #expect(try count(ItemQuery(attributes: [.tkid: .text("")])) == 5)
+        #expect(try count(ItemQuery(attributes: [.icmt: .text("")])) == 0)
+        #expect(try count(ItemQuery(uuid: ItemUUID())) == 0)
+    }
+
+    @Test("synchronizable items are meant when the query says so")
+    func synchronizable() throws {
+        #expect(try count(ItemQuery(synchronizable: .no)) == 3)
+        #expect(try count(ItemQuery(synchronizable: .yes)) == 2)
+        #expect(try count(ItemQuery(synchronizable: .any)) == 5)
+        #expect(try count(ItemQuery(attributes: [.sync: .number(1)], synchronizable: .no)) == 0)
+    }
+
+    @Test("only the access groups named are looked at, and no group means no item")
+    func accessGroups() throws {
+        #expect(try count(ItemQuery(accessGroups: ["web"])) == 1)
+        #expect(try count(ItemQuery(accessGroups: ["web", "kcbackup", "x' OR 1=1 --"])) == 5)
+        #expect(try count(ItemQuery(accessGroups: [])) == 0)
+        #expect(throws: KeychainStoreError.self) {
+            try count(ItemQuery(accessGroups: (0...ItemQuery.accessGroupLimit).map(String.init)))
+        }
+    }
+
+    @Test("a limit cuts the list in archive order")
+    func limit() throws {
+        #expect(try keychain.items(ItemQuery(limit: 2)) == Array(keychain.items().prefix(2)))
+        #expect(try keychain.items(ItemQuery(limit: 0)) == [])
+    }
+
+    @Test(
+        "a value of the wrong kind is refused",
+        arguments: [(AttributeCode.acct, AttributeValue.number(1)), (.port, .text("1")), (.cdat, .number(1))])
+    func wrongKind(code: AttributeCode, value: AttributeValue) throws {
+        #expect(throws: KeychainStoreError.item(.wrongKind(code))) { try count(ItemQuery(attributes: [code: value])) }
+    }
+
+    @Test(
+        "looking up a key, walking in archive order and looking up a UUID all use an index",
+        arguments: ItemClass.allCases)
+    func plans(itemClass: ItemClass) throws {
+        let row = ItemRow.of(itemClass)
+        let table = itemClass.rawValue
+        let plans = try Bench.database(bench.path) { database in
+            try [row.selection + row.hasKey, row.selection + row.order, row.selection + " WHERE uuid=?"].map { sql in
+                try Row.fetchAll(
+                    database, sql: "EXPLAIN QUERY PLAN " + sql.replacing("?", with: "1")
+                ).map { $0["detail"] as String }
+            }
+        }
+        let terms = itemClass.uniqueKey.map { _ in "<expr>=?" }.joined(separator: " AND ")
+        #expect(plans[0] == ["SEARCH \(table) USING INDEX \(table)_key (\(terms))"])
+        #expect(plans[1] == ["SCAN \(table) USING INDEX \(table)_key"])
+        #expect(plans[2] == ["SEARCH \(table) USING INDEX \(table)_uuid (uuid=?)"])
+    }
+}
