@@ -90,7 +90,8 @@ let package = Package(
             [
                 "ByteStreams", "Cryptography", "DeviceIdentity", "AgeEncryption", "KeychainModel", "KeychainStore",
                 "BackupArchive", "BackupEngine", argumentParser,
-            ]),
+            ],
+            exclude: ["Help", "Stories"]),
         .testTarget(name: "StyleTests", dependencies: ["TestSupport"], swiftSettings: settings),
     ]
 )

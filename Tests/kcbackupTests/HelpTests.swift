@@ -71,8 +71,13 @@ enum Golden {
             return
         }
         let expected = try String(contentsOf: file, encoding: .utf8)
-        #expect(
-            text == expected, "\(path) differs; if that is meant, run the tests with UPDATE_GOLDEN=1",
-            sourceLocation: sourceLocation)
+        if text == expected { return }
+        let lines = zip(text.components(separatedBy: "\n"), expected.components(separatedBy: "\n") + [""])
+        let first = lines.enumerated().first { $0.element.0 != $0.element.1 }
+        Issue.record(
+            """
+            \(path) differs at line \((first?.offset ?? 0) + 1): \(first?.element.0 ?? "")
+            If that is meant, run the tests with UPDATE_GOLDEN=1.
+            """, sourceLocation: sourceLocation)
     }
 }
