@@ -41,25 +41,26 @@ enum RecoveryRecipe {
         environment["IDENTITY"] = identity
         environment["ALLOWED_SIGNERS"] = signers
         environment["DEVICE"] = device
-        let outcome =
-            if let typed {
-                try ExternalProgram.run(
-                    "script", ["-qec", "bash recover.sh", "/dev/null"], input: Array(typed.utf8),
-                    environment: environment, in: folder.path)
-            } else {
-                try ExternalProgram.run("bash", ["recover.sh"], environment: environment, in: folder.path)
-            }
-        return Recovered(folder: folder, outcome: outcome)
+        guard let typed else {
+            let outcome = try ExternalProgram.run("bash", ["recover.sh"], environment: environment, in: folder.path)
+            return Recovered(folder: folder, status: outcome.status, output: outcome.text, errors: outcome.errorText)
+        }
+        // The terminal is there for age alone: what goes through it gets colours, and may end early.
+        let outcome = try ExternalProgram.run(
+            "script", ["-qec", "bash recover.sh >output 2>errors", "/dev/null"], input: Array(typed.utf8),
+            environment: environment, in: folder.path)
+        let output = String(decoding: try folder.read("output"), as: UTF8.self)
+        let errors = String(decoding: try folder.read("errors"), as: UTF8.self)
+        return Recovered(folder: folder, status: outcome.status, output: output, errors: errors)
     }
 }
 
 /// What a run of the script left.
 struct Recovered {
     let folder: TemporaryFolder
-    let outcome: ExternalProgram.Outcome
-
-    /// Everything that it said.
-    var words: String { outcome.text + outcome.errorText }
+    let status: Int32
+    let output: String
+    let errors: String
 
     /// The files with secrets, by name.
     func secrets() throws -> [String: [UInt8]] {
@@ -79,8 +80,7 @@ struct Recovered {
 
     /// The counts that the script prints last.
     func counts() throws -> [String: Any] {
-        // On a terminal jq colours them, and lines end in CR LF, which Swift takes for one character.
-        let line = outcome.text.replacing(/\u{1b}\[[0-9;]*m/, with: "").split(whereSeparator: \.isNewline).last ?? ""
+        let line = output.split(separator: "\n").last ?? ""
         return try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any] ?? [:]
     }
 }
