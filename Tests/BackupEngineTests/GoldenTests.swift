@@ -53,11 +53,11 @@ private struct Golden {
         guard let keybag = archive.file.header.store?.keybag else {
             return try Keychain.create(
                 at: path, deviceKey: device, passcode: passcode.secret, cost: Machine.cheap, now: moment(0),
-                lockWait: .zero)
+                lockWait: .seconds(60))
         }
         let keychain = try Keychain.create(
             at: path, adopting: Keybag(text: Array(keybag.utf8).span), deviceKey: device, now: moment(0),
-            lockWait: .zero)
+            lockWait: .seconds(60))
         try keychain.unlock(passcode: passcode.secret, now: moment(0))
         return keychain
     }
@@ -87,7 +87,7 @@ private struct Golden {
         let passcode = Optional(Self.passcode)
         let keychain = try Keychain.create(
             at: scratch.path("golden.keychain"), deviceKey: golden.device, passcode: passcode.secret,
-            cost: ScryptCost(logN: 14), now: moment(0), lockWait: .zero)
+            cost: ScryptCost(logN: 14), now: moment(0), lockWait: .seconds(60))
         var random = RandomItems(seed: 2026)
         try keychain.importItems { writer in
             for _ in 0..<40 {

@@ -90,7 +90,7 @@ struct RoundTripTests {
         let first = try machine.open(machine.folder.path("first.kcb"))
         let target = try Keychain.create(
             at: machine.folder.path("target.keychain"), adopting: keychain.keybag, deviceKey: machine.device,
-            now: moment(2), lockWait: .zero, minimumCost: Machine.cheap)
+            now: moment(2), lockWait: .seconds(60), minimumCost: Machine.cheap)
         #expect(try machine.restore(first, into: target).counts.create == added)
         try machine.backUpUnencrypted(target, as: "second.kcb")
         let second = try machine.open(machine.folder.path("second.kcb"))

@@ -110,7 +110,7 @@ struct RuleTests {
         let keybag = try Keybag(text: Array(try #require(archive.file.header.store).keybag.utf8).span)
         let adopting = try Keychain.create(
             at: machine.folder.path("new.keychain"), adopting: keybag, deviceKey: machine.device, now: moment(300),
-            lockWait: .zero, minimumCost: Machine.cheap)
+            lockWait: .seconds(60), minimumCost: Machine.cheap)
         #expect(try machine.restore(archive, into: adopting).counts.create == 6)
         try adopting.unlock(passcode: Optional("1234").secret, now: moment(301))
         #expect(try adopting.contents()["cku"] == "secret of cku")

@@ -26,7 +26,7 @@ final class Machine: Sendable {
     func makeKeychain(_ name: String = "login", passcode: String? = "1234") throws -> Keychain {
         let keychain = try Keychain.create(
             at: folder.path(name + ".keychain"), deviceKey: device, passcode: passcode.secret, cost: Self.cheap,
-            now: moment(0), lockWait: .zero)
+            now: moment(0), lockWait: .seconds(60))
         try keychain.unlock(passcode: passcode.secret, now: moment(0))
         return keychain
     }

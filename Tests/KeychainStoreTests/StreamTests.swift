@@ -262,7 +262,7 @@ import Testing
 
     @Test("while one process changes the file another is told that it is busy, and can still read")
     func busy() throws {
-        let second = try bench.open()
+        let second = try bench.open(lockWait: .zero)
         try source.importItems { writer in
             try writer.add(password("first"), secret: nil, now: moment(1))
             #expect(throws: KeychainStoreError.busy) {
@@ -270,13 +270,13 @@ import Testing
             }
             #expect(try second.items().count == 28)
         }
-        try second.add(password("second", [.pdmn: .text("dk")]), secret: nil, now: moment(1))
+        try bench.open().add(password("second", [.pdmn: .text("dk")]), secret: nil, now: moment(1))
         #expect(try source.items().count == 30)
     }
 
     @Test("a visit shows one state of the file, whatever is written meanwhile")
     func snapshot() throws {
-        let second = try bench.open()
+        let second = try bench.open(lockWait: .zero)
         var refused = false
         let visit = try source.visit { _ in
             do {

@@ -14,6 +14,8 @@ final class Bench {
     let device: DeviceKey
 
     static let cost = ScryptCost(logN: 1)
+    /// Another test that starts a program holds our locks from its fork to its exec.
+    static let patience = Duration.seconds(60)
 
     /// Makes a folder, for a new device or for one that has another folder too.
     init(device: DeviceKey? = nil) throws {
@@ -26,11 +28,11 @@ final class Bench {
     func create(passcode: String? = nil, at path: String? = nil) throws -> Keychain {
         try Keychain.create(
             at: path ?? self.path, deviceKey: device, passcode: passcode.secret, cost: Self.cost, now: moment(0),
-            lockWait: .zero)
+            lockWait: Self.patience)
     }
 
-    func open(at path: String? = nil) throws -> Keychain {
-        try Keychain.open(at: path ?? self.path, deviceKey: device, lockWait: .zero, minimumCost: Self.cost)
+    func open(at path: String? = nil, lockWait: Duration = patience) throws -> Keychain {
+        try Keychain.open(at: path ?? self.path, deviceKey: device, lockWait: lockWait, minimumCost: Self.cost)
     }
 
     /// Changes the file as another program would.
