@@ -32,8 +32,8 @@ public enum ArchiveFailure: Error, Hashable, Sendable {
     init(_ failure: StreamFailure) {
         switch failure.kind {
         case .truncated: self = .damaged(rule: "it ends early while \(failure.stage.rawValue)")
-        // The container's rules are stated as they should be, everybody else's as what is wrong.
-        case .malformed(let rule) where failure.stage == .readingContainer:
+        // Tar and gzip state their rules as they should be, everybody else says what is wrong.
+        case .malformed(let rule) where [.readingContainer, .decompressing].contains(failure.stage):
             self = .damaged(rule: "against the rule that \(rule)")
         case .malformed(let rule): self = .damaged(rule: "\(rule), found while \(failure.stage.rawValue)")
         case .authenticationFailed:

@@ -45,7 +45,8 @@ public struct ArchiveProtection: Sendable {
         do {
             let identity = try X25519Identity.generate()
             let text = IdentityFile.text(
-                of: identity, comments: [
+                of: identity,
+                comments: [
                     IdentityNote.archive(archiveID), isOnlyKey ? IdentityNote.onlyKey : IdentityNote.notOnlyKey,
                 ])
             var encryptor = try AgeEncryptor(

@@ -114,7 +114,8 @@ public struct ArchiveWriter: ~Copyable {
         let headerBytes = header.encoded()
         let headerHash = headerBytes.withBytes { SHA256.hash($0) }
         try end(.secrets, StreamEnd(kind: .secrets, contents: contents, header: headerHash, other: metadata.takeHash()))
-        try end(.metadata, StreamEnd(kind: .metadata, contents: contents, header: headerHash, other: secrets.takeHash()))
+        let secretsHash = secrets.takeHash()
+        try end(.metadata, StreamEnd(kind: .metadata, contents: contents, header: headerHash, other: secretsHash))
         do {
             let streams = (metadata: try metadata.finish(), secrets: try secrets.finish())
             let output = try UnnamedFile(inFolder: folder)

@@ -35,6 +35,11 @@ private let membersCases = join([
     HostileCase.both("identity where it has no place", .damaged("")) {
         $0.arrange = { $0.insert(TarEntry("identity.age", [1], time: $0[0].time), at: 2) }
     },
+    [
+        HostileCase("with an identity, as an encrypted archive has it", .unencrypted, wrongMembers) {
+            $0.identity = [1]
+        }
+    ],
     HostileCase.both("renamed", wrongMembers) { $0.arrange = { $0[1].name = "metadata.jsonl" } },
     HostileCase.both("name with a folder", .damaged("a name is letters")) { $0.arrange = { $0[1].name = "./a" } },
     HostileCase.both("name that climbs", .damaged("a name is letters")) { $0.arrange = { $0[1].name = "../a" } },

@@ -128,6 +128,25 @@ struct OriginTests {
         #expect(try machine.open(inspected, passphrase: "horse").origin == .unknown)
     }
 
+    @Test("a passphrase does not vouch for an archive that says it is the only key and has another one")
+    func passphraseThatLies() throws {
+        let (maker, machine) = (try Machine(), try Machine())
+        let other = try X25519Identity.generate().recipient
+        for isInspector in [false, true] {
+            var protection = try ArchiveProtection()
+            let cost = try #require(Machine.cheap)
+            try protection.addPassphrase(SecretBytes(copying: "horse".utf8), cost: cost)
+            // Too late: the identity file is written, and says that there is nobody else.
+            if isInspector { protection.addInspector(other) } else { protection.add(other) }
+            _ = try CreateBackup(mode: .encrypted, protection: protection, device: maker.device, tool: "test").run(
+                ListedSource(items: try ListedSource.items(1)), keychain: nil, folder: maker.folder.path,
+                name: "\(isInspector).kcb", now: moment(100))
+            let opened = try machine.open(maker.folder.path("\(isInspector).kcb"), passphrase: "horse")
+            #expect(try opened.verify().opened == 1)
+            #expect(opened.origin == .unknown)
+        }
+    }
+
     @Test("an archive of unknown origin is restored only when its device is named")
     func unknown() throws {
         let (maker, machine) = (try Machine(), try Machine())

@@ -1,0 +1,171 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import kcbackup
+
+@Suite(
+    "Recovery without kcbackup, with the script of the README",
+    .enabled(if: RecoveryRecipe.missing.isEmpty, Comment(rawValue: RecoveryRecipe.skipped)))
+struct RecoveryTests {
+    private let samples: NumberedSamples
+    private let home: TestHome
+
+    init() throws {
+        samples = try NumberedSamples()
+        home = try TestHome()
+        try home.write("passcode", "0000 passcode\n")
+        try home.write("passphrase", Self.passphrase + "\n")
+        try home.write("keychain.jsonl", samples.text)
+        for line in [
+            "keychain create --passcode file:passcode", "item import keychain.jsonl --passcode file:passcode",
+            "keygen -o restore-key.txt", "keygen -o inspect-key.txt",
+        ] {
+            let outcome = home.run(line)
+            #expect(outcome.status == .ok, "\(outcome.messages)")
+        }
+    }
+
+    // Quotation marks, blanks and a letter outside ASCII: what somebody might well type.
+    private static let passphrase = "four words, \"quoted\" ünd one"
+
+    @Test("An identity file gives back every secret that travels, and names every item that is sealed")
+    func identityRecovers() throws {
+        let recipient = try publicKey("restore-key.txt")
+        let archive = try create(["-r", recipient])
+        let recovered = try RecoveryRecipe.run(on: archive, identity: home.path("restore-key.txt"))
+        try expectAll(recovered)
+    }
+
+    @Test("A passphrase, typed as age asks for it, gives back the same")
+    func passphraseRecovers() throws {
+        let archive = try create(["--passphrase", "file:passphrase"])
+        let recovered = try RecoveryRecipe.run(on: archive, typed: Self.passphrase + "\n" + Self.passphrase + "\n")
+        try expectAll(recovered)
+    }
+
+    @Test("The signer line of a device proves its archives, and no others")
+    func signerIsProved() throws {
+        let archive = try create(["-r", try publicKey("restore-key.txt")])
+        let key = home.path("restore-key.txt")
+        let own = try signer(of: home)
+        try home.write("signers", own.line + "\n")
+        let proved = try RecoveryRecipe.run(
+            on: archive, identity: key, signers: home.path("signers"), device: own.device)
+        try expectAll(proved)
+        #expect(proved.output.contains("Good \"kcbackup\" signature for \(own.device)"))
+
+        let stranger = try TestHome()
+        #expect(stranger.run("keychain create --no-passcode").status == .ok)
+        let other = try signer(of: stranger)
+        try home.write("others", other.line + "\n")
+        try expectNothing(
+            RecoveryRecipe.run(on: archive, identity: key, signers: home.path("others"), device: other.device))
+    }
+
+    @Test("An archive with one changed byte in any member gives back nothing")
+    func changedByteStopsTheScript() throws {
+        _ = try create(["-r", try publicKey("restore-key.txt"), "--passphrase", "file:passphrase"])
+        let bytes = try home.folder.read("work/laptop.kcb")
+        // The checksums and their signature among them: a member begins behind each header block that names it.
+        for member in [
+            "kcbackup.json", "identity.age", "metadata.jsonl.gz.age", "secrets.jsonl.gz.age", "SHA256SUMS",
+            "SHA256SUMS.sig",
+        ] {
+            let header = stride(from: 0, to: bytes.count, by: 512).first { offset in
+                bytes[offset...].starts(with: Array(member.utf8) + [0])
+            }
+            let position = try #require(header, "no member \(member)") + 512 + 40
+            var changed = bytes
+            changed[position] ^= 1
+            try home.folder.write("work/changed.kcb", changed)
+            let recovered = try RecoveryRecipe.run(
+                on: home.path("changed.kcb"), identity: home.path("restore-key.txt"))
+            try expectNothing(recovered, "\(member) was changed")
+        }
+    }
+
+    @Test("A key that opens the metadata alone, or nothing, gives back nothing")
+    func otherKeysStopTheScript() throws {
+        let archive = try create([
+            "-r", try publicKey("restore-key.txt"), "--inspect-recipient", try publicKey("inspect-key.txt"),
+        ])
+        try expectNothing(RecoveryRecipe.run(on: archive, identity: home.path("inspect-key.txt")))
+        #expect(home.run("keygen -o third.txt").status == .ok)
+        try expectNothing(RecoveryRecipe.run(on: archive, identity: home.path("third.txt")))
+    }
+
+    @Test(
+        "Streams of two archives, put together under a new signature, give back nothing",
+        arguments: ["metadata", "secrets"])
+    func splicedStreamsStopTheScript(stream: String) throws {
+        let recipient = try publicKey("restore-key.txt")
+        _ = try create(["-r", recipient])
+        #expect(home.run("create -r \(recipient) -o other.kcb --passcode file:passcode").status == .ok)
+        // Whoever has both archives can do this: any key makes a valid signature.
+        let splice = """
+            set -e
+            mkdir parts && cd parts
+            tar -xf ../laptop.kcb && tar -xf ../other.kcb \(stream).jsonl.gz.age
+            sha256sum kcbackup.json metadata.jsonl.gz.age secrets.jsonl.gz.age > SHA256SUMS
+            ssh-keygen -q -t ed25519 -N '' -f ../forger
+            rm SHA256SUMS.sig && ssh-keygen -q -Y sign -n kcbackup -f ../forger SHA256SUMS
+            tar -cf ../spliced.kcb *
+            """
+        let outcome = try ExternalProgram.run("bash", ["-c", splice], in: home.path(""))
+        try #require(outcome.status == 0, "\(outcome.errorText)")
+        try expectNothing(RecoveryRecipe.run(on: home.path("spliced.kcb"), identity: home.path("restore-key.txt")))
+    }
+
+    // MARK: - What a run must have left
+
+    private func expectAll(_ recovered: Recovered, sourceLocation: SourceLocation = #_sourceLocation) throws {
+        try #require(recovered.status == 0, "\(recovered.errors)", sourceLocation: sourceLocation)
+        let archived = samples.items.filter { !$0.isInNoArchive }
+        let secrets = try recovered.secrets()
+        let table = Dictionary(uniqueKeysWithValues: try recovered.table().map { ($0[0], $0[4]) })
+        #expect(Set(table.keys) == Set(archived.map(\.uuid)), sourceLocation: sourceLocation)
+        for item in archived {
+            let travels = item.isThisDeviceOnly ? nil : item.secret
+            #expect(secrets[item.uuid] == travels, "\(item.uuid)", sourceLocation: sourceLocation)
+            let state = item.isThisDeviceOnly ? "sealed for its device" : item.secret == nil ? "no secret" : "recovered"
+            #expect(table[item.uuid] == state, "\(item.uuid)", sourceLocation: sourceLocation)
+        }
+        #expect(secrets.count == archived.count { !$0.isThisDeviceOnly && $0.secret != nil })
+        let counts = try recovered.counts()
+        let items = try #require(counts["items"] as? [String: Int])
+        #expect(items.values.reduce(0, +) == archived.count, sourceLocation: sourceLocation)
+        #expect(counts["omitted"] as? Int == samples.items.count - archived.count, sourceLocation: sourceLocation)
+        #expect(counts["damaged"] as? Int == 0 && counts["complete"] as? Bool == true, sourceLocation: sourceLocation)
+    }
+
+    private func expectNothing(
+        _ recovered: Recovered, _ comment: Comment? = nil, sourceLocation: SourceLocation = #_sourceLocation
+    ) throws {
+        #expect(recovered.status != 0, comment, sourceLocation: sourceLocation)
+        let secrets = try recovered.secrets()
+        #expect(secrets.isEmpty, comment, sourceLocation: sourceLocation)
+    }
+
+    // MARK: - What a run needs
+
+    private func create(_ keys: [String]) throws -> String {
+        let outcome = home.run(["create", "-o", "laptop.kcb", "--passcode", "file:passcode"] + keys)
+        try #require(outcome.status == .ok, "\(outcome.messages)")
+        return home.path("laptop.kcb")
+    }
+
+    private func publicKey(_ name: String) throws -> String {
+        let text = String(decoding: try home.folder.read("work/" + name), as: UTF8.self)
+        return String(try #require(text.firstMatch(of: /# public key: (age1\w+)/)).1)
+    }
+
+    private func signer(of home: TestHome) throws -> (line: String, device: String) {
+        let text = home.run("device show --json").text
+        let object = try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: [String: Any]]
+        return (
+            line: try #require(object?["device"]?["signer"] as? String),
+            device: try #require(object?["device"]?["id"] as? String)
+        )
+    }
+}

@@ -1,0 +1,122 @@
+import Foundation
+import TestSupport
+
+/// The recovery script of the README, as somebody runs it years later: in an empty folder, with Debian's tools alone.
+enum RecoveryRecipe {
+    /// What the script runs, and `script` (of util-linux), which plays the terminal that age asks for a passphrase.
+    static let tools = [
+        "age", "base64", "bash", "head", "jq", "mkdir", "script", "sha256sum", "ssh-keygen", "tail", "tar", "zcat",
+    ]
+
+    /// The tools that are not installed here.
+    static let missing = tools.filter { ExternalProgram.locate($0) == nil }
+
+    /// Why the tests of the script do not run, where they do not.
+    static let skipped = "the recovery script was not run, for want of \(missing.joined(separator: ", "))"
+
+    struct NotInTheReadme: Error {}
+
+    /// The block behind the mark in the README, word for word.
+    static func text() throws -> String {
+        let readme = URL(filePath: #filePath).appending(path: "../../../../README.md").standardizedFileURL
+        let text = try String(contentsOf: readme, encoding: .utf8)
+        let opening = "<!-- recipe:recover -->\n```bash\n"
+        guard let start = text.range(of: opening), text.components(separatedBy: opening).count == 2,
+            let end = text[start.upperBound...].range(of: "\n```\n")
+        else { throw NotInTheReadme() }
+        return text[start.upperBound..<end.lowerBound] + "\n"
+    }
+
+    /// Runs the script on `archive` in a new folder.
+    ///
+    /// - Parameters:
+    ///   - identity: the identity file; nil leaves the script's own choice, which asks for the passphrase.
+    ///   - typed: what somebody types; nil runs the script without a terminal.
+    static func run(
+        on archive: String, identity: String? = nil, signers: String? = nil, device: String? = nil, typed: String? = nil
+    ) throws -> Recovered {
+        let folder = try TemporaryFolder()
+        try folder.write("recover.sh", Array(text().utf8))
+        var environment = ["PATH": ProcessInfo.processInfo.environment["PATH"] ?? "", "ARCHIVE": archive]
+        environment["IDENTITY"] = identity
+        environment["ALLOWED_SIGNERS"] = signers
+        environment["DEVICE"] = device
+        guard let typed else {
+            let outcome = try ExternalProgram.run("bash", ["recover.sh"], environment: environment, in: folder.path)
+            return Recovered(folder: folder, status: outcome.status, output: outcome.text, errors: outcome.errorText)
+        }
+        // The terminal is there for age alone: what goes through it gets colours, and may end early.
+        let outcome = try ExternalProgram.run(
+            "script", ["-qec", "bash recover.sh >output 2>errors", "/dev/null"], input: Array(typed.utf8),
+            environment: environment, in: folder.path)
+        let output = String(decoding: try folder.read("output"), as: UTF8.self)
+        let errors = String(decoding: try folder.read("errors"), as: UTF8.self)
+        return Recovered(folder: folder, status: outcome.status, output: output, errors: errors)
+    }
+}
+
+/// What a run of the script left.
+struct Recovered {
+    let folder: TemporaryFolder
+    let status: Int32
+    let output: String
+    let errors: String
+
+    /// The files with secrets, by name.
+    func secrets() throws -> [String: [UInt8]] {
+        let names = try folder.list().filter { $0.hasPrefix("recovered/") && $0.split(separator: "/").count == 2 }
+        var secrets: [String: [UInt8]] = [:]
+        for name in names where name != "recovered/archive" && name != "recovered/table.tsv" {
+            secrets[String(name.dropFirst(10))] = try folder.read(name)
+        }
+        return secrets
+    }
+
+    /// The rows of the table: UUID, class, name, account, what became of the secret.
+    func table() throws -> [[String]] {
+        String(decoding: try folder.read("recovered/table.tsv"), as: UTF8.self)
+            .split(separator: "\n").map { $0.components(separatedBy: "\t") }
+    }
+
+    /// The counts that the script prints last.
+    func counts() throws -> [String: Any] {
+        let line = output.split(separator: "\n").last ?? ""
+        return try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any] ?? [:]
+    }
+}
+
+/// The sample keychain with UUIDs of ours, so that what comes back can be told apart.
+struct NumberedSamples {
+    struct Item {
+        let uuid: String
+        let accessibility: String
+        /// Nil where the item has none.
+        let secret: [UInt8]?
+
+        var isThisDeviceOnly: Bool { ["aku", "cku", "dku"].contains(accessibility) }
+        var isInNoArchive: Bool { accessibility == "akpu" }
+    }
+
+    private(set) var items: [Item] = []
+    /// What `item import` reads.
+    private(set) var text = ""
+
+    init() throws {
+        let file = URL(filePath: #filePath).appending(path: "../../../../Samples/keychain.jsonl").standardizedFileURL
+        let lines = try String(contentsOf: file, encoding: .utf8).split(separator: "\n")
+        for (index, line) in lines.enumerated() {
+            let digits = String(index + 1)
+            let uuid = "5a3b1e00-0000-4000-8000-" + String(repeating: "0", count: 12 - digits.count) + digits
+            text += #"{"uuid":"\#(uuid)",\#(line.dropFirst())"# + "\n"
+            items.append(try Self.item(line, uuid))
+        }
+    }
+
+    private static func item(_ line: Substring, _ uuid: String) throws -> Item {
+        let object = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any] ?? [:]
+        let attributes = object["attributes"] as? [String: Any]
+        let coded = (object["secret"] as? [String: String])?["base64"].flatMap { Data(base64Encoded: $0) }
+        let secret = (object["secret"] as? String).map { Array($0.utf8) } ?? coded.map { [UInt8]($0) }
+        return Item(uuid: uuid, accessibility: attributes?["pdmn"] as? String ?? "ak", secret: secret)
+    }
+}
