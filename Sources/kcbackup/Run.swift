@@ -27,6 +27,9 @@ func run(_ arguments: [String], in world: World) -> ExitStatus {
     }
     guard let verb = command as? any Verb else { return answer(command, session) }
     session = Session(world, verb.style.style)
+    if session.now < earliestLikely {
+        session.warn("the clock says \(session.now.day), so dates written now will be wrong")
+    }
     do {
         try refuseRepetition(words)
         return try verb.run(in: session)
@@ -34,6 +37,9 @@ func run(_ arguments: [String], in world: World) -> ExitStatus {
         return report(Failure(error, session.subjects), session)
     }
 }
+
+/// Before this program was written: a machine whose clock says less has lost its battery or its time server.
+private let earliestLikely = Timestamp.reference.advanced(byMicroseconds: 19 * 31_556_952_000_000)
 
 /// Tells about a failure and returns the status that it ends the run with.
 private func report(_ failure: Failure, _ session: Session) -> ExitStatus {

@@ -24,7 +24,9 @@ struct BinaryTests {
     }
 
     private func shell(_ script: String) throws -> ExternalProgram.Outcome {
-        try ExternalProgram.run("bash", ["-c", script], environment: environment, in: folder.path)
+        // Longer than any of it takes: what hangs is to fail, not to hold everything up.
+        try ExternalProgram.run(
+            "timeout", ["300", "bash", "-c", script], environment: environment, in: folder.path)
     }
 
     @Test("Closed standard streams do no harm, and no message lands in a file of ours")

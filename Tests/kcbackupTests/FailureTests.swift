@@ -1,4 +1,5 @@
 import Foundation
+import KeychainModel
 import Testing
 
 @testable import kcbackup
@@ -80,6 +81,18 @@ struct FailureTests {
         #expect(kcbackup.run(["--help"], in: world) == .io)
         world.output = FailingOutput(code: 32)
         #expect(kcbackup.run(["keychain", "info"], in: world) == .brokenPipe)
+    }
+
+    @Test("A clock that lost its time is warned of, and stops nothing")
+    func clockIsWarnedOf() throws {
+        let home = try TestHome()
+        var world = home.world()
+        let messages = CollectedOutput()
+        world.messages = messages
+        world.clock = { .reference }
+        #expect(kcbackup.run(["keychain", "create", "--no-passcode"], in: world) == .ok)
+        #expect(messages.text.contains("the clock says 2001-01-01"))
+        #expect(!home.run("keychain list").messages.contains("clock"))
     }
 
     /// The names of the cases that the type of a source file declares.

@@ -1,6 +1,8 @@
 internal import KeychainModel
 
-/// A table whose rows pass twice: once to be measured, once to be printed. It holds widths, never rows.
+/// A table whose rows pass twice: once to be measured, once to be printed.
+///
+/// It holds widths, never rows.
 final class StreamedTable {
     private let columns: [Table.Column]
     private let limit: Int?

@@ -108,8 +108,8 @@ func explain(_ refusal: RestoreRefusal) -> Explanation {
             .refused,
             "the archive is unencrypted and opens only under the keys of the keychain that it came from; nothing was "
                 + "written",
-            hint: "restore it into a new keychain with '\(OptionName.keychain.spelling) NAME'; the passcode of that time "
-                + "opens it")
+            hint: "restore it into a new keychain with '\(OptionName.keychain.spelling) NAME'; the passcode of that "
+                + "time opens it")
     case .itemsStayBehind(let count):
         Explanation(
             .refused, "\(counted(count, "item")) would stay behind, and all were required; nothing was written",

@@ -1,5 +1,6 @@
 // Fence: reads and writes descriptors that somebody else opened, such as standard output.
 internal import ByteStreams
+internal import CSystem
 internal import Glibc
 
 /// A descriptor that this program did not open and does not close.
@@ -44,24 +45,35 @@ struct Descriptor: Sendable {
     ///
     /// - Throws: `StreamFailure`: `interrupted` when a signal asks the process to stop, `system`.
     func read(upTo limit: Int, into bytes: inout SecretBytes) throws(StreamFailure) {
+        try waitForInput()
         let number = self.number
         var code: Int32 = 0
         bytes.append(upTo: limit) { output in
             unsafe output.withUnsafeMutableBufferPointer { buffer, count in
                 guard let start = buffer.baseAddress else { return }
-                while true {
-                    let received = unsafe Glibc.read(number, start, buffer.count)
-                    if received >= 0 {
-                        count = received
-                        return
-                    }
-                    code = errno
-                    if code != EINTR || Interruption.isRequested { return }
-                    code = 0
-                }
+                let received = unsafe Glibc.read(number, start, buffer.count)
+                if received < 0 { code = errno } else { count = received }
             }
         }
-        if code == EINTR { throw StreamFailure(.reading, .interrupted) }
+        if code == EINTR || Interruption.isRequested { throw StreamFailure(.reading, .interrupted) }
         if code != 0 { throw StreamFailure(.reading, .system(code)) }
+    }
+
+    /// Waits until there is something to read, or the end, or a signal that asks the process to stop.
+    ///
+    /// The signals are held back between the look at the flag and the wait: one that came in between would be waited
+    /// out for ever.
+    private func waitForInput() throws(StreamFailure) {
+        var held = sigset_t()
+        unsafe sigemptyset(&held)
+        for signal in [SIGINT, SIGTERM] { unsafe sigaddset(&held, signal) }
+        var before = sigset_t()
+        unsafe pthread_sigmask(SIG_BLOCK, &held, &before)
+        defer { unsafe pthread_sigmask(SIG_SETMASK, &before, nil) }
+        while !Interruption.isRequested {
+            if unsafe csystem_wait_for_input(number, &before) > 0 { return }
+            if errno != EINTR { throw StreamFailure(.reading, .system(errno)) }
+        }
+        throw StreamFailure(.reading, .interrupted)
     }
 }

@@ -1,13 +1,11 @@
 internal import KeychainModel
 
-/// The table of items that `item list` and `inspect` show.
+/// The table of items that `item list` shows.
 struct ItemTable {
     private var table: Table
-    private let hasVerdicts: Bool
 
     /// Starts without items.
-    init(verdicts: Bool = false) {
-        hasVerdicts = verdicts
+    init() {
         table = Table(
             [
                 Table.Column(title: "CLASS"), Table.Column(title: "SERVICE/SERVER", least: 10),
@@ -15,11 +13,11 @@ struct ItemTable {
                 Table.Column(title: "GROUP", least: 8), Table.Column(title: "ACCESSIBLE", least: 12),
                 Table.Column(title: "CREATED"), Table.Column(title: "MODIFIED"),
                 Table.Column(title: "SECRET", alignment: .right),
-            ] + (verdicts ? [Table.Column(title: "VERDICT", least: 10)] : []))
+            ])
     }
 
-    /// Adds a row; the verdict is there exactly when the table has verdicts.
-    mutating func append(_ item: Item, verdict: String? = nil) {
+    /// Adds a row.
+    mutating func append(_ item: Item) {
         let attributes = item.attributes
         let size = item.secretSize.map { byteCount(UInt64($0)) } ?? "none"
         table.append(
@@ -28,7 +26,7 @@ struct ItemTable {
                 attributes.shown(.acct) ?? "", attributes.shown(.labl) ?? "", item.accessGroup,
                 item.accessibility.name + (item.isSynchronizable ? ", sync" : ""),
                 item.created.day, item.modified.day, size,
-            ] + (hasVerdicts ? [verdict ?? ""] : []))
+            ])
     }
 
     /// The lines; none without items.
