@@ -1,7 +1,9 @@
 public import BackupArchive
 internal import KeychainModel
 
-/// What an archive shows of itself without any key. Nothing of it is verified.
+/// What an archive shows of itself without any key.
+///
+/// Nothing of it is verified.
 public struct ArchiveOutline: Hashable, Sendable {
     /// What `kcbackup.json` says.
     public let header: ArchiveHeader
