@@ -1,0 +1,56 @@
+import ArgumentParser
+import Foundation
+import Testing
+
+@testable import kcbackup
+
+@Suite("What the documents say of the command line")
+struct ManualTests {
+    private static func document(_ name: String) throws -> String {
+        let file = URL(filePath: #filePath).appending(path: "../../../" + name).standardizedFileURL
+        return try String(contentsOf: file, encoding: .utf8)
+    }
+
+    @Test("Every command line in a code block of the README parses")
+    func commandLinesParse() throws {
+        let readme = try Self.document("README.md")
+        var tried: Set<String> = []
+        for block in readme.components(separatedBy: "\n```").enumerated() where block.offset % 2 == 1 {
+            for line in block.element.replacing("\\\n", with: " ").components(separatedBy: "\n") {
+                // The line itself, or what a line of cron or systemd runs; a name that the shell makes is one word.
+                guard let match = line.firstMatch(of: /^(?:.*\/)?(kcbackup [a-z].*)$/) else { continue }
+                let command = String(match.1).replacing(/\$+\([^)]*\)/, with: "DATE").replacing(/\ +#.*|'$/, with: "")
+                let words = try Story("$ " + command).steps[0].words
+                #expect(throws: Never.self, "\(command)") { _ = try CommandLineTool.parseAsRoot(words) }
+                tried.insert(words[0])
+            }
+        }
+        #expect(tried.isSuperset(of: ["create", "inspect", "item", "keychain", "restore", "verify"]))
+    }
+
+    // MARK: - docs/json.md
+
+    @Test("Every verb prints the members that docs/json.md lists, and every listed member is printed by one")
+    func membersAreAsListed() throws {
+        let manual = try JSONManual(Self.document("docs/json.md"))
+        let home = try JSONHome()
+        var seen = JSONManual.Seen()
+        for step in try home.steps() {
+            let outcome = home.home.run(step.line + ["--json"])
+            #expect(outcome.status.code == step.status, "\(step.line): \(outcome.messages)")
+            #expect(outcome.output.filter { $0 == UInt8(ascii: "\n") }.count == 1, "\(step.line)")
+            let object = try JSONSerialization.jsonObject(with: Data(outcome.output)) as? [String: Any]
+            let members = try #require(object, "\(step.line)")
+            let listed = step.row == "error" ? ["error"] : manual.commands[step.row]
+            #expect(Set(members.keys) == listed, "\(step.line)")
+            seen.commands.insert(step.row)
+            for fault in manual.faults(in: members, &seen) { Issue.record("\(step.line): \(fault)") }
+        }
+        #expect(seen.commands == Set(manual.commands.keys).union(["error"]))
+        for (part, members) in manual.parts {
+            #expect(seen.members[part] == Set(members.map(\.name)), "\(part)")
+        }
+        let verbs = Set(verbPaths().map { $0.joined(separator: " ") })
+        #expect(verbs.isSubset(of: manual.commands.keys), "\(verbs.subtracting(manual.commands.keys))")
+    }
+}

@@ -1,0 +1,189 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import kcbackup
+
+/// The tables of docs/json.md.
+struct JSONManual {
+    struct Member {
+        let name: String
+        let mayBeAbsent: Bool
+    }
+
+    /// What was printed so far, so that what is listed and never printed shows.
+    struct Seen {
+        var commands: Set<String> = []
+        var members: [String: Set<String>] = [:]
+    }
+
+    private(set) var commands: [String: Set<String>] = [:]
+    private(set) var parts: [String: [Member]] = [:]
+
+    // What stands behind a member's name.
+    private static let partNames = [
+        "archive": "archive", "contents": "contents", "origin": "origin", "counts": "counts", "imported": "counts",
+        "plan": "plan", "keychain": "keychain", "keychains": "keychain", "device": "device",
+        "devices": "trusted device", "items": "item", "omitted": "item", "damaged": "item", "staysBehind": "item",
+        "failing": "item", "verdict": "verdict", "error": "error",
+    ]
+
+    init(_ text: String) {
+        let output = text.components(separatedBy: "\n## Output\n").last ?? ""
+        var part = ""
+        var last = ""
+        for line in output.components(separatedBy: "\n") {
+            defer { last = line }
+            let cells = line.components(separatedBy: " | ")
+            guard line.hasPrefix("| "), cells.count == 2 else { continue }
+            if !line.contains("`") || last == "" {
+                part = String(cells[0].dropFirst(2))
+                continue
+            }
+            let left = String(cells[0].dropFirst(2))
+            if part == "command" {
+                let members = Set(Self.quoted(cells[1]))
+                for command in left.components(separatedBy: ", ") {
+                    commands[command.replacing("`", with: "")] = members
+                }
+            } else {
+                let mayBeAbsent = cells[1].contains("absent")
+                parts[part, default: []] += Self.quoted(left).map { Member(name: $0, mayBeAbsent: mayBeAbsent) }
+            }
+        }
+    }
+
+    private static func quoted(_ cell: String) -> [String] { cell.matches(of: /`([^`]*)`/).map { String($0.1) } }
+
+    /// What is not as listed in `members` and in the parts that they consist of.
+    func faults(in members: [String: Any], _ seen: inout Seen) -> [String] {
+        var faults: [String] = []
+        for (name, value) in members {
+            guard let part = Self.partNames[name] else { continue }
+            let objects = (value as? [[String: Any]]) ?? (value as? [String: Any]).map { [$0] } ?? []
+            for object in objects {
+                let listed = parts[part] ?? []
+                let names = Set(listed.map(\.name))
+                let unlisted = Set(object.keys).subtracting(names)
+                if !unlisted.isEmpty { faults.append("\(part) has \(unlisted.sorted()), which are not listed") }
+                for member in listed where !member.mayBeAbsent && object[member.name] == nil {
+                    faults.append("\(part) lacks \(member.name)")
+                }
+                seen.members[part, default: []].formUnion(object.keys)
+                faults += self.faults(in: object, &seen)
+            }
+        }
+        return faults
+    }
+}
+
+/// Command lines that make every verb print every member.
+struct JSONHome {
+    struct Step {
+        let row: String
+        let line: [String]
+        var status: Int32 = 0
+    }
+
+    let home: TestHome
+
+    init() throws {
+        home = try TestHome()
+        try home.write("passcode", "walnut lantern\n")
+        try home.write("new", "other lantern\n")
+        try home.write("passphrase", "correct horse\n")
+        let first = "0b1b25a8-d837-4f51-a693-4442d2b04834"
+        try home.write(
+            "items.jsonl",
+            """
+            {"class":"genp","uuid":"\(first)","attributes":{"svce":"Chat","acct":"ada"},"secret":"travels"}
+            {"class":"genp","attributes":{"svce":"Bank","acct":"ada","pdmn":"aku"},"extra":{"x":"y"},"secret":"bound"}
+            {"class":"genp","attributes":{"svce":"Vault","acct":"ada","pdmn":"akpu"},"secret":"stays"}
+            {"class":"inet","attributes":{"srvr":"mail.example.org","acct":"ada"}}
+
+            """)
+        // UUID and unique key of one archived item on two items.
+        try home.write(
+            "taken.jsonl",
+            """
+            {"class":"genp","uuid":"\(first)","attributes":{"svce":"Talk","acct":"ada"},"secret":"travels"}
+            {"class":"genp","attributes":{"svce":"Chat","acct":"ada"},"secret":"travels"}
+
+            """)
+        for (name, content) in try Self.archiveOfAnotherDevice() { try home.folder.write("work/" + name, content) }
+    }
+
+    /// An archive that another device made, the key that opens it, and the ID of that device.
+    private static func archiveOfAnotherDevice() throws -> [(String, [UInt8])] {
+        let other = try TestHome()
+        try other.write(
+            "items.jsonl",
+            #"{"class":"genp","attributes":{"svce":"Far","acct":"ada","pdmn":"cku"},"secret":"bound"}"# + "\n")
+        for line in ["keychain create --no-passcode", "item import items.jsonl", "keygen -o far-key"] {
+            #expect(other.run(line).status == .ok)
+        }
+        let device = try #require(other.run("device show").text.firstMatch(of: /KC-[A-Z2-7-]+/)).0
+        let recipient = try recipient(of: "far-key", in: other)
+        #expect(other.run("create -r \(recipient) -o far.kcb").status == .ok)
+        return [
+            ("far.kcb", try other.folder.read("work/far.kcb")), ("far-key", try other.folder.read("work/far-key")),
+            ("far-device", Array(device.utf8)),
+        ]
+    }
+
+    private static func recipient(of name: String, in home: TestHome) throws -> String {
+        let text = String(decoding: try home.folder.read("work/" + name), as: UTF8.self)
+        return String(try #require(text.firstMatch(of: /age1\w+/)).0)
+    }
+
+    func steps() throws -> [Step] {
+        let far = String(decoding: try home.folder.read("work/far-device"), as: UTF8.self)
+        #expect(home.run("keygen -o inspect-key").status == .ok)
+        let inspector = try Self.recipient(of: "inspect-key", in: home)
+        func step(_ row: String, _ line: String, _ status: Int32 = 0) -> Step {
+            Step(row: row, line: line.split(separator: " ").map(String.init), status: status)
+        }
+        let passcode = "--passcode file:passcode"
+        let passphrase = "--passphrase file:passphrase"
+        return [
+            step("error", "verify missing.kcb", 10),
+            step("keychain create", "keychain create \(passcode)"),
+            step("item import", "item import items.jsonl \(passcode)"),
+            step("item add", "item add --class genp --service a --account b --secret file:passphrase \(passcode)"),
+            step("item update", "item update --service a --set icmt=x \(passcode)"),
+            step("item list", "item list"),
+            step("item find", "item find --service Chat --reveal \(passcode)"),
+            step("item delete", "item delete --service a"),
+            step("create", "create -o laptop.kcb \(passphrase) \(passcode)"),
+            step("create", "create -o here.kcb --unencrypted"),
+            step(
+                "create",
+                "create -o keys.kcb \(passcode) -r \(try Self.recipient(of: "far-key", in: home)) --inspect-recipient \(inspector)"
+            ),
+            step("verify with an inspect key", "verify keys.kcb -i inspect-key"),
+            step("inspect without a key", "inspect laptop.kcb"),
+            step("inspect", "inspect laptop.kcb \(passphrase) --for-device \(far)"),
+            step("inspect", "inspect here.kcb"),
+            step("verify", "verify laptop.kcb \(passphrase)"),
+            step("verify", "verify here.kcb"),
+            step("restore", "restore laptop.kcb \(passphrase) \(passcode) --dry-run"),
+            step("keychain create", "keychain create taken \(passcode)"),
+            step("item import", "item import taken.jsonl --keychain taken \(passcode)"),
+            step("restore", "restore laptop.kcb --keychain taken \(passphrase) \(passcode)", 3),
+            step("device list", "device list"),
+            step("device trust", "device trust \(far) far"),
+            step("verify", "verify far.kcb -i far-key"),
+            step("restore", "restore far.kcb -i far-key \(passcode)"),
+            step("device untrust", "device untrust \(far)"),
+            step("keychain info", "keychain info"),
+            step("keychain set-passcode", "keychain set-passcode \(passcode) --new-passcode file:new"),
+            step("keychain delete", "keychain delete taken --confirm taken"),
+            step("keygen", "keygen -o key"),
+            step("device show", "device show"),
+            step("device adopt", "device adopt --yes"),
+            step("keychain list", "keychain list"),
+            step("device renew", "device renew --yes"),
+            step("keychain list", "keychain list", 3),
+        ]
+    }
+}
