@@ -13,8 +13,11 @@ struct Descriptor: Sendable {
     /// True when it leads to a terminal.
     var isTerminal: Bool { isatty(number) == 1 }
 
-    /// True when it is open.
-    var isOpen: Bool { fcntl(number, F_GETFD) != -1 }
+    /// True when the caller opened it: what this program opens is closed on `exec`, and nobody else's to name.
+    var isInherited: Bool {
+        let flags = fcntl(number, F_GETFD)
+        return flags != -1 && flags & FD_CLOEXEC == 0
+    }
 
     /// How many columns its terminal has; nil where there is none or it does not say.
     var width: Int? {
@@ -44,6 +47,8 @@ struct Descriptor: Sendable {
     ///
     /// - Throws: `StreamFailure`: `interrupted` when a signal asks the process to stop, `system`.
     func read(upTo limit: Int, into bytes: inout SecretBytes) throws(StreamFailure) {
+        // A signal that came during long work is not to wait for the next line that somebody types.
+        if Interruption.isRequested { throw StreamFailure(.reading, .interrupted) }
         let number = self.number
         var code: Int32 = 0
         bytes.append(upTo: limit) { output in
