@@ -62,6 +62,7 @@ struct CreateCommand: Verb {
             .run(
                 open, keychain: unencrypted ? (open.storeID, String(decoding: open.keybag.text, as: UTF8.self)) : nil,
                 folder: folder, name: name, now: session.now, step: { progress.step() })
+        progress.finish()
         try tell(report, path, session)
         return report.damaged.isEmpty ? .ok : .incomplete
     }
