@@ -84,7 +84,12 @@ public struct RestoreRules: Sendable {
         let byUUID = remains(byUUID)
         if let byKey, let byUUID, byKey.uuid != byUUID.uuid { return .fail(.identityTaken) }
         guard let existing = byKey ?? byUUID else { return .create }
-        if existing == item, try isIdentical() { return .same }
+        if existing == item {
+            if try isIdentical() { return .same }
+            // A secret changes together with its date. Where only the secret differs it was damaged since, and nothing
+            // of the keychain's own version is worth keeping.
+            if policy == .newer { return .update }
+        }
         switch policy {
         case .newer: return item.modified > existing.modified ? .update : .keep
         case .keep: return .keep

@@ -5,6 +5,10 @@
 ///
 /// - Parameter limit: the largest number of characters shown, at least 1; a cut ends in `…`.
 public func displayed(_ text: String, limit: Int = 1_000) -> String {
+    // Most texts are harmless as they are, which takes far less time to see than to rebuild them.
+    if text.utf8.count <= limit, text.utf8.allSatisfy({ (0x20..<0x7f).contains($0) && $0 != UInt8(ascii: "\\") }) {
+        return text
+    }
     var shown = ""
     for (index, character) in text.enumerated() {
         if index == limit {

@@ -22,8 +22,14 @@ final class Progress {
     }
 
     deinit {
+        finish()
+    }
+
+    /// Erases the line, so that something else can be said; the last use of the object may be too early or too late.
+    func finish() {
         // Back to the first column, and everything after it erased.
         if isShown { session.message("\r\u{1b}[2K") }
+        isShown = false
     }
 
     /// One more is done.

@@ -69,7 +69,10 @@ struct SecretInputTests {
         let pipe = Pipe()
         pipe.fileHandleForWriting.write(Data("one\ntwo\nrest".utf8))
         try pipe.fileHandleForWriting.close()
-        let source = "fd:\(pipe.fileHandleForReading.fileDescriptor)"
+        let descriptor = pipe.fileHandleForReading.fileDescriptor
+        // As a shell hands it down.
+        #expect(fcntl(descriptor, F_SETFD, 0) == 0)
+        let source = "fd:\(descriptor)"
         #expect(try read(source) == Array("one".utf8))
         #expect(try read(source) == Array("two".utf8))
         #expect(try read(source) == Array("rest".utf8))

@@ -43,6 +43,7 @@ final class InspectListing {
         } then: { contents, item in
             if isFirst {
                 isFirst = false
+                progress.finish()
                 try begin(contents, table)
             }
             guard filter.matches(item) else { return }
@@ -50,6 +51,7 @@ final class InspectListing {
         }
         // An archive without items has no row that would have begun the list.
         let contents = summary.contents ?? ArchiveContents()
+        progress.finish()
         if isFirst { try begin(contents, table) }
         try end()
     }

@@ -1,4 +1,5 @@
 internal import BackupArchive
+internal import BackupEngine
 internal import ByteStreams
 internal import DeviceIdentity
 internal import KeychainModel
@@ -27,8 +28,9 @@ struct RestoreTarget {
     }
 
     /// Hands the keychain to `body`; a new one exists afterwards only if `body` returned and something was to be written.
-    func use<Result>(_ body: (Keychain) throws -> Result) throws -> Result {
-        isThere ? try body(existing()) : try withNew(body)
+    func use<Result>(_ body: (any StoredItemTarget) throws -> Result) throws -> Result {
+        if isThere { return try body(existing()) }
+        return isDryRun ? try body(EmptyTarget()) : try withNew(body)
     }
 
     /// Only what is restored in the clear needs the keychain's keys.
@@ -38,7 +40,7 @@ struct RestoreTarget {
         return keychain
     }
 
-    private func withNew<Result>(_ body: (Keychain) throws -> Result) throws -> Result {
+    private func withNew<Result>(_ body: (any StoredItemTarget) throws -> Result) throws -> Result {
         let (device, isFirst) = try LocalDevice(session.world).keyOrFirst()
         if !local.name.contains("/") { try Path.makeFolder(LocalKeychain.folder(in: session.world)) }
         let folder = Path.split(local.path).folder
@@ -46,11 +48,9 @@ struct RestoreTarget {
         defer { for suffix in ["", "-journal", ".lock"] { try? Path.remove(passing + suffix) } }
         // The keychain is closed when this returns, before it gets its name.
         let result = try body(make(at: passing, device))
-        if !isDryRun {
-            try Path.rename(passing, to: Path.split(local.path).name)
-            session.note("keychain \(quoted(local.name)) made")
-            if isFirst { session.note("this is now device \(device.id)") }
-        }
+        try Path.rename(passing, to: Path.split(local.path).name)
+        session.note("keychain \(quoted(local.name)) made")
+        if isFirst { session.note("this is now device \(device.id)") }
         return result
     }
 
@@ -60,7 +60,7 @@ struct RestoreTarget {
                 at: path, adopting: Keybag(store: store), deviceKey: device, now: session.now,
                 minimumCost: session.world.costs.lowestPasscode)
         }
-        let passcode = isDryRun ? nil : try newPasscode()
+        let passcode = try newPasscode()
         let keychain = try Keychain.create(
             at: path, deviceKey: device, passcode: passcode, cost: session.world.costs.passcode, now: session.now)
         try keychain.unlock(passcode: passcode, now: session.now)

@@ -62,6 +62,7 @@ struct CreateCommand: Verb {
             .run(
                 open, keychain: unencrypted ? (open.storeID, String(decoding: open.keybag.text, as: UTF8.self)) : nil,
                 folder: folder, name: name, now: session.now, step: { progress.step() })
+        progress.finish()
         try tell(report, path, session)
         return report.damaged.isEmpty ? .ok : .incomplete
     }
@@ -69,6 +70,8 @@ struct CreateCommand: Verb {
     /// The archive's path as it will be told; looked at before anything is asked or read.
     private func outputPath(_ local: LocalKeychain, _ session: Session) throws -> String {
         if output == "" { throw UsageProblem.empty(.output) }
+        // Elsewhere a hyphen means standard output, which cannot be checked, synchronised or left without a name.
+        if output == "-" { throw UsageProblem.malformed(.output, form: "the name of a file") }
         let name = Path.split(local.name).name
         let stem = name.hasSuffix(".keychain") ? String(name.dropLast(9)) : name
         let digits = session.now.description.prefix(19).filter { $0.isNumber }

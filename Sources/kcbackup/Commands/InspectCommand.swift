@@ -40,8 +40,11 @@ struct InspectCommand: Verb {
         let outline = try ArchiveOutline(file)
         guard file.header.mode == .unencrypted || archive.hasKey else {
             try session.result(
-                ["archive": outline.json(archive.archive), "verified": false], outline.lines(archive.archive))
-            session.note("not verified: this is what the archive says of itself; a key shows the items")
+                ["archive": outline.json(archive.archive), "verified": false],
+                // Beside the facts, wherever they go: they may be lies.
+                outline.lines(archive.archive) + [
+                    "origin      not verified: this is what the archive says of itself; a key shows the items\n"
+                ])
             return .ok
         }
         let judged = try forDevice.map { text throws(UsageProblem) in

@@ -29,24 +29,48 @@ struct KeychainDeleteCommand: Verb {
 
     func run(in session: Session) throws -> ExitStatus {
         let local = try operand.local(in: session)
-        // Opened first: only what proves to be a keychain of ours is ever removed.
-        let keychain = try local.open(in: session)
-        let found = try keychain.information()
-        try requireName(local, found, in: session)
-        // Within a change, so that nobody else is writing to it.
-        try keychain.importItems { _ in
-            try removeFile(local.path)
-            try removeFile(local.path + "-journal")
+        let told: JSONValue
+        if let (keychain, found) = try open(local, in: session) {
+            try requireName(local, "it and its \(counted(found.total, "item"))", in: session)
+            // Within a change, so that nobody else is writing to it.
+            try keychain.importItems { _ in try remove(local) }
+            told = .keychain(local, found)
+        } else {
+            try requireName(local, "it unopened", in: session)
+            try remove(local)
+            told = ["name": .text(local.name), "path": .text(local.path)]
         }
         try removeFile(local.path + ".lock")
         try Path.synchronizeFolder(Path.split(local.path).folder)
         session.note("keychain \(quoted(local.name)) deleted")
-        if style.json { try session.result(["keychain": .keychain(local, found)], []) }
+        if style.json { try session.result(["keychain": told], []) }
         return .ok
     }
 
-    private func requireName(_ local: LocalKeychain, _ found: KeychainInformation, in session: Session) throws {
-        let question = "Type the name of the keychain to delete it and its \(counted(found.total, "item")):"
+    /// Opens the keychain; nil where that can never succeed here, which must not make its name useless for ever.
+    ///
+    /// A path can lead to anything: what it leads to is removed only if it proves to be a keychain of ours.
+    private func open(_ local: LocalKeychain, in session: Session) throws -> (Keychain, KeychainInformation)? {
+        do {
+            let keychain = try local.open(in: session)
+            return (keychain, try keychain.information())
+        } catch let error as KeychainStoreError where !local.name.contains("/") {
+            switch error {
+            case .damaged, .notAKeychain, .otherDevice:
+                session.warn(Failure(error, session.subjects).explanation.message)
+                return nil
+            default: throw error
+            }
+        }
+    }
+
+    private func remove(_ local: LocalKeychain) throws {
+        try removeFile(local.path)
+        try removeFile(local.path + "-journal")
+    }
+
+    private func requireName(_ local: LocalKeychain, _ what: String, in session: Session) throws {
+        let question = "Type the name of the keychain to delete \(what):"
         if let confirm {
             guard confirm == local.name else { throw Refusal.otherName(keychain: local.name) }
             return

@@ -80,6 +80,7 @@ struct RestoreCommand: Verb {
                 if keepsDecisions { decisions.append((item, action)) }
             }
         }
+        progress.finish()
         try RestoreText(
             report: report, decisions: decisions, outline: outline, path: archive.archive, origin: proven.origin,
             keychain: local.name

@@ -37,9 +37,11 @@ struct VerifyCommand: Verb {
             guard let contents = try? proven.survey({ _ in progress.step() }) else {
                 throw ArchiveFailure.noMatchingIdentity(kinds)
             }
+            progress.finish()
             try show(outline, proven, contents, nil, in: session)
             return .ok
         }
+        progress.finish()
         try show(outline, proven, report.contents, report, in: session)
         return .ok
     }

@@ -22,12 +22,11 @@ func explain(_ error: KeychainStoreError, keychain name: String?) -> Explanation
             .limit, "\(keychain) has format version \(found), and this program knows up to \(known)",
             hint: "use a newer version of kcbackup")
     case .damaged(let rule):
-        return Explanation(
-            .damaged, "\(keychain) is damaged: \(rule)", hint: "restore it from a backup with 'kcbackup restore'")
+        return Explanation(.damaged, "\(keychain) is damaged: \(rule)", hint: anotherName, freeName)
     case .otherDevice(let device):
         return Explanation(
             .refused, "\(keychain) belongs to device \(device), and this device has another key",
-            hint: "restore an encrypted backup of it, or put that device's 'device.key' back")
+            hint: "put that device's 'device.key' back, if you have it", anotherName, freeName)
     case .busy:
         return Explanation(
             .busy, "another program is using \(keychain)", hint: "wait until it has ended, and try again")
@@ -63,7 +62,8 @@ func explain(_ error: KeychainStoreError, keychain name: String?) -> Explanation
     case .itemDamaged(let uuid):
         return Explanation(
             .damaged, "the item \(uuid) of \(keychain) is damaged: its seal is broken",
-            hint: "restore it from a backup with 'kcbackup restore', or remove it with "
+            hint: "restore it from a backup with 'kcbackup restore \(OptionName.onConflict.spelling) overwrite', or "
+                + "remove it with "
                 + "'kcbackup item delete \(OptionName.uuid.spelling) \(uuid)'")
     case .unchangeable(let code):
         return Explanation(.usage, "the attribute '\(code.code)' is kept by the keychain itself")
@@ -82,6 +82,11 @@ func explain(_ error: KeychainStoreError, keychain name: String?) -> Explanation
     case .interrupted: return explainInterruption()
     }
 }
+
+// What to do about a keychain that does not open: nothing is restored into it, and its name is taken.
+private let anotherName =
+    "'kcbackup restore ARCHIVE \(OptionName.keychain.spelling) NAME' restores a backup into a new one"
+private let freeName = "'kcbackup keychain delete' deletes this one, after which its name can be used again"
 
 /// What is told about attributes that make no item.
 func explain(_ problem: ItemProblem) -> Explanation {

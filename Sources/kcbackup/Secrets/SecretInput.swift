@@ -97,7 +97,7 @@ struct SourcedSecretInput: SecretInput {
     ///
     /// Of an item's secret all is read, so that more lines than one are noticed.
     private func bytes(from descriptor: Descriptor, _ wanted: WantedSecret) throws -> SecretBytes {
-        guard descriptor.isOpen else { throw SecretProblem.descriptorClosed(descriptor.number) }
+        guard descriptor.isInherited else { throw SecretProblem.descriptorClosed(descriptor.number) }
         var bytes = SecretBytes(capacity: 256)
         while bytes.count <= WantedSecret.limit {
             let before = bytes.count

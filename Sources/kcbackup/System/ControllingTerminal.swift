@@ -45,6 +45,8 @@ struct ControllingTerminal: Terminal {
         private let descriptor: Descriptor
 
         init() throws(TerminalFailure) {
+            // It may have come during long work; nothing is asked of somebody who wants to end.
+            if Interruption.isRequested { throw .interrupted }
             let number = unsafe open(ControllingTerminal.path, O_RDWR | O_CLOEXEC | O_NOCTTY)
             guard number >= 0 else { throw .unavailable }
             descriptor = Descriptor(number: number)
@@ -70,6 +72,9 @@ struct ControllingTerminal: Terminal {
             guard unsafe tcgetattr(descriptor.number, &settings) == 0 else { return nil }
             var silent = settings
             silent.c_lflag &= ~tcflag_t(ECHO)
+            // A shell that takes the run up again after Ctrl-Z switches the echo on, in the middle of the secret.
+            // The array c_cc[VSUSP] of <termios.h> is a tuple here; 0 is _POSIX_VDISABLE, which is not imported.
+            silent.c_cc.10 = 0
             // What was typed before the question was asked is dropped: it was not meant as the answer.
             guard unsafe tcsetattr(descriptor.number, TCSAFLUSH, &silent) == 0 else { return nil }
             return settings

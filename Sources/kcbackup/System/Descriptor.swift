@@ -14,8 +14,11 @@ struct Descriptor: Sendable {
     /// True when it leads to a terminal.
     var isTerminal: Bool { isatty(number) == 1 }
 
-    /// True when it is open.
-    var isOpen: Bool { fcntl(number, F_GETFD) != -1 }
+    /// True when the caller opened it: what this program opens is closed on `exec`, and nobody else's to name.
+    var isInherited: Bool {
+        let flags = fcntl(number, F_GETFD)
+        return flags != -1 && flags & FD_CLOEXEC == 0
+    }
 
     /// How many columns its terminal has; nil where there is none or it does not say.
     var width: Int? {

@@ -16,7 +16,10 @@ enum ProcessSetup {
         unsafe sigemptyset(&none)
         unsafe sigprocmask(SIG_SETMASK, &none, nil)
         // Were one of the three missing, the next file opened would take its place, and messages would go into it.
-        for descriptor in Int32(0)...2 where fcntl(descriptor, F_GETFD) == -1 { _ = unsafe open("/dev/null", O_RDWR) }
+        // Opened the wrong way round, so that a result that would be lost is an error of the write.
+        for descriptor in Int32(0)...2 where fcntl(descriptor, F_GETFD) == -1 {
+            _ = unsafe open("/dev/null", descriptor == 0 ? O_WRONLY : O_RDONLY)
+        }
         umask(0o077)
         csystem_hide_memory()
         // A closed pipe and a file that is too large are errors of the write then, which are reported.

@@ -1,5 +1,6 @@
 // Fence: starts a child process whose output goes into wiped memory.
 internal import ByteStreams
+internal import CSystem
 internal import Glibc
 
 /// A command of `cmd:COMMAND`, run by `/bin/sh -c`.
