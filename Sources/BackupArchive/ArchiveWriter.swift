@@ -2,7 +2,6 @@ internal import AgeEncryption
 public import ByteStreams
 internal import Cryptography
 public import DeviceIdentity
-internal import GzipStreams
 public import KeychainModel
 internal import TarArchive
 
@@ -138,9 +137,7 @@ public struct ArchiveWriter: ~Copyable {
         _ start: StreamStart, to recipients: [any Recipient], inFolder folder: String
     ) throws(ArchiveFailure) -> StreamWriter {
         do {
-            // Secrets in base 64 hold no repetition to look for, only fewer characters than a byte has.
-            let strategy: DeflateStrategy = start.kind == .metadata ? .matching : .huffmanOnly
-            var stream = try StreamWriter(UnnamedFile(inFolder: folder), recipients: recipients, strategy: strategy)
+            var stream = try StreamWriter(UnnamedFile(inFolder: folder), recipients: recipients)
             var line = SecretBytes(capacity: ArchiveLimits.frameLineSize)
             start.encode(into: &line)
             line.append(UInt8(ascii: "\n"))

@@ -8,8 +8,8 @@ struct StreamWriter: ~Copyable {
     private var gzip: GzipEncoder<ProtectedSink>
     private var hash = SHA256()
 
-    init(_ file: UnnamedFile, recipients: [any Recipient], strategy: DeflateStrategy) throws {
-        gzip = try GzipEncoder(to: ProtectedSink(file, recipients: recipients), strategy: strategy)
+    init(_ file: UnnamedFile, recipients: [any Recipient]) throws {
+        gzip = try GzipEncoder(to: ProtectedSink(file, recipients: recipients))
     }
 
     /// Writes `line`, which ends in a line feed.

@@ -88,9 +88,7 @@ struct CreateCommand: Verb {
         for item in report.damaged {
             session.warn("not in the archive, since it cannot be read: \(item?.words ?? "a row that makes no item")")
         }
-        if session.style.isVerbose {
-            for item in report.omitted { session.note("in no archive: \(item.words)") }
-        }
+        for item in report.omitted { session.note("in no archive: \(item.words)") }
         let total = report.contents.counts.total
         session.note("\(displayed(path)): \(counted(total, "item")), \(byteCount(report.size))")
         session.note(travelWords(report))
