@@ -1,0 +1,78 @@
+import ByteStreams
+import DeviceIdentity
+import KeychainModel
+import TestSupport
+import Testing
+
+@testable import BackupArchive
+
+@Suite("the header and the lines around the records")
+struct HeaderTests {
+    private let archiveID = [UInt8](0..<32)
+    private let device = DeviceID(publicKey: [UInt8](repeating: 7, count: 32))
+
+    private func header(_ mode: ArchiveMode) -> ArchiveHeader {
+        var counts = ItemCounts()
+        counts[.internetPassword] = 3
+        let store = ArchiveHeader.StoredKeychain(
+            storeID: [UInt8](repeating: 9, count: 16), keybag: "{\"version\":1}", counts: counts)
+        return ArchiveHeader(
+            mode: mode, archiveID: archiveID, created: .reference, device: device, tool: "kcbackup \"test\"",
+            store: mode == .unencrypted ? store : nil)
+    }
+
+    private func parse(_ text: String) throws -> ArchiveHeader {
+        try ArchiveHeader(parsing: Array(text.utf8).span)
+    }
+
+    private func text(_ header: ArchiveHeader) -> String {
+        String(decoding: header.encoded().bytesForTest(), as: UTF8.self)
+    }
+
+    @Test("what is written is read back, and is one JSON object and a line feed", arguments: ArchiveMode.allCases)
+    func roundTrip(mode: ArchiveMode) throws {
+        let header = header(mode)
+        let text = text(header)
+        let read = try parse(text)
+        #expect(read == header)
+        #expect(text.hasPrefix("{\"format\":\"kcbackup\",\"version\":1,") && text.hasSuffix("}\n"))
+    }
+
+    @Test("a newer format version is refused by its number, whatever follows it")
+    func newerVersion() {
+        #expect(throws: ArchiveFailure.newerFormat(found: 2, known: 1)) {
+            try parse("{\"format\":\"kcbackup\",\"version\":2,\"and\":\"more\"}")
+        }
+    }
+
+    @Test("a header that ends early or goes on is refused at every byte")
+    func truncation() {
+        let whole = text(header(.unencrypted))
+        for length in 0..<whole.utf8.count {
+            #expect(throws: ArchiveFailure.self) {
+                try parse(String(decoding: whole.utf8.prefix(length), as: UTF8.self))
+            }
+        }
+        #expect(throws: ArchiveFailure.self) { try parse(whole + "\n") }
+    }
+
+    @Test("the first line of a stream belongs to one stream, one archive and one mode")
+    func streamStart() throws {
+        var line = SecretBytes(capacity: 256)
+        StreamStart(kind: .secrets, archiveID: archiveID, mode: .encrypted, sealCommitment: archiveID).encode(
+            into: &line)
+        let bytes = line.bytesForTest()
+        let other = [UInt8](archiveID.reversed())
+        let read = try StreamStart(parsing: bytes.span, kind: .secrets, archiveID: archiveID, mode: .encrypted)
+        #expect(read.sealCommitment == archiveID)
+        #expect(throws: MalformedLine.self) {
+            try StreamStart(parsing: bytes.span, kind: .metadata, archiveID: archiveID, mode: .encrypted)
+        }
+        #expect(throws: MalformedLine.self) {
+            try StreamStart(parsing: bytes.span, kind: .secrets, archiveID: other, mode: .encrypted)
+        }
+        #expect(throws: MalformedLine.self) {
+            try StreamStart(parsing: bytes.span, kind: .secrets, archiveID: archiveID, mode: .unencrypted)
+        }
+    }
+}
