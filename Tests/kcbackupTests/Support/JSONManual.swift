@@ -160,7 +160,7 @@ struct JSONHome {
                 "create",
                 "create -o keys.kcb \(passcode) -r \(try Self.recipient(of: "far-key", in: home)) --inspect-recipient \(inspector)"
             ),
-            step("verify with an inspect key", "verify keys.kcb -i inspect-key"),
+            step("verify with an inspect key", "verify keys.kcb -i inspect-key", 3),
             step("inspect without a key", "inspect laptop.kcb"),
             step("inspect", "inspect laptop.kcb \(passphrase) --for-device \(far)"),
             step("inspect", "inspect here.kcb"),
