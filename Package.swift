@@ -52,6 +52,8 @@ let package = Package(
         library("AgeEncryption", ["ByteStreams", "Cryptography"]),
         library("KeychainModel", ["ByteStreams"]),
         library("KeychainStore", ["ByteStreams", "Cryptography", "DeviceIdentity", "KeychainModel", "CSQLite", grdb]),
+        library("LocalKeychains", ["ByteStreams", "Cryptography", "DeviceIdentity", "KeychainStore"]),
+        library("Console", ["ByteStreams", "CSystem"]),
         library(
             "BackupArchive",
             [
@@ -68,7 +70,7 @@ let package = Package(
             name: "kcbackup",
             dependencies: [
                 "ByteStreams", "Cryptography", "DeviceIdentity", "AgeEncryption", "KeychainModel", "KeychainStore",
-                "BackupArchive", "BackupEngine", "CSystem", argumentParser,
+                "LocalKeychains", "BackupArchive", "BackupEngine", "Console", argumentParser,
             ],
             swiftSettings: settings),
 
@@ -81,6 +83,8 @@ let package = Package(
         tests("AgeEncryption", ["CZlib"]),
         tests("KeychainModel"),
         tests("KeychainStore", [grdb]),
+        tests("LocalKeychains", ["ByteStreams", "DeviceIdentity", "KeychainModel", "KeychainStore"]),
+        tests("Console", ["ByteStreams"]),
         tests("BackupArchive", ["AgeEncryption", "DeviceIdentity", "KeychainModel"]),
         tests(
             "BackupEngine", ["BackupArchive", "AgeEncryption", "DeviceIdentity", "KeychainModel", "KeychainStore"],
@@ -89,7 +93,7 @@ let package = Package(
             "kcbackup",
             [
                 "ByteStreams", "Cryptography", "DeviceIdentity", "AgeEncryption", "KeychainModel", "KeychainStore",
-                "BackupArchive", "BackupEngine", argumentParser,
+                "LocalKeychains", "BackupArchive", "BackupEngine", "Console", argumentParser,
             ],
             exclude: ["Help", "Stories"]),
         .testTarget(name: "StyleTests", dependencies: ["TestSupport"], swiftSettings: settings),

@@ -61,6 +61,31 @@ public enum Path {
         }
     }
 
+    /// The names in a folder, without `.` and `..`, in no order; none when there is no such folder.
+    ///
+    /// Names that are not UTF-8 are left out: nothing that we make has one.
+    ///
+    /// - Throws: `FileFailure` (`system`).
+    public static func names(in folder: String) throws(FileFailure) -> [String] {
+        guard let stream = unsafe opendir(folder) else {
+            if errno == ENOENT { return [] }
+            throw FileFailure(folder, .system(errno, doing: "listing"))
+        }
+        defer { unsafe closedir(stream) }
+        var names: [String] = []
+        while true {
+            // The end and a failure look alike but for errno.
+            errno = 0
+            guard let entry = unsafe readdir(stream) else { break }
+            let name = unsafe withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
+                unsafe String(validating: bytes.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            if let name, name != ".", name != ".." { names.append(name) }
+        }
+        guard errno == 0 else { throw FileFailure(folder, .system(errno, doing: "listing")) }
+        return names
+    }
+
     /// Makes the entries of a folder durable.
     ///
     /// - Throws: `FileFailure` (`system`).

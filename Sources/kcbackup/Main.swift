@@ -1,3 +1,4 @@
+internal import Console
 internal import Foundation
 
 /// The process: everything that is not the program itself is made here and handed down as one `World`.

@@ -1,3 +1,4 @@
+internal import Console
 /// Tells a waiting person how far the work is: one line on standard error, from the first second on, erased at the end.
 final class Progress {
     private let session: Session

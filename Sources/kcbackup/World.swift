@@ -1,9 +1,10 @@
 internal import AgeEncryption
-internal import ByteStreams
+internal import Console
 internal import Cryptography
 internal import Foundation
 internal import KeychainModel
 internal import KeychainStore
+internal import LocalKeychains
 
 /// Everything around the program that a test replaces: time, environment, folders, terminal, outputs, costs.
 struct World {
@@ -46,13 +47,8 @@ struct World {
             costs: DerivationCosts())
     }
 
-    /// Where this program keeps its files: `$XDG_DATA_HOME/kcbackup`, by default `~/.local/share/kcbackup`.
-    ///
-    /// A relative `XDG_DATA_HOME` is ignored, as the XDG Base Directory Specification says.
-    var dataFolder: String {
-        if let folder = environment["XDG_DATA_HOME"], folder.hasPrefix("/") { return folder + "/kcbackup" }
-        return home + "/.local/share/kcbackup"
-    }
+    /// Where this program keeps its files.
+    var dataFolder: DataFolder { DataFolder(environment: environment, home: home) }
 
     /// The path that opens what the user calls `path`.
     func resolve(_ path: String) -> String {
@@ -60,14 +56,6 @@ struct World {
         return workingFolder + "/" + path
     }
 }
-
-/// Where text goes.
-protocol TextOutput: Sendable {
-    /// Writes all of `bytes`.
-    func write(_ bytes: borrowing Span<UInt8>) throws(StreamFailure)
-}
-
-extension Descriptor: TextOutput {}
 
 /// The work that one try of a passcode or a passphrase takes.
 struct DerivationCosts: Sendable {

@@ -14,7 +14,7 @@ enum SourceRule: String, CaseIterable, Sendable {
     /// The target that fences each library.
     static let owners = [
         "CLibArchive": "TarArchive", "CLibCrypto": "Cryptography", "CZlib": "GzipStreams", "CSQLite": "KeychainStore",
-        "CSystem": "kcbackup",
+        "CSystem": "Console",
         "GRDB": "KeychainStore", "GRDBSQLite": "KeychainStore", "ArgumentParser": "kcbackup",
     ]
     /// The targets that may import Foundation: below them, bytes, paths and dates have types of their own, and a
@@ -25,8 +25,8 @@ enum SourceRule: String, CaseIterable, Sendable {
     /// The files elsewhere that call C, each for a reason given in its first comment.
     static let fenceFiles: Set = [
         "Sources/KeychainStore/KeychainPath.swift", "Sources/KeychainStore/SQLStatement.swift",
-        "Sources/kcbackup/System/ControllingTerminal.swift", "Sources/kcbackup/System/Descriptor.swift",
-        "Sources/kcbackup/System/ProcessSetup.swift", "Sources/kcbackup/System/ShellCommand.swift",
+        "Sources/Console/ControllingTerminal.swift", "Sources/Console/Descriptor.swift",
+        "Sources/Console/ProcessSetup.swift", "Sources/Console/ShellCommand.swift",
     ]
     /// Lines in a file.
     static let longestFile = 350

@@ -1,3 +1,4 @@
+import Console
 import ByteStreams
 import Foundation
 import TestSupport

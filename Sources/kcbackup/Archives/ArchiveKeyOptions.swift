@@ -1,3 +1,4 @@
+internal import Console
 internal import AgeEncryption
 internal import ArgumentParser
 internal import BackupArchive

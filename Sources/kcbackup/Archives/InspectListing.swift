@@ -1,3 +1,4 @@
+internal import Console
 internal import BackupArchive
 internal import BackupEngine
 internal import ByteStreams

@@ -1,3 +1,4 @@
+internal import LocalKeychains
 internal import BackupArchive
 internal import BackupEngine
 internal import ByteStreams
@@ -42,7 +43,7 @@ struct RestoreTarget {
 
     private func withNew<Result>(_ body: (any StoredItemTarget) throws -> Result) throws -> Result {
         let (device, isFirst) = try LocalDevice(session.world).keyOrFirst()
-        if !local.name.contains("/") { try Path.makeFolder(LocalKeychain.folder(in: session.world)) }
+        if !local.name.contains("/") { try Path.makeFolder(session.world.dataFolder.keychains) }
         let folder = Path.split(local.path).folder
         let passing = folder + "/.restoring-\(ItemUUID())"
         defer { for suffix in ["", "-journal", ".lock"] { try? Path.remove(passing + suffix) } }

@@ -1,3 +1,4 @@
+internal import LocalKeychains
 internal import AgeEncryption
 internal import ArgumentParser
 internal import BackupArchive

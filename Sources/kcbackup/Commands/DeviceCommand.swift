@@ -1,3 +1,4 @@
+internal import LocalKeychains
 internal import ArgumentParser
 internal import ByteStreams
 internal import DeviceIdentity
@@ -116,7 +117,7 @@ struct DeviceRenewCommand: Verb {
 
     func run(in session: Session) throws -> ExitStatus {
         let device = LocalDevice(session.world)
-        let keychains = try LocalKeychain.names(in: session.world)
+        let keychains = try LocalKeychain.names(in: session.world.dataFolder)
         for name in keychains { session.warn("keychain \(quoted(name)) will not open with the new key") }
         guard Path.exists(device.provider.path) else {
             // Without the old key nothing is retired; a device that never had one gets it with its first keychain.

@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import LocalKeychains
 
 /// `kcbackup keychain`: the keychains themselves.
 struct KeychainCommand: ParsableCommand {
@@ -22,9 +23,9 @@ struct KeychainOperand: ParsableArguments {
 
     /// The keychain that is meant.
     ///
-    /// - Throws: `UsageProblem` (`keychainTwice`, `empty`, `keychainName`).
-    func local(in session: Session) throws(UsageProblem) -> LocalKeychain {
-        if name != nil, keychain != nil { throw .keychainTwice }
+    /// - Throws: `UsageProblem` (`keychainTwice`), `LocalKeychainFailure` (`emptyName`, `invalidName`).
+    func local(in session: Session) throws -> LocalKeychain {
+        if name != nil, keychain != nil { throw UsageProblem.keychainTwice }
         return try LocalKeychain(name ?? keychain, in: session.world)
     }
 }

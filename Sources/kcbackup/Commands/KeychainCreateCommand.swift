@@ -1,3 +1,4 @@
+internal import LocalKeychains
 internal import ArgumentParser
 internal import ByteStreams
 internal import DeviceIdentity
@@ -46,7 +47,7 @@ struct KeychainCreateCommand: Verb {
         }
 
         let (device, isFirst) = try LocalDevice(session.world).keyOrFirst()
-        if !local.name.contains("/") { try Path.makeFolder(LocalKeychain.folder(in: session.world)) }
+        if !local.name.contains("/") { try Path.makeFolder(session.world.dataFolder.keychains) }
         let keychain = try Keychain.create(
             at: local.path, deviceKey: device, passcode: secret, cost: session.world.costs.passcode, now: session.now)
         if isFirst { session.note("this is now device \(device.id)") }

@@ -1,3 +1,5 @@
+internal import LocalKeychains
+internal import Console
 internal import ArgumentParser
 internal import ByteStreams
 internal import KeychainModel
@@ -40,7 +42,7 @@ struct KeychainDeleteCommand: Verb {
             try remove(local)
             told = ["name": .text(local.name), "path": .text(local.path)]
         }
-        try removeFile(local.path + ".lock")
+        try Path.remove(local.path + ".lock")
         try Path.synchronizeFolder(Path.split(local.path).folder)
         session.note("keychain \(quoted(local.name)) deleted")
         if style.json { try session.result(["keychain": told], []) }
@@ -65,8 +67,8 @@ struct KeychainDeleteCommand: Verb {
     }
 
     private func remove(_ local: LocalKeychain) throws {
-        try removeFile(local.path)
-        try removeFile(local.path + "-journal")
+        try Path.remove(local.path)
+        try Path.remove(local.path + "-journal")
     }
 
     private func requireName(_ local: LocalKeychain, _ what: String, in session: Session) throws {

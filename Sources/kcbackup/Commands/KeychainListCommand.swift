@@ -1,3 +1,4 @@
+internal import LocalKeychains
 internal import ArgumentParser
 internal import Cryptography
 internal import DeviceIdentity
@@ -24,7 +25,7 @@ struct KeychainListCommand: Verb {
         ])
         var json: [JSONValue] = []
         var status = ExitStatus.ok
-        for name in try LocalKeychain.names(in: session.world) {
+        for name in try LocalKeychain.names(in: session.world.dataFolder) {
             let local = try LocalKeychain(name, in: session.world)
             do {
                 let found = try local.open(in: session).information()

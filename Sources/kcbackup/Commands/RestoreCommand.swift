@@ -1,3 +1,5 @@
+internal import LocalKeychains
+internal import Console
 internal import ArgumentParser
 internal import BackupArchive
 internal import BackupEngine

@@ -2,10 +2,12 @@ internal import AgeEncryption
 internal import BackupArchive
 internal import BackupEngine
 internal import ByteStreams
+internal import Console
 internal import Cryptography
 internal import DeviceIdentity
 internal import KeychainModel
 internal import KeychainStore
+internal import LocalKeychains
 
 /// Everything that can end a run without success, each with what it happened to.
 enum Failure: Error, Hashable, Sendable {
@@ -17,6 +19,7 @@ enum Failure: Error, Hashable, Sendable {
     case terminal(TerminalFailure)
     case file(FileFailure)
     case stream(StreamFailure, path: String?)
+    case local(LocalKeychainFailure)
     case keychain(KeychainStoreError, name: String?)
     case item(ItemProblem)
     /// A line of an import file.
@@ -57,6 +60,7 @@ enum Failure: Error, Hashable, Sendable {
             case let failure as TerminalFailure: .terminal(failure)
             case let failure as FileFailure: .file(failure)
             case let failure as StreamFailure: .stream(failure, path: subjects.path)
+            case let failure as LocalKeychainFailure: .local(failure)
             case let error as KeychainStoreError: .keychain(error, name: subjects.keychain)
             case let problem as ItemProblem: .item(problem)
             case let failure as DeviceKeyFailure: .device(failure)
@@ -79,6 +83,7 @@ enum Failure: Error, Hashable, Sendable {
         case .terminal(let failure): explain(failure)
         case .file(let failure): explain(failure)
         case .stream(let failure, let path): explain(failure, path)
+        case .local(let failure): explain(failure)
         case .keychain(let error, let name): explain(error, keychain: name)
         case .item(let problem): explain(problem)
         case .importLine(let number, let problem): explain(problem).prefixed("line \(number): ")

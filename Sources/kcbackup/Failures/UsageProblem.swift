@@ -12,8 +12,6 @@ enum UsageProblem: Error, Hashable, Sendable {
     case malformed(OptionName, form: String)
     /// The keychain is given both as an argument and as an option.
     case keychainTwice
-    /// A keychain's name has characters that it cannot have.
-    case keychainName
     /// An attribute is given twice.
     case attributeTwice(String)
     /// Nothing says which items are meant.
@@ -45,11 +43,6 @@ func explain(_ problem: UsageProblem) -> Explanation {
     case .malformed(let flag, let form): Explanation(.usage, "the value of '\(flag.spelling)' is not \(form)")
     case .keychainTwice:
         Explanation(.usage, "the keychain is named twice: as an argument and with '\(OptionName.keychain.spelling)'")
-    case .keychainName:
-        Explanation(
-            .usage, "that cannot be the name of a keychain",
-            hint: "a name has 1 to 64 letters, digits, '.', '_', '-' or spaces and does not begin with '.' or '-'; "
-                + "a path contains '/', as in './work.keychain'")
     case .attributeTwice(let code): Explanation(.usage, "the attribute '\(code)' is given twice")
     case .noCondition:
         Explanation(
@@ -97,8 +90,6 @@ enum Refusal: Error, Hashable, Sendable {
     case declined
     /// The name that was typed is not the keychain's.
     case otherName(keychain: String)
-    /// The device key is gone while its keychains are still there.
-    case deviceKeyMissing(keychains: Int)
 }
 
 /// What is told about a refusal.
@@ -113,11 +104,5 @@ func explain(_ refusal: Refusal) -> Explanation {
         Explanation(
             .refused, "that is not the name of the keychain; nothing was deleted",
             hint: "type \(quoted(keychain)), or give it with '\(OptionName.confirm.spelling)'")
-    case .deviceKeyMissing(let keychains):
-        Explanation(
-            .refused,
-            "the device key is missing, and \(counted(keychains, "keychain")) here can be opened with no other",
-            hint: "put 'device.key' back from your copy of the home folder",
-            "'kcbackup device renew' makes another device of this one, which opens none of them")
     }
 }

@@ -1,3 +1,4 @@
+internal import LocalKeychains
 internal import ArgumentParser
 internal import ByteStreams
 internal import KeychainStore

@@ -1,3 +1,4 @@
+internal import Console
 internal import ArgumentParser
 
 /// Where a secret comes from: never the command line itself, never the environment.

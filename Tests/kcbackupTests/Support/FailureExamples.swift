@@ -2,10 +2,12 @@ import AgeEncryption
 import BackupArchive
 import BackupEngine
 import ByteStreams
+import Console
 import Cryptography
 import DeviceIdentity
 import KeychainModel
 import KeychainStore
+import LocalKeychains
 
 @testable import kcbackup
 
@@ -16,9 +18,10 @@ enum FailureExamples {
         ("UsageProblem", "kcbackup/Failures/UsageProblem.swift"),
         ("Refusal", "kcbackup/Failures/UsageProblem.swift"),
         ("SecretProblem", "kcbackup/Secrets/SecretSource.swift"),
-        ("TerminalFailure", "kcbackup/System/Terminal.swift"),
+        ("TerminalFailure", "Console/Terminal.swift"),
         ("Problem", "ByteStreams/FileFailure.swift"),
         ("Kind", "ByteStreams/StreamFailure.swift"),
+        ("LocalKeychainFailure", "LocalKeychains/LocalKeychainFailure.swift"),
         ("KeychainStoreError", "KeychainStore/KeychainStoreError.swift"),
         ("ItemProblem", "KeychainModel/Item.swift"),
         ("ImportProblem", "kcbackup/Failures/Failure.swift"),
@@ -39,20 +42,19 @@ enum FailureExamples {
         + usage.map { .usage($0) } + refusals.map { .refused($0) } + secrets.map { .secret($0) }
         + terminal.map { .terminal($0) } + files.map { .file(FileFailure("laptop.kcb", $0)) }
         + streams.map { .stream(StreamFailure(.reading, $0), path: "laptop.kcb") }
-        + keychains.map { .keychain($0, name: "login") } + items.map { .item($0) }
+        + locals.map { .local($0) } + keychains.map { .keychain($0, name: "login") } + items.map { .item($0) }
         + imports.map { .importLine(3, $0) } + devices.map { .device($0) } + trust.map { .trust($0) }
         + ages.map { .age($0, path: "restore-key.txt") } + archives.map { .archive($0, path: "laptop.kcb") }
         + restores.map { .restore($0) } + cryptography.map { .cryptography($0) }
 
     private static let usage: [UsageProblem] = [
         .repeated(.keychain), .empty(.output), .together(.passcode, .noPasscode), .needs(.json, .output),
-        .malformed(.set, form: "CODE=VALUE or CODE:base64=VALUE"), .keychainTwice, .keychainName,
+        .malformed(.set, form: "CODE=VALUE or CODE:base64=VALUE"), .keychainTwice,
         .attributeTwice("svce"), .noCondition, .noChange, .severalSecrets(2), .noSecret, .deviceID, .noRestoreKey,
         .unencryptedWith(.recipient), .emptyArchive,
     ]
     private static let refusals: [Refusal] = [
         .unattended(question: "Delete 2 items?", .yes), .declined, .otherName(keychain: "login"),
-        .deviceKeyMissing(keychains: 2),
     ]
     private static let secrets: [SecretProblem] = [
         .noSource(what: "passcode of keychain 'login'", .passcode), .notASource(.passphrase),
@@ -69,6 +71,7 @@ enum FailureExamples {
         .truncated, .malformed("a rule is broken"), .authenticationFailed,
         .limitExceeded("line", found: 20, allowed: 10), .system(5), .library("deflate"), .interrupted,
     ]
+    private static let locals: [LocalKeychainFailure] = [.emptyName, .invalidName, .deviceKeyMissing(keychains: 2)]
     private static let keychains: [KeychainStoreError] = [
         .notFound("login.keychain"), .exists("login.keychain"), .notAKeychain(.otherApplication),
         .newerFormat(found: 2, known: 1), .damaged("a row has no UUID"), .otherDevice(device), .busy,

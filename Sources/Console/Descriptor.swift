@@ -1,34 +1,45 @@
 // Fence: reads and writes descriptors that somebody else opened, such as standard output.
-internal import ByteStreams
+public import ByteStreams
 internal import CSystem
 internal import Glibc
 
 /// A descriptor that this program did not open and does not close.
-struct Descriptor: Sendable {
-    let number: Int32
+public struct Descriptor: Sendable {
+    /// Its number.
+    public let number: Int32
 
-    static let standardInput = Descriptor(number: 0)
-    static let standardOutput = Descriptor(number: 1)
-    static let standardError = Descriptor(number: 2)
+    /// Where input comes from.
+    public static let standardInput = Descriptor(number: 0)
+    /// Where results go.
+    public static let standardOutput = Descriptor(number: 1)
+    /// Where messages go.
+    public static let standardError = Descriptor(number: 2)
+
+    /// Names a descriptor.
+    public init(number: Int32) {
+        self.number = number
+    }
 
     /// True when it leads to a terminal.
-    var isTerminal: Bool { isatty(number) == 1 }
+    public var isTerminal: Bool { isatty(number) == 1 }
 
     /// True when the caller opened it: what this program opens is closed on `exec`, and nobody else's to name.
-    var isInherited: Bool {
+    public var isInherited: Bool {
         let flags = fcntl(number, F_GETFD)
         return flags != -1 && flags & FD_CLOEXEC == 0
     }
 
     /// How many columns its terminal has; nil where there is none or it does not say.
-    var width: Int? {
+    public var width: Int? {
         var size = winsize()
         guard unsafe ioctl(number, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
         return Int(size.ws_col)
     }
 
     /// Writes all of `bytes`, also after a signal asked the process to stop: the last message is to be seen.
-    func write(_ bytes: borrowing Span<UInt8>) throws(StreamFailure) {
+    ///
+    /// - Throws: `StreamFailure` (`system`).
+    public func write(_ bytes: borrowing Span<UInt8>) throws(StreamFailure) {
         let number = self.number
         let code: Int32 = unsafe bytes.withUnsafeBufferPointer { buffer in
             var written = 0
@@ -47,7 +58,7 @@ struct Descriptor: Sendable {
     /// Appends at most `limit` bytes; appends nothing at the end.
     ///
     /// - Throws: `StreamFailure`: `interrupted` when a signal asks the process to stop, `system`.
-    func read(upTo limit: Int, into bytes: inout SecretBytes) throws(StreamFailure) {
+    public func read(upTo limit: Int, into bytes: inout SecretBytes) throws(StreamFailure) {
         try waitForInput()
         let number = self.number
         var code: Int32 = 0
@@ -80,3 +91,13 @@ struct Descriptor: Sendable {
         throw StreamFailure(.reading, .interrupted)
     }
 }
+
+/// Where text goes.
+public protocol TextOutput: Sendable {
+    /// Writes all of `bytes`.
+    ///
+    /// - Throws: `StreamFailure`.
+    func write(_ bytes: borrowing Span<UInt8>) throws(StreamFailure)
+}
+
+extension Descriptor: TextOutput {}

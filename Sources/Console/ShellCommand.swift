@@ -1,24 +1,30 @@
 // Fence: starts a child process whose output goes into wiped memory.
-internal import ByteStreams
+public import ByteStreams
 internal import CSystem
 internal import Glibc
 
 /// A command of `cmd:COMMAND`, run by `/bin/sh -c`.
-enum ShellCommand {
+public enum ShellCommand {
     /// Why a command gave nothing.
-    enum Failure: Error, Hashable, Sendable {
+    public enum Failure: Error, Hashable, Sendable {
         /// It could not be started, with this `errno`.
         case notStarted(Int32)
         /// It ended with a status other than 0; 128 and more stand for a signal.
         case failed(status: Int32)
         /// It printed more than this many bytes.
         case tooLong(limit: Int)
+        /// Its output could not be read, or a signal asked the process to stop.
         case stream(StreamFailure)
     }
 
     /// Runs `command` to its end and returns what it printed; its standard input and its messages are those of the
     /// program.
-    static func output(of command: String, environment: [String: String], limit: Int) throws(Failure) -> SecretBytes {
+    ///
+    /// - Parameter limit: bytes that it may print.
+    /// - Throws: `Failure`.
+    public static func output(of command: String, environment: [String: String], limit: Int) throws(Failure)
+        -> SecretBytes
+    {
         var ends: [Int32] = [-1, -1]
         guard unsafe pipe(&ends) == 0 else { throw .notStarted(errno) }
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }

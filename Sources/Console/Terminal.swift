@@ -1,7 +1,7 @@
-internal import ByteStreams
+public import ByteStreams
 
 /// The person in front of the program, if there is one.
-protocol Terminal: Sendable {
+public protocol Terminal: Sendable {
     /// True when standard input is a terminal: somebody can be asked without having said so.
     var isAttended: Bool { get }
     /// True when results go to a terminal.
@@ -20,7 +20,7 @@ protocol Terminal: Sendable {
 }
 
 /// Why nobody answered.
-enum TerminalFailure: Error, Hashable, Sendable {
+public enum TerminalFailure: Error, Hashable, Sendable {
     /// There is no terminal, or its echo cannot be switched off.
     case unavailable
     /// The input ended before a line did.
@@ -33,7 +33,7 @@ enum TerminalFailure: Error, Hashable, Sendable {
 
 extension Terminal {
     /// Asks a question whose answer is no unless it is "y" or "yes".
-    func confirms(_ question: String) throws(TerminalFailure) -> Bool {
+    public func confirms(_ question: String) throws(TerminalFailure) -> Bool {
         ["y", "yes"].contains(try readAnswer("\(question) [y/N] ").lowercased())
     }
 }

@@ -1,19 +1,27 @@
 // Fence: switches the echo of the terminal off and on.
-internal import ByteStreams
+public import ByteStreams
 internal import Glibc
 
 /// The terminal that the process was started from, whatever its standard streams are.
-struct ControllingTerminal: Terminal {
+public struct ControllingTerminal: Terminal {
     private static let path = "/dev/tty"
     // What a terminal hands over as one line at most (termios(3), canonical mode).
     private static let lineLimit = 4096
 
-    var isAttended: Bool { Descriptor.standardInput.isTerminal }
-    var showsOutput: Bool { Descriptor.standardOutput.isTerminal }
-    var showsMessages: Bool { Descriptor.standardError.isTerminal }
-    var width: Int? { Descriptor.standardOutput.width ?? Descriptor.standardError.width }
+    /// Finds it at the time of the first question.
+    public init() {}
 
-    func readSecret(_ prompt: String) throws(TerminalFailure) -> SecretBytes {
+    /// See `Terminal`.
+    public var isAttended: Bool { Descriptor.standardInput.isTerminal }
+    /// See `Terminal`.
+    public var showsOutput: Bool { Descriptor.standardOutput.isTerminal }
+    /// See `Terminal`.
+    public var showsMessages: Bool { Descriptor.standardError.isTerminal }
+    /// See `Terminal`.
+    public var width: Int? { Descriptor.standardOutput.width ?? Descriptor.standardError.width }
+
+    /// See `Terminal`.
+    public func readSecret(_ prompt: String) throws(TerminalFailure) -> SecretBytes {
         let terminal = try Opened()
         defer { terminal.close() }
         // Before the question is asked, so that nothing of the answer is echoed or dropped.
@@ -26,7 +34,8 @@ struct ControllingTerminal: Terminal {
         return line
     }
 
-    func readAnswer(_ prompt: String) throws(TerminalFailure) -> String {
+    /// See `Terminal`.
+    public func readAnswer(_ prompt: String) throws(TerminalFailure) -> String {
         let terminal = try Opened()
         defer { terminal.close() }
         try terminal.show(prompt)
@@ -34,7 +43,8 @@ struct ControllingTerminal: Terminal {
         return line.withBytes { span in String(decoding: span.indices.map { span[$0] }, as: UTF8.self) }
     }
 
-    func show(_ text: borrowing SecretBytes) throws(TerminalFailure) {
+    /// See `Terminal`.
+    public func show(_ text: borrowing SecretBytes) throws(TerminalFailure) {
         let terminal = try Opened()
         defer { terminal.close() }
         try terminal.show(text)

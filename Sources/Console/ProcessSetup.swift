@@ -4,12 +4,12 @@ internal import CSystem
 internal import Glibc
 
 /// What the process does first, before it reads an argument or opens a file.
-enum ProcessSetup {
+public enum ProcessSetup {
     // The signals of a crash: Swift's own handlers print registers and the memory behind them, secrets included.
     private static let crashSignals = [SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGQUIT, SIGSEGV, SIGTRAP]
 
     /// Closes the ways in which memory, files or a caller's mistakes could give a secret away.
-    static func run() {
+    public static func run() {
         for signal in crashSignals { _ = Glibc.signal(signal, SIG_DFL) }
         // A caller with threads may hand down a mask that would keep SIGINT and SIGTERM from ever arriving.
         var none = sigset_t()
@@ -28,7 +28,7 @@ enum ProcessSetup {
     }
 
     /// Ends as a process does that writes into a closed pipe: silently, and seen by the caller as that signal.
-    static func dieOfBrokenPipe() -> Never {
+    public static func dieOfBrokenPipe() -> Never {
         _ = Glibc.signal(SIGPIPE, SIG_DFL)
         kill(getpid(), SIGPIPE)
         exit(128 + SIGPIPE)

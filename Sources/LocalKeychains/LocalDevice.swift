@@ -1,0 +1,57 @@
+internal import ByteStreams
+public import DeviceIdentity
+
+/// The device key of this installation, and what lies beside it.
+public struct LocalDevice: Sendable {
+    private let folder: DataFolder
+    /// Where the key is kept.
+    public let provider: FileDeviceKeyProvider
+
+    /// Finds the key in the data folder.
+    ///
+    /// - Parameter machineIDPath: where the machine ID is (machine-id(5)).
+    public init(_ folder: DataFolder, machineIDPath: String = "/etc/machine-id") {
+        self.folder = folder
+        provider = FileDeviceKeyProvider(path: folder.deviceKey, machineIDPath: machineIDPath)
+    }
+
+    /// The key that is there.
+    ///
+    /// - Throws: `DeviceKeyFailure`, `LocalKeychainFailure` (`deviceKeyMissing`) when keychains are there without their
+    ///   key, `FileFailure`.
+    public func key() throws -> DeviceKey {
+        do throws(DeviceKeyFailure) {
+            return try provider.load()
+        } catch {
+            if case .notFound = error { try refuseOrphans() }
+            throw error
+        }
+    }
+
+    /// The key that is there, or nil where none was ever made.
+    ///
+    /// - Throws: `DeviceKeyFailure`.
+    public func keyIfAny() throws(DeviceKeyFailure) -> DeviceKey? {
+        Path.exists(provider.path) ? try provider.load() : nil
+    }
+
+    /// The key that is there, or a new one with the first keychain.
+    ///
+    /// - Throws: `DeviceKeyFailure`, `LocalKeychainFailure` (`deviceKeyMissing`), `FileFailure`.
+    public func keyOrFirst() throws -> (key: DeviceKey, isNew: Bool) {
+        if Path.exists(provider.path) { return (try provider.load(), false) }
+        try refuseOrphans()
+        return (try provider.create(), true)
+    }
+
+    /// The list of devices that the owner of `key` trusts.
+    public func trusted(by key: DeviceKey) -> TrustedDevices {
+        TrustedDevices(besideKeyAt: provider.path, of: key)
+    }
+
+    /// A lost key is not made anew in silence while keychains wait for it.
+    private func refuseOrphans() throws {
+        let names = try LocalKeychain.names(in: folder)
+        if !names.isEmpty { throw LocalKeychainFailure.deviceKeyMissing(keychains: names.count) }
+    }
+}

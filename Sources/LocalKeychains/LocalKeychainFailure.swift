@@ -1,0 +1,9 @@
+/// Why a keychain of this user cannot be found or opened, before its file is looked at.
+public enum LocalKeychainFailure: Error, Hashable, Sendable {
+    /// The name is empty.
+    case emptyName
+    /// The name has characters that a keychain's name cannot have.
+    case invalidName
+    /// The device key is gone while this many keychains are still there.
+    case deviceKeyMissing(keychains: Int)
+}

@@ -1,0 +1,19 @@
+internal import LocalKeychains
+
+/// What is told about a keychain of this user that is not even looked at.
+func explain(_ failure: LocalKeychainFailure) -> Explanation {
+    switch failure {
+    case .emptyName: Explanation(.usage, "the name of the keychain is empty")
+    case .invalidName:
+        Explanation(
+            .usage, "that cannot be the name of a keychain",
+            hint: "a name has 1 to 64 letters, digits, '.', '_', '-' or spaces and does not begin with '.' or '-'; "
+                + "a path contains '/', as in './work.keychain'")
+    case .deviceKeyMissing(let keychains):
+        Explanation(
+            .refused,
+            "the device key is missing, and \(counted(keychains, "keychain")) here can be opened with no other",
+            hint: "put 'device.key' back from your copy of the home folder",
+            "'kcbackup device renew' makes another device of this one, which opens none of them")
+    }
+}
