@@ -44,6 +44,7 @@ let package = Package(
         .systemLibrary(name: "CSystem"),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
 
+        library("SecurityStatus", []),
         library("ByteStreams", []),
         library("Cryptography", ["ByteStreams", "CLibCrypto"]),
         library("DeviceIdentity", ["ByteStreams", "Cryptography"]),
@@ -75,6 +76,7 @@ let package = Package(
             swiftSettings: settings),
 
         .target(name: "TestSupport", dependencies: ["ByteStreams"], path: "Tests/TestSupport", swiftSettings: settings),
+        tests("SecurityStatus"),
         tests("ByteStreams"),
         tests("Cryptography"),
         tests("DeviceIdentity"),
