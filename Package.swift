@@ -13,6 +13,9 @@ let settings: [SwiftSetting] = [
     .treatAllWarnings(as: .error),
 ]
 
+// How a program for Apple's systems is compiled: the calls with pointers need no `unsafe` there.
+let clientSettings: [SwiftSetting] = [.swiftLanguageMode(.v6), .treatAllWarnings(as: .error)]
+
 let grdb: Target.Dependency = .product(name: "GRDB", package: "GRDB.swift")
 let argumentParser: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
 
@@ -20,7 +23,10 @@ func library(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
     .target(name: name, dependencies: dependencies, swiftSettings: settings)
 }
 
-func tests(_ subject: String, _ dependencies: [Target.Dependency] = [], exclude: [String] = []) -> Target {
+func tests(
+    _ subject: String, _ dependencies: [Target.Dependency] = [], exclude: [String] = [],
+    settings: [SwiftSetting] = settings
+) -> Target {
     .testTarget(
         name: subject + "Tests",
         dependencies: [.byName(name: subject), "TestSupport"] + dependencies,
@@ -31,7 +37,8 @@ func tests(_ subject: String, _ dependencies: [Target.Dependency] = [], exclude:
 let package = Package(
     name: "kcbackup",
     products: [
-        .executable(name: "kcbackup", targets: ["kcbackup"])
+        .library(name: "Security", targets: ["Security"]),
+        .executable(name: "kcbackup", targets: ["kcbackup"]),
     ],
     dependencies: [
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
@@ -54,6 +61,13 @@ let package = Package(
         library("KeychainModel", ["ByteStreams"]),
         library("KeychainStore", ["ByteStreams", "Cryptography", "DeviceIdentity", "KeychainModel", "CSQLite", grdb]),
         library("LocalKeychains", ["ByteStreams", "Cryptography", "DeviceIdentity", "KeychainStore"]),
+        library("CertificateItems", ["ByteStreams", "Cryptography", "KeychainModel"]),
+        library(
+            "Security",
+            [
+                "ByteStreams", "Cryptography", "DeviceIdentity", "KeychainModel", "KeychainStore", "LocalKeychains",
+                "CertificateItems", "SecurityStatus",
+            ]),
         library("Console", ["ByteStreams", "CSystem"]),
         library(
             "BackupArchive",
@@ -86,6 +100,10 @@ let package = Package(
         tests("KeychainModel"),
         tests("KeychainStore", [grdb]),
         tests("LocalKeychains", ["ByteStreams", "DeviceIdentity", "KeychainModel", "KeychainStore"]),
+        tests(
+            "Security",
+            ["ByteStreams", "Cryptography", "DeviceIdentity", "KeychainModel", "KeychainStore", "LocalKeychains"],
+            settings: clientSettings),
         tests("Console", ["ByteStreams"]),
         tests("BackupArchive", ["AgeEncryption", "DeviceIdentity", "KeychainModel"]),
         tests(
