@@ -88,7 +88,7 @@ let package = Package(
         tests("KernelKeyring"),
         tests("PasscodeStrength"),
         tests("KeychainModel"),
-        tests("KeychainStore", [grdb]),
+        tests("KeychainStore", ["KernelKeyring", grdb]),
         tests("BackupArchive", ["AgeEncryption", "DeviceIdentity", "KeychainModel"]),
         tests(
             "BackupEngine", ["BackupArchive", "AgeEncryption", "DeviceIdentity", "KeychainModel", "KeychainStore"],
