@@ -23,7 +23,7 @@ struct JSONManual {
     // What stands behind a member's name.
     private static let partNames = [
         "archive": "archive", "contents": "contents", "origin": "origin", "counts": "counts", "imported": "counts",
-        "plan": "plan", "keychain": "keychain", "keychains": "keychain", "device": "device",
+        "plan": "plan", "keychain": "keychain", "keychains": "keychain", "states": "state", "strength": "strength", "device": "device",
         "devices": "trusted device", "items": "item", "omitted": "item", "damaged": "item", "staysBehind": "item",
         "failing": "item", "verdict": "verdict", "error": "error",
     ]
@@ -176,6 +176,15 @@ struct JSONHome {
             step("restore", "restore far.kcb -i far-key \(passcode)"),
             step("device untrust", "device untrust \(far)"),
             step("keychain info", "keychain info"),
+            step("keychain unlock", "keychain unlock \(passcode)"),
+            step("keychain set-settings", "keychain set-settings --lock-after 60"),
+            step("keychain lock", "keychain lock --all"),
+            step("error", "keychain unlock --passcode file:passphrase", 12),
+            step("keychain status", "keychain status"),
+            step("keychain create without a passcode", "keychain create plain --no-passcode"),
+            step(
+                "keychain set-passcode without one",
+                "keychain set-passcode taken --no-passcode --yes \(passcode)"),
             step("keychain set-passcode", "keychain set-passcode \(passcode) --new-passcode file:new"),
             step("keychain delete", "keychain delete taken --confirm taken"),
             step("keygen", "keygen -o key"),
