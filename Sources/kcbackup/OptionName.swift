@@ -58,7 +58,8 @@ enum OptionName: String, CaseIterable, Sendable {
         case .recipientsFile: "R"
         case .verbose: "v"
         case .acceptOrigin, .accessible, .account, .all, .attribute, .class, .comment, .confirm, .forDevice, .group,
-            .inspectRecipient, .json, .keychain, .label, .lockAfter, .lockOnSuspend, .newPasscode, .noLockOnSuspend, .noPasscode, .onConflict, .passcode,
+            .inspectRecipient, .json, .keychain, .label, .lockAfter, .lockOnSuspend, .newPasscode, .noLockOnSuspend,
+            .noPasscode, .onConflict, .passcode,
             .passphrase, .remove, .replace, .requireAll, .reveal, .secret, .secretFile, .server, .service, .set,
             .suggest, .synchronizable, .unencrypted, .untilFirstUnlock, .uuid, .yes:
             nil

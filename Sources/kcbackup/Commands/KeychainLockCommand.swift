@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import ByteStreams
 internal import KeychainStore
 internal import LocalKeychains
 
@@ -37,7 +38,8 @@ struct KeychainLockCommand: Verb {
         let local = try operand.local(in: session)
         let keychain = try local.open(in: session)
         guard keychain.hasPasscode else { throw Refusal.nothingToLock(keychain: local.name) }
-        try session.result(["states": [try lock(keychain, local, in: session)]], [])
+        let state = try lock(keychain, local, in: session)
+        try session.result(["states": [state]], [])
         return .ok
     }
 
@@ -108,7 +110,8 @@ struct KeychainUnlockCommand: Verb {
         } else {
             session.note("keychain \(quoted(local.name)) has no passcode, and is always unlocked")
         }
-        try session.result(["states": [.status(local, try unlocked.status(keychain, now: session.now))]], [])
+        let status = try unlocked.status(keychain, now: session.now)
+        try session.result(["states": [.status(local, status)]], [])
         return .ok
     }
 }

@@ -1,3 +1,4 @@
+internal import KernelKeyring
 internal import ArgumentParser
 internal import KeychainStore
 internal import LocalKeychains
@@ -99,20 +100,20 @@ struct KeychainSetSettingsCommand: Verb {
         else { throw UsageProblem.malformed(.lockAfter, form: Self.form) }
         try session.world.unlocked.setLockSettings(settings, of: keychain)
         session.note("keychain \(quoted(local.name)) locks \(settings.words)")
-        try session.result(
-            ["states": [.status(local, try session.world.unlocked.status(keychain, now: session.now))]], [])
+        let status = try session.world.unlocked.status(keychain, now: session.now)
+        try session.result(["states": [.status(local, status)]], [])
         return .ok
     }
 
     private static let form = "a number of seconds from 1 to \(LockSettings.range.upperBound), or 'never'"
 
-    /// The seconds; a value of nil inside means never.
-    private static func seconds(_ text: String) throws(UsageProblem) -> Int?? {
-        if text == "never" { return .some(nil) }
+    /// The seconds; nil for never.
+    private static func seconds(_ text: String) throws(UsageProblem) -> Int? {
+        if text == "never" { return nil }
         guard let number = Int(text), LockSettings.range.contains(number) else {
             throw .malformed(.lockAfter, form: form)
         }
-        return .some(number)
+        return number
     }
 }
 

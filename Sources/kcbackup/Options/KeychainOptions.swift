@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import ByteStreams
+internal import Console
 internal import KeychainModel
 internal import KeychainStore
 internal import LocalKeychains

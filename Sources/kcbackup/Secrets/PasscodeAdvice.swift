@@ -1,4 +1,5 @@
 internal import ByteStreams
+internal import Console
 internal import PasscodeStrength
 
 extension Session {
