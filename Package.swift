@@ -51,6 +51,7 @@ let package = Package(
         library("GzipStreams", ["ByteStreams", "CZlib"]),
         library("AgeEncryption", ["ByteStreams", "Cryptography"]),
         library("KeychainModel", ["ByteStreams"]),
+        library("CertificateItems", ["ByteStreams", "Cryptography", "KeychainModel"]),
         library("KeychainStore", ["ByteStreams", "Cryptography", "DeviceIdentity", "KeychainModel", "CSQLite", grdb]),
         library(
             "BackupArchive",
@@ -80,6 +81,7 @@ let package = Package(
         tests("GzipStreams"),
         tests("AgeEncryption", ["CZlib"]),
         tests("KeychainModel"),
+        tests("CertificateItems", ["ByteStreams", "Cryptography", "KeychainModel"]),
         tests("KeychainStore", [grdb]),
         tests("BackupArchive", ["AgeEncryption", "DeviceIdentity", "KeychainModel"]),
         tests(
