@@ -116,6 +116,7 @@ let package = Package(
             ["ByteStreams", "Cryptography", "DeviceIdentity", "KeychainModel", "KeychainStore", "LocalKeychains"],
             settings: clientSettings),
         tests("Console", ["ByteStreams"]),
+        tests("CertificateItems", ["ByteStreams", "Cryptography", "KeychainModel"]),
         tests("BackupArchive", ["AgeEncryption", "DeviceIdentity", "KeychainModel"]),
         tests(
             "BackupEngine", ["BackupArchive", "AgeEncryption", "DeviceIdentity", "KeychainModel", "KeychainStore"],
