@@ -29,7 +29,9 @@ enum SourceRule: String, CaseIterable, Sendable {
         "Sources/KeychainStore/KeychainPath.swift", "Sources/KeychainStore/SQLStatement.swift",
         "Sources/Security/Items/SecItem.swift", "Sources/Security/References/SecAccessControl.swift",
         "Sources/Security/References/SecCertificate.swift", "Sources/Security/References/SecKey.swift",
-        "Sources/Security/References/SecRandom.swift", "Sources/Console/ControllingTerminal.swift", "Sources/Console/Descriptor.swift",
+        "Sources/Security/References/SecRandom.swift", "Sources/Security/References/SecPKCS12Import.swift",
+        "Sources/Security/References/SecKeyCreation.swift", "Sources/Console/ControllingTerminal.swift",
+        "Sources/Console/Descriptor.swift",
         "Sources/Console/ProcessSetup.swift", "Sources/Console/ShellCommand.swift",
     ]
     /// Lines in a file.
