@@ -52,6 +52,17 @@ import Testing
         #expect(mine.readable(items) == Readable.always)
     }
 
+    @Test("locking waits for nobody, not even for a process that changes the keychain")
+    func lockWhileBusy() throws {
+        let items = try start()
+        try unlock()
+        let keychain = try bench.open(lockWait: .zero)
+        let held = try ChangeLock(for: KeychainPath(bench.path), waitingAtMost: Bench.patience)
+        try session.lock(keychain, untilFirstUnlock: true)
+        withExtendedLifetime(held) {}
+        #expect(try memory.parts == [] && readable(items) == Readable.always)
+    }
+
     @Test("a keychain without a passcode is always unlocked, and nothing is kept of it")
     func withoutPasscode() throws {
         let items = try start(passcode: nil)
