@@ -117,6 +117,16 @@ import Testing
         #expect(try bench.open().wrongPasscodeCount() == 0)
     }
 
+    @Test("an unlock clears a high count of wrong passcodes, also where counting itself came to nothing")
+    func countIsCleared() throws {
+        let items = try start()
+        let keychain = try bench.open()
+        try keychain.unlock(passcode: "open".secret, now: moment(10))
+        try bench.alter("UPDATE attempts SET failed = 5")
+        try session.keep(keychain, openedAs: keychain.keybag, now: moment(10))
+        #expect(try readable(items) == Readable.all && bench.open().wrongPasscodeCount() == 0)
+    }
+
     @Test("five wrong passcodes that no session saw end it all the same")
     func foreignWrongPasscodes() throws {
         let items = try start()
