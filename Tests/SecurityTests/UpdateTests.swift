@@ -90,6 +90,7 @@ struct UpdateTests {
             ([kSecValuePersistentRef: Data("genp".utf8) + Data(count: 16)], errSecParam),
             ([kSecAttrSynchronizable: kSecAttrSynchronizableAny], errSecParam),
             (["abcd": "x"], errSecNoSuchAttr), ([kSecAttrServer: "x"], errSecNoSuchAttr),
+            ([kSecAttrTokenID: kSecAttrTokenIDSecureEnclave], errSecUnimplemented),
             ([kSecAttrAccessible: kSecAttrAccessibleAlways, kSecAttrLabel: 1.5], errSecParam),
         ] as [([String: any Sendable], OSStatus)])
     func refusedValues(values: [String: any Sendable], expected: OSStatus) throws {

@@ -67,8 +67,13 @@ struct ItemCall {
         draft.attributes[.mdat] = nil
         draft.attributes[.sync] = .number(request.synchronizable == .yes ? 1 : 0)
         draft.attributes[.agrp] = .text(try groups.writable(draft.attributes.text(.agrp)))
-        guard draft.attributes.text(.tkid) ?? "" == "" else { throw CallFailure(errSecUnimplemented) }
+        try refuseToken(draft.attributes[.tkid])
         return draft
+    }
+
+    /// There are no tokens here, and an item that says it is in one would not be where it says.
+    private func refuseToken(_ token: AttributeValue?) throws(CallFailure) {
+        guard token ?? .text("") == .text("") else { throw CallFailure(errSecUnimplemented) }
     }
 
     // MARK: Reading
@@ -103,6 +108,7 @@ struct ItemCall {
         var changes: [AttributeCode: AttributeValue?] = new.attributes.mapValues { $0 }
         changes[.cdat] = nil
         changes[.mdat] = nil
+        try refuseToken(new.attributes[.tkid])
         if case .text(let group) = new.attributes[.agrp] {
             changes[.agrp] = .some(.text(try groups.writable(group)))
         }
@@ -133,7 +139,7 @@ struct ItemCall {
                 query.meansTombstones = request.meansTombstones
                 let deleted = try writer.delete(
                     matching: query, now: now, leavingTombstones: request.leavesTombstones)
-                // Rows that make no item are gone now, and were nothing before.
+                // Rows that make no item go with the items that were meant. Alone they are nothing, and stay.
                 guard !deleted.items.isEmpty else { throw CallFailure(errSecItemNotFound) }
             case .identities:
                 let identities = try finder.identities()
