@@ -131,7 +131,7 @@ struct ItemCall {
 
     /// Deletes every item that the request means; an identity with both its halves.
     func delete(_ request: ItemRequest) throws {
-        try keychain.importItems { writer in
+        let isFound = try keychain.importItems { writer in
             let finder = ItemFinder(self, writer.reader, request)
             switch try finder.subject() {
             case .items(let itemClass):
@@ -139,11 +139,9 @@ struct ItemCall {
                 query.meansTombstones = request.meansTombstones
                 let deleted = try writer.delete(
                     matching: query, now: now, leavingTombstones: request.leavesTombstones)
-                // Rows that make no item go with the items that were meant. Alone they are nothing, and stay.
-                guard !deleted.items.isEmpty else { throw CallFailure(errSecItemNotFound) }
+                return !deleted.items.isEmpty
             case .identities:
                 let identities = try finder.identities()
-                guard !identities.isEmpty else { throw CallFailure(errSecItemNotFound) }
                 // Two certificates may share one key.
                 var items: [Item] = []
                 for item in identities.flatMap({ [$0.certificate.item, $0.key.item] }) where !items.contains(item) {
@@ -153,8 +151,11 @@ struct ItemCall {
                     try writer.delete(
                         matching: ItemQuery(item), now: now, leavingTombstones: request.leavesTombstones)
                 }
+                return !items.isEmpty
             }
         }
+        // Rows that make no item are gone now, and were nothing before.
+        guard isFound else { throw CallFailure(errSecItemNotFound) }
     }
 }
 
