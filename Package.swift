@@ -45,11 +45,13 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
     ],
     targets: [
+        .systemLibrary(name: "CKeyUtils", pkgConfig: "libkeyutils", providers: [.apt(["libkeyutils-dev"])]),
         .systemLibrary(name: "CLibArchive", pkgConfig: "libarchive", providers: [.apt(["libarchive-dev"])]),
         .systemLibrary(name: "CLibCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
         .systemLibrary(name: "CSystem"),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
+        .systemLibrary(name: "CZxcvbn", providers: [.apt(["libzxcvbn-dev"])]),
 
         library("SecurityStatus", []),
         library("ByteStreams", []),
@@ -58,8 +60,12 @@ let package = Package(
         library("TarArchive", ["ByteStreams", "CLibArchive"]),
         library("GzipStreams", ["ByteStreams", "CZlib"]),
         library("AgeEncryption", ["ByteStreams", "Cryptography"]),
+        library("KernelKeyring", ["ByteStreams", "CKeyUtils"]),
+        library("PasscodeStrength", ["ByteStreams", "CZxcvbn"]),
         library("KeychainModel", ["ByteStreams"]),
-        library("KeychainStore", ["ByteStreams", "Cryptography", "DeviceIdentity", "KeychainModel", "CSQLite", grdb]),
+        library(
+            "KeychainStore",
+            ["ByteStreams", "Cryptography", "DeviceIdentity", "KernelKeyring", "KeychainModel", "CSQLite", grdb]),
         library("LocalKeychains", ["ByteStreams", "Cryptography", "DeviceIdentity", "KeychainStore"]),
         library("CertificateItems", ["ByteStreams", "Cryptography", "KeychainModel"]),
         library(
@@ -85,11 +91,14 @@ let package = Package(
             name: "kcbackup",
             dependencies: [
                 "ByteStreams", "Cryptography", "DeviceIdentity", "AgeEncryption", "KeychainModel", "KeychainStore",
-                "LocalKeychains", "BackupArchive", "BackupEngine", "Console", argumentParser,
+                "LocalKeychains", "KernelKeyring", "PasscodeStrength", "BackupArchive", "BackupEngine", "Console",
+                argumentParser,
             ],
             swiftSettings: settings),
 
-        .target(name: "TestSupport", dependencies: ["ByteStreams"], path: "Tests/TestSupport", swiftSettings: settings),
+        .target(
+            name: "TestSupport", dependencies: ["ByteStreams", "KernelKeyring"], path: "Tests/TestSupport",
+            swiftSettings: settings),
         tests("SecurityStatus"),
         tests("ByteStreams"),
         tests("Cryptography"),
@@ -97,8 +106,10 @@ let package = Package(
         tests("TarArchive"),
         tests("GzipStreams"),
         tests("AgeEncryption", ["CZlib"]),
+        tests("KernelKeyring"),
+        tests("PasscodeStrength"),
         tests("KeychainModel"),
-        tests("KeychainStore", [grdb]),
+        tests("KeychainStore", ["KernelKeyring", grdb]),
         tests("LocalKeychains", ["ByteStreams", "DeviceIdentity", "KeychainModel", "KeychainStore"]),
         tests(
             "Security",
@@ -108,6 +119,7 @@ let package = Package(
             ],
             settings: clientSettings),
         tests("Console", ["ByteStreams"]),
+        tests("CertificateItems", ["ByteStreams", "Cryptography", "KeychainModel"]),
         tests("BackupArchive", ["AgeEncryption", "DeviceIdentity", "KeychainModel"]),
         tests(
             "BackupEngine", ["BackupArchive", "AgeEncryption", "DeviceIdentity", "KeychainModel", "KeychainStore"],
@@ -116,7 +128,8 @@ let package = Package(
             "kcbackup",
             [
                 "ByteStreams", "Cryptography", "DeviceIdentity", "AgeEncryption", "KeychainModel", "KeychainStore",
-                "LocalKeychains", "BackupArchive", "BackupEngine", "Console", argumentParser,
+                "LocalKeychains", "KernelKeyring", "PasscodeStrength", "BackupArchive", "BackupEngine", "Console",
+                argumentParser,
             ],
             exclude: ["Help", "Stories"]),
         .testTarget(name: "StyleTests", dependencies: ["TestSupport"], swiftSettings: settings),
