@@ -113,7 +113,10 @@ let package = Package(
         tests("LocalKeychains", ["ByteStreams", "DeviceIdentity", "KeychainModel", "KeychainStore"]),
         tests(
             "Security",
-            ["ByteStreams", "Cryptography", "DeviceIdentity", "KeychainModel", "KeychainStore", "LocalKeychains"],
+            [
+                "ByteStreams", "Cryptography", "DeviceIdentity", "KeychainModel", "KeychainStore", "LocalKeychains",
+                "SecurityStatus", grdb,
+            ],
             settings: clientSettings),
         tests("Console", ["ByteStreams"]),
         tests("CertificateItems", ["ByteStreams", "Cryptography", "KeychainModel"]),

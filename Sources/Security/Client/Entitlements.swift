@@ -44,8 +44,10 @@ struct Entitlements {
     /// - Throws: `KeychainClientFailure`.
     init(contentsOf path: String) throws(KeychainClientFailure) {
         guard let file = FileHandle(forReadingAtPath: path) else { throw .entitlementsUnreadable(path: path) }
-        let bytes = try? file.read(upToCount: Self.sizeLimit + 1)
-        guard let bytes, bytes.count <= Self.sizeLimit else { throw .entitlementsUnreadable(path: path) }
+        // An empty file gives nil.
+        guard let bytes = try? file.read(upToCount: Self.sizeLimit + 1) ?? Data(), bytes.count <= Self.sizeLimit else {
+            throw .entitlementsUnreadable(path: path)
+        }
         guard let entries = try? PropertyListDecoder().decode(Entries.self, from: bytes) else {
             throw .entitlementsMalformed(path: path)
         }

@@ -67,8 +67,13 @@ struct ItemCall {
         draft.attributes[.mdat] = nil
         draft.attributes[.sync] = .number(request.synchronizable == .yes ? 1 : 0)
         draft.attributes[.agrp] = .text(try groups.writable(draft.attributes.text(.agrp)))
-        guard draft.attributes.text(.tkid) ?? "" == "" else { throw CallFailure(errSecUnimplemented) }
+        try refuseToken(draft.attributes[.tkid])
         return draft
+    }
+
+    /// There are no tokens here, and an item that says it is in one would not be where it says.
+    private func refuseToken(_ token: AttributeValue?) throws(CallFailure) {
+        guard token ?? .text("") == .text("") else { throw CallFailure(errSecUnimplemented) }
     }
 
     // MARK: Reading
@@ -103,6 +108,7 @@ struct ItemCall {
         var changes: [AttributeCode: AttributeValue?] = new.attributes.mapValues { $0 }
         changes[.cdat] = nil
         changes[.mdat] = nil
+        try refuseToken(new.attributes[.tkid])
         if case .text(let group) = new.attributes[.agrp] {
             changes[.agrp] = .some(.text(try groups.writable(group)))
         }
@@ -125,7 +131,7 @@ struct ItemCall {
 
     /// Deletes every item that the request means; an identity with both its halves.
     func delete(_ request: ItemRequest) throws {
-        try keychain.importItems { writer in
+        let isFound = try keychain.importItems { writer in
             let finder = ItemFinder(self, writer.reader, request)
             switch try finder.subject() {
             case .items(let itemClass):
@@ -133,11 +139,9 @@ struct ItemCall {
                 query.meansTombstones = request.meansTombstones
                 let deleted = try writer.delete(
                     matching: query, now: now, leavingTombstones: request.leavesTombstones)
-                // Rows that make no item are gone now, and were nothing before.
-                guard !deleted.items.isEmpty else { throw CallFailure(errSecItemNotFound) }
+                return !deleted.items.isEmpty
             case .identities:
                 let identities = try finder.identities()
-                guard !identities.isEmpty else { throw CallFailure(errSecItemNotFound) }
                 // Two certificates may share one key.
                 var items: [Item] = []
                 for item in identities.flatMap({ [$0.certificate.item, $0.key.item] }) where !items.contains(item) {
@@ -147,8 +151,11 @@ struct ItemCall {
                     try writer.delete(
                         matching: ItemQuery(item), now: now, leavingTombstones: request.leavesTombstones)
                 }
+                return !items.isEmpty
             }
         }
+        // Rows that make no item are gone now, and were nothing before.
+        guard isFound else { throw CallFailure(errSecItemNotFound) }
     }
 }
 
