@@ -38,6 +38,8 @@ let package = Package(
     name: "kcbackup",
     products: [
         .library(name: "Security", targets: ["Security"]),
+        .library(name: "SAMKeychain", targets: ["SAMKeychain"]),
+        .library(name: "SSKeychain", targets: ["SSKeychain"]),
         .executable(name: "kcbackup", targets: ["kcbackup"]),
     ],
     dependencies: [
@@ -68,6 +70,8 @@ let package = Package(
                 "ByteStreams", "Cryptography", "DeviceIdentity", "KeychainModel", "KeychainStore", "LocalKeychains",
                 "CertificateItems", "SecurityStatus",
             ]),
+        library("SAMKeychain", ["Security"]),
+        library("SSKeychain", ["SAMKeychain"]),
         library("Console", ["ByteStreams", "CSystem"]),
         library(
             "BackupArchive",
@@ -104,6 +108,14 @@ let package = Package(
             "Security",
             ["ByteStreams", "Cryptography", "DeviceIdentity", "KeychainModel", "KeychainStore", "LocalKeychains"],
             settings: clientSettings),
+        tests(
+            "SAMKeychain",
+            [
+                "Security", "ByteStreams", "Cryptography", "DeviceIdentity", "KeychainModel", "KeychainStore",
+                "LocalKeychains",
+            ],
+            settings: clientSettings),
+        tests("SSKeychain", ["SAMKeychain"]),
         tests("Console", ["ByteStreams"]),
         tests("BackupArchive", ["AgeEncryption", "DeviceIdentity", "KeychainModel"]),
         tests(
