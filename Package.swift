@@ -47,11 +47,13 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
     ],
     targets: [
+        .systemLibrary(name: "CKeyUtils", pkgConfig: "libkeyutils", providers: [.apt(["libkeyutils-dev"])]),
         .systemLibrary(name: "CLibArchive", pkgConfig: "libarchive", providers: [.apt(["libarchive-dev"])]),
         .systemLibrary(name: "CLibCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
         .systemLibrary(name: "CSystem"),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
+        .systemLibrary(name: "CZxcvbn", providers: [.apt(["libzxcvbn-dev"])]),
 
         library("SecurityStatus", []),
         library("ByteStreams", []),
@@ -60,8 +62,12 @@ let package = Package(
         library("TarArchive", ["ByteStreams", "CLibArchive"]),
         library("GzipStreams", ["ByteStreams", "CZlib"]),
         library("AgeEncryption", ["ByteStreams", "Cryptography"]),
+        library("KernelKeyring", ["ByteStreams", "CKeyUtils"]),
+        library("PasscodeStrength", ["ByteStreams", "CZxcvbn"]),
         library("KeychainModel", ["ByteStreams"]),
-        library("KeychainStore", ["ByteStreams", "Cryptography", "DeviceIdentity", "KeychainModel", "CSQLite", grdb]),
+        library(
+            "KeychainStore",
+            ["ByteStreams", "Cryptography", "DeviceIdentity", "KernelKeyring", "KeychainModel", "CSQLite", grdb]),
         library("LocalKeychains", ["ByteStreams", "Cryptography", "DeviceIdentity", "KeychainStore"]),
         library("CertificateItems", ["ByteStreams", "Cryptography", "KeychainModel"]),
         library(
@@ -101,8 +107,10 @@ let package = Package(
         tests("TarArchive"),
         tests("GzipStreams"),
         tests("AgeEncryption", ["CZlib"]),
+        tests("KernelKeyring"),
+        tests("PasscodeStrength"),
         tests("KeychainModel"),
-        tests("KeychainStore", [grdb]),
+        tests("KeychainStore", ["KernelKeyring", grdb]),
         tests("LocalKeychains", ["ByteStreams", "DeviceIdentity", "KeychainModel", "KeychainStore"]),
         tests(
             "Security",
