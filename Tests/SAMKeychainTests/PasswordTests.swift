@@ -1,5 +1,6 @@
 import Foundation
 import SAMKeychain
+import Synchronization
 import Testing
 
 @Suite("Passwords in a line")
@@ -132,13 +133,18 @@ struct PasswordTests {
         }
     }
 
-    @Test("Threads that save the same new password at once all succeed, and make one item")
-    func race() async {
+    @Test("Threads that save the same new passwords at once all succeed, and make one item of each")
+    func threads() async {
         await #expect(processExitsWith: .success) {
             try OwnKeychain.use {
+                let saved = Mutex(0)
                 DispatchQueue.concurrentPerform(iterations: 32) { round in
-                    #expect(SAMKeychain.setPassword("one", forService: service, account: "account \(round / 8)"))
+                    guard SAMKeychain.setPassword("one", forService: service, account: "account \(round / 8)") else {
+                        return
+                    }
+                    saved.withLock { $0 += 1 }
                 }
+                #expect(saved.withLock { $0 } == 32)
                 #expect(SAMKeychain.allAccounts()?.count == 4)
             }
         }

@@ -2,6 +2,19 @@ import Foundation
 import SAMKeychain
 import Testing
 
+/// A query whose item is added by somebody else after it was looked for, and before it is added.
+final class OvertakenQuery: SAMKeychainQuery {
+    override var label: String? {
+        get {
+            let other = query(password: "theirs")
+            other.label = "theirs"
+            #expect(throws: Never.self) { try other.save() }
+            return "ours"
+        }
+        set {}
+    }
+}
+
 @Suite("Queries on a keychain")
 struct QueryTests {
     @Test("A new item is saved, fetched, listed by itself and with its service, and deleted")
@@ -43,6 +56,22 @@ struct QueryTests {
                 try query.save()
                 #expect(attributes()?[kSecAttrLabel] as? String == "Mail")
                 #expect(SAMKeychain.password(forService: service, account: account) == "two")
+            }
+        }
+    }
+
+    @Test("An item that somebody adds while it is saved gets the password")
+    func rival() async {
+        await #expect(processExitsWith: .success) {
+            try OwnKeychain.use {
+                let query = OvertakenQuery()
+                query.service = service
+                query.account = account
+                query.password = "ours"
+                try query.save()
+                #expect(itemCount() == 1)
+                #expect(attributes()?[kSecAttrLabel] as? String == "theirs")
+                #expect(SAMKeychain.password(forService: service, account: account) == "ours")
             }
         }
     }
