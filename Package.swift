@@ -95,11 +95,14 @@ let package = Package(
             name: "kcbackup",
             dependencies: [
                 "ByteStreams", "Cryptography", "DeviceIdentity", "AgeEncryption", "KeychainModel", "KeychainStore",
-                "LocalKeychains", "BackupArchive", "BackupEngine", "Console", argumentParser,
+                "LocalKeychains", "KernelKeyring", "PasscodeStrength", "BackupArchive", "BackupEngine", "Console",
+                argumentParser,
             ],
             swiftSettings: settings),
 
-        .target(name: "TestSupport", dependencies: ["ByteStreams"], path: "Tests/TestSupport", swiftSettings: settings),
+        .target(
+            name: "TestSupport", dependencies: ["ByteStreams", "KernelKeyring"], path: "Tests/TestSupport",
+            swiftSettings: settings),
         tests("SecurityStatus"),
         tests("ByteStreams"),
         tests("Cryptography"),
@@ -125,6 +128,7 @@ let package = Package(
             settings: clientSettings),
         tests("SSKeychain", ["SAMKeychain"]),
         tests("Console", ["ByteStreams"]),
+        tests("CertificateItems", ["ByteStreams", "Cryptography", "KeychainModel"]),
         tests("BackupArchive", ["AgeEncryption", "DeviceIdentity", "KeychainModel"]),
         tests(
             "BackupEngine", ["BackupArchive", "AgeEncryption", "DeviceIdentity", "KeychainModel", "KeychainStore"],
@@ -133,7 +137,8 @@ let package = Package(
             "kcbackup",
             [
                 "ByteStreams", "Cryptography", "DeviceIdentity", "AgeEncryption", "KeychainModel", "KeychainStore",
-                "LocalKeychains", "BackupArchive", "BackupEngine", "Console", argumentParser,
+                "LocalKeychains", "KernelKeyring", "PasscodeStrength", "BackupArchive", "BackupEngine", "Console",
+                argumentParser,
             ],
             exclude: ["Help", "Stories"]),
         .testTarget(name: "StyleTests", dependencies: ["TestSupport"], swiftSettings: settings),

@@ -106,7 +106,8 @@ extension DistinguishedName.Attribute {
     var text: String? { Self.text(tag: tag, value[...]) }
 
     static func text(tag: UInt8, _ value: ArraySlice<UInt8>) -> String? {
-        let value = value.last == 0 && tag != DERTag.bmpString && tag != DERTag.universalString ? value.dropLast() : value
+        let value =
+            value.last == 0 && tag != DERTag.bmpString && tag != DERTag.universalString ? value.dropLast() : value
         guard !value.isEmpty else { return nil }
         switch tag {
         case DERTag.printableString, DERTag.ia5String, DERTag.numericString:

@@ -42,6 +42,11 @@ internal import CLibCrypto
     }
 }
 
+/// An object that belongs to a stack of libcrypto.
+@safe struct StackElement {
+    let pointer: OpaquePointer
+}
+
 extension LibCrypto {
     /// Empties libcrypto's queue of errors, and passes the failure on.
     static func failing(_ failure: CertificateFailure) -> CertificateFailure {
@@ -105,9 +110,9 @@ extension LibCrypto {
     }
 
     /// Every object of a stack, in order.
-    static func elements(of stack: OpaquePointer?) -> [OpaquePointer] {
+    static func elements(of stack: OpaquePointer?) -> [StackElement] {
         unsafe (0..<max(0, OPENSSL_sk_num(stack))).compactMap { index in
-            unsafe OPENSSL_sk_value(stack, index).map { OpaquePointer($0) }
+            unsafe OPENSSL_sk_value(stack, index).map { unsafe StackElement(pointer: OpaquePointer($0)) }
         }
     }
 

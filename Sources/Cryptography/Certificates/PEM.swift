@@ -2,13 +2,27 @@ public import ByteStreams
 
 /// The textual encoding of certificates and keys (RFC 7468), read leniently: text around the blocks is passed over.
 public enum PEM {
+    /// What a block holds, by its label.
+    public enum Content: Hashable, Sendable {
+        /// An X.509 certificate.
+        case certificate
+        /// A private key: PKCS#8, PKCS#1 or SEC 1, encrypted or not.
+        case privateKey
+        /// A SubjectPublicKeyInfo.
+        case publicKey
+        /// PKCS#7 signed data with certificates.
+        case pkcs7
+        /// Anything else.
+        case other
+    }
+
     /// One block between its BEGIN and END lines.
     @safe public final class Block: Sendable {
         /// What stands between `BEGIN` and the dashes: at most 64 printable ASCII characters, such as `CERTIFICATE`.
         public let label: String
         /// The lines `Name: value` of a traditionally encrypted key (RFC 1421), each ended by a line feed; empty elsewhere.
         public let headers: String
-        /// What the base 64 stands for. It may be a private key, so it is treated as one.
+        /// What the base 64 stands for; treated as a secret, since it may be a private key.
         public let bytes: SecretBytes
 
         fileprivate init(label: String, headers: String, bytes: consuming SecretBytes) {
@@ -17,14 +31,22 @@ public enum PEM {
             self.bytes = bytes
         }
 
+        /// What the label says that the block holds.
+        public var content: Content {
+            switch label {
+            case "CERTIFICATE", "X509 CERTIFICATE": .certificate
+            case "PRIVATE KEY", "ENCRYPTED PRIVATE KEY", "RSA PRIVATE KEY", "EC PRIVATE KEY": .privateKey
+            case "PUBLIC KEY": .publicKey
+            case "PKCS7", "CMS": .pkcs7
+            default: .other
+            }
+        }
+
         /// The bytes of a block that holds no secret.
         var publicBytes: [UInt8] {
             bytes.withBytes { span in span.indices.map { span[$0] } }
         }
     }
-
-    /// The labels of a certificate; the second one is what old versions of OpenSSL wrote.
-    static let certificateLabels: Set = ["CERTIFICATE", "X509 CERTIFICATE"]
 
     /// True when a line of `text` begins a block.
     public static func isPEM(_ text: borrowing Span<UInt8>) -> Bool {

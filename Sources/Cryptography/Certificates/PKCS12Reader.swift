@@ -23,8 +23,8 @@ struct PKCS12Reader {
         let safes = unsafe try LibCryptoObject(
             PKCS12_unpack_authsafes(file.pointer), freedBy: { unsafe kcbackup_free_safes($0) },
             else: .malformed("the content of a PKCS#12 file is not safes"))
-        for unsafe safe in unsafe LibCrypto.elements(of: safes.pointer) {
-            unsafe try readSafe(UnsafeMutablePointer<PKCS7>(safe), form, passphrase)
+        for safe in unsafe LibCrypto.elements(of: safes.pointer) {
+            unsafe try readSafe(UnsafeMutablePointer<PKCS7>(safe.pointer), form, passphrase)
         }
     }
 
@@ -39,7 +39,9 @@ struct PKCS12Reader {
         var iterations: UnsafePointer<ASN1_INTEGER>?
         unsafe PKCS12_get0_mac(nil, &algorithm, nil, &iterations, file)
         guard let digest = unsafe algorithm?.pointee.algorithm else { throw .malformed("a MAC has no algorithm") }
-        let digests = [NID_sha1, NID_sha224, NID_sha256, NID_sha384, NID_sha512, NID_sha512_224, NID_sha512_256, NID_md5]
+        let digests = [
+            NID_sha1, NID_sha224, NID_sha256, NID_sha384, NID_sha512, NID_sha512_224, NID_sha512_256, NID_md5,
+        ]
         guard unsafe digests.contains(OBJ_obj2nid(digest)) else {
             throw unsafe .unsupported("a MAC with " + LibCrypto.name(of: digest))
         }
@@ -48,8 +50,9 @@ struct PKCS12Reader {
             ERR_clear_error()
             let status = unsafe try form.with(passphrase) { unsafe PKCS12_verify_mac(file, $0, $1) }
             if status == 1 { return form }
-            // A MAC that is merely another one leaves no error behind.
-            guard ERR_peek_error() == 0 else { throw LibCrypto.failing(.malformed("a MAC cannot be computed")) }
+            guard ERR_GET_REASON(ERR_peek_last_error()) != PKCS12_R_MAC_GENERATION_ERROR else {
+                throw LibCrypto.failing(.malformed("a MAC cannot be computed"))
+            }
         }
         throw isGiven ? .wrongPassphrase : .passphraseRequired
     }
@@ -66,8 +69,8 @@ struct PKCS12Reader {
         }
         let object = unsafe try LibCryptoObject(
             bags, freedBy: { unsafe kcbackup_free_safe_bags($0) }, else: .malformed("a safe does not hold bags"))
-        for unsafe bag in unsafe LibCrypto.elements(of: object.pointer) {
-            unsafe try readBag(bag, form, passphrase, depth: 1)
+        for bag in unsafe LibCrypto.elements(of: object.pointer) {
+            unsafe try readBag(bag.pointer, form, passphrase, depth: 1)
         }
     }
 
@@ -94,13 +97,14 @@ struct PKCS12Reader {
             let info = unsafe try LibCrypto.require(PKCS12_SAFEBAG_get0_p8inf(bag), else: .malformed("a bag is empty"))
             unsafe try add(PrivateKey(adopting: PrivateKey.loaded(info)), bag)
         case NID_pkcs8ShroudedKeyBag:
-            let sealed = unsafe try LibCrypto.require(PKCS12_SAFEBAG_get0_pkcs8(bag), else: .malformed("a bag is empty"))
+            let sealed = unsafe try LibCrypto.require(
+                PKCS12_SAFEBAG_get0_pkcs8(bag), else: .malformed("a bag is empty"))
             unsafe try add(openedKey(sealed, form, passphrase), bag)
         case NID_certBag: unsafe try addCertificate(bag)
         case NID_safeContentsBag:
             try CertificateLimit.nesting.check(depth)
-            for unsafe inner in unsafe LibCrypto.elements(of: PKCS12_SAFEBAG_get0_safes(bag)) {
-                unsafe try readBag(inner, form, passphrase, depth: depth + 1)
+            for inner in unsafe LibCrypto.elements(of: PKCS12_SAFEBAG_get0_safes(bag)) {
+                unsafe try readBag(inner.pointer, form, passphrase, depth: depth + 1)
             }
         default: try countOther()
         }
@@ -119,10 +123,12 @@ struct PKCS12Reader {
 
     private mutating func addCertificate(_ bag: OpaquePointer) throws(CertificateFailure) {
         guard unsafe PKCS12_SAFEBAG_get_bag_nid(bag) == NID_x509Certificate else { return try countOther() }
-        guard let value = unsafe PKCS12_SAFEBAG_get0_bag_obj(bag), unsafe value.pointee.type == V_ASN1_OCTET_STRING,
-            let octets = unsafe value.pointee.value.octet_string
-        else { throw .malformed("a bag is empty") }
-        unsafe try add(X509Certificate(der: UnsafePointer(octets).octets), bag)
+        // libcrypto lends no way to the bytes of the bag: what follows the certificate in them, if anything, is not seen.
+        let x509 = unsafe try LibCryptoObject(
+            PKCS12_SAFEBAG_get1_cert(bag), freedBy: { unsafe X509_free($0) },
+            else: .malformed("a bag does not hold an X.509 certificate"))
+        let raw = unsafe x509.pointer
+        unsafe try add(X509Certificate(der: LibCrypto.encoded { unsafe i2d_X509(raw, $0) }), bag)
     }
 
     private mutating func add(_ key: PrivateKey, _ bag: OpaquePointer) throws(CertificateFailure) {

@@ -35,15 +35,18 @@ struct PKCS12Writer: ~Copyable {
     private let keyBags: LibCryptoObject
     private let certificateBags: LibCryptoObject
     private let iterations: Int32
+    private let form: Passphrase
     private var written: Set<PublicKey.Identity> = []
 
-    init(iterations: Int) throws(CertificateFailure) {
+    /// `form` is how other programs write "no passphrase"; ours is the text that was given, even if empty.
+    init(iterations: Int, form: Passphrase = .bytes) throws(CertificateFailure) {
         let cost = try CertificateLimit.iterations.checkedCount(iterations)
         let keys = try Self.bags()
         let certificates = try Self.bags()
         keyBags = keys
         certificateBags = certificates
         self.iterations = cost
+        self.form = form
     }
 
     private static func bags() throws(CertificateFailure) -> LibCryptoObject {
@@ -63,7 +66,7 @@ struct PKCS12Writer: ~Copyable {
         var salt = try PrivateKey.salt()
         let cost = iterations
         let plain = unsafe info.pointer
-        let bag = unsafe try Passphrase.bytes.with(passphrase) { passphrase, length in
+        let bag = unsafe try form.with(passphrase) { passphrase, length in
             unsafe PKCS12_SAFEBAG_create_pkcs8_encrypt_ex(
                 NID_aes_256_cbc, passphrase, length, &salt, Int32(salt.count), cost, plain, nil, nil)
         }
@@ -104,7 +107,7 @@ struct PKCS12Writer: ~Copyable {
         let cost = iterations
         let certificates = unsafe certificateBags.pointer
         if unsafe OPENSSL_sk_num(certificates) > 0 {
-            let safe = unsafe try Passphrase.bytes.with(passphrase) { passphrase, length in
+            let safe = unsafe try form.with(passphrase) { passphrase, length in
                 unsafe PKCS12_pack_p7encdata_ex(
                     NID_aes_256_cbc, passphrase, length, &salt, Int32(salt.count), cost, certificates, nil, nil)
             }
@@ -118,7 +121,7 @@ struct PKCS12Writer: ~Copyable {
         let raw = unsafe file.pointer
         try LibCrypto.check(unsafe PKCS12_pack_authsafes(raw, safes.pointer), else: failure)
         salt = try PrivateKey.salt()
-        let status = unsafe try Passphrase.bytes.with(passphrase) { passphrase, length in
+        let status = unsafe try form.with(passphrase) { passphrase, length in
             unsafe PKCS12_set_mac(raw, passphrase, length, &salt, Int32(salt.count), cost, EVP_sha256())
         }
         try LibCrypto.check(status, else: failure)

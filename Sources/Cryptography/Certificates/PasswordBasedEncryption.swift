@@ -99,16 +99,16 @@ private func integer(_ number: UnsafePointer<ASN1_INTEGER>?) throws(CertificateF
         }
         defer { unsafe SCRYPT_PARAMS_free(parameters) }
         var work: Int64 = 1
-        for unsafe number in unsafe [
-            parameters.pointee.costParameter, parameters.pointee.blockSize, parameters.pointee.parallelizationParameter,
-        ] {
-            let factor = unsafe try integer(number)
+        let cost = unsafe try integer(parameters.pointee.costParameter)
+        let blockSize = unsafe try integer(parameters.pointee.blockSize)
+        let parallelization = unsafe try integer(parameters.pointee.parallelizationParameter)
+        for factor in [cost, blockSize, parallelization] {
             guard factor >= 1 else { throw .malformed("a parameter of scrypt is not positive") }
             let (product, overflow) = work.multipliedReportingOverflow(by: factor)
             guard !overflow, product <= CertificateLimit.scryptWork.value else { throw .tooLarge(limit: .scryptWork) }
             work = product
         }
-        let memory = unsafe try 128 * integer(parameters.pointee.costParameter) * integer(parameters.pointee.blockSize)
+        let memory = 128 * cost * blockSize
         // libcrypto counts its small buffers too, which 1 MiB covers.
         try CertificateLimit.scryptMemory.check(Int(memory) + 1 << 20)
     }

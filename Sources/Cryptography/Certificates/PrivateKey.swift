@@ -29,6 +29,13 @@ internal import CLibCrypto
         unsafe self.pointer = unsafe pointer
     }
 
+    /// Becomes a second owner of a key.
+    init(sharing key: PrivateKey) {
+        unsafe EVP_PKEY_up_ref(key.pointer)
+        unsafe pointer = key.pointer
+        publicKey = key.publicKey
+    }
+
     deinit {
         unsafe EVP_PKEY_free(pointer)
     }

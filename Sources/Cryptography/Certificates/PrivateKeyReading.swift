@@ -44,14 +44,11 @@ extension PrivateKey {
         try self.init(block: block, passphrase: passphrase, budget: &budget)
     }
 
-    /// The labels of private keys.
-    static let labels: Set = ["PRIVATE KEY", "ENCRYPTED PRIVATE KEY", "RSA PRIVATE KEY", "EC PRIVATE KEY"]
-
-    /// Reads a block whose label is one of `labels`.
+    /// Reads a block that holds a private key.
     convenience init(
         block: PEM.Block, passphrase: borrowing SecretBytes?, budget: inout DerivationBudget
     ) throws(CertificateFailure) {
-        guard Self.labels.contains(block.label) else { throw .unsupported(block.label) }
+        guard block.content == .privateKey else { throw .unsupported(block.label) }
         if block.headers.isEmpty {
             try self.init(block.bytes, passphrase: passphrase, budget: &budget)
             return
@@ -76,11 +73,10 @@ extension PrivateKey {
     private convenience init(
         _ bytes: borrowing SecretBytes, passphrase: borrowing SecretBytes?, budget: inout DerivationBudget
     ) throws(CertificateFailure) {
-        let key = try bytes.withBytes { span throws(CertificateFailure) in
-            try PrivateKey(der: span, passphrase: passphrase, budget: &budget)
-        }
-        unsafe EVP_PKEY_up_ref(key.pointer)
-        unsafe try self.init(adopting: key.pointer)
+        try self.init(
+            sharing: bytes.withBytes { span throws(CertificateFailure) in
+                try PrivateKey(der: span, passphrase: passphrase, budget: &budget)
+            })
     }
 
     private static func pkcs8(_ der: borrowing Span<UInt8>) throws(CertificateFailure) -> OpaquePointer {
@@ -142,6 +138,23 @@ extension PrivateKey {
         let object = unsafe try LibCryptoObject(
             info, freedBy: { unsafe PKCS8_PRIV_KEY_INFO_free($0) }, else: .wrongPassphrase)
         return unsafe try loaded(object.pointer)
+    }
+}
+
+/// Reads the private keys of one text, whose key derivations count together.
+public struct PEMKeyReader: Sendable {
+    private var budget = DerivationBudget()
+
+    /// Starts a text.
+    public init() {}
+
+    /// Reads one block.
+    ///
+    /// - Throws: `CertificateFailure`, as `PrivateKey.init(der:passphrase:)`.
+    public mutating func read(
+        _ block: PEM.Block, passphrase: borrowing SecretBytes?
+    ) throws(CertificateFailure) -> PrivateKey {
+        try PrivateKey(block: block, passphrase: passphrase, budget: &budget)
     }
 }
 

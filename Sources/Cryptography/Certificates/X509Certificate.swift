@@ -61,7 +61,7 @@ public struct X509Certificate: Hashable, Sendable {
     public init(pem: borrowing Span<UInt8>) throws(CertificateFailure) {
         let blocks = try PEM.blocks(in: pem)
         guard let block = blocks.first else { throw .unknownFormat }
-        guard blocks.count == 1, PEM.certificateLabels.contains(block.label) else {
+        guard blocks.count == 1, block.content == .certificate else {
             throw .malformed("the text is not one certificate")
         }
         try self.init(der: block.publicBytes)

@@ -28,9 +28,7 @@ public final class KeychainClient: @unchecked Sendable {
         /// The time of day.
         var clock: () -> Timestamp = { Timestamp(Date()) ?? .reference }
         /// Brings the class keys of a keychain in line with the session that the user has unlocked.
-        var resume: (Keychain) throws -> Void = { keychain in
-            if !keychain.hasPasscode { try keychain.unlock(passcode: nil, now: .reference) }
-        }
+        var resume: (Keychain) throws -> Void = { try KeychainSession().resume($0) }
     }
 
     private struct Opened {
