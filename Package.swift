@@ -38,6 +38,8 @@ let package = Package(
     name: "kcbackup",
     products: [
         .library(name: "Security", targets: ["Security"]),
+        .library(name: "SAMKeychain", targets: ["SAMKeychain"]),
+        .library(name: "SSKeychain", targets: ["SSKeychain"]),
         .executable(name: "kcbackup", targets: ["kcbackup"]),
     ],
     dependencies: [
@@ -74,6 +76,8 @@ let package = Package(
                 "ByteStreams", "Cryptography", "DeviceIdentity", "KeychainModel", "KeychainStore", "LocalKeychains",
                 "CertificateItems", "SecurityStatus",
             ]),
+        library("SAMKeychain", ["Security"]),
+        library("SSKeychain", ["SAMKeychain"]),
         library("Console", ["ByteStreams", "CSystem"]),
         library(
             "BackupArchive",
@@ -118,6 +122,14 @@ let package = Package(
                 "SecurityStatus", grdb,
             ],
             settings: clientSettings),
+        tests(
+            "SAMKeychain",
+            [
+                "Security", "ByteStreams", "Cryptography", "DeviceIdentity", "KeychainModel", "KeychainStore",
+                "LocalKeychains",
+            ],
+            settings: clientSettings),
+        tests("SSKeychain", ["SAMKeychain"]),
         tests("Console", ["ByteStreams"]),
         tests("CertificateItems", ["ByteStreams", "Cryptography", "KeychainModel"]),
         tests("BackupArchive", ["AgeEncryption", "DeviceIdentity", "KeychainModel"]),

@@ -1,5 +1,6 @@
 import ByteStreams
 import DeviceIdentity
+import Foundation
 import KernelKeyring
 import KeychainModel
 import Synchronization
@@ -83,6 +84,25 @@ import Testing
         let items = try start()
         try unlock()
         try memory.revoke(SessionPart.firstUnlock.name(bench.open().storeID))
+        #expect(try readable(items) == Readable.always && memory.parts == [])
+    }
+
+    @Test("what was kept for one passcode does not fit another of the same generation, after a file was put back")
+    func sameGeneration() throws {
+        let items = try start()
+        let file = try bench.folder.read("login.keychain")
+        func change() throws {
+            try session.setPasscode(
+                bench.open(), current: "open".secret, new: "new".secret, cost: Bench.cost, now: moment(10))
+        }
+        try unlock()
+        try change()
+        #expect(try readable(items) == Readable.all)
+        let kept = memory.contents.withLock { $0.kept }
+        try Data(file).write(to: URL(filePath: bench.path))
+        try change()
+        #expect(try bench.open().keybag.generation == 2)
+        memory.contents.withLock { $0.kept = kept }
         #expect(try readable(items) == Readable.always && memory.parts == [])
     }
 }

@@ -52,6 +52,17 @@ import Testing
         #expect(mine.readable(items) == Readable.always)
     }
 
+    @Test("locking waits for nobody, not even for a process that changes the keychain")
+    func lockWhileBusy() throws {
+        let items = try start()
+        try unlock()
+        let keychain = try bench.open(lockWait: .zero)
+        let held = try ChangeLock(for: KeychainPath(bench.path), waitingAtMost: Bench.patience)
+        try session.lock(keychain, untilFirstUnlock: true)
+        withExtendedLifetime(held) {}
+        #expect(try memory.parts == [] && readable(items) == Readable.always)
+    }
+
     @Test("a keychain without a passcode is always unlocked, and nothing is kept of it")
     func withoutPasscode() throws {
         let items = try start(passcode: nil)
@@ -104,6 +115,16 @@ import Testing
         try unlock(at: 100)
         #expect(try readable(items) == Readable.all)
         #expect(try bench.open().wrongPasscodeCount() == 0)
+    }
+
+    @Test("an unlock clears a high count of wrong passcodes, also where counting itself came to nothing")
+    func countIsCleared() throws {
+        let items = try start()
+        let keychain = try bench.open()
+        try keychain.unlock(passcode: "open".secret, now: moment(10))
+        try bench.alter("UPDATE attempts SET failed = 5")
+        try session.keep(keychain, openedAs: keychain.keybag, now: moment(10))
+        #expect(try readable(items) == Readable.all && bench.open().wrongPasscodeCount() == 0)
     }
 
     @Test("five wrong passcodes that no session saw end it all the same")

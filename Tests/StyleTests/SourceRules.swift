@@ -17,9 +17,11 @@ enum SourceRule: String, CaseIterable, Sendable {
         "CKeyUtils": "KernelKeyring", "CZxcvbn": "PasscodeStrength", "CSystem": "Console",
         "GRDB": "KeychainStore", "GRDBSQLite": "KeychainStore", "ArgumentParser": "kcbackup",
     ]
-    /// The targets that may import Foundation: below them, bytes, paths and dates have types of their own, and a
-    /// secret must have no way into `Data`. Security is Apple's interface, which is made of Foundation's types.
-    static let foundationTargets: Set = ["BackupEngine", "kcbackup", "Security"]
+    /// The targets that may import Foundation.
+    ///
+    /// Below them, bytes, paths and dates have types of their own, and a secret must have no way into `Data`. Security
+    /// and SAMKeychain are interfaces of others, which are made of Foundation's types.
+    static let foundationTargets: Set = ["BackupEngine", "kcbackup", "Security", "SAMKeychain"]
     /// The targets whose business is memory, system calls or a C library.
     static let fenceTargets: Set = [
         "ByteStreams", "Cryptography", "TarArchive", "GzipStreams", "KernelKeyring", "PasscodeStrength",
@@ -29,7 +31,10 @@ enum SourceRule: String, CaseIterable, Sendable {
         "Sources/KeychainStore/KeychainPath.swift", "Sources/KeychainStore/SQLStatement.swift",
         "Sources/Security/Items/SecItem.swift", "Sources/Security/References/SecAccessControl.swift",
         "Sources/Security/References/SecCertificate.swift", "Sources/Security/References/SecKey.swift",
-        "Sources/Security/References/SecRandom.swift", "Sources/Console/ControllingTerminal.swift", "Sources/Console/Descriptor.swift",
+        "Sources/Security/References/SecRandom.swift", "Sources/Security/References/SecPKCS12Import.swift",
+        "Sources/Security/References/SecKeyCreation.swift", "Sources/SAMKeychain/PasswordArchive.swift",
+        "Sources/SAMKeychain/SAMKeychain.swift", "Sources/SAMKeychain/SAMKeychainQuery.swift",
+        "Sources/Console/ControllingTerminal.swift", "Sources/Console/Descriptor.swift",
         "Sources/Console/ProcessSetup.swift", "Sources/Console/ShellCommand.swift",
     ]
     /// Lines in a file.

@@ -67,7 +67,7 @@ public func SecAccessControlCreateWithFlags(
 ) -> SecAccessControl? {
     func refuse(_ status: OSStatus, _ reason: String) -> SecAccessControl? {
         let failure = NSError(
-            domain: NSOSStatusErrorDomain, code: Int(status), userInfo: [NSLocalizedDescriptionKey: reason])
+            domain: statusDomain, code: Int(status), userInfo: [NSLocalizedDescriptionKey: reason])
         unsafe error?.pointee = Unmanaged.passRetained(failure)
         return nil
     }
