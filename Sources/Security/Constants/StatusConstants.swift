@@ -40,9 +40,9 @@ public let errSecUnknownFormat: OSStatus = -25257
 public let errSecKeyIsSensitive: OSStatus = -25258
 /// Passphrase is required for import/export.
 public let errSecPassphraseRequired: OSStatus = -25260
-/// MAC verification failed during PKCS12 import (wrong password?)
+/// The MAC of a PKCS #12 file does not fit; the passphrase may be wrong.
 public let errSecPkcs12VerifyFailure: OSStatus = -25264
-/// No keychain is available. You may need to restart your computer.
+/// No keychain is available.
 public let errSecNotAvailable: OSStatus = -25291
 /// This keychain cannot be modified.
 public let errSecReadOnly: OSStatus = -25292
@@ -64,7 +64,7 @@ public let errSecBufferTooSmall: OSStatus = -25301
 public let errSecDataTooLarge: OSStatus = -25302
 /// The specified attribute does not exist.
 public let errSecNoSuchAttr: OSStatus = -25303
-/// The specified item is no longer valid. It may have been deleted from the keychain.
+/// The specified item is no longer valid.
 public let errSecInvalidItemRef: OSStatus = -25304
 /// The specified item does not appear to be a valid keychain item.
 public let errSecNoSuchClass: OSStatus = -25306
@@ -82,7 +82,7 @@ public let errSecInteractionRequired: OSStatus = -25315
 public let errSecDataNotAvailable: OSStatus = -25316
 /// The contents of this item cannot be modified.
 public let errSecDataNotModifiable: OSStatus = -25317
-/// In dark wake, no UI possible
+/// In dark wake, no UI possible.
 public let errSecInDarkWake: OSStatus = -25320
 /// The user has to authenticate first.
 public let errSecAuthNeeded: OSStatus = -25330

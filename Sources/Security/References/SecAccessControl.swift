@@ -23,7 +23,7 @@ public final class SecAccessControl: Hashable, Sendable, CustomStringConvertible
     public var description: String { "<SecAccessControl: \(protection)>" }
 }
 
-/// What somebody must do before an item is handed out. None of it can be asked for here.
+/// What somebody must do before an item is handed out; none of it can be asked for here.
 public struct SecAccessControlCreateFlags: OptionSet, Sendable {
     /// The flags as bits.
     public let rawValue: CFOptionFlags
