@@ -7,7 +7,9 @@ internal import KeychainStore
 struct KeychainOptions: ParsableArguments {
     @Option(
         name: OptionName.keychain.name,
-        help: ArgumentHelp("The keychain: a name, or a path with a '/'. (default: login)", valueName: "name|path"))
+        help: ArgumentHelp(
+            "The keychain: a name, or a path with a '/'. (default: login, unless 'security default-keychain' set another)",
+            valueName: "name|path"))
     var keychain: String?
 
     @Option(
