@@ -31,7 +31,8 @@ func tests(_ subject: String, _ dependencies: [Target.Dependency] = [], exclude:
 let package = Package(
     name: "kcbackup",
     products: [
-        .executable(name: "kcbackup", targets: ["kcbackup"])
+        .executable(name: "kcbackup", targets: ["kcbackup"]),
+        .executable(name: "security", targets: ["SecurityCommand"]),
     ],
     dependencies: [
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
@@ -74,6 +75,13 @@ let package = Package(
                 "LocalKeychains", "BackupArchive", "BackupEngine", "Console", argumentParser,
             ],
             swiftSettings: settings),
+        .executableTarget(
+            name: "SecurityCommand",
+            dependencies: [
+                "SecurityStatus", "ByteStreams", "Cryptography", "DeviceIdentity", "KeychainModel", "KeychainStore",
+                "LocalKeychains", "Console",
+            ],
+            swiftSettings: settings),
 
         .target(name: "TestSupport", dependencies: ["ByteStreams"], path: "Tests/TestSupport", swiftSettings: settings),
         tests("SecurityStatus"),
@@ -98,6 +106,13 @@ let package = Package(
                 "LocalKeychains", "BackupArchive", "BackupEngine", "Console", argumentParser,
             ],
             exclude: ["Help", "Stories"]),
+        tests(
+            "SecurityCommand",
+            [
+                "SecurityStatus", "ByteStreams", "Cryptography", "DeviceIdentity", "KeychainModel", "KeychainStore",
+                "LocalKeychains", "Console",
+            ],
+            exclude: ["Listings", "Stories"]),
         .testTarget(name: "StyleTests", dependencies: ["TestSupport"], swiftSettings: settings),
     ]
 )
