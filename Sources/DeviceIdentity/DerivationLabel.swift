@@ -17,6 +17,8 @@ enum DerivationLabel: String, CaseIterable {
     case passcodeKeys = "kcbackup/v1/passcode-keys"
     /// Seals ThisDeviceOnly secrets in an archive. Then: length of the mode in one byte, mode, archive ID.
     case sealKeys = "kcbackup/v1/seal-keys"
+    /// Wraps a class key of an unlocked keychain for the kernel's memory. Then: the caller's context.
+    case session = "kcbackup/v1/session"
     /// Authenticates the device's own small files. Then: the caller's context.
     case stateMAC = "kcbackup/v1/state-mac"
     /// Begins what is hashed to recognise a machine. Then: the 32 digits of the machine ID.

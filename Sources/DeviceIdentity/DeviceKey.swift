@@ -62,6 +62,14 @@ public final class DeviceKey: Sendable {
         try expand(.keybagMAC, context)
     }
 
+    /// The 32-byte key that wraps a class key of an unlocked keychain while no process of ours holds it.
+    ///
+    /// - Parameter context: which class key, of which keychain, in which state; another context gives another key.
+    /// - Throws: `CryptographyFailure` (`library`).
+    public func sessionKey(context: [UInt8]) throws(CryptographyFailure) -> SecretBytes {
+        try expand(.session, context)
+    }
+
     /// The 32-byte key that authenticates a small file of this device, such as the list of trusted devices.
     ///
     /// - Parameter context: the kind of file; another context gives another key.

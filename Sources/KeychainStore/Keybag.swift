@@ -8,13 +8,16 @@ public import KeychainModel
 /// ```
 /// {"version":1,"uuid":"…","device":"KC-…","generation":1,"salt":"…",
 ///  "keys":{"ak":"…","akpu":"…","aku":"…","ck":"…","cku":"…","dk":"…","dku":"…"},
-///  "scrypt":17,"passcode":"…","mac":"…"}
+///  "scrypt":17,"passcode":"…","lockAfter":300,"lockOnSuspend":true,"mac":"…"}
 /// ```
 ///
 /// There is no white space, and bytes are base 64. `keys` holds AES-KW (RFC 3394) of 32-byte class keys. Without a
 /// passcode `akpu`, `scrypt` and `passcode` are absent. `passcode` is HMAC-SHA-256 of all text before its comma, under
 /// a key that takes the passcode and the device to know; `mac` is the same of all text before its own comma, under a
 /// key of the device.
+///
+/// With the default lock settings both their members are absent and the version is 1; with others it is 2. `passcode`
+/// is always made over the text of version 1, so that the settings can change while nobody knows the passcode.
 public struct Keybag: Hashable, Sendable {
     /// Names this set of class keys, through all changes of the passcode.
     public let uuid: ItemUUID
@@ -24,6 +27,8 @@ public struct Keybag: Hashable, Sendable {
     public let generation: Int
     /// The work that one try of a passcode takes; nil when there is no passcode.
     public let cost: ScryptCost?
+    /// When the keychain locks by itself.
+    public let lockSettings: LockSettings
     /// The canonical text.
     public let text: [UInt8]
 
@@ -39,20 +44,22 @@ public struct Keybag: Hashable, Sendable {
 
     /// Bytes of the longest keybag that is read; one of ours has below 1 KiB.
     public static let sizeLimit = 4096
-    static let version = 1
+    /// The highest version that is known; the lowest one that fits is written.
+    static let version = 2
     static let saltSize = 32
     static let codeSize = 32
     /// What a keybag may ask of a machine: above 2^20 one try takes 1 GiB; below 2^14 guessing is too cheap.
     public static let costRange = 14...20
 
     /// What stands in a keybag besides its two codes.
-    struct Contents {
+    struct Contents: Hashable {
         var uuid: ItemUUID
         var device: DeviceID
         var generation: Int
         var salt: [UInt8]
         var wrappedKeys: [Accessibility: [UInt8]]
         var cost: ScryptCost?
+        var lockSettings = LockSettings.default
     }
 
     /// Reads a keybag; that it is genuine is another question (`isGenuine`).
@@ -74,29 +81,29 @@ public struct Keybag: Hashable, Sendable {
     init(
         _ contents: Contents, _ passcodeKeys: borrowing PasscodeKeys?, _ deviceKeys: borrowing DeviceKeys
     ) throws(CryptographyFailure) {
-        var text = SecretBytes(capacity: Self.sizeLimit)
-        contents.write(into: &text)
+        let passcodeCode: [UInt8]?
         switch passcodeKeys {
-        case .some(let keys):
-            let code = try Self.code(keys.code, text)
-            CanonicalJSON.literal(",\"passcode\":\"", into: &text)
-            Base64.encode(code.span, into: &text)
-            CanonicalJSON.literal("\"", into: &text)
-            passcodeCode = code
+        case .some(let keys): passcodeCode = try Self.code(keys.code, contents.textForPasscode())
         case .none: passcodeCode = nil
         }
+        try self.init(contents, passcodeCode: passcodeCode, deviceKeys)
+    }
+
+    /// Writes a keybag whose passcode was judged before, as long as nothing that its code covers has changed.
+    init(
+        _ contents: Contents, passcodeCode: [UInt8]?, _ deviceKeys: borrowing DeviceKeys
+    ) throws(CryptographyFailure) {
+        var text = SecretBytes(capacity: Self.sizeLimit)
+        contents.write(into: &text)
+        if let passcodeCode {
+            CanonicalJSON.literal(",\"passcode\":\"\(Base64.encode(passcodeCode))\"", into: &text)
+        }
+        CanonicalJSON.literal(contents.lockSettings.members, into: &text)
         let code = try Self.code(deviceKeys.code, text)
-        CanonicalJSON.literal(",\"mac\":\"", into: &text)
-        Base64.encode(code.span, into: &text)
-        CanonicalJSON.literal("\"}", into: &text)
-        deviceCode = code
-        uuid = contents.uuid
-        device = contents.device
-        generation = contents.generation
-        cost = contents.cost
-        salt = contents.salt
-        wrappedKeys = contents.wrappedKeys
-        self.text = text.withBytes { span in span.indices.map { span[$0] } }
+        CanonicalJSON.literal("\(Self.macMember)\(Base64.encode(code))\"}", into: &text)
+        self.init(
+            contents, passcodeCode: passcodeCode, deviceCode: code,
+            text: text.withBytes { span in span.indices.map { span[$0] } })
     }
 
     init(_ contents: Contents, passcodeCode: [UInt8]?, deviceCode: [UInt8], text: [UInt8]) {
@@ -106,6 +113,7 @@ public struct Keybag: Hashable, Sendable {
         cost = contents.cost
         salt = contents.salt
         wrappedKeys = contents.wrappedKeys
+        lockSettings = contents.lockSettings
         self.passcodeCode = passcodeCode
         self.deviceCode = deviceCode
         self.text = text
@@ -118,28 +126,36 @@ public struct Keybag: Hashable, Sendable {
         return try text.withBytes { bytes throws(CryptographyFailure) in try hmac.authenticate(bytes) }
     }
 
+    /// What stands in it besides its two codes.
+    var contents: Contents {
+        Contents(
+            uuid: uuid, device: device, generation: generation, salt: salt, wrappedKeys: wrappedKeys, cost: cost,
+            lockSettings: lockSettings)
+    }
+
+    /// True when what a passcode protects is the same in both: nothing but lock settings differs.
+    func hasKeys(of other: Keybag) -> Bool {
+        var contents = other.contents
+        contents.lockSettings = lockSettings
+        return contents == self.contents
+    }
+
     /// True when the device's code fits, compared in constant time.
     func hasDeviceCode(under key: borrowing SecretBytes) throws(CryptographyFailure) -> Bool {
-        try hasCode(deviceCode, before: ",\"mac\":\"", under: key)
+        // What follows the authenticated text has a fixed length.
+        let tail = Self.macMember.utf8.count + Base64.encodedCount(Self.codeSize) + "\"}".utf8.count
+        let text = text
+        var hmac = try HMACSHA256(key: key)
+        return try hmac.isValid(deviceCode, of: text.span.extracting(droppingLast: tail))
     }
 
     /// True when the passcode's code fits, compared in constant time.
     func hasPasscodeCode(under key: borrowing SecretBytes) throws(CryptographyFailure) -> Bool {
         guard let passcodeCode else { return false }
-        return try hasCode(passcodeCode, before: ",\"passcode\":\"", under: key)
+        return constantTimeEqual(passcodeCode, try Self.code(key, contents.textForPasscode()))
     }
 
-    private func hasCode(
-        _ code: [UInt8], before member: String, under key: borrowing SecretBytes
-    ) throws(CryptographyFailure) -> Bool {
-        // What follows the authenticated text has a fixed length: the members with codes.
-        let encoded = Base64.encodedCount(Self.codeSize)
-        var tail = ",\"mac\":\"".utf8.count + encoded + "\"}".utf8.count
-        if member != ",\"mac\":\"" { tail += ",\"passcode\":\"".utf8.count + encoded + "\"".utf8.count }
-        let text = text
-        var hmac = try HMACSHA256(key: key)
-        return try hmac.isValid(code, of: text.span.extracting(droppingLast: tail))
-    }
+    private static let macMember = ",\"mac\":\""
 }
 
 extension Accessibility {
@@ -151,7 +167,8 @@ extension Keybag.Contents {
     /// Appends the text up to the codes.
     func write(into text: inout SecretBytes) {
         CanonicalJSON.literal(
-            "{\"version\":\(Keybag.version),\"uuid\":\"\(uuid)\",\"device\":\"\(device)\"", into: &text)
+            "{\"version\":\(lockSettings == .default ? 1 : 2),\"uuid\":\"\(uuid)\",\"device\":\"\(device)\"",
+            into: &text)
         CanonicalJSON.literal(
             ",\"generation\":\(generation),\"salt\":\"\(Base64.encode(salt))\",\"keys\":{", into: &text)
         var isFirst = true
@@ -164,73 +181,13 @@ extension Keybag.Contents {
         CanonicalJSON.literal("}", into: &text)
         if let cost { CanonicalJSON.literal(",\"scrypt\":\(cost.logN)", into: &text) }
     }
-}
 
-/// Reads the members of a keybag in their order.
-private struct KeybagReader {
-    private var scanner = CanonicalScanner()
-
-    mutating func read(_ bytes: borrowing Span<UInt8>) throws -> Keybag {
-        try scanner.literal("{\"version\":", in: bytes)
-        let version = try scanner.integer(in: bytes)
-        guard version <= Keybag.version else {
-            throw KeychainStoreError.newerFormat(found: Int(version), known: Keybag.version)
-        }
-        guard version == Keybag.version else { throw malformed("the version is unknown") }
-        try scanner.literal(",\"uuid\":", in: bytes)
-        let spelling = try scanner.string(in: bytes)
-        guard let uuid = ItemUUID(spelling), uuid.description == spelling else { throw malformed("the UUID is wrong") }
-        try scanner.literal(",\"device\":", in: bytes)
-        let name = try scanner.string(in: bytes)
-        guard let device = DeviceID(name), device.description == name else { throw malformed("the device is wrong") }
-        try scanner.literal(",\"generation\":", in: bytes)
-        let generation = try scanner.integer(in: bytes)
-        guard generation >= 1 else { throw malformed("the generation is wrong") }
-        try scanner.literal(",\"salt\":", in: bytes)
-        let salt = try sized(Keybag.saltSize, bytes)
-        let keys = try keys(bytes)
-        var cost: ScryptCost?
-        var passcodeCode: [UInt8]?
-        if scanner.skip(",\"scrypt\":", in: bytes) {
-            // The range that may be computed is the opener's to judge, before the work is done.
-            guard let found = ScryptCost(logN: Int(clamping: try scanner.integer(in: bytes))) else {
-                throw malformed("the cost is wrong")
-            }
-            cost = found
-            try scanner.literal(",\"passcode\":", in: bytes)
-            passcodeCode = try sized(Keybag.codeSize, bytes)
-        }
-        guard (keys[.whenPasscodeSetThisDeviceOnly] != nil) == (cost != nil) else { throw malformed("keys") }
-        try scanner.literal(",\"mac\":", in: bytes)
-        let deviceCode = try sized(Keybag.codeSize, bytes)
-        try scanner.literal("}", in: bytes)
-        try scanner.end(in: bytes)
-        let contents = Keybag.Contents(
-            uuid: uuid, device: device, generation: Int(generation), salt: salt, wrappedKeys: keys, cost: cost)
-        return Keybag(
-            contents, passcodeCode: passcodeCode, deviceCode: deviceCode, text: bytes.indices.map { bytes[$0] })
+    /// What the code of the passcode covers: the text up to it, as it is with the default lock settings.
+    func textForPasscode() -> SecretBytes {
+        var contents = self
+        contents.lockSettings = .default
+        var text = SecretBytes(capacity: Keybag.sizeLimit)
+        contents.write(into: &text)
+        return text
     }
-
-    private mutating func keys(_ bytes: borrowing Span<UInt8>) throws -> [Accessibility: [UInt8]] {
-        try scanner.literal(",\"keys\":{", in: bytes)
-        var keys: [Accessibility: [UInt8]] = [:]
-        for accessibility in Accessibility.inKeybag {
-            let member = (keys.isEmpty ? "\"" : ",\"") + accessibility.rawValue + "\":"
-            guard scanner.skip(member, in: bytes) else {
-                guard accessibility == .whenPasscodeSetThisDeviceOnly else { throw malformed("a key is missing") }
-                continue
-            }
-            keys[accessibility] = try sized(ClassKey.size + AESKeyWrap.overhead, bytes)
-        }
-        try scanner.literal("}", in: bytes)
-        return keys
-    }
-
-    private mutating func sized(_ count: Int, _ bytes: borrowing Span<UInt8>) throws -> [UInt8] {
-        let value = try scanner.base64(in: bytes)
-        guard value.count == count else { throw malformed("a value has the wrong length") }
-        return value
-    }
-
-    private func malformed(_ rule: String) -> MalformedLine { MalformedLine(rule, at: scanner.position) }
 }

@@ -10,11 +10,11 @@ extension Keybag {
     /// - Throws: `CryptographyFailure`.
     static func wrapping(
         _ keys: ClassKeys, uuid: ItemUUID, generation: Int, deviceKey: DeviceKey, passcode: borrowing SecretBytes?,
-        cost: ScryptCost
+        cost: ScryptCost, lockSettings: LockSettings = .default
     ) throws(CryptographyFailure) -> Keybag {
         var contents = Contents(
             uuid: uuid, device: deviceKey.id, generation: generation, salt: try RandomBytes.bytes(count: saltSize),
-            wrappedKeys: [:], cost: nil)
+            wrappedKeys: [:], cost: nil, lockSettings: lockSettings)
         let deviceKeys = try DeviceKeys(deviceKey, uuid)
         var passcodeKeys: PasscodeKeys?
         switch passcode {
@@ -33,6 +33,15 @@ extension Keybag {
             }
         }
         return try Keybag(contents, passcodeKeys, deviceKeys)
+    }
+
+    /// The same keybag with other lock settings, which the device alone can write.
+    ///
+    /// - Throws: `CryptographyFailure`.
+    func with(_ settings: LockSettings, _ deviceKey: DeviceKey) throws(CryptographyFailure) -> Keybag {
+        var contents = contents
+        contents.lockSettings = settings
+        return try Keybag(contents, passcodeCode: passcodeCode, DeviceKeys(deviceKey, uuid))
     }
 
     /// The class keys that the device alone opens, after making sure that the keybag is one that this device wrote.

@@ -100,9 +100,10 @@ public final class Keychain {
         }
     }
 
-    /// Takes note of a passcode that another process has set or removed since.
+    /// Takes note of a passcode or of lock settings that another process has set or removed since.
     ///
-    /// The other class keys outlive that; the one of `akpu` does not, and nothing may be sealed under the old one.
+    /// The other class keys outlive a change of the passcode; the one of `akpu` does not, and nothing may be sealed
+    /// under the old one. Lock settings have nothing to do with keys.
     func noticeForeignChange(_ database: Database) throws(KeychainStoreError) {
         let record = try StoreRecord(database)
         if record.keybag == keybag { return }
@@ -112,7 +113,7 @@ public final class Keychain {
         }
         // What the device opens is opened again, which also proves that the keybag is genuine.
         classKeys.merge(try record.keybag.deviceOnlyKeys(deviceKey))
-        classKeys[.whenPasscodeSetThisDeviceOnly] = nil
+        if !record.keybag.hasKeys(of: keybag) { classKeys[.whenPasscodeSetThisDeviceOnly] = nil }
         keybag = record.keybag
     }
 

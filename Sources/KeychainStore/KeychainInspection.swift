@@ -18,6 +18,8 @@ public struct KeychainInformation: Hashable, Sendable {
     public let generation: Int
     /// The work that one try of the passcode takes; nil without a passcode.
     public let cost: ScryptCost?
+    /// When the keychain locks by itself.
+    public let lockSettings: LockSettings
     /// Live items by class.
     public let itemCounts: [ItemClass: Int]
     /// Synchronizable items that were deleted and leave a trace.
@@ -41,7 +43,8 @@ extension Keychain {
             }
             return KeychainInformation(
                 storeID: storeID, created: created, device: keybag.device, keybagUUID: keybag.uuid,
-                generation: keybag.generation, cost: keybag.cost, itemCounts: counts, tombstoneCount: tombstones)
+                generation: keybag.generation, cost: keybag.cost, lockSettings: keybag.lockSettings,
+                itemCounts: counts, tombstoneCount: tombstones)
         }
     }
 

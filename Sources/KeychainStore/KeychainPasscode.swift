@@ -10,14 +10,19 @@ extension Keychain {
     /// A keychain without a passcode takes none, and ignores one that is given. Wrong passcodes are counted, and after
     /// some the next one has to wait; that hinders a person at this machine, not somebody with a copy of the file.
     ///
-    /// - Throws: `wrongPasscode`, `tooManyAttempts`, `locked` when a passcode is needed and none given, `limit`.
+    /// - Throws: `wrongPasscode`, `tooManyAttempts`, `locked` when a passcode is needed and none given, `limit`, `busy`
+    ///   when the passcode was changed meanwhile.
     public func unlock(passcode: borrowing SecretBytes?, now: Timestamp) throws(KeychainStoreError) {
         try connection.read { database throws(KeychainStoreError) in try noticeForeignChange(database) }
         guard keybag.hasPasscode else {
             classKeys.merge(try keybag.deviceOnlyKeys(deviceKey))
             return
         }
-        classKeys.merge(try tried(passcode, now))
+        let opened = keybag
+        let keys = try tried(passcode, now)
+        // Counting may have noticed another passcode, under which the key of `akpu` may be another one.
+        guard keybag.hasKeys(of: opened) else { throw .busy }
+        classKeys.merge(keys)
     }
 
     /// Forgets class keys: those that only an unlocked keychain has, or with `untilFirstUnlock` also those of items
@@ -42,6 +47,15 @@ extension Keychain {
     public func setPasscode(
         current: borrowing SecretBytes?, new: borrowing SecretBytes?, cost: ScryptCost? = defaultCost, now: Timestamp
     ) throws(KeychainStoreError) {
+        try setPasscode(current: current, new: new, cost: cost, now: now) { _, _ throws(KeychainStoreError) in }
+    }
+
+    /// Does so, and runs `beforeCommit` with the new keybag and its class keys, as the one process that changes the
+    /// file, when nothing but the commit is left; while it runs, this object still has the old ones.
+    func setPasscode(
+        current: borrowing SecretBytes?, new: borrowing SecretBytes?, cost: ScryptCost?, now: Timestamp,
+        beforeCommit: (Keybag, ClassKeys) throws(KeychainStoreError) -> Void
+    ) throws(KeychainStoreError) {
         let hasNew = try Self.checked(new)
         guard let cost = cost ?? Self.defaultCost else { throw .limit("work factor", found: 0, allowed: 20) }
         try unlock(passcode: current, now: now)
@@ -56,7 +70,7 @@ extension Keychain {
             }
             after = try Keybag.wrapping(
                 keys, uuid: before.uuid, generation: before.generation + 1, deviceKey: deviceKey, passcode: new,
-                cost: cost)
+                cost: cost, lockSettings: before.lockSettings)
         } catch {
             throw .cryptography(error)
         }
@@ -65,6 +79,7 @@ extension Keychain {
             guard keybag == before else { throw .busy }
             try StoreRecord.replace(with: after, in: database)
             if !hasNew { try Self.removePasscodeBoundItems(database) }
+            try beforeCommit(after, keys)
         }
         adopt(after, keys)
     }

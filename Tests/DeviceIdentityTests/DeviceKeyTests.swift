@@ -38,6 +38,9 @@ import Testing
         #expect(
             hex(try device.stateMACKey(context: Array("file".utf8)))
                 == "2dd51ce0da99c299d2ee3fcc6e1d5ec70c46666af2947c974ca81ac9c150eaef")
+        #expect(
+            hex(try device.sessionKey(context: bag))
+                == "725ecdbf4e1d12e14430fa924fe6e337b368a39a7866dc7f12b445ad8f817c03")
         let scrypt = SecretBytes(copying: repeatElement(0x22, count: 32))
         let expected =
             "6e3d156fcdda0e5931a6d5eb8293268e6153ced0dbf4bf297fe65f0ee5602ea6"

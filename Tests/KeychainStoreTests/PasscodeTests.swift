@@ -17,29 +17,13 @@ import Testing
         bench = try Bench()
     }
 
-    /// One item of each accessibility that the keychain takes.
-    private func fill(_ keychain: Keychain) throws -> [Accessibility: Item] {
-        var items: [Accessibility: Item] = [:]
-        for accessibility in Accessibility.allCases
-        where keychain.hasPasscode || accessibility != .whenPasscodeSetThisDeviceOnly {
-            let code = accessibility.rawValue
-            items[accessibility] = try keychain.add(
-                password(code, [.pdmn: .text(code)]), secret: code.secret, now: moment(1))
-        }
-        return items
-    }
-
-    private func readable(_ keychain: Keychain, _ items: [Accessibility: Item]) -> Set<Accessibility> {
-        Set(items.filter { (try? keychain.text(of: $1)) == $0.rawValue }.keys)
-    }
-
     @Test("a locked keychain shows attributes, opens dk and dku, and refuses the rest")
     func locked() throws {
-        let items = try fill(try bench.create(passcode: "open"))
+        let items = try bench.create(passcode: "open").fill()
         let keychain = try bench.open()
         #expect(!keychain.isUnlocked)
         #expect(try keychain.items().count == 7)
-        #expect(readable(keychain, items) == [.always, .alwaysThisDeviceOnly])
+        #expect(keychain.readable(items) == [.always, .alwaysThisDeviceOnly])
         for (accessibility, item) in items where !accessibility.isReadableWithoutPasscode {
             #expect(throws: KeychainStoreError.locked(accessibility)) { try keychain.text(of: item) }
             #expect(throws: KeychainStoreError.locked(accessibility)) {
@@ -51,28 +35,28 @@ import Testing
         }
         #expect(throws: KeychainStoreError.locked(.whenUnlocked)) { try keychain.unlock(passcode: nil, now: moment(2)) }
         try keychain.unlock(passcode: "open".secret, now: moment(2))
-        #expect(readable(keychain, items) == Set(Accessibility.allCases))
+        #expect(keychain.readable(items) == Set(Accessibility.allCases))
         keychain.lock()
         #expect(
-            readable(keychain, items)
+            keychain.readable(items)
                 == [.always, .alwaysThisDeviceOnly, .afterFirstUnlock, .afterFirstUnlockThisDeviceOnly])
         keychain.lock(untilFirstUnlock: true)
-        #expect(readable(keychain, items) == [.always, .alwaysThisDeviceOnly])
+        #expect(keychain.readable(items) == [.always, .alwaysThisDeviceOnly])
     }
 
     @Test("deleting needs no key")
     func deleteLocked() throws {
-        let items = try fill(try bench.create(passcode: "open"))
+        let items = try bench.create(passcode: "open").fill()
         let keychain = try bench.open()
         #expect(try keychain.delete(matching: ItemQuery(), now: moment(2)).items.count == items.count)
     }
 
     @Test("without a passcode everything opens at once, and akpu items are refused")
     func withoutPasscode() throws {
-        let items = try fill(try bench.create())
+        let items = try bench.create().fill()
         let keychain = try bench.open()
         #expect(keychain.isUnlocked && !keychain.hasPasscode)
-        #expect(readable(keychain, items).count == 6)
+        #expect(keychain.readable(items).count == 6)
         #expect(throws: KeychainStoreError.passcodeNotSet) {
             try keychain.add(password("x", [.pdmn: .text("akpu")]), secret: nil, now: moment(2))
         }
@@ -88,7 +72,7 @@ import Testing
 
     @Test("a wrong passcode changes nothing but the count, and the right one resets it")
     func wrongPasscode() throws {
-        let items = try fill(try bench.create(passcode: "open"))
+        let items = try bench.create(passcode: "open").fill()
         let keychain = try bench.open()
         for wrong in ["opem", "open ", "o"] {
             #expect(throws: KeychainStoreError.wrongPasscode) {
@@ -100,7 +84,7 @@ import Testing
         #expect(try keychain.items().count == 7)
         try keychain.unlock(passcode: "open".secret, now: moment(2))
         #expect(try bench.open().wrongPasscodeCount() == 0)
-        #expect(readable(keychain, items).count == 7)
+        #expect(keychain.readable(items).count == 7)
     }
 
     @Test("after some wrong passcodes each further try has to wait, longer and longer up to a bound")
@@ -135,7 +119,7 @@ import Testing
     @Test("changing the passcode touches no item, and only the new one opens")
     func change() throws {
         let keychain = try bench.create(passcode: "old")
-        let items = try fill(keychain)
+        let items = try keychain.fill()
         let before = try keychain.visit(.stored).secrets
         try keychain.setPasscode(current: "old".secret, new: "new".secret, cost: Bench.cost, now: moment(2))
         #expect(try keychain.visit(.stored).secrets == before)
@@ -143,7 +127,7 @@ import Testing
         let again = try bench.open()
         #expect(throws: KeychainStoreError.wrongPasscode) { try again.unlock(passcode: "old".secret, now: moment(3)) }
         try again.unlock(passcode: "new".secret, now: moment(3))
-        #expect(readable(again, items).count == 7)
+        #expect(again.readable(items).count == 7)
     }
 
     @Test("changing the passcode takes the old one, even of an unlocked keychain")
@@ -164,13 +148,13 @@ import Testing
     @Test("removing the passcode destroys akpu items and their key, and nothing else; a new passcode brings a new key")
     func remove() throws {
         let keychain = try bench.create(passcode: "old")
-        let items = try fill(keychain)
+        let items = try keychain.fill()
         #expect(try keychain.passcodeBoundItems().items == [try #require(items[.whenPasscodeSetThisDeviceOnly])])
         let oldKey = keychain.keybag.wrappedKeys[.whenPasscodeSetThisDeviceOnly]
         try keychain.setPasscode(current: "old".secret, new: nil, cost: Bench.cost, now: moment(2))
         let open = try bench.open()
         #expect(open.isUnlocked && !open.hasPasscode)
-        #expect(readable(open, items).count == 6)
+        #expect(open.readable(items).count == 6)
         #expect(try open.items().count == 6)
         #expect(open.keybag.wrappedKeys[.whenPasscodeSetThisDeviceOnly] == nil && oldKey != nil)
         #expect(throws: KeychainStoreError.passcodeNotSet) {
@@ -183,7 +167,7 @@ import Testing
     @Test("a change of the passcode that does not reach its commit leaves the old one working")
     func interrupted() throws {
         let keychain = try bench.create(passcode: "old")
-        let items = try fill(keychain)
+        let items = try keychain.fill()
         // Somebody reads: the commit cannot take its lock.
         let reader = try bench.open()
         let impatient = try bench.open(lockWait: .zero)
@@ -196,13 +180,13 @@ import Testing
         #expect(impatient.hasPasscode)
         let again = try bench.open()
         try again.unlock(passcode: "old".secret, now: moment(3))
-        #expect(readable(again, items).count == 7)
+        #expect(again.readable(items).count == 7)
     }
 
     @Test("killed within a change of the passcode, with a journal left, one of the two passcodes opens everything")
     func killed() throws {
         let keychain = try bench.create(passcode: "old")
-        let items = try fill(keychain)
+        let items = try keychain.fill()
         let after = try Keybag.wrapping(
             keychain.classKeys, uuid: keychain.keybag.uuid, generation: 2, deviceKey: bench.device,
             passcode: "new".secret, cost: try #require(Bench.cost))
@@ -222,7 +206,7 @@ import Testing
         #expect(try crash.folder.read("login.keychain-journal").count > 512)
         let again = try crash.open()
         try again.unlock(passcode: "old".secret, now: moment(3))
-        #expect(readable(again, items).count == 7)
+        #expect(again.readable(items).count == 7)
     }
 
     @Test("a passcode that another process sets or removes is noticed before anything is sealed")

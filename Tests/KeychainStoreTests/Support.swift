@@ -99,6 +99,24 @@ extension Keychain {
     }
 }
 
+extension Keychain {
+    /// Adds one item of each accessibility that the keychain takes; the secret is its code.
+    func fill() throws -> [Accessibility: Item] {
+        var items: [Accessibility: Item] = [:]
+        for accessibility in Accessibility.allCases
+        where hasPasscode || accessibility != .whenPasscodeSetThisDeviceOnly {
+            let code = accessibility.rawValue
+            items[accessibility] = try add(password(code, [.pdmn: .text(code)]), secret: code.secret, now: moment(1))
+        }
+        return items
+    }
+
+    /// The accessibilities whose item opens, with the right secret.
+    func readable(_ items: [Accessibility: Item]) -> Set<Accessibility> {
+        Set(items.filter { (try? text(of: $1)) == $0.rawValue }.keys)
+    }
+}
+
 /// Collects what a visit shows.
 struct Collector: ItemVisitor {
     var items: [Item] = []

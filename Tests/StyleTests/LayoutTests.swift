@@ -4,7 +4,8 @@ import Testing
 @Suite("The rules of the house, for the whole of it")
 struct LayoutTests {
     @Test(
-        "Package.swift gives each C library to exactly one target", arguments: ["CLibArchive", "CLibCrypto", "CZlib"])
+        "Package.swift gives each C library to exactly one target",
+        arguments: ["CKeyUtils", "CLibArchive", "CLibCrypto", "CZlib", "CZxcvbn"])
     func cLibrariesHaveOneUser(library: String) {
         let users = Manifest.current.dependencies.filter { $0.value.contains(library) }.map(\.key)
         #expect(users == [SourceRule.owners[library]])

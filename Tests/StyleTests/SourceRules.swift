@@ -14,7 +14,7 @@ enum SourceRule: String, CaseIterable, Sendable {
     /// The target that fences each library.
     static let owners = [
         "CLibArchive": "TarArchive", "CLibCrypto": "Cryptography", "CZlib": "GzipStreams", "CSQLite": "KeychainStore",
-        "CSystem": "Console",
+        "CKeyUtils": "KernelKeyring", "CZxcvbn": "PasscodeStrength", "CSystem": "Console",
         "GRDB": "KeychainStore", "GRDBSQLite": "KeychainStore", "ArgumentParser": "kcbackup",
     ]
     /// The targets that are programs.
@@ -23,7 +23,9 @@ enum SourceRule: String, CaseIterable, Sendable {
     /// secret must have no way into `Data`.
     static let foundationTargets = programs.union(["BackupEngine"])
     /// The targets whose business is memory, system calls or a C library.
-    static let fenceTargets: Set = ["ByteStreams", "Cryptography", "TarArchive", "GzipStreams"]
+    static let fenceTargets: Set = [
+        "ByteStreams", "Cryptography", "TarArchive", "GzipStreams", "KernelKeyring", "PasscodeStrength",
+    ]
     /// The files elsewhere that call C, each for a reason given in its first comment.
     static let fenceFiles: Set = [
         "Sources/KeychainStore/KeychainPath.swift", "Sources/KeychainStore/SQLStatement.swift",

@@ -1,0 +1,86 @@
+internal import Cryptography
+internal import DeviceIdentity
+internal import KeychainModel
+
+/// Reads the members of a keybag in their order.
+struct KeybagReader {
+    private var scanner = CanonicalScanner()
+
+    mutating func read(_ bytes: borrowing Span<UInt8>) throws -> Keybag {
+        try scanner.literal("{\"version\":", in: bytes)
+        let version = try scanner.integer(in: bytes)
+        guard version <= Keybag.version else {
+            throw KeychainStoreError.newerFormat(found: Int(version), known: Keybag.version)
+        }
+        guard version >= 1 else { throw malformed("the version is unknown") }
+        try scanner.literal(",\"uuid\":", in: bytes)
+        let spelling = try scanner.string(in: bytes)
+        guard let uuid = ItemUUID(spelling), uuid.description == spelling else { throw malformed("the UUID is wrong") }
+        try scanner.literal(",\"device\":", in: bytes)
+        let name = try scanner.string(in: bytes)
+        guard let device = DeviceID(name), device.description == name else { throw malformed("the device is wrong") }
+        try scanner.literal(",\"generation\":", in: bytes)
+        let generation = try scanner.integer(in: bytes)
+        guard generation >= 1 else { throw malformed("the generation is wrong") }
+        try scanner.literal(",\"salt\":", in: bytes)
+        let salt = try sized(Keybag.saltSize, bytes)
+        let keys = try keys(bytes)
+        var cost: ScryptCost?
+        var passcodeCode: [UInt8]?
+        if scanner.skip(",\"scrypt\":", in: bytes) {
+            // The range that may be computed is the opener's to judge, before the work is done.
+            guard let found = ScryptCost(logN: Int(clamping: try scanner.integer(in: bytes))) else {
+                throw malformed("the cost is wrong")
+            }
+            cost = found
+            try scanner.literal(",\"passcode\":", in: bytes)
+            passcodeCode = try sized(Keybag.codeSize, bytes)
+        }
+        guard (keys[.whenPasscodeSetThisDeviceOnly] != nil) == (cost != nil) else { throw malformed("keys") }
+        let lockSettings = version == 1 ? .default : try lockSettings(bytes)
+        try scanner.literal(",\"mac\":", in: bytes)
+        let deviceCode = try sized(Keybag.codeSize, bytes)
+        try scanner.literal("}", in: bytes)
+        try scanner.end(in: bytes)
+        let contents = Keybag.Contents(
+            uuid: uuid, device: device, generation: Int(generation), salt: salt, wrappedKeys: keys, cost: cost,
+            lockSettings: lockSettings)
+        return Keybag(
+            contents, passcodeCode: passcodeCode, deviceCode: deviceCode, text: bytes.indices.map { bytes[$0] })
+    }
+
+    private mutating func keys(_ bytes: borrowing Span<UInt8>) throws -> [Accessibility: [UInt8]] {
+        try scanner.literal(",\"keys\":{", in: bytes)
+        var keys: [Accessibility: [UInt8]] = [:]
+        for accessibility in Accessibility.inKeybag {
+            let member = (keys.isEmpty ? "\"" : ",\"") + accessibility.rawValue + "\":"
+            guard scanner.skip(member, in: bytes) else {
+                guard accessibility == .whenPasscodeSetThisDeviceOnly else { throw malformed("a key is missing") }
+                continue
+            }
+            keys[accessibility] = try sized(ClassKey.size + AESKeyWrap.overhead, bytes)
+        }
+        try scanner.literal("}", in: bytes)
+        return keys
+    }
+
+    private mutating func lockSettings(_ bytes: borrowing Span<UInt8>) throws -> LockSettings {
+        var lockAfter: Int?
+        if scanner.skip(",\"lockAfter\":", in: bytes) { lockAfter = Int(try scanner.integer(in: bytes)) }
+        try scanner.literal(",\"lockOnSuspend\":", in: bytes)
+        let lockOnSuspend = scanner.skip("true", in: bytes)
+        if !lockOnSuspend { try scanner.literal("false", in: bytes) }
+        // One spelling: the default settings make a keybag of version 1.
+        guard let settings = LockSettings(lockAfter: lockAfter, lockOnSuspend: lockOnSuspend), settings != .default
+        else { throw malformed("the lock settings are wrong") }
+        return settings
+    }
+
+    private mutating func sized(_ count: Int, _ bytes: borrowing Span<UInt8>) throws -> [UInt8] {
+        let value = try scanner.base64(in: bytes)
+        guard value.count == count else { throw malformed("a value has the wrong length") }
+        return value
+    }
+
+    private func malformed(_ rule: String) -> MalformedLine { MalformedLine(rule, at: scanner.position) }
+}

@@ -1,0 +1,193 @@
+import ByteStreams
+import Foundation
+import TestSupport
+import Testing
+
+@testable import KernelKeyring
+
+/// What this kernel says to a process that wants to use its key service; nil when it may.
+private let refusal: KeyRetentionFailure? = {
+    do throws(KeyRetentionFailure) {
+        _ = try KernelKeyring().read("kcbackup-test:no such key")
+        return nil
+    } catch {
+        return error
+    }
+}()
+
+@Suite("Keys in the kernel", .enabled(if: refusal == nil, "the kernel refuses keyrings here"))
+struct KernelKeyringTests {
+    private let keyring = KernelKeyring()
+    private let name = Name()
+
+    /// A name of one test, whose key goes with the test.
+    private final class Name: Sendable {
+        let text = "kcbackup-test:\(UUID().uuidString)"
+
+        deinit { try? KernelKeyring().revoke(text) }
+    }
+
+    private func payload(_ text: String) -> SecretBytes { SecretBytes(copying: text.utf8) }
+
+    private func read() throws -> String? { try keyring.text(of: name.text) }
+
+    @Test("a payload is read as it was kept, and another one takes its place")
+    func keep() throws {
+        #expect(try read() == nil)
+        try keyring.keep(name.text, payload("one"), expiresAfter: nil)
+        #expect(try read() == "one")
+        try keyring.keep(name.text, payload("a longer one"), expiresAfter: 100)
+        #expect(try read() == "a longer one")
+        try keyring.keep(name.text, SecretBytes(copying: repeatElement(7, count: 1024)), expiresAfter: nil)
+        #expect(try keyring.read(name.text)?.count == 1024)
+    }
+
+    @Test("a revoked key is gone, and revoking what is not there does nothing")
+    func revoke() throws {
+        try keyring.keep(name.text, payload("one"), expiresAfter: nil)
+        try keyring.revoke(name.text)
+        #expect(try read() == nil)
+        try keyring.revoke(name.text)
+        try keyring.keep(name.text, payload("two"), expiresAfter: nil)
+        #expect(try read() == "two")
+    }
+
+    @Test("a payload changes in its place only where there is one")
+    func replace() throws {
+        #expect(try !keyring.replace(name.text, payload("none"), expiresAfter: nil))
+        #expect(try read() == nil)
+        try keyring.keep(name.text, payload("one"), expiresAfter: 100)
+        #expect(try keyring.replace(name.text, payload("two"), expiresAfter: nil))
+        #expect(try read() == "two" && keyring.remainingSeconds(name.text) == nil)
+        try keyring.revoke(name.text)
+        #expect(try !keyring.replace(name.text, payload("three"), expiresAfter: nil))
+        #expect(try read() == nil)
+    }
+
+    @Test("a key expires when its time is over, and can be kept anew")
+    func expiry() throws {
+        try keyring.keep(name.text, payload("one"), expiresAfter: 1)
+        try waitUntilGone()
+        #expect(try !keyring.replace(name.text, payload("two"), expiresAfter: nil))
+        try keyring.expire(name.text, after: 100)
+        #expect(try read() == nil)
+        try keyring.keep(name.text, payload("three"), expiresAfter: nil)
+        #expect(try read() == "three")
+    }
+
+    @Test("the clock of a key is started anew, shortened and stopped")
+    func clock() throws {
+        try keyring.keep(name.text, payload("one"), expiresAfter: 50)
+        let first = try #require(keyring.remainingSeconds(name.text))
+        #expect((0...50).contains(first))
+        try keyring.expire(name.text, after: 31_536_000)
+        #expect(try #require(keyring.remainingSeconds(name.text)) > 31_000_000)
+        try keyring.expire(name.text, after: nil)
+        #expect(keyring.remainingSeconds(name.text) == nil)
+        #expect(try read() == "one")
+        try keyring.expire(name.text, after: 1)
+        try waitUntilGone()
+    }
+
+    /// Asks the kernel until the key is gone; a minute is far more than any of the clocks here.
+    private func waitUntilGone() throws {
+        let end = ContinuousClock.now + .seconds(60)
+        while try read() != nil {
+            guard ContinuousClock.now < end else {
+                Issue.record("the key did not expire")
+                return
+            }
+        }
+    }
+
+    @Test("threads of one process see the same key, and each replaces it whole")
+    func threads() async throws {
+        try keyring.keep(name.text, payload("start"), expiresAfter: nil)
+        let name = name.text
+        await withTaskGroup(of: Bool.self) { group in
+            for number in 0..<8 {
+                group.addTask {
+                    let text = "thread \(number)"
+                    do {
+                        for _ in 0..<20 {
+                            try KernelKeyring().keep(name, SecretBytes(copying: text.utf8), expiresAfter: 100)
+                            guard let found = try KernelKeyring().text(of: name), found.hasPrefix("thread ") else {
+                                return false
+                            }
+                        }
+                        return true
+                    } catch {
+                        return false
+                    }
+                }
+            }
+            for await isWhole in group { #expect(isWhole) }
+        }
+        try keyring.revoke(name)
+        #expect(try read() == nil)
+    }
+
+    @Test(
+        "a process of another session of the same user reaches the key, reads it and revokes it",
+        arguments: [["setsid", "-w"], ["keyctl", "session", "-"], ["env", "-i"], ["setsid", "-w", "env", "-i"]])
+    func otherSessions(wrapper: [String]) throws {
+        guard ExternalProgram.locate(wrapper[0]) != nil else { return }
+        try keyring.keep(name.text, payload("one"), expiresAfter: 600)
+        let outcome = try Probe.run(wrapper, .reads, name.text)
+        #expect(outcome == Probe.readAndRevoked, "\(outcome)")
+        #expect(try read() == nil)
+    }
+}
+
+@Suite("A kernel that refuses keys")
+struct RefusedKeyringTests {
+    @Test(
+        "a refusal comes out as one, whichever call meets it",
+        arguments: [
+            ("keyctl:error=EPERM", EPERM), ("keyctl:error=ENOSYS", ENOSYS), ("keyctl:error=EACCES", EACCES),
+            ("add_key:error=EPERM", EPERM), ("keyctl:error=EOPNOTSUPP", EOPNOTSUPP),
+        ])
+    func refused(fault: String, code: Int32) throws {
+        #expect(try Probe.run(strace(fault), .keeps, "kcbackup-test:refused") == Probe.refused + code)
+    }
+
+    @Test("a quota that is used up comes out as one")
+    func full() throws {
+        #expect(try Probe.run(strace("add_key:error=EDQUOT"), .keeps, "kcbackup-test:full") == Probe.full)
+    }
+
+    @Test("a kernel without persistent keyrings keeps keys in the user keyring", .enabled(if: refusal == nil))
+    func userKeyringAlone() throws {
+        let name = "kcbackup-test:\(UUID().uuidString)"
+        try KernelKeyring().keep(name, SecretBytes(copying: [1]), expiresAfter: 600)
+        // The first call of every operation asks for the persistent keyring; the test's own are the only ones there.
+        let outcome = try Probe.run(
+            strace("keyctl:error=EOPNOTSUPP:when=1"), .readsOnce, name)
+        #expect(outcome == Probe.readAndRevoked, "\(outcome)")
+        try KernelKeyring().revoke(name)
+    }
+
+    @Test("each failure is sorted by what one would do about it, and has words")
+    func words() {
+        #expect(KeyRetentionFailure(EPERM, doing: "x") == .refused(EPERM))
+        #expect(KeyRetentionFailure(EDQUOT, doing: "x") == .full(EDQUOT))
+        #expect(KeyRetentionFailure(ENOMEM, doing: "x") == .full(ENOMEM))
+        #expect(KeyRetentionFailure(EIO, doing: "x") == .system(EIO, doing: "x"))
+        let reasons = [EPERM, EACCES, ENOSYS, EDQUOT, ENOMEM, EIO].map { KeyRetentionFailure($0, doing: "x").reason }
+        #expect(Set(reasons).count == reasons.count)
+    }
+
+    private func strace(_ fault: String) -> [String] {
+        ["strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=keyctl,add_key", "-e", "inject=" + fault]
+    }
+}
+
+@Suite struct SuspendedTimeTests {
+    @Test("the time that the machine was suspended is no less than nothing, and stays the same while it runs")
+    func steady() {
+        let first = SuspendedTime.milliseconds()
+        #expect(first >= -1)
+        // The two clocks are read one after the other, which a busy machine may draw apart.
+        #expect(abs(SuspendedTime.milliseconds() - first) < 60_000)
+    }
+}

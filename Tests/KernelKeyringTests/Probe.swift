@@ -1,0 +1,70 @@
+import ByteStreams
+import Foundation
+import TestSupport
+import Testing
+
+@testable import KernelKeyring
+
+extension KernelKeyring {
+    /// The payload as text, which only tests may make.
+    func text(of name: String) throws -> String? {
+        switch try read(name) {
+        case .some(let payload): String(decoding: payload.bytesForTest(), as: UTF8.self)
+        case .none: nil
+        }
+    }
+}
+
+/// The test binary, run again under another program, with one test of its own that tells its result by its status.
+enum Probe {
+    enum Task: String {
+        case reads, readsOnce, keeps
+    }
+
+    /// The statuses: none of them is one of the test binary's own.
+    static let readAndRevoked: Int32 = 40
+    static let full: Int32 = 41
+    static let other: Int32 = 42
+    /// And the `errno`.
+    static let refused: Int32 = 100
+
+    static func run(_ wrapper: [String], _ task: Task, _ name: String) throws -> Int32 {
+        let binary = try #require(CommandLine.arguments.first { $0.contains(".xctest") })
+        // Through `env` behind the wrapper, since a wrapper may clear the environment.
+        let libraries = ProcessInfo.processInfo.environment["LD_LIBRARY_PATH"].map { ["LD_LIBRARY_PATH=\($0)"] } ?? []
+        let arguments =
+            wrapper.dropFirst() + ["env"] + libraries + ["KCBACKUP_PROBE=\(task.rawValue) \(name)", binary]
+            + ["--testing-library", "swift-testing", "--filter", "KernelKeyringTests.ProbeTests"]
+        return try ExternalProgram.run(wrapper[0], Array(arguments)).status
+    }
+}
+
+private let order = ProcessInfo.processInfo.environment["KCBACKUP_PROBE"]
+
+@Suite(.enabled(if: order != nil, "runs in the second process of other tests"))
+struct ProbeTests {
+    @Test("the second process says by its status what it met") func probe() throws {
+        let words = try #require(order).split(separator: " ", maxSplits: 1)
+        let name = String(words[1])
+        let keyring = KernelKeyring()
+        do {
+            switch try #require(Probe.Task(rawValue: String(words[0]))) {
+            case .reads:
+                guard try keyring.text(of: name) == "one" else { break }
+                try keyring.revoke(name)
+                guard try keyring.text(of: name) == nil else { break }
+                exit(Probe.readAndRevoked)
+            case .readsOnce:
+                if try keyring.text(of: name) == "\u{1}" { exit(Probe.readAndRevoked) }
+            case .keeps:
+                try keyring.keep(name, SecretBytes(copying: [1]), expiresAfter: 5)
+                try keyring.revoke(name)
+            }
+        } catch KeyRetentionFailure.refused(let code) {
+            exit(Probe.refused + code)
+        } catch KeyRetentionFailure.full {
+            exit(Probe.full)
+        }
+        exit(Probe.other)
+    }
+}

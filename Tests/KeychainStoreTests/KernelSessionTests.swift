@@ -1,0 +1,179 @@
+import ByteStreams
+import DeviceIdentity
+import Foundation
+import KernelKeyring
+import KeychainModel
+import TestSupport
+import Testing
+
+@testable import KeychainStore
+
+/// What this kernel says to a process that wants to use its key service; nil when it may.
+private let refusal: KeyRetentionFailure? = {
+    do throws(KeyRetentionFailure) {
+        _ = try KernelKeyring().read("kcbackup-test:no such key")
+        return nil
+    } catch {
+        return error
+    }
+}()
+
+/// The device of these tests, which a second process knows too.
+private func device() throws -> DeviceKey { try DeviceKey(secret: SecretBytes(copying: 0..<32)) }
+
+/// Sessions over the real kernel, each step seen from a second process.
+@Suite(.enabled(if: refusal == nil, "the kernel refuses keyrings here"))
+final class KernelSessionTests {
+    private let bench: Bench
+    private let items: [Accessibility: Item]
+    private let storeID: [UInt8]
+    private let session = KeychainSession()
+
+    init() throws {
+        bench = try Bench(device: device())
+        let keychain = try bench.create(passcode: "open")
+        items = try keychain.fill()
+        storeID = keychain.storeID
+    }
+
+    deinit {
+        for part in SessionPart.allCases { try? KernelKeyring().revoke(part.name(storeID)) }
+    }
+
+    /// Makes sure that a second process, and a second object of this one, read these classes and no others.
+    private func expect(
+        _ expected: Set<Accessibility>, _ sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws {
+        let keychain = try bench.open()
+        try session.resume(keychain)
+        #expect(keychain.readable(items) == expected, sourceLocation: sourceLocation)
+        let path = bench.path
+        let codes = expected.map(\.rawValue).sorted()
+        await #expect(processExitsWith: .success, sourceLocation: sourceLocation) {
+            [path = path as String, codes = codes as [String]] in
+            let keychain = try Keychain.open(
+                at: path, deviceKey: device(), lockWait: Bench.patience, minimumCost: Bench.cost)
+            try KeychainSession().resume(keychain)
+            let opened = try keychain.items().filter { (try? keychain.text(of: $0)) == $0.accessibility.rawValue }
+            guard opened.map(\.accessibility.rawValue).sorted() == codes else { exit(1) }
+        }
+    }
+
+    private func unlock(_ passcode: String = "open") throws {
+        try session.unlock(bench.open(), passcode: passcode.secret, now: moment(100))
+    }
+
+    @Test("each class is readable exactly when it should be, before and after the first unlock and locked again")
+    func states() async throws {
+        try await expect(Readable.always)
+        try unlock()
+        try await expect(Readable.all)
+        try session.lock(bench.open())
+        try await expect(Readable.afterFirstUnlock)
+        try unlock()
+        try session.lock(bench.open(), untilFirstUnlock: true)
+        try await expect(Readable.always)
+    }
+
+    @Test("another process unlocks and locks for all")
+    func otherProcess() async throws {
+        let path = bench.path
+        await #expect(processExitsWith: .success) { [path = path as String] in
+            let keychain = try Keychain.open(
+                at: path, deviceKey: device(), lockWait: Bench.patience, minimumCost: Bench.cost)
+            try KeychainSession().unlock(keychain, passcode: "open".secret, now: moment(100))
+        }
+        try await expect(Readable.all)
+        let mine = try bench.open()
+        try session.resume(mine)
+        await #expect(processExitsWith: .success) { [path = path as String] in
+            let keychain = try Keychain.open(
+                at: path, deviceKey: device(), lockWait: Bench.patience, minimumCost: Bench.cost)
+            try KeychainSession().lock(keychain)
+        }
+        #expect(try session.resume(mine) == .locked)
+        #expect(mine.readable(items) == Readable.afterFirstUnlock)
+    }
+
+    @Test("the keychain locks when its time is over, and what is readable after the first unlock stays readable")
+    func timeout() async throws {
+        try unlock()
+        let keychain = try bench.open()
+        try session.resume(keychain)
+        try session.setLockSettings(try #require(LockSettings(lockAfter: 1, lockOnSuspend: true)), of: keychain)
+        let name = SessionPart.unlocked.name(storeID)
+        let end = ContinuousClock.now + .seconds(60)
+        var isKept = true
+        while isKept, ContinuousClock.now < end {
+            switch try KernelKeyring().read(name) {
+            case .some: break
+            case .none: isKept = false
+            }
+        }
+        #expect(!isKept)
+        try await expect(Readable.afterFirstUnlock)
+    }
+
+    @Test("a passcode that another process changes leaves the session unlocked, one that it removes ends it")
+    func passcode() async throws {
+        try unlock()
+        let path = bench.path
+        await #expect(processExitsWith: .success) { [path = path as String] in
+            let keychain = try Keychain.open(
+                at: path, deviceKey: device(), lockWait: Bench.patience, minimumCost: Bench.cost)
+            try KeychainSession().setPasscode(
+                keychain, current: "open".secret, new: "new".secret, cost: Bench.cost, now: moment(100))
+        }
+        try await expect(Readable.all)
+        // Without a session at hand: what is kept does not fit any more.
+        try bench.open().setPasscode(current: "new".secret, new: "newer".secret, cost: Bench.cost, now: moment(101))
+        try await expect(Readable.always)
+        try unlock("newer")
+        try session.setPasscode(bench.open(), current: "newer".secret, new: nil, cost: Bench.cost, now: moment(102))
+        for part in SessionPart.allCases { #expect(try isGone(part)) }
+        try await expect(Readable.all.subtracting([.whenPasscodeSetThisDeviceOnly]))
+    }
+
+    @Test("five wrong passcodes in a row revoke what is kept")
+    func wrongPasscodes() async throws {
+        try unlock()
+        for second in Int64(101)...105 {
+            #expect(throws: KeychainStoreError.wrongPasscode) {
+                try session.unlock(bench.open(), passcode: "bad".secret, now: moment(second))
+            }
+        }
+        for part in SessionPart.allCases { #expect(try isGone(part)) }
+        try await expect(Readable.always)
+    }
+
+    @Test("a payload that somebody changed in the kernel counts as locked, and is revoked")
+    func tampered() async throws {
+        try unlock()
+        let name = SessionPart.unlocked.name(storeID)
+        var payload: [UInt8] = []
+        switch try KernelKeyring().read(name) {
+        case .some(let kept): payload = kept.bytesForTest()
+        case .none: Issue.record("nothing is kept")
+        }
+        payload[20] ^= 1
+        #expect(try KernelKeyring().replace(name, SecretBytes(copying: payload), expiresAfter: 300))
+        try await expect(Readable.afterFirstUnlock)
+        #expect(try isGone(.unlocked) && !isGone(.firstUnlock))
+    }
+
+    @Test("the status tells the time that is left, and the machine's real clocks lock nothing that is awake")
+    func status() throws {
+        try unlock()
+        let status = try session.status(bench.open(), now: moment(101))
+        #expect(status.state == .unlocked)
+        // Nil where the list of keys is hidden, as in containers.
+        if let seconds = status.secondsUntilLock { #expect((0...300).contains(seconds)) }
+    }
+
+    private func isGone(_ part: SessionPart) throws -> Bool {
+        switch try KernelKeyring().read(part.name(storeID)) {
+        case .some: false
+        case .none: true
+        }
+    }
+}

@@ -1,0 +1,135 @@
+import ByteStreams
+import Foundation
+import KernelKeyring
+import KeychainModel
+import TestSupport
+import Testing
+
+@testable import KeychainStore
+
+/// What a session does when the kernel does not.
+@Suite struct SessionFailureTests {
+    private let bench: Bench
+    private let memory = MemoryRetention()
+    private let session: KeychainSession
+
+    init() throws {
+        bench = try Bench()
+        session = KeychainSession(retention: memory) { 0 }
+    }
+
+    private func failure(_ code: Int32, _ doing: String = "using") -> KeychainStoreError {
+        .file(FileFailure("kernel keyring", .system(code, doing: doing)))
+    }
+
+    @Test("where the kernel refuses, each object is unlocked by itself, and the status says why")
+    func refused() throws {
+        let items = try bench.create(passcode: "open").fill()
+        memory.fail("*", .refused(EPERM))
+        let keychain = try bench.open()
+        #expect(try session.resume(keychain) == .lockedUntilFirstUnlock)
+        try session.unlock(keychain, passcode: "open".secret, now: moment(10))
+        #expect(try session.resume(keychain) == .unlocked)
+        #expect(keychain.readable(items) == Readable.all)
+        let status = try session.status(keychain, now: moment(11))
+        #expect(status.refusal == .refused(EPERM) && status.state == .unlocked && status.secondsUntilLock == nil)
+        #expect(try session.resume(bench.open()) == .lockedUntilFirstUnlock)
+        try session.setLockSettings(try #require(LockSettings(lockAfter: 5, lockOnSuspend: true)), of: keychain)
+        try session.setPasscode(
+            keychain, current: "open".secret, new: "new".secret, cost: Bench.cost, now: moment(12))
+        #expect(keychain.readable(items) == Readable.all)
+        for second in Int64(13)...17 {
+            #expect(throws: KeychainStoreError.wrongPasscode) {
+                try session.unlock(keychain, passcode: "bad".secret, now: moment(second))
+            }
+        }
+        #expect(try session.resume(keychain) == .lockedUntilFirstUnlock)
+    }
+
+    @Test("a lock that the kernel does not carry out is an error, and the object is locked all the same")
+    func lockFails() throws {
+        let items = try bench.create(passcode: "open").fill()
+        let keychain = try bench.open()
+        try session.unlock(keychain, passcode: "open".secret, now: moment(10))
+        memory.fail("revoke", .system(EIO, doing: "revoking a key"))
+        #expect(throws: failure(EIO, "revoking a key in")) { try session.lock(keychain, untilFirstUnlock: true) }
+        #expect(keychain.readable(items) == Readable.always)
+        #expect(memory.takeCalls().suffix(2) == ["revoke unlocked", "revoke first-unlock"])
+        memory.fail("revoke", .refused(EACCES))
+        #expect(throws: failure(EACCES)) { try session.lock(keychain) }
+    }
+
+    @Test("what cannot be kept is told, and what cannot be looked at is no lock")
+    func otherFailures() throws {
+        let items = try bench.create(passcode: "open").fill()
+        let keychain = try bench.open()
+        memory.fail("keep", .full(EDQUOT))
+        #expect(throws: failure(EDQUOT)) {
+            try session.unlock(keychain, passcode: "open".secret, now: moment(10))
+        }
+        #expect(keychain.readable(items) == Readable.all && memory.parts == [])
+        memory.fail("read", .system(EIO, doing: "reading a key"))
+        #expect(throws: failure(EIO, "reading a key in")) { try session.resume(keychain) }
+        #expect(throws: failure(EIO, "reading a key in")) { _ = try session.status(keychain, now: moment(11)) }
+    }
+
+    @Test("a session that cannot be carried over leaves the passcode as it was", arguments: ["replace", "revoke"])
+    func setPasscodeFails(verb: String) throws {
+        let items = try bench.create(passcode: "open").fill()
+        try session.unlock(bench.open(), passcode: "open".secret, now: moment(10))
+        memory.fail(verb, .system(EIO, doing: "trying"))
+        let keychain = try bench.open()
+        #expect(throws: failure(EIO, "trying in")) {
+            try session.setPasscode(
+                keychain, current: "open".secret, new: verb == "replace" ? "new".secret : nil, cost: Bench.cost,
+                now: moment(11))
+        }
+        #expect(keychain.hasPasscode && keychain.keybag.generation == 1)
+        let again = try bench.open()
+        try again.unlock(passcode: "open".secret, now: moment(12))
+        #expect(again.readable(items) == Readable.all)
+    }
+
+    @Test("settings that the session cannot follow are not set")
+    func setLockSettingsFails() throws {
+        _ = try bench.create(passcode: "open")
+        let keychain = try bench.open()
+        try session.unlock(keychain, passcode: "open".secret, now: moment(10))
+        memory.fail("replace", .full(ENOMEM))
+        let settings = try #require(LockSettings(lockAfter: 5, lockOnSuspend: false))
+        #expect(throws: failure(ENOMEM)) { try session.setLockSettings(settings, of: keychain) }
+        #expect(try keychain.lockSettings == .default && bench.open().lockSettings == .default)
+    }
+
+    @Test("a session that cannot be revoked after five wrong passcodes is told, and not used")
+    func revokeAfterGuesses() throws {
+        let items = try bench.create(passcode: "open").fill()
+        let keychain = try bench.open()
+        try session.unlock(keychain, passcode: "open".secret, now: moment(10))
+        memory.fail("revoke", .system(EIO, doing: "revoking a key"))
+        for second in Int64(11)...14 {
+            #expect(throws: KeychainStoreError.wrongPasscode) {
+                try session.unlock(keychain, passcode: "bad".secret, now: moment(second))
+            }
+        }
+        #expect(throws: failure(EIO, "revoking a key in")) {
+            try session.unlock(keychain, passcode: "bad".secret, now: moment(15))
+        }
+        #expect(keychain.readable(items) == Readable.always)
+        #expect(throws: failure(EIO, "revoking a key in")) { try session.resume(bench.open()) }
+    }
+
+    @Test("the status tells the count of wrong passcodes and the wait")
+    func status() throws {
+        _ = try bench.create(passcode: "open")
+        for second in Int64(1)...5 {
+            #expect(throws: KeychainStoreError.wrongPasscode) {
+                try session.unlock(bench.open(), passcode: "bad".secret, now: moment(second))
+            }
+        }
+        let status = try session.status(bench.open(), now: moment(6))
+        #expect(status.wrongPasscodeCount == 5 && status.secondsUntilNextTry == 1 && status.refusal == nil)
+        #expect(try session.status(bench.open(), now: moment(7)).secondsUntilNextTry == nil)
+        #expect(status.state == .lockedUntilFirstUnlock && status.hasPasscode && status.settings == .default)
+    }
+}
