@@ -84,8 +84,8 @@ let package = Package(
         .executableTarget(
             name: "SecurityCommand",
             dependencies: [
-                "SecurityStatus", "ByteStreams", "Cryptography", "DeviceIdentity", "KeychainModel", "KeychainStore",
-                "LocalKeychains", "Console",
+                "SecurityStatus", "ByteStreams", "Cryptography", "DeviceIdentity", "KernelKeyring", "KeychainModel",
+                "KeychainStore", "LocalKeychains", "Console",
             ],
             swiftSettings: settings),
 
@@ -117,8 +117,8 @@ let package = Package(
         tests(
             "SecurityCommand",
             [
-                "SecurityStatus", "ByteStreams", "Cryptography", "DeviceIdentity", "KeychainModel", "KeychainStore",
-                "LocalKeychains", "Console",
+                "SecurityStatus", "ByteStreams", "Cryptography", "DeviceIdentity", "KernelKeyring", "KeychainModel",
+                "KeychainStore", "LocalKeychains", "Console",
             ],
             exclude: ["Listings", "Stories"]),
         .testTarget(name: "StyleTests", dependencies: ["TestSupport"], swiftSettings: settings),

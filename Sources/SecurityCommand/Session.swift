@@ -57,6 +57,13 @@ final class Session {
                 + "out, or give -w last, to be asked for it\n")
     }
 
+    /// Says what a keychain without a password means.
+    func warnOfNoPassword() {
+        message(
+            "security: warning: without a password, whoever can use your account on this device can read this keychain\n"
+        )
+    }
+
     /// Foreign text for standard output: as it is in a file or a pipe, harmless on a terminal.
     func shown(_ text: String) -> String { world.terminal.showsOutput ? displayed(text) : text }
 

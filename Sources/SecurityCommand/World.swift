@@ -25,6 +25,8 @@ struct World {
     var output: any TextOutput
     /// Where everything else goes.
     var messages: any TextOutput
+    /// What stays unlocked between commands.
+    var keychainSession: KeychainSession
     /// The work that one try of a new keychain's password takes.
     var cost: ScryptCost?
     /// The lowest cost believed when a keychain is opened; nil for the lower end of `Keybag.costRange`.
@@ -44,6 +46,7 @@ struct World {
             input: Descriptor.standardInput,
             output: Descriptor.standardOutput,
             messages: Descriptor.standardError,
+            keychainSession: KeychainSession(),
             cost: Keychain.defaultCost)
     }
 

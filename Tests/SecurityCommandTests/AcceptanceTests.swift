@@ -67,6 +67,7 @@ struct AcceptanceTests {
         try keychain.add(
             ItemDraft(itemClass: .internetPassword, attributes: attributes([.acct: .text("me"), .srvr: .text("h")])),
             secret: SecretBytes(copying: Array("hidden".utf8)), now: now)
+        #expect(status("lock-keychain") == 0)
         for kind in ["symmetric", "public", "private"] { #expect(status("find-key -t \(kind)") == 0) }
         for command in ["find-generic-password", "find-internet-password"] {
             #expect(status("\(command) -a me") == 0)
@@ -78,14 +79,100 @@ struct AcceptanceTests {
                 #expect(!outcome.text.contains("hidden"))
             }
             #expect(status("\(command) -a me -w", typed: ["wrong"]) == 51)
+            #expect(status("\(command) -a me -w") == 36)
             let asked = home.run(
                 [command, "-a", "me", "-w"], terminal: ScriptedTerminal(answers: ["walnut"]))
             #expect(asked.text == "hidden\n")
             #expect(asked.terminal.asked == ["password to unlock login: "])
+            #expect(home.run("\(command) -a me -w").text == "hidden\n")
+            #expect(status("lock-keychain") == 0)
         }
         #expect(home.run("dump-keychain").text.split(separator: "\n").count { $0.hasPrefix("class: ") } == 5)
         #expect(status("dump-keychain -d") == 36)
         #expect(home.run("dump-keychain -d").text == "")
+    }
+
+    @Test("kc-02: a wrong password, or none without anybody to ask, leaves a keychain locked; the right one unlocks it")
+    func kc02Unlock() throws {
+        try home.keychain("login", password: "walnut")
+        #expect(status("add-generic-password -a me -s s -w hidden") == 0)
+        #expect(status("lock-keychain login.keychain") == 0)
+        for (line, typed, expected) in [
+            ("unlock-keychain", nil, 36), ("unlock-keychain -u", nil, 36), ("unlock-keychain -p wrong", nil, 51),
+            ("unlock-keychain", ["wrong"], 51), ("find-generic-password -wa me", nil, 36),
+            ("unlock-keychain -p walnut", nil, 0), ("unlock-keychain -u", nil, 0),
+            ("find-generic-password -wa me", nil, 0), ("unlock-keychain -p wrong", nil, 51),
+            ("find-generic-password -wa me", nil, 0), ("lock-keychain -a", nil, 0),
+            ("find-generic-password -wa me", nil, 36), ("unlock-keychain", ["walnut"], 0),
+            ("find-generic-password -wa me", nil, 0),
+        ] as [(String, [String]?, Int32)] {
+            #expect(status(line, typed: typed) == expected, "\(line)")
+        }
+        #expect(
+            home.run("unlock-keychain -p wrong login.keychain").messages.hasSuffix(
+                "security: SecKeychainUnlock login.keychain: The user name or passphrase you entered is not correct.\n")
+        )
+        #expect(home.run("unlock-keychain -p wrong").messages.contains("security: SecKeychainUnlock <NULL>: "))
+    }
+
+    @Test("kc-03: the status of a keychain shows while it is unlocked, and asks for the password otherwise")
+    func kc03Status() throws {
+        try home.keychain("login", password: "walnut")
+        #expect(home.run("show-keychain-info").messages == "Keychain \"<NULL>\" lock-on-sleep timeout=300s\n")
+        #expect(status("set-keychain-settings login") == 0)
+        #expect(home.run("show-keychain-info login").messages == "Keychain \"login\" no-timeout\n")
+        #expect(status("set-keychain-settings -lut 7200") == 0)
+        #expect(home.run("show-keychain-info").messages == "Keychain \"<NULL>\" lock-on-sleep timeout=7200s\n")
+        #expect(status("set-keychain-settings -t 1") == 0)
+        #expect(home.run("show-keychain-info").messages == "Keychain \"<NULL>\" timeout=1s\n")
+        #expect(status("lock-keychain") == 0)
+        let locked = home.run("show-keychain-info login.keychain")
+        #expect(locked.status == 36)
+        #expect(
+            locked.messages
+                == "security: SecKeychainCopySettings login.keychain: User interaction is not allowed.\n")
+        #expect(status("set-keychain-settings -t 60") == 36)
+        #expect(status("show-keychain-info", typed: ["walnut"]) == 0)
+        #expect(status("show-keychain-info nosuch") == 50)
+        for value in ["0", "-5", "x", "31536001"] {
+            #expect(home.run(["set-keychain-settings", "-t", value]).status == 2, "\(value)")
+        }
+    }
+
+    @Test("kc-45: the password changes with the right old one alone, locked or not")
+    func kc45ChangePassword() throws {
+        try home.keychain("login", password: "walnut")
+        #expect(status("add-generic-password -a me -s s -w hidden") == 0)
+        #expect(status("lock-keychain") == 0)
+        #expect(status("set-keychain-password -o wrong -p new") == 51)
+        #expect(status("set-keychain-password -p new") == 36)
+        #expect(status("unlock-keychain -p walnut") == 0)
+        #expect(status("set-keychain-password -o wrong -p new") == 51)
+        #expect(status("set-keychain-password -p new") == 51)
+        #expect(status("set-keychain-password -o walnut -p second") == 0)
+        // What was unlocked stays so.
+        #expect(home.run("find-generic-password -wa me").text == "hidden\n")
+        #expect(status("lock-keychain") == 0)
+        #expect(status("unlock-keychain -p walnut") == 51)
+        #expect(status("set-keychain-password -o second -p third") == 0)
+        #expect(status("unlock-keychain -p third") == 0)
+        // Typed.
+        let typed = home.run(
+            ["set-keychain-password"], terminal: ScriptedTerminal(answers: ["third", "a", "b", "fourth", "fourth"]))
+        #expect(typed.status == 0)
+        #expect(typed.messages == "try again\n")
+        #expect(
+            typed.terminal.asked == [
+                "Old Password: ", "New Password: ", "Retype New Password: ", "New Password: ",
+                "Retype New Password: ",
+            ])
+        #expect(status("set-keychain-password", typed: ["third"]) == 51)
+        // None any more, and one again.
+        #expect(home.run(["set-keychain-password", "-o", "fourth", "-p", ""]).status == 0)
+        #expect(home.run("lock-keychain").messages.contains("has no password, so it is never locked"))
+        #expect(home.run("find-generic-password -wa me").text == "hidden\n")
+        #expect(status("set-keychain-password -p fifth") == 0)
+        #expect(status("find-generic-password -wa me") == 36)
     }
 
     @Test("kc-10: an item is added once, and what was added comes back")

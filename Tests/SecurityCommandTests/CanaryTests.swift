@@ -11,7 +11,8 @@ struct SecurityCanaryTests {
 
     @Test("No command, right or wrong, tells a password that it was given, and no file holds one in the clear")
     func secretsAreNotTold() throws {
-        let home = try TestHome()
+        // Where the kernel keeps nothing, so that every command has to ask.
+        let home = try TestHome(retention: RefusingRetention())
         var told = ""
         func run(_ line: String, _ more: [String] = [], typed: [String]? = nil) -> Int32 {
             let words = line.split(separator: " ").map(String.init) + more
@@ -39,6 +40,13 @@ struct SecurityCanaryTests {
         #expect(run("find-generic-password -a a -g") == 36)
         #expect(run("find-generic-password -a a -w", typed: [content]) == 51)
         #expect(run("dump-keychain -r") == 0)
+        #expect(run("unlock-keychain -p", [password]) == 0)
+        #expect(run("unlock-keychain -p", [content]) == 51)
+        #expect(run("unlock-keychain", typed: [content]) == 51)
+        #expect(run("set-keychain-password", typed: [password, content, password]) == 128)
+        #expect(run("set-keychain-password -p", [content]) == 36)
+        #expect(run("set-keychain-password typed -o", [password, "-p", content]) == 2)
+        #expect(run("set-keychain-password -o", [password, "-p", content, "typed"]) == 0)
         #expect(run("delete-generic-password -a b") == 0)
         for canary in [password, content, hexadecimal] { #expect(!told.contains(canary), "\(canary)") }
 

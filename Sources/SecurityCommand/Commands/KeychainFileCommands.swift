@@ -69,14 +69,15 @@ extension Session {
         var passcode: SecretBytes? = password
         if passcode?.isEmpty == true {
             passcode = nil
-            message(
-                "security: warning: without a password, whoever can use your account on this device can read this "
-                    + "keychain\n")
+            warnOfNoPassword()
         }
         let device = try world.device.keyOrFirst().key
         if local.isNamed { try Path.makeFolder(world.dataFolder.keychains) }
-        _ = try Keychain.create(at: local.path, deviceKey: device, passcode: passcode, cost: world.cost, now: now)
+        let keychain = try Keychain.create(
+            at: local.path, deviceKey: device, passcode: passcode, cost: world.cost, now: now)
         if lists != before { try lists.save(to: world.dataFolder) }
+        // As on macOS, a new keychain is unlocked.
+        try world.keychainSession.unlock(keychain, passcode: passcode, now: now)
     }
 
     fileprivate func deleteKeychain(_ local: LocalKeychain) throws {
@@ -86,6 +87,7 @@ extension Session {
         if let keychain = try openForDeletion(local) {
             // Within a change, so that nobody else is writing to it.
             try keychain.importItems { _ in try remove(local) }
+            forget(keychain)
         } else {
             try remove(local)
         }
@@ -105,6 +107,16 @@ extension Session {
             case .damaged, .notAKeychain, .otherDevice: return nil
             default: throw error
             }
+        }
+    }
+
+    /// Takes what is unlocked of a deleted keychain out of the kernel; where that refuses, nothing is there.
+    private func forget(_ keychain: Keychain) {
+        do {
+            try world.keychainSession.lock(keychain, untilFirstUnlock: true)
+        } catch {
+            let status = try? world.keychainSession.status(keychain, now: now)
+            if status?.refusal == nil { note("its keys may stay in the memory of the kernel until they expire") }
         }
     }
 

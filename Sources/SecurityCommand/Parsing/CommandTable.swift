@@ -2,6 +2,7 @@ extension Command {
     /// All commands, in the order of the usage.
     static let all: [Command] = [
         .help, .listKeychains, .defaultKeychain, .loginKeychain, .createKeychain, .deleteKeychain,
+        .lockKeychain, .unlockKeychain, .setKeychainSettings, .setKeychainPassword, .showKeychainInfo,
         .addGenericPassword, .addInternetPassword, .findGenericPassword, .findInternetPassword,
         .deleteGenericPassword, .deleteInternetPassword, .findKey, .dumpKeychain, .error,
     ]

@@ -27,16 +27,18 @@ extension Session {
 
     /// Asks for a new password, twice.
     ///
-    /// - Parameter what: what it is for, as in "new keychain".
+    /// - Parameter mismatch: what is said when the two differ.
     /// - Throws: `errSecInteractionNotAllowed` where there is nobody to ask, `TerminalFailure`, `Failure` when the two
     ///   differ three times.
-    func askForNewPassword(_ first: String, _ second: String) throws -> SecretBytes {
+    func askForNewPassword(
+        _ first: String, _ second: String, mismatch: String = "passwords don't match"
+    ) throws -> SecretBytes {
         guard world.terminal.isAttended else { throw SecurityStatus.interactionNotAllowed }
         for _ in 0..<Self.tries {
             let password = try world.terminal.readSecret(first)
             let again = try world.terminal.readSecret(second)
             if constantTimeEqual(password, again) { return password }
-            message("passwords don't match\n")
+            message(mismatch + "\n")
         }
         throw Failure(saying: "the passwords differ; nothing was changed")
     }

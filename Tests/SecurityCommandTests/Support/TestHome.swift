@@ -3,6 +3,7 @@ import Console
 import Cryptography
 import DeviceIdentity
 import Foundation
+import KernelKeyring
 import KeychainModel
 import KeychainStore
 import LocalKeychains
@@ -15,6 +16,9 @@ import TestSupport
 final class TestHome: Sendable {
     let folder: TemporaryFolder
     private let time = Atomic<Int64>(0)
+    private let retention: any KeyRetention
+    /// How long the machine has slept, in milliseconds.
+    let slept = Atomic<Int64>(0)
 
     /// What one run left.
     struct Outcome {
@@ -28,7 +32,9 @@ final class TestHome: Sendable {
     /// The least work that is valid: guessing is no subject of these tests.
     static let cost = ScryptCost(logN: 1)
 
-    init() throws {
+    /// Makes an empty home, with a place for what stays unlocked.
+    init(retention: any KeyRetention = MemoryRetention()) throws {
+        self.retention = retention
         folder = try TemporaryFolder()
         for name in ["home", "work"] { try Path.makeFolder(folder.path(name)) }
         try folder.write("machine-id", Array("0123456789abcdef0123456789abcdef\n".utf8), mode: 0o644)
@@ -46,7 +52,10 @@ final class TestHome: Sendable {
         return World(
             clock: { now ?? .reference }, environment: ["PATH": "/usr/bin:/bin"], home: folder.path("home"),
             workingFolder: folder.path("work"), machineIDPath: folder.path("machine-id"), terminal: terminal,
-            input: ScriptedInput(input), output: CollectedOutput(), messages: CollectedOutput(), cost: Self.cost,
+            input: ScriptedInput(input), output: CollectedOutput(), messages: CollectedOutput(),
+            keychainSession: KeychainSession(
+                retention: retention, suspendedTime: { self.slept.load(ordering: .relaxed) }),
+            cost: Self.cost,
             lowestCost: Self.cost)
     }
 
