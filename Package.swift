@@ -57,6 +57,7 @@ let package = Package(
         library("KernelKeyring", ["ByteStreams", "CKeyUtils"]),
         library("PasscodeStrength", ["ByteStreams", "CZxcvbn"]),
         library("KeychainModel", ["ByteStreams"]),
+        library("CertificateItems", ["ByteStreams", "Cryptography", "KeychainModel"]),
         library(
             "KeychainStore",
             ["ByteStreams", "Cryptography", "DeviceIdentity", "KernelKeyring", "KeychainModel", "CSQLite", grdb]),
@@ -100,6 +101,7 @@ let package = Package(
         tests("KernelKeyring"),
         tests("PasscodeStrength"),
         tests("KeychainModel"),
+        tests("CertificateItems", ["ByteStreams", "Cryptography", "KeychainModel"]),
         tests("KeychainStore", ["KernelKeyring", grdb]),
         tests("LocalKeychains", ["ByteStreams", "DeviceIdentity", "KeychainModel", "KeychainStore"]),
         tests("Console", ["ByteStreams"]),

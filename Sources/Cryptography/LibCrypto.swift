@@ -15,6 +15,7 @@ public enum CryptographyFailure: Error, Hashable, Sendable {
 ///
 /// Fetching an algorithm costs more than using it, so each is fetched on first use and kept for the process's life.
 @safe enum LibCrypto {
+    nonisolated(unsafe) static let sha1 = unsafe EVP_MD_fetch(nil, "SHA1", nil)
     nonisolated(unsafe) static let sha256 = unsafe EVP_MD_fetch(nil, "SHA256", nil)
     nonisolated(unsafe) static let sha512 = unsafe EVP_MD_fetch(nil, "SHA512", nil)
     nonisolated(unsafe) static let hmac = unsafe EVP_MAC_fetch(nil, "HMAC", nil)

@@ -1,0 +1,33 @@
+import CertificateItems
+import Cryptography
+import Foundation
+import KeychainModel
+import TestSupport
+import Testing
+
+@Suite struct CertificateDraftTests {
+    /// The sample items of one class, by their labels.
+    static func sampleItems(_ itemClass: ItemClass) throws -> [String: ItemDraft] {
+        let path = OpenSSLCommand.samples + "/../keychain.jsonl"
+        let lines = try Data(contentsOf: URL(filePath: path)).split(separator: UInt8(ascii: "\n"))
+        var drafts: [String: ItemDraft] = [:]
+        for line in lines {
+            let draft = try ImportLine([UInt8](line).span).draft
+            if draft.itemClass == itemClass, let label = draft.attributes.text(.labl) { drafts[label] = draft }
+        }
+        return drafts
+    }
+
+    @Test("a sample certificate gives the attributes of its sample item", arguments: ["authority", "web", "mail"])
+    func samples(name: String) throws {
+        let pem = try [UInt8](Data(contentsOf: URL(filePath: OpenSSLCommand.samples + "/\(name).pem")))
+        let certificate = try X509Certificate(pem: pem.span)
+        let draft = ItemDraft(certificate: certificate)
+        var expected = try #require(Self.sampleItems(.certificate)[certificate.subjectSummary ?? ""])
+        // Where the item goes is not the certificate's business.
+        for code in [AttributeCode.agrp, .pdmn] { expected.attributes[code] = nil }
+        #expect(draft == expected)
+        #expect(certificate.keychainSecret.bytesForTest() == certificate.der)
+        #expect(ItemDraft(certificate: certificate, label: "mine").attributes.text(.labl) == "mine")
+    }
+}
