@@ -24,13 +24,13 @@ struct CertificateTests {
 
     private func addAll() throws {
         for name in ["authority", "web", "mail"] {
-            #expect(program.add([kSecValueRef: try #require(SampleCertificates.object(name))]) == errSecSuccess)
+            #expect(program.add([kSecValueRef: try SampleCertificates.object(name)]) == errSecSuccess)
         }
     }
 
     @Test("A certificate is added as an object or as data, and is one item either way", arguments: [true, false])
     func addOnce(asObject: Bool) throws {
-        let object = try #require(SampleCertificates.object("mail"))
+        let object = try SampleCertificates.object("mail")
         let data = try SampleCertificates.der("mail")
         let byObject: [String: Any] = [kSecValueRef: object]
         let byData = with([kSecValueData: data])
@@ -45,11 +45,11 @@ struct CertificateTests {
 
     @Test("An added certificate comes back in the shapes of the return keys")
     func shapes() throws {
-        let object = try #require(SampleCertificates.object("mail"))
+        let object = try SampleCertificates.object("mail")
         func added(_ keys: String...) throws -> AnyObject? {
             _ = program.delete(certificates)
-            let query = [kSecValueRef: object as Any].merging(keys.map { ($0, true) }) { $1 }
-            let (status, result) = program.adding(query)
+            let query: [String: Any] = [kSecValueRef: object]
+            let (status, result) = program.adding(query.merging(keys.map { ($0, true) }) { $1 })
             #expect(status == errSecSuccess)
             return result
         }
@@ -71,7 +71,7 @@ struct CertificateTests {
 
     @Test("The attributes of a certificate's item are what stands in the certificate")
     func attributes() throws {
-        let object = try #require(SampleCertificates.object("mail"))
+        let object = try SampleCertificates.object("mail")
         #expect(program.add([kSecValueRef: object]) == errSecSuccess)
         let attributes = try #require(program.attributes(certificates))
         #expect(attributes[kSecAttrCertificateType] as? Int == 3)
@@ -93,7 +93,7 @@ struct CertificateTests {
 
     @Test("A certificate is readable while the keychain is locked, and can be given a stricter accessibility")
     func locked() throws {
-        let object = try #require(SampleCertificates.object("web"))
+        let object = try SampleCertificates.object("web")
         #expect(program.add([kSecValueRef: object]) == errSecSuccess)
         program.lock(.beforeFirstUnlock)
         #expect(program.find(with([kSecReturnRef: true])).1 as? SecCertificate == object)
@@ -107,7 +107,7 @@ struct CertificateTests {
     @Test("An object finds, changes and deletes its own item alone")
     func byObject() throws {
         try addAll()
-        let mail = try #require(SampleCertificates.object("mail"))
+        let mail = try SampleCertificates.object("mail")
         #expect(program.update([kSecValueRef: mail], [kSecAttrLabel: "Grace"]) == errSecSuccess)
         #expect(program.attributes([kSecValueRef: mail])?[kSecAttrLabel] as? String == "Grace")
         #expect(program.delete([kSecValueRef: mail]) == errSecSuccess)
@@ -125,7 +125,7 @@ struct CertificateTests {
         // A certificate without any address is for everybody.
         #expect(found([kSecMatchEmailAddressIfPresent: "Grace@example.org"]).contains("mail.example.org"))
         #expect(found([kSecMatchEmailAddressIfPresent: "eve@example.org"]) == [root, "www.example.com"])
-        let authority = try #require(SampleCertificates.object("authority"))
+        let authority = try SampleCertificates.object("authority")
         let name = try #require(SecCertificateCopyNormalizedSubjectSequence(authority))
         #expect(found([kSecMatchIssuers: [name]]) == [root, "www.example.com", "mail.example.org"])
         #expect(found([kSecMatchIssuers: [Data([1])]]) == [] && found([kSecMatchIssuers: [Data]()]) == [])
@@ -153,7 +153,7 @@ struct CertificateTests {
 
     @Test("The functions of a certificate say what stands in it; bytes that are none make none")
     func functions() throws {
-        let mail = try #require(SampleCertificates.object("mail"))
+        let mail = try SampleCertificates.object("mail")
         var name: CFString?
         #expect(SecCertificateCopyCommonName(mail, &name) == errSecSuccess && name == "mail.example.org")
         var addresses: CFArray?

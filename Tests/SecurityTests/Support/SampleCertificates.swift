@@ -1,6 +1,7 @@
 import Cryptography
 import Foundation
 import TestSupport
+import Testing
 
 @testable import Security
 
@@ -17,8 +18,8 @@ enum SampleCertificates {
     }
 
     /// A certificate as an object.
-    static func object(_ name: String) throws -> SecCertificate? {
-        SecCertificateCreateWithData(kCFAllocatorDefault, try der(name) as CFData)
+    static func object(_ name: String) throws -> SecCertificate {
+        try #require(SecCertificateCreateWithData(kCFAllocatorDefault, try der(name) as CFData))
     }
 
     /// The private key of a certificate.
