@@ -7,7 +7,8 @@ SWIFTFLAGS ?=
 
 # What is to be installed, laid out as below PREFIX, so that `sudo make install` after `make build` only copies.
 STAGE := .build/stage
-BINARY := bin/kcbackup
+PROGRAM := bin/kcbackup
+BINARIES := $(PROGRAM) bin/security
 MANUAL := share/man/man1/kcbackup.1
 COMPLETIONS := share/bash-completion/completions/kcbackup share/zsh/site-functions/_kcbackup \
 	share/fish/vendor_completions.d/kcbackup.fish
@@ -18,7 +19,7 @@ SOURCES := Package.swift $(shell find Sources -type f)
 .DELETE_ON_ERROR:
 
 help:
-	@echo 'make build      release binary, manual page and shell completions, in $(STAGE)'
+	@echo 'make build      release binaries, manual page and shell completions, in $(STAGE)'
 	@echo 'make test       build, check the format, run all tests'
 	@echo 'make demo       backup and restore of the sample keychain, in a temporary folder'
 	@echo 'make install    install below PREFIX=$(PREFIX) (and DESTDIR=)'
@@ -26,7 +27,7 @@ help:
 	@echo 'make format     rewrite the sources in the format that `make test` expects'
 	@echo 'make clean      remove all that was built'
 
-build: $(addprefix $(STAGE)/,$(BINARY) $(MANUAL) $(COMPLETIONS))
+build: $(addprefix $(STAGE)/,$(BINARIES) $(MANUAL) $(COMPLETIONS))
 
 test: packages-test
 	swift build --build-tests
@@ -34,17 +35,19 @@ test: packages-test
 	# The backtrace of a crashing test prints memory, and takes seconds.
 	SWIFT_BACKTRACE=enable=no swift test
 
-demo: packages-test $(STAGE)/$(BINARY)
-	KCBACKUP=$(abspath $(STAGE)/$(BINARY)) Samples/demo.sh
+demo: packages-test $(STAGE)/$(PROGRAM)
+	KCBACKUP=$(abspath $(STAGE)/$(PROGRAM)) Samples/demo.sh
 
 install: build
-	install -D -m 755 $(STAGE)/$(BINARY) $(DESTDIR)$(PREFIX)/$(BINARY)
+	for file in $(BINARIES); do \
+		install -D -m 755 $(STAGE)/$$file $(DESTDIR)$(PREFIX)/$$file || exit 1; \
+	done
 	for file in $(MANUAL) $(COMPLETIONS); do \
 		install -D -m 644 $(STAGE)/$$file $(DESTDIR)$(PREFIX)/$$file || exit 1; \
 	done
 
 uninstall:
-	rm -f $(addprefix $(DESTDIR)$(PREFIX)/,$(BINARY) $(MANUAL) $(COMPLETIONS))
+	rm -f $(addprefix $(DESTDIR)$(PREFIX)/,$(BINARIES) $(MANUAL) $(COMPLETIONS))
 
 format:
 	swift format --in-place --recursive Sources Tests Package.swift
@@ -58,19 +61,19 @@ packages-build:
 packages-test:
 	@.ci/install-packages test
 
-# The packages are order-only: looking for them must not make the binary look old.
-$(STAGE)/$(BINARY): $(SOURCES) | packages-build
-	swift build --configuration release --product kcbackup $(SWIFTFLAGS)
-	install -D -m 755 .build/release/kcbackup $@
+# The packages are order-only: looking for them must not make a binary look old.
+$(addprefix $(STAGE)/,$(BINARIES)): $(SOURCES) | packages-build
+	swift build --configuration release --product $(@F) $(SWIFTFLAGS)
+	install -D -m 755 .build/release/$(@F) $@
 
 # The plugin of swift-argument-parser writes the page from the same declarations as --help.
-$(STAGE)/$(MANUAL): $(STAGE)/$(BINARY)
+$(STAGE)/$(MANUAL): $(STAGE)/$(PROGRAM)
 	swift package plugin generate-manual
 	install -D -m 644 .build/plugins/GenerateManual/outputs/kcbackup/kcbackup.1 $@
 
 $(STAGE)/share/bash-completion/%: shell = bash
 $(STAGE)/share/zsh/%: shell = zsh
 $(STAGE)/share/fish/%: shell = fish
-$(addprefix $(STAGE)/,$(COMPLETIONS)): $(STAGE)/$(BINARY)
+$(addprefix $(STAGE)/,$(COMPLETIONS)): $(STAGE)/$(PROGRAM)
 	@mkdir -p $(@D)
-	$(STAGE)/$(BINARY) --generate-completion-script $(shell) > $@
+	$(STAGE)/$(PROGRAM) --generate-completion-script $(shell) > $@

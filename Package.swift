@@ -41,6 +41,7 @@ let package = Package(
         .library(name: "SAMKeychain", targets: ["SAMKeychain"]),
         .library(name: "SSKeychain", targets: ["SSKeychain"]),
         .executable(name: "kcbackup", targets: ["kcbackup"]),
+        .executable(name: "security", targets: ["SecurityCommand"]),
     ],
     dependencies: [
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
@@ -65,11 +66,11 @@ let package = Package(
         library("KernelKeyring", ["ByteStreams", "CKeyUtils"]),
         library("PasscodeStrength", ["ByteStreams", "CZxcvbn"]),
         library("KeychainModel", ["ByteStreams"]),
+        library("CertificateItems", ["ByteStreams", "Cryptography", "KeychainModel"]),
         library(
             "KeychainStore",
             ["ByteStreams", "Cryptography", "DeviceIdentity", "KernelKeyring", "KeychainModel", "CSQLite", grdb]),
         library("LocalKeychains", ["ByteStreams", "Cryptography", "DeviceIdentity", "KeychainStore"]),
-        library("CertificateItems", ["ByteStreams", "Cryptography", "KeychainModel"]),
         library(
             "Security",
             [
@@ -99,6 +100,13 @@ let package = Package(
                 argumentParser,
             ],
             swiftSettings: settings),
+        .executableTarget(
+            name: "SecurityCommand",
+            dependencies: [
+                "SecurityStatus", "ByteStreams", "Cryptography", "DeviceIdentity", "KernelKeyring", "KeychainModel",
+                "KeychainStore", "LocalKeychains", "Console",
+            ],
+            swiftSettings: settings),
 
         .target(
             name: "TestSupport", dependencies: ["ByteStreams", "KernelKeyring"], path: "Tests/TestSupport",
@@ -113,6 +121,7 @@ let package = Package(
         tests("KernelKeyring"),
         tests("PasscodeStrength"),
         tests("KeychainModel"),
+        tests("CertificateItems", ["ByteStreams", "Cryptography", "KeychainModel"]),
         tests("KeychainStore", ["KernelKeyring", grdb]),
         tests("LocalKeychains", ["ByteStreams", "DeviceIdentity", "KeychainModel", "KeychainStore"]),
         tests(
@@ -131,7 +140,6 @@ let package = Package(
             settings: clientSettings),
         tests("SSKeychain", ["SAMKeychain"]),
         tests("Console", ["ByteStreams"]),
-        tests("CertificateItems", ["ByteStreams", "Cryptography", "KeychainModel"]),
         tests("BackupArchive", ["AgeEncryption", "DeviceIdentity", "KeychainModel"]),
         tests(
             "BackupEngine", ["BackupArchive", "AgeEncryption", "DeviceIdentity", "KeychainModel", "KeychainStore"],
@@ -144,6 +152,13 @@ let package = Package(
                 argumentParser,
             ],
             exclude: ["Help", "Stories"]),
+        tests(
+            "SecurityCommand",
+            [
+                "SecurityStatus", "ByteStreams", "Cryptography", "DeviceIdentity", "KernelKeyring", "KeychainModel",
+                "KeychainStore", "LocalKeychains", "Console",
+            ],
+            exclude: ["Listings", "Stories"]),
         .testTarget(name: "StyleTests", dependencies: ["TestSupport"], swiftSettings: settings),
     ]
 )

@@ -22,6 +22,8 @@ public struct DataFolder: Hashable, Sendable {
 
     /// Where keychains with a name are.
     public var keychains: String { path + "/keychains" }
+    /// Where the default keychain and the search list are, once set.
+    public var keychainLists: String { path + "/keychain-lists" }
     /// Where the device key is.
     public var deviceKey: String { path + "/device.key" }
 }

@@ -4,9 +4,9 @@ public import KeychainStore
 
 /// A keychain as its user names it, and where its file is.
 public struct LocalKeychain: Hashable, Sendable {
-    /// The keychain of somebody who names none.
+    /// The keychain of somebody who names none and has set no other.
     public static let defaultName = "login"
-    private static let ending = ".keychain"
+    static let ending = ".keychain"
     // A file name has at most 255 bytes, of which the endings of keychain, journal and lock take up to 17.
     private static let nameLimit = 64
 
@@ -15,14 +15,19 @@ public struct LocalKeychain: Hashable, Sendable {
     /// The file.
     public let path: String
 
-    /// Finds the file of a name (in the data folder) or of a path (anything with a `/`); nil means `login`.
+    /// Finds the file of a name (in the data folder) or of a path (anything with a `/`); nil means the default keychain
+    /// (`KeychainLists`), which is `login` unless another was set.
     ///
     /// - Parameter workingFolder: where relative paths start; nil leaves that to the operating system.
-    /// - Throws: `emptyName`, `invalidName`.
+    /// - Throws: `emptyName`, `invalidName`; for nil also `listsDamaged` and `file`.
     public init(
         _ given: String?, in folder: DataFolder, workingFolder: String? = nil
     ) throws(LocalKeychainFailure) {
-        name = given ?? Self.defaultName
+        if let given {
+            name = given
+        } else {
+            name = try KeychainLists.load(from: folder).defaultKeychain ?? Self.defaultName
+        }
         if name.isEmpty { throw .emptyName }
         if name.contains("/") {
             if let workingFolder, !name.hasPrefix("/") {
@@ -56,7 +61,7 @@ public struct LocalKeychain: Hashable, Sendable {
         return try Keychain.open(at: path, deviceKey: device.key(), minimumCost: minimumCost)
     }
 
-    private static func isName(_ name: String) -> Bool {
+    static func isName(_ name: String) -> Bool {
         guard let first = name.utf8.first, name.utf8.count <= nameLimit else { return false }
         return ![UInt8(ascii: "."), UInt8(ascii: "-"), UInt8(ascii: " ")].contains(first)
             && name.unicodeScalars.allSatisfy { scalar in

@@ -1,3 +1,5 @@
+public import ByteStreams
+
 /// Why a keychain of this user cannot be found or opened, before its file is looked at.
 public enum LocalKeychainFailure: Error, Hashable, Sendable {
     /// The name is empty.
@@ -6,4 +8,8 @@ public enum LocalKeychainFailure: Error, Hashable, Sendable {
     case invalidName
     /// The device key is gone while this many keychains are still there.
     case deviceKeyMissing(keychains: Int)
+    /// The file with the default keychain and the search list is not as this program writes it.
+    case listsDamaged(path: String)
+    /// That file, or the data folder, cannot be trusted, read or written.
+    case file(FileFailure)
 }

@@ -6,7 +6,7 @@ enum SourceRule: String, CaseIterable, Sendable {
     case importsAreDeclared = "a target imports only the targets that Package.swift lists for it"
     case noFoundationOnDataPath = "Foundation is imported above the data path only"
     case unsafeStaysInFences = "`unsafe` stands in the fences only"
-    case onlyProgramPrints = "only the program prints"
+    case onlyProgramPrints = "only the programs print"
     case inputNeverTraps = "no `fatalError`: what input can cause is thrown, what only we can cause is a precondition"
     case fileHoldsOneIdea = "a file has at most 350 lines"
     case nothingLeftOver = "no mark says that something is still to be done"
@@ -17,11 +17,13 @@ enum SourceRule: String, CaseIterable, Sendable {
         "CKeyUtils": "KernelKeyring", "CZxcvbn": "PasscodeStrength", "CSystem": "Console",
         "GRDB": "KeychainStore", "GRDBSQLite": "KeychainStore", "ArgumentParser": "kcbackup",
     ]
+    /// The targets that are programs.
+    static let programs: Set = ["kcbackup", "SecurityCommand"]
     /// The targets that may import Foundation.
     ///
     /// Below them, bytes, paths and dates have types of their own, and a secret must have no way into `Data`. Security
     /// and SAMKeychain are interfaces of others, which are made of Foundation's types.
-    static let foundationTargets: Set = ["BackupEngine", "kcbackup", "Security", "SAMKeychain"]
+    static let foundationTargets = programs.union(["BackupEngine", "Security", "SAMKeychain"])
     /// The targets whose business is memory, system calls or a C library.
     static let fenceTargets: Set = [
         "ByteStreams", "Cryptography", "TarArchive", "GzipStreams", "KernelKeyring", "PasscodeStrength",
@@ -59,7 +61,8 @@ enum SourceRule: String, CaseIterable, Sendable {
             }
             return file.places(of: /\bunsafe\b/)
         case .onlyProgramPrints:
-            return file.target == "kcbackup" ? [] : file.places(of: /(?:^|[^.\w])(?:print|debugPrint|dump)\(/)
+            guard !Self.programs.contains(file.target ?? "") else { return [] }
+            return file.places(of: /(?:^|[^.\w])(?:print|debugPrint|dump)\(/)
         case .inputNeverTraps:
             return file.places(of: /\bfatalError\b/)
         case .fileHoldsOneIdea:

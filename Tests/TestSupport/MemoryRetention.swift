@@ -6,12 +6,15 @@ public import Synchronization
 public final class MemoryRetention: KeyRetention {
     /// A payload, and how long it is kept.
     public struct Kept: Sendable {
+        /// Its bytes.
         public var payload: [UInt8]
+        /// How long, in seconds; nil for ever.
         public var seconds: Int?
     }
 
     /// What is kept, and what was done.
     public struct Contents: Sendable {
+        /// By name.
         public var kept: [String: Kept] = [:]
         /// What was done, in its order: a verb and the end of the name.
         public var calls: [String] = []
@@ -21,8 +24,10 @@ public final class MemoryRetention: KeyRetention {
         public var interruptions: [String: @Sendable () -> Void] = [:]
     }
 
+    /// What is kept, and what was done.
     public let contents = Mutex(Contents())
 
+    /// Keeps nothing yet.
     public init() {}
 
     private func begin(_ verb: String, _ name: String) throws(KeyRetentionFailure) {
@@ -35,12 +40,14 @@ public final class MemoryRetention: KeyRetention {
         if let failure { throw failure }
     }
 
+    /// See `KeyRetention`.
     public func read(_ name: String) throws(KeyRetentionFailure) -> SecretBytes? {
         try begin("read", name)
         guard let kept = contents.withLock({ $0.kept[name] }) else { return nil }
         return SecretBytes(copying: kept.payload)
     }
 
+    /// See `KeyRetention`.
     public func keep(
         _ name: String, _ payload: borrowing SecretBytes, expiresAfter seconds: Int?
     ) throws(KeyRetentionFailure) {
@@ -49,6 +56,7 @@ public final class MemoryRetention: KeyRetention {
         contents.withLock { $0.kept[name] = kept }
     }
 
+    /// See `KeyRetention`.
     public func replace(
         _ name: String, _ payload: borrowing SecretBytes, expiresAfter seconds: Int?
     ) throws(KeyRetentionFailure) -> Bool {
@@ -61,16 +69,19 @@ public final class MemoryRetention: KeyRetention {
         }
     }
 
+    /// See `KeyRetention`.
     public func expire(_ name: String, after seconds: Int?) throws(KeyRetentionFailure) {
         try begin("expire", name)
         contents.withLock { $0.kept[name]?.seconds = seconds }
     }
 
+    /// See `KeyRetention`.
     public func revoke(_ name: String) throws(KeyRetentionFailure) {
         try begin("revoke", name)
         contents.withLock { $0.kept[name] = nil }
     }
 
+    /// See `KeyRetention`.
     public func remainingSeconds(_ name: String) -> Int? { contents.withLock { $0.kept[name]?.seconds } }
 
     /// The names of what is kept, by their ends.

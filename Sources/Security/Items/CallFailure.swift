@@ -64,6 +64,8 @@ struct CallFailure: Error, Hashable {
         switch failure {
         case .emptyName, .invalidName: errSecNoSuchKeychain
         case .deviceKeyMissing: errSecNotAvailable
+        case .listsDamaged: errSecNoDefaultKeychain
+        case .file(let failure): status(of: failure)
         }
     }
 

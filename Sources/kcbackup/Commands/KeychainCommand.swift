@@ -16,7 +16,9 @@ struct KeychainCommand: ParsableCommand {
 /// The keychain of a verb about keychains: an argument, or the option that all verbs have.
 struct KeychainOperand: ParsableArguments {
     @Argument(
-        help: ArgumentHelp("The keychain: a name, or a path with a '/'. (default: login)", valueName: "name|path"))
+        help: ArgumentHelp(
+            "The keychain: a name, or a path with a '/'. (default: login, unless 'security default-keychain' set another)",
+            valueName: "name|path"))
     var name: String?
 
     @Option(name: OptionName.keychain.name, help: ArgumentHelp("The same as an option.", valueName: "name|path"))

@@ -62,8 +62,8 @@ struct KeychainCreateCommand: Verb {
         if isFirst { session.note("this is now device \(device.id)") }
         session.note("keychain \(quoted(local.name)) made")
         // Whoever loses the device key or the passcode before the first backup has lost everything.
-        let option =
-            local.name == LocalKeychain.defaultName ? "" : " \(OptionName.keychain.spelling) \(quoted(local.name))"
+        let isDefault = (try? LocalKeychain(nil, in: session.world)) == local
+        let option = isDefault ? "" : " \(OptionName.keychain.spelling) \(quoted(local.name))"
         session.note("make its first backup soon: kcbackup create\(option) -o FILE.kcb")
         if style.json {
             let found = try keychain.information()

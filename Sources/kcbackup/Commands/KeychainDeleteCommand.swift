@@ -44,6 +44,7 @@ struct KeychainDeleteCommand: Verb {
         }
         try Path.remove(local.path + ".lock")
         try Path.synchronizeFolder(Path.split(local.path).folder)
+        try local.leaveLists(in: session.world.dataFolder)
         session.note("keychain \(quoted(local.name)) deleted")
         if style.json { try session.result(["keychain": told], []) }
         return .ok

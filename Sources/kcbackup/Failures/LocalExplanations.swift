@@ -15,5 +15,11 @@ func explain(_ failure: LocalKeychainFailure) -> Explanation {
             "the device key is missing, and \(counted(keychains, "keychain")) here can be opened with no other",
             hint: "put 'device.key' back from your copy of the home folder",
             "'kcbackup device renew' makes another device of this one, which opens none of them")
+    case .listsDamaged(let path):
+        Explanation(
+            .damaged, "the file with the default keychain and the search list is damaged: \(quoted(path))",
+            hint: "name the keychain with '\(OptionName.keychain.spelling)', or remove the file: 'login' is the "
+                + "default again then, and all keychains are searched")
+    case .file(let failure): explain(failure)
     }
 }

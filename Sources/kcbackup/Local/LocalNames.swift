@@ -4,9 +4,9 @@ internal import KeychainStore
 internal import LocalKeychains
 
 extension LocalKeychain {
-    /// Finds the file of what the user calls `given`; nil means `login`.
+    /// Finds the file of what the user calls `given`; nil means the default keychain.
     ///
-    /// - Throws: `LocalKeychainFailure` (`emptyName`, `invalidName`).
+    /// - Throws: `LocalKeychainFailure` (`emptyName`, `invalidName`, `listsDamaged`, `file`).
     init(_ given: String?, in world: World) throws(LocalKeychainFailure) {
         try self.init(given, in: world.dataFolder, workingFolder: world.workingFolder)
     }

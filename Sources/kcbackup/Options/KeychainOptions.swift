@@ -9,7 +9,9 @@ internal import LocalKeychains
 struct KeychainOptions: ParsableArguments {
     @Option(
         name: OptionName.keychain.name,
-        help: ArgumentHelp("The keychain: a name, or a path with a '/'. (default: login)", valueName: "name|path"))
+        help: ArgumentHelp(
+            "The keychain: a name, or a path with a '/'. (default: login, unless 'security default-keychain' set another)",
+            valueName: "name|path"))
     var keychain: String?
 
     @Option(

@@ -73,7 +73,10 @@ enum FailureExamples {
         .truncated, .malformed("a rule is broken"), .authenticationFailed,
         .limitExceeded("line", found: 20, allowed: 10), .system(5), .library("deflate"), .interrupted,
     ]
-    private static let locals: [LocalKeychainFailure] = [.emptyName, .invalidName, .deviceKeyMissing(keychains: 2)]
+    private static let locals: [LocalKeychainFailure] = [
+        .emptyName, .invalidName, .deviceKeyMissing(keychains: 2), .listsDamaged(path: "keychain-lists"),
+        .file(FileFailure("keychain-lists", .foreignOwner)),
+    ]
     private static let keychains: [KeychainStoreError] = [
         .notFound("login.keychain"), .exists("login.keychain"), .notAKeychain(.otherApplication),
         .newerFormat(found: 2, known: 1), .damaged("a row has no UUID"), .otherDevice(device), .busy,

@@ -1,0 +1,72 @@
+internal import ByteStreams
+internal import KeychainModel
+internal import KeychainStore
+internal import LocalKeychains
+
+extension Command {
+    static let dumpKeychain = Command(
+        "dump-keychain", "Show all items of keychains.",
+        flags: [
+            Flag("a", .none, "Say that there are no access control lists"),
+            Flag("d", .none, "Show the data as well, in the clear"),
+            Flag("i", .none, "Without meaning here"),
+            Flag("r", .none, "Show the data as well, as it is stored"),
+        ],
+        operands: "[keychain...]",
+        notes: ["Without a keychain, all of the search list are shown."]
+    ) { words, session in
+        if words.has("a") || words.has("i") { session.noteAccessLists() }
+        let keychains = try session.calling("SecKeychainCopySearchList") { try session.searched(words.operands) }
+        return try session.dump(keychains, words)
+    }
+}
+
+extension Session {
+    fileprivate func dump(_ keychains: [LocalKeychain], _ words: Words) throws -> ExitStatus {
+        var stored = StoredData()
+        return try calling("SecKeychainSearchCopyNext") {
+            try forEach(
+                ItemQuery(), in: keychains, api: "SecKeychainSearchCopyNext",
+                prepare: { keychain, local in
+                    if words.has("r") { try keychain.visitItems(.stored, &stored) }
+                    // Asked for before anything is shown, and not in the middle of it.
+                    if words.has("d") { try unlock(keychain, local, for: .whenUnlocked) }
+                }
+            ) { found in
+                try dump(found, words, stored)
+            }
+        }
+    }
+
+    private func dump(_ found: Found, _ words: Words, _ stored: StoredData) throws {
+        var text = listing(of: found.item, in: listed(found.local))
+        if words.has("r") {
+            text.appendText("raw data:\n")
+            let bytes = stored.bytes[found.item.uuid] ?? []
+            text.appendListed(bytes.span)
+            text.append(UInt8(ascii: "\n"))
+        }
+        if words.has("d") {
+            text.appendText("data:\n")
+            switch try secret(of: found) {
+            case .none: break
+            case .some(let secret): secret.withBytes { text.appendListed($0) }
+            }
+            text.append(UInt8(ascii: "\n"))
+        }
+        try write(text)
+    }
+}
+
+/// The data of items as the file holds them: sealed, but for certificates.
+private struct StoredData: ItemVisitor {
+    var bytes: [ItemUUID: [UInt8]] = [:]
+
+    func wants(_ item: Item) -> Bool { true }
+
+    mutating func take(_ item: Item, line: borrowing Span<UInt8>, secret: borrowing SecretBytes) {
+        bytes[item.uuid] = secret.withBytes { span in span.indices.map { span[$0] } }
+    }
+
+    func skip(damaged item: Item?) {}
+}

@@ -1,0 +1,127 @@
+internal import ByteStreams
+internal import Console
+internal import KeychainStore
+internal import LocalKeychains
+internal import SecurityStatus
+
+extension Command {
+    static let createKeychain = Command(
+        "create-keychain", "Make keychains.",
+        flags: [
+            Flag(
+                "p", .secret("password"), "The password; an empty one makes a keychain that needs none on this device"),
+            Flag("P", .none, "Ask for the password, as without -p"),
+        ],
+        operands: "[keychain...]",
+        notes: [
+            "Without a keychain, its name is asked for. New ones are searched.",
+            "Other users can see a password on the command line: leave -p out, to be asked for it.",
+        ]
+    ) { words, session in
+        try session.createKeychains(words)
+    }
+
+    static let deleteKeychain = Command(
+        "delete-keychain", "Delete keychains with all their items, without a question.", operands: "keychain..."
+    ) { words, session in
+        if words.operands.isEmpty { throw UsageProblem() }
+        for word in words.operands {
+            try session.calling("SecKeychainDelete") { try session.deleteKeychain(session.named(word)) }
+        }
+        return .ok
+    }
+}
+
+extension Session {
+    fileprivate func createKeychains(_ words: Words) throws -> ExitStatus {
+        if words.has("P"), words.has("p") { throw UsageProblem(reason: "-p and -P exclude each other") }
+        let given = try password(words, "p")
+        var names = words.operands
+        if names.isEmpty {
+            names = [
+                try calling("SecKeychainCreate") {
+                    guard world.terminal.isAttended else { throw SecurityStatus.interactionNotAllowed }
+                    return try world.terminal.readAnswer("keychain to create: ")
+                }
+            ]
+        }
+        for name in names {
+            try calling("SecKeychainCreate \(name)") {
+                let local = try named(name)
+                // Looked at before anybody types a password; the creation itself looks again.
+                if Path.exists(local.path) { throw SecurityStatus.duplicateKeychain }
+                switch given {
+                case .some(let password): try create(local, password.copy())
+                case .none:
+                    try create(
+                        local, askForNewPassword("password for new keychain: ", "retype password for new keychain: "))
+                }
+            }
+        }
+        return .ok
+    }
+
+    private func create(_ local: LocalKeychain, _ password: consuming SecretBytes) throws {
+        // The lists are read first: a keychain that cannot be put on them is not made.
+        var lists = try KeychainLists.load(from: world.dataFolder)
+        let before = lists
+        try lists.include(local, in: world.dataFolder)
+        var passcode: SecretBytes? = password
+        if passcode?.isEmpty == true {
+            passcode = nil
+            warnOfNoPassword()
+        }
+        let device = try world.device.keyOrFirst().key
+        if local.isNamed { try Path.makeFolder(world.dataFolder.keychains) }
+        let keychain = try Keychain.create(
+            at: local.path, deviceKey: device, passcode: passcode, cost: world.cost, now: now)
+        if lists != before { try lists.save(to: world.dataFolder) }
+        // As on macOS, a new keychain is unlocked.
+        try world.keychainSession.unlock(keychain, passcode: passcode, now: now)
+    }
+
+    fileprivate func deleteKeychain(_ local: LocalKeychain) throws {
+        guard Path.exists(local.path) else { throw SecurityStatus.noSuchKeychain }
+        // Read before anything is gone: what cannot be taken off the list stays.
+        _ = try KeychainLists.load(from: world.dataFolder)
+        if let keychain = try openForDeletion(local) {
+            // Within a change, so that nobody else is writing to it.
+            try keychain.importItems { _ in try remove(local) }
+            forget(keychain)
+        } else {
+            try remove(local)
+        }
+        try Path.remove(local.path + ".lock")
+        try Path.synchronizeFolder(Path.split(local.path).folder)
+        try local.leaveLists(in: world.dataFolder)
+    }
+
+    /// Opens the keychain; nil where that can never succeed here, which must not make its name useless for ever.
+    ///
+    /// A path can lead to anything: what it leads to is removed only if it proves to be a keychain of ours.
+    private func openForDeletion(_ local: LocalKeychain) throws -> Keychain? {
+        do {
+            return try open(local)
+        } catch let error as KeychainStoreError where local.isNamed {
+            switch error {
+            case .damaged, .notAKeychain, .otherDevice: return nil
+            default: throw error
+            }
+        }
+    }
+
+    /// Takes what is unlocked of a deleted keychain out of the kernel; where that refuses, nothing is there.
+    private func forget(_ keychain: Keychain) {
+        do {
+            try world.keychainSession.lock(keychain, untilFirstUnlock: true)
+        } catch {
+            let status = try? world.keychainSession.status(keychain, now: now)
+            if status?.refusal == nil { note("its keys may stay in the memory of the kernel until they expire") }
+        }
+    }
+
+    private func remove(_ local: LocalKeychain) throws(FileFailure) {
+        try Path.remove(local.path)
+        try Path.remove(local.path + "-journal")
+    }
+}

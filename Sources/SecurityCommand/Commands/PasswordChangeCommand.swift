@@ -1,0 +1,70 @@
+internal import ByteStreams
+internal import Console
+internal import KeychainModel
+internal import KeychainStore
+internal import LocalKeychains
+internal import SecurityStatus
+
+extension Command {
+    static let setKeychainPassword = Command(
+        "set-keychain-password", "Change the password of a keychain.",
+        flags: [
+            Flag("o", .secret("password"), "The old password"),
+            Flag("p", .secret("password"), "The new password; an empty one makes a keychain that needs none"),
+        ],
+        operands: "[keychain]",
+        notes: ["Other users can see a password on the command line: leave -o and -p out, to be asked for both."]
+    ) { words, session in
+        if words.operands.count > 1 { throw UsageProblem() }
+        try session.calling("SecKeychainChangePassword \(words.operands.first ?? "<NULL>")") {
+            try session.changePassword(words)
+        }
+        return .ok
+    }
+}
+
+extension Session {
+    fileprivate func changePassword(_ words: Words) throws {
+        let local = try namedOrDefault(words.operands.first)
+        let keychain = try open(local)
+        let current = try currentPassword(of: keychain, words)
+        var new = try password(words, "p")
+        if new == nil {
+            guard world.terminal.isAttended else { throw SecurityStatus.interactionNotAllowed }
+            // Tried before the new one is asked for, so that a typing error shows at once.
+            try world.keychainSession.unlock(keychain, passcode: current, now: now, keepsSession: false)
+            new = try askForNewPassword("New Password: ", "Retype New Password: ", mismatch: "try again")
+        }
+        if new?.isEmpty == true {
+            try confirmRemoval(keychain)
+            new = nil
+        }
+        try world.keychainSession.setPasscode(keychain, current: current, new: new, cost: world.cost, now: now)
+    }
+
+    private func currentPassword(of keychain: Keychain, _ words: Words) throws -> SecretBytes? {
+        guard keychain.hasPasscode else { return nil }
+        if let given = try password(words, "o") { return given }
+        guard world.terminal.isAttended else {
+            // As Apple's tests have it: an unlocked keychain misses the right password, a locked one somebody to ask.
+            let state = try world.keychainSession.resume(keychain)
+            throw state == .unlocked ? SecurityStatus.authFailed : SecurityStatus.interactionNotAllowed
+        }
+        return try askForPassword("Old Password: ")
+    }
+
+    /// Says what goes with the password, and asks where there is something.
+    private func confirmRemoval(_ keychain: Keychain) throws {
+        warnOfNoPassword()
+        let bound = try keychain.passcodeBoundItems()
+        let count = bound.items.count + bound.damaged
+        if count == 0 { return }
+        let items = "\(count) \(count == 1 ? "item" : "items") of WhenPasscodeSetThisDeviceOnly"
+        guard world.terminal.isAttended else {
+            throw Failure(saying: "\(items) would be deleted with the password; see 'kcbackup keychain set-passcode'")
+        }
+        guard try world.terminal.confirms("Remove the password, and delete \(items)?") else {
+            throw SecurityStatus.userCanceled
+        }
+    }
+}

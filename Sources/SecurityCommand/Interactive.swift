@@ -1,0 +1,93 @@
+internal import ByteStreams
+internal import Console
+internal import KeychainModel
+
+/// Commands from standard input, a line each.
+extension Session {
+    // Longer than any command with a certificate in hexadecimal digits.
+    private static let lineLimit = 1 << 20
+
+    /// Runs commands until the input ends, or a line says `quit` or `exit`.
+    ///
+    /// - Parameter prompt: what a person at a terminal is asked with.
+    /// - Returns: how the last command ended.
+    /// - Throws: `StreamFailure`, `Failure` when a line is too long.
+    func converse(prompt: String) throws -> ExitStatus {
+        isInteractive = true
+        var status = ExitStatus.ok
+        var pending = SecretBytes(capacity: 4096)
+        while true {
+            if world.terminal.isAttended { message(prompt) }
+            guard let line = try nextLine(&pending) else { return status }
+            guard let words = shellWords(line) else {
+                message("security: a quotation mark is not closed\n")
+                status = .failed
+                continue
+            }
+            guard let name = words.first else { continue }
+            if name == "quit" || name == "exit" { return status }
+            status = execute(words)
+            if status == .brokenPipe { return status }
+            if status != .ok { message("\(displayed(name, limit: 100)): returned \(status.code)\n") }
+        }
+    }
+
+    /// Takes the next line from what was read, and reads on where it has no end yet.
+    private func nextLine(_ pending: inout SecretBytes) throws -> SecretBytes? {
+        while true {
+            let end = pending.withBytes { span in span.indices.first { span[$0] == UInt8(ascii: "\n") } }
+            if let end {
+                let line = pending.withBytes { SecretBytes($0.extracting(..<end)) }
+                pending.removeFirst(end + 1)
+                return line
+            }
+            if pending.count > Self.lineLimit { throw Failure(saying: "a line has more than \(Self.lineLimit) bytes") }
+            let before = pending.count
+            try world.input.read(upTo: 4096, into: &pending)
+            if pending.count == before {
+                if pending.isEmpty { return nil }
+                let line = pending.copy()
+                pending.removeAll()
+                return line
+            }
+        }
+    }
+}
+
+/// Splits a line at spaces, with the quotation marks and backslashes of a shell; nil when a mark is not closed.
+///
+/// Within single quotation marks everything stands for itself; within double ones a backslash takes the meaning from a
+/// double quotation mark and a backslash; elsewhere it takes it from every character.
+func shellWords(_ line: borrowing SecretBytes) -> [String]? {
+    var words: [String] = []
+    var word: [UInt8]?
+    var quote: UInt8?
+    var isEscaped = false
+    let isClosed = line.withBytes { bytes in
+        for index in bytes.indices {
+            let byte = bytes[index]
+            if isEscaped {
+                if quote != nil, byte != UInt8(ascii: "\""), byte != UInt8(ascii: "\\") {
+                    word = (word ?? []) + [UInt8(ascii: "\\")]
+                }
+                word = (word ?? []) + [byte]
+                isEscaped = false
+            } else if byte == UInt8(ascii: "\\"), quote != UInt8(ascii: "'") {
+                isEscaped = true
+            } else if let open = quote {
+                if byte == open { quote = nil } else { word = (word ?? []) + [byte] }
+            } else if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "'") {
+                quote = byte
+                word = word ?? []
+            } else if byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") {
+                if let word { words.append(String(decoding: word, as: UTF8.self)) }
+                word = nil
+            } else {
+                word = (word ?? []) + [byte]
+            }
+        }
+        return quote == nil && !isEscaped
+    }
+    if let word { words.append(String(decoding: word, as: UTF8.self)) }
+    return isClosed ? words : nil
+}

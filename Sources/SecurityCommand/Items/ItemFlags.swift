@@ -1,0 +1,100 @@
+internal import KeychainModel
+
+/// An attribute that a flag of the password commands sets or looks for.
+struct ItemFlag: Sendable {
+    let flag: Flag
+    let code: AttributeCode
+    /// How the value is written.
+    let form: Form
+
+    enum Form: Sendable {
+        case text
+        /// Four characters that stand for a number.
+        case fourCharacters
+        /// Four characters that stay text.
+        case fourCharacterText
+        case port
+    }
+
+    init(_ letter: Character, _ value: String, _ code: AttributeCode, _ help: String, form: Form = .text) {
+        flag = Flag(letter, .value(value), help)
+        self.code = code
+        self.form = form
+    }
+
+    /// The value for the attribute.
+    ///
+    /// - Throws: `UsageProblem`.
+    func attribute(_ word: String) throws(UsageProblem) -> AttributeValue {
+        switch form {
+        case .text: return .text(word)
+        case .fourCharacters, .fourCharacterText:
+            let bytes = Array(word.utf8)
+            guard bytes.count == 4 else {
+                throw UsageProblem(reason: "the value of \(flag.spelling) has to be four characters")
+            }
+            if case .fourCharacterText = form { return .text(word) }
+            return .number(bytes.reduce(0) { $0 << 8 | Int64($1) })
+        case .port:
+            guard let port = UInt16(word) else {
+                throw UsageProblem(reason: "the value of \(flag.spelling) is not a port number")
+            }
+            return .number(Int64(port))
+        }
+    }
+}
+
+/// The two kinds of passwords: what their flags are, and what macOS fills in.
+struct PasswordKind: Sendable {
+    let itemClass: ItemClass
+    /// The attribute that names the thing the password is for, and with it the label by default.
+    let subject: AttributeCode
+    /// The word for `subject`.
+    let subjectWord: String
+    /// Every attribute that a flag sets or looks for.
+    let flags: [ItemFlag]
+    /// The attributes that make an item the one that `-U` updates.
+    let key: [AttributeCode]
+
+    static let generic = PasswordKind(
+        itemClass: .genericPassword, subject: .svce, subjectWord: "service",
+        flags: [
+            ItemFlag("a", "account", .acct, "The account"),
+            ItemFlag("c", "creator", .crtr, "The creator, a code of four characters", form: .fourCharacters),
+            ItemFlag("C", "type", .type, "The type, a code of four characters", form: .fourCharacters),
+            ItemFlag("D", "kind", .desc, "The kind in words, such as \"application password\""),
+            ItemFlag("G", "value", .gena, "The generic attribute"),
+            ItemFlag("j", "comment", .icmt, "The comment"),
+            ItemFlag("l", "label", .labl, "The label"),
+            ItemFlag("s", "service", .svce, "The service"),
+        ], key: [.acct, .svce])
+
+    static let internet = PasswordKind(
+        itemClass: .internetPassword, subject: .srvr, subjectWord: "server",
+        flags: [
+            ItemFlag("a", "account", .acct, "The account"),
+            ItemFlag("c", "creator", .crtr, "The creator, a code of four characters", form: .fourCharacters),
+            ItemFlag("C", "type", .type, "The type, a code of four characters", form: .fourCharacters),
+            ItemFlag("d", "domain", .sdmn, "The security domain"),
+            ItemFlag("D", "kind", .desc, "The kind in words, such as \"Internet password\""),
+            ItemFlag("j", "comment", .icmt, "The comment"),
+            ItemFlag("l", "label", .labl, "The label"),
+            ItemFlag("p", "path", .path, "The path"),
+            ItemFlag("P", "port", .port, "The port, a number", form: .port),
+            ItemFlag(
+                "r", "protocol", .ptcl, "The protocol, a code of four characters such as htps", form: .fourCharacters),
+            ItemFlag("s", "server", .srvr, "The server"),
+            ItemFlag("t", "type", .atyp, "The authentication, a code of four characters", form: .fourCharacterText),
+        ], key: [.acct, .sdmn, .srvr, .ptcl, .atyp, .port, .path])
+
+    /// The attributes that words give.
+    ///
+    /// - Throws: `UsageProblem`.
+    func attributes(_ words: Words) throws(UsageProblem) -> [AttributeCode: AttributeValue] {
+        var attributes: [AttributeCode: AttributeValue] = [:]
+        for flag in flags {
+            if let word = words.value(flag.flag.letter) { attributes[flag.code] = try flag.attribute(word) }
+        }
+        return attributes
+    }
+}

@@ -1,0 +1,112 @@
+internal import ByteStreams
+internal import KeychainModel
+internal import KeychainStore
+internal import LocalKeychains
+internal import SecurityStatus
+
+/// Which keychains a command means.
+extension Session {
+    /// The keychain that a word names.
+    func named(_ word: String) throws(LocalKeychainFailure) -> LocalKeychain {
+        try LocalKeychain(
+            macName: word, in: world.dataFolder, home: world.home, workingFolder: world.workingFolder)
+    }
+
+    /// The keychain that a word names, or the default one.
+    ///
+    /// - Throws: `errSecNoDefaultKeychain` when the default one is not there, `LocalKeychainFailure`.
+    func namedOrDefault(_ word: String?) throws -> LocalKeychain {
+        if let word { return try named(word) }
+        let standard = try KeychainLists.load(from: world.dataFolder).standard(in: world.dataFolder)
+        guard Path.exists(standard.path) else { throw SecurityStatus.noDefaultKeychain }
+        return standard
+    }
+
+    /// The keychains that words name, or those of the search list; of these, missing ones are noted and passed over.
+    func searched(_ words: [String]) throws -> [LocalKeychain] {
+        if !words.isEmpty { return try words.map { try named($0) } }
+        return try KeychainLists.load(from: world.dataFolder).searched(in: world.dataFolder).filter { keychain in
+            let isThere = Path.exists(keychain.path)
+            if !isThere { note("the search list names a keychain that is not there: \(told(keychain.path))") }
+            return isThere
+        }
+    }
+
+    /// How an error names the keychain that a word names.
+    func object(_ word: String?) -> String { word ?? "<default>" }
+
+    /// The keychain's path for a listing.
+    func listed(_ keychain: LocalKeychain) -> String { shown(keychain.path) }
+}
+
+/// Looking for items in several keychains.
+extension Session {
+    /// An item and where it is.
+    struct Found {
+        let item: Item
+        let keychain: Keychain
+        let local: LocalKeychain
+    }
+
+    /// The first item that a query means, in the first keychain that has one.
+    ///
+    /// A keychain that cannot be read does not hide what is in the next one; but if nothing is found, nobody knows that
+    /// nothing is there, and its error is the answer.
+    ///
+    /// - Throws: `errSecItemNotFound`, and whatever kept a keychain from being read.
+    func first(_ query: ItemQuery, in keychains: [LocalKeychain], where isMeant: (Item) -> Bool = { _ in true }) throws
+        -> Found
+    {
+        var obstacle: (any Error)?
+        for local in keychains {
+            do {
+                let keychain = try open(local)
+                let matches = try keychain.find(query)
+                if let item = matches.items.first(where: isMeant) {
+                    return Found(item: item, keychain: keychain, local: local)
+                }
+                if matches.damaged > 0 { noteDamage(matches.damaged, in: local) }
+            } catch {
+                obstacle = obstacle ?? error
+            }
+        }
+        throw obstacle ?? SecurityStatus.itemNotFound
+    }
+
+    /// Visits every item that a query means, keychain by keychain.
+    ///
+    /// - Parameter prepare: is given each keychain before its items are visited.
+    /// - Returns: `ok`, or `failed` when something could not be read, each of which was told.
+    /// - Throws: what `body` throws, and the error of the one keychain that was named.
+    func forEach(
+        _ query: ItemQuery, in keychains: [LocalKeychain], api: String,
+        prepare: (Keychain, LocalKeychain) throws -> Void = { _, _ in }, _ body: (Found) throws -> Void
+    ) throws -> ExitStatus {
+        var status = ExitStatus.ok
+        for local in keychains {
+            let keychain: Keychain
+            let matches: ItemMatches
+            do {
+                keychain = try open(local)
+                try prepare(keychain, local)
+                matches = try keychain.find(query)
+            } catch {
+                if keychains.count == 1 { throw error }
+                message(Failure(error, api: "\(api) \(local.path)").lines(told))
+                status = .failed
+                continue
+            }
+            for item in matches.items { try body(Found(item: item, keychain: keychain, local: local)) }
+            if matches.damaged > 0 {
+                noteDamage(matches.damaged, in: local)
+                status = .failed
+            }
+        }
+        return status
+    }
+
+    /// Says that rows make no item, quiet or not: less than all was looked at.
+    private func noteDamage(_ count: Int, in keychain: LocalKeychain) {
+        message("security: note: \(count) damaged in \(told(keychain.path)), see 'kcbackup item list'\n")
+    }
+}

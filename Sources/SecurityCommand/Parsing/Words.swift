@@ -1,0 +1,66 @@
+/// The words of a command line after its command: flags with their values, then operands.
+struct Words: Hashable, Sendable {
+    /// The values of each flag that was given, in order; none for a flag without a value.
+    private(set) var values: [Character: [String]] = [:]
+    /// Flags of secrets that were given last and without one: somebody is to be asked.
+    private(set) var asked: Set<Character> = []
+    /// Everything after the flags.
+    private(set) var operands: [String] = []
+
+    /// Why words are not understood.
+    enum Objection: Error, Hashable, Sendable {
+        case unknownFlag(Character)
+        case valueMissing(Character)
+    }
+
+    /// Sorts words as getopt(3) does: flags cluster, values are attached or the next word, `--` or the first word that
+    /// is no flag ends them.
+    ///
+    /// - Parameter operandFirst: true when one operand stands before the flags.
+    /// - Throws: `Objection`.
+    init(_ words: some Sequence<String>, flags: [Flag], operandFirst: Bool = false) throws(Objection) {
+        var rest = Array(words)[...]
+        var first: [String] = []
+        if operandFirst, rest.first?.hasPrefix("-") == false, let word = rest.popFirst() { first = [word] }
+        while let word = rest.first, word.hasPrefix("-"), word != "-" {
+            rest.removeFirst()
+            if word == "--" { break }
+            try add(word.dropFirst(), flags, &rest)
+        }
+        operands = first + rest
+    }
+
+    private mutating func add(
+        _ cluster: Substring, _ flags: [Flag], _ rest: inout ArraySlice<String>
+    ) throws(Objection) {
+        var cluster = cluster
+        while let letter = cluster.popFirst() {
+            guard let flag = flags.first(where: { $0.letter == letter }) else { throw .unknownFlag(letter) }
+            switch flag.argument {
+            case .none: values[letter] = []
+            case .value, .secret:
+                let value: String
+                if !cluster.isEmpty {
+                    value = String(cluster)
+                    cluster = ""
+                } else if let next = rest.popFirst() {
+                    value = next
+                } else if case .secret = flag.argument {
+                    asked.insert(letter)
+                    values[letter] = nil
+                    return
+                } else {
+                    throw .valueMissing(letter)
+                }
+                asked.remove(letter)
+                values[letter] = flag.isRepeatable ? values[letter, default: []] + [value] : [value]
+            }
+        }
+    }
+
+    /// True when the flag was given, in whatever form.
+    func has(_ letter: Character) -> Bool { values[letter] != nil || asked.contains(letter) }
+
+    /// The value of a flag.
+    func value(_ letter: Character) -> String? { values[letter]?.last }
+}

@@ -1,0 +1,103 @@
+internal import ByteStreams
+internal import KeychainModel
+
+/// Runs one command line from its words to its exit status, in any world.
+func run(_ arguments: [String], in world: World) -> ExitStatus {
+    let session = Session(world)
+    return session.reporting { try session.start(arguments) }
+}
+
+/// The flags before the command.
+let programFlags = [
+    Flag("h", .none, "Show all commands"),
+    Flag("i", .none, "Read commands from standard input"),
+    Flag("l", .none, "Without meaning here"),
+    Flag("p", .value("prompt"), "Ask with this prompt for each command (implies -i)"),
+    Flag("q", .none, "Leave out notes"),
+    Flag("v", .none, "Say more about what is done"),
+]
+
+extension Session {
+    fileprivate func start(_ arguments: [String]) throws -> ExitStatus {
+        let words: Words
+        do throws(Words.Objection) {
+            words = try Words(arguments, flags: programFlags)
+        } catch {
+            message(objection(error, of: "security"))
+            message(programUsage)
+            return .usage
+        }
+        isQuiet = words.has("q")
+        isVerbose = words.has("v")
+        if words.has("h") {
+            try write(programUsage)
+            return .ok
+        }
+        if words.has("i") || words.has("p") {
+            if !words.operands.isEmpty { throw UsageProblem(reason: "-i takes commands from standard input alone") }
+            return try converse(prompt: words.value("p") ?? "security> ")
+        }
+        if words.operands.isEmpty {
+            message(programUsage)
+            return .usage
+        }
+        return execute(words.operands)
+    }
+
+    /// Runs one command, and tells about its failure.
+    func execute(_ line: [String]) -> ExitStatus {
+        guard let name = line.first else { return .ok }
+        guard let command = Command.named(name) else {
+            message("security: unknown command \"\(displayed(name, limit: 100))\"\n")
+            return .failed
+        }
+        let words: Words
+        do throws(Words.Objection) {
+            words = try command.parse(line.dropFirst())
+        } catch {
+            message(objection(error, of: command.name))
+            message(command.usage)
+            return .usage
+        }
+        return reporting(command) {
+            if words.has(Command.helpFlag.letter) {
+                try write(command.usage)
+                return .ok
+            }
+            return try command.run(words, self)
+        }
+    }
+
+    /// Turns what `body` throws into messages and a status.
+    fileprivate func reporting(_ command: Command? = nil, _ body: () throws -> ExitStatus) -> ExitStatus {
+        do {
+            return try body()
+        } catch let problem as UsageProblem {
+            if let reason = problem.reason { message("\(command?.name ?? "security"): \(reason)\n") }
+            message(command?.usage ?? programUsage)
+            return .usage
+        } catch {
+            let failure = error as? Failure ?? Failure(error, api: nil)
+            message(failure.lines(told))
+            return failure.exit
+        }
+    }
+
+    private func objection(_ objection: Words.Objection, of program: String) -> String {
+        switch objection {
+        case .unknownFlag(let letter): "\(program): illegal option -- \(displayed(String(letter)))\n"
+        case .valueMissing(let letter): "\(program): option requires an argument -- \(letter)\n"
+        }
+    }
+}
+
+/// The flags before the command, and all commands with a sentence each.
+let programUsage: String = {
+    let width = Command.all.map(\.name.count).max() ?? 0
+    let forms = programFlags.map { "[\($0.form)]" }.joined(separator: " ")
+    let flags = programFlags.map { "    \($0.form)\(String(repeating: " ", count: 11 - $0.form.count))\($0.help)\n" }
+    let commands = Command.all.map { command in
+        "    \(command.name)\(String(repeating: " ", count: width - command.name.count))  \(command.summary)\n"
+    }
+    return "Usage: security \(forms) [command] [argument...]\n" + flags.joined() + "Commands:\n" + commands.joined()
+}()

@@ -1,0 +1,12 @@
+internal import ByteStreams
+internal import Console
+
+/// Where the commands of interactive mode come from.
+protocol CommandInput: Sendable {
+    /// Appends at most `limit` bytes; appends nothing at the end.
+    ///
+    /// - Throws: `StreamFailure`.
+    func read(upTo limit: Int, into bytes: inout SecretBytes) throws(StreamFailure)
+}
+
+extension Descriptor: CommandInput {}

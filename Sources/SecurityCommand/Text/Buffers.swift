@@ -1,0 +1,55 @@
+internal import ByteStreams
+
+/// The forms in which `security` of macOS writes bytes: printable ones as text, any others in hexadecimal.
+extension SecretBytes {
+    /// Appends the bytes of our own words, or of text that goes out as it is.
+    mutating func appendText(_ text: String) {
+        append(text.utf8.span)
+    }
+
+    /// Appends bytes as a listing shows them: `"text"` if all of them can be read, else `0x` with hexadecimal digits, a
+    /// space, and, if any can be read, another space and `"text"` with the others as octal escapes; nothing for no bytes.
+    mutating func appendListed(_ bytes: borrowing Span<UInt8>) {
+        let readable = bytes.indices.count { isReadable(bytes[$0]) }
+        if readable < bytes.count {
+            appendText("0x")
+            for index in bytes.indices { appendHexadecimal(bytes[index], digits: Self.upperCase) }
+            append(UInt8(ascii: " "))
+            if readable > 0 { append(UInt8(ascii: " ")) }
+        }
+        guard readable > 0 else { return }
+        append(UInt8(ascii: "\""))
+        for index in bytes.indices {
+            let byte = bytes[index]
+            if isReadable(byte) {
+                append(byte)
+            } else {
+                append(UInt8(ascii: "\\"))
+                for shift in [6, 3, 0] { append(UInt8(ascii: "0") + (byte >> UInt8(shift)) & 7) }
+            }
+        }
+        append(UInt8(ascii: "\""))
+    }
+
+    /// Appends bytes as `-w` prints them: as they are if all are printable ASCII, else as hexadecimal digits.
+    mutating func appendBare(_ bytes: borrowing Span<UInt8>) {
+        if bytes.indices.allSatisfy({ isPrintable(bytes[$0]) }) {
+            append(bytes)
+        } else {
+            for index in bytes.indices { appendHexadecimal(bytes[index], digits: Self.lowerCase) }
+        }
+    }
+
+    private static let upperCase = Array("0123456789ABCDEF".utf8)
+    private static let lowerCase = Array("0123456789abcdef".utf8)
+
+    private mutating func appendHexadecimal(_ byte: UInt8, digits: [UInt8]) {
+        append(digits[Int(byte >> 4)])
+        append(digits[Int(byte & 15)])
+    }
+}
+
+private func isPrintable(_ byte: UInt8) -> Bool { (0x20..<0x7f).contains(byte) }
+
+/// A backslash would look like the beginning of an escape.
+private func isReadable(_ byte: UInt8) -> Bool { isPrintable(byte) && byte != UInt8(ascii: "\\") }

@@ -1,0 +1,150 @@
+import ByteStreams
+import TestSupport
+import Testing
+
+@testable import LocalKeychains
+
+@Suite("The default keychain and the search list")
+struct KeychainListsTests {
+    private let temporary: TemporaryFolder
+    private var folder: DataFolder { DataFolder(path: temporary.path("data")) }
+
+    init() throws {
+        temporary = try TemporaryFolder()
+        try Path.makeFolder(temporary.path("data/keychains"))
+    }
+
+    private func keychain(_ name: String) throws {
+        try temporary.write("data/keychains/\(name).keychain", [])
+    }
+
+    @Test("Nothing is set until somebody sets it: login is the default, and all keychains are searched, it first")
+    func nothingSet() throws {
+        for name in ["work", "login", "alpha"] { try keychain(name) }
+        let lists = try KeychainLists.load(from: folder)
+        #expect(lists == KeychainLists())
+        #expect(try lists.standard(in: folder).name == "login")
+        #expect(try lists.searched(in: folder).map(\.name) == ["login", "alpha", "work"])
+        #expect(try KeychainLists.load(from: DataFolder(path: temporary.path("nowhere"))) == KeychainLists())
+    }
+
+    @Test(
+        "What is saved is loaded",
+        arguments: [
+            (nil, nil), ("work", nil), (nil, []), ("work", []), (nil, ["login", "work"]),
+            ("/srv/a b.keychain", ["Büro 2", "/srv/ünï\u{202e} \\x.keychain"]),
+        ] as [(String?, [String]?)])
+    func roundTrip(standard: String?, list: [String]?) throws {
+        var lists = KeychainLists()
+        lists.defaultKeychain = standard
+        lists.searchList = list
+        try lists.save(to: folder)
+        #expect(try KeychainLists.load(from: folder) == lists)
+        try KeychainLists().save(to: folder)
+        #expect(try KeychainLists.load(from: folder) == KeychainLists())
+    }
+
+    @Test("Who names no keychain gets the default one")
+    func defaultIsFollowed() throws {
+        #expect(try LocalKeychain(nil, in: folder).name == "login")
+        var lists = KeychainLists()
+        lists.defaultKeychain = "work"
+        try lists.save(to: folder)
+        #expect(try LocalKeychain(nil, in: folder).path == folder.keychains + "/work.keychain")
+        #expect(try LocalKeychain("login", in: folder).name == "login")
+        lists.defaultKeychain = "/srv/x.keychain"
+        try lists.save(to: folder)
+        #expect(try LocalKeychain(nil, in: folder).path == "/srv/x.keychain")
+    }
+
+    @Test("A new keychain is searched, and one that is no more leaves the list and its place as the default one")
+    func includeAndForget() throws {
+        try keychain("login")
+        var lists = KeychainLists()
+        // All of the data folder are searched anyway.
+        try lists.include(LocalKeychain("work", in: folder), in: folder)
+        #expect(lists.searchList == nil)
+        try lists.include(LocalKeychain("/srv/x.keychain", in: folder), in: folder)
+        #expect(lists.searchList == ["login", "/srv/x.keychain"])
+        try lists.include(LocalKeychain("work", in: folder), in: folder)
+        try lists.include(LocalKeychain("work", in: folder), in: folder)
+        #expect(lists.searchList == ["login", "/srv/x.keychain", "work"])
+        lists.defaultKeychain = "work"
+        try lists.save(to: folder)
+        try LocalKeychain("work", in: folder).leaveLists(in: folder)
+        let after = try KeychainLists.load(from: folder)
+        #expect(after.searchList == ["login", "/srv/x.keychain"])
+        #expect(after.defaultKeychain == nil)
+    }
+
+    @Test(
+        "A file that is not as it was written is an error, and never a shorter list",
+        arguments: [
+            "", "kcbackup keychain lists 1\n", "kcbackup keychain lists 1\nend", "kcbackup keychain lists 2\nend\n",
+            "kcbackup keychain lists 1\nsearch\n login\n", "kcbackup keychain lists 1\nsearch\nlogin\nend\n",
+            "kcbackup keychain lists 1\ndefault \nend\n", "kcbackup keychain lists 1\ndefault ../x\nend\n",
+            "kcbackup keychain lists 1\ndefault a\ndefault b\nend\n", "kcbackup keychain lists 1\nsearch\n \nend\n",
+            "kcbackup keychain lists 1\nsearch\nend\nend\n", "kcbackup keychain lists 1\nend\n\n",
+        ])
+    func damage(text: String) throws {
+        try temporary.write("data/keychain-lists", Array(text.utf8))
+        #expect(throws: LocalKeychainFailure.listsDamaged(path: folder.keychainLists)) {
+            try KeychainLists.load(from: folder)
+        }
+        #expect(throws: LocalKeychainFailure.listsDamaged(path: folder.keychainLists)) {
+            try LocalKeychain(nil, in: folder)
+        }
+    }
+
+    @Test("A file that others can write is not believed, and bytes that are no text are damage")
+    func untrusted() throws {
+        try temporary.write("data/keychain-lists", Array("kcbackup keychain lists 1\nend\n".utf8), mode: 0o622)
+        #expect(throws: LocalKeychainFailure.file(FileFailure(folder.keychainLists, .exposed(mode: 0o622)))) {
+            try KeychainLists.load(from: folder)
+        }
+        try temporary.write("data/keychain-lists", [0xff, 0xfe])
+        #expect(throws: LocalKeychainFailure.listsDamaged(path: folder.keychainLists)) {
+            try KeychainLists.load(from: folder)
+        }
+    }
+
+    @Test("What could not be read again is not written")
+    func unwritable() throws {
+        for name in ["a\nb", "/a\nb", "", ".hidden", "/x\0y"] {
+            var lists = KeychainLists()
+            lists.searchList = [name]
+            #expect(throws: LocalKeychainFailure.self, "\(name)") { try lists.save(to: folder) }
+        }
+        var long = KeychainLists()
+        long.searchList = Array(repeating: "login", count: KeychainLists.searchListLimit + 1)
+        #expect(throws: LocalKeychainFailure.self) { try long.save(to: folder) }
+        #expect(!Path.exists(folder.keychainLists))
+    }
+
+    @Test("A name from a Mac leads to the keychain of that name, however it is spelled")
+    func macNames() throws {
+        func found(_ word: String) throws -> LocalKeychain {
+            try LocalKeychain(macName: word, in: folder, home: "/home/mia", workingFolder: temporary.path("work"))
+        }
+        for word in [
+            "work", "work.keychain", "work.keychain-db", "/home/mia/Library/Keychains/work.keychain-db",
+            "/home/mia//Library/./Keychains/work.keychain", folder.keychains + "/work.keychain",
+        ] {
+            #expect(try found(word).name == "work", "\(word)")
+            #expect(try found(word).isNamed, "\(word)")
+        }
+        #expect(try found("./x.keychain").path == temporary.path("work/x.keychain"))
+        #expect(try found("/srv//./x").path == "/srv/x")
+        #expect(throws: LocalKeychainFailure.emptyName) { try found("") }
+        #expect(throws: LocalKeychainFailure.invalidName) { try found(".keychain") }
+        #expect(throws: LocalKeychainFailure.invalidName) { try found("a\nb.keychain") }
+        // macOS makes x.keychain-db of x.keychain, and scripts use either.
+        try Path.makeFolder(temporary.path("work"))
+        try temporary.write("work/x.keychain-db", [])
+        #expect(try found("./x.keychain").path == temporary.path("work/x.keychain-db"))
+        try temporary.write("work/y.keychain", [])
+        #expect(try found("./y.keychain-db").path == temporary.path("work/y.keychain"))
+        try temporary.write("work/x.keychain", [])
+        #expect(try found("./x.keychain").path == temporary.path("work/x.keychain"))
+    }
+}

@@ -1,0 +1,107 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import SecurityCommand
+
+@Suite("The security command as a process")
+struct SecurityBinaryTests {
+    private let folder: TemporaryFolder
+    private let environment: [String: String]
+
+    init() throws {
+        folder = try TemporaryFolder()
+        environment = ["HOME": folder.path, "PATH": "/usr/bin:/bin", "SECURITY": try Self.program()]
+    }
+
+    /// The binary, which lies beside the one with the tests.
+    private static func program() throws -> String {
+        let tests = CommandLine.arguments.first { $0.contains(".xctest") } ?? "/proc/self/exe"
+        let folder = URL(filePath: tests).resolvingSymlinksInPath().deletingLastPathComponent()
+        let program = folder.appending(path: "security").path
+        if FileManager.default.isExecutableFile(atPath: program) { return program }
+        throw CocoaError(.fileNoSuchFile)
+    }
+
+    private func shell(_ script: String) throws -> ExternalProgram.Outcome {
+        // Longer than any of it takes: what hangs is to fail, not to hold everything up.
+        try ExternalProgram.run(
+            "timeout", ["120", "bash", "-c", script], environment: environment, in: folder.path)
+    }
+
+    @Test("What a script from a Mac does works: keychain, item, list, and the statuses that it looks at")
+    func script() throws {
+        let outcome = try shell(
+            """
+            set -e
+            "$SECURITY" -q create-keychain -p '' build.keychain
+            "$SECURITY" list-keychains -s $("$SECURITY" list-keychains -d user | tr -d '"') build.keychain
+            "$SECURITY" default-keychain -s build.keychain
+            "$SECURITY" add-generic-password -a me -s site -w "hunter2" build.keychain
+            "$SECURITY" find-generic-password -a me -s site -w
+            "$SECURITY" find-generic-password -ga me 2>&1 >/dev/null | sed -n 's/^password: "\\(.*\\)"$/\\1/p'
+            printf 'add-generic-password -a you -s site -X 70\\n' | "$SECURITY" -i
+            "$SECURITY" find-generic-password -wa you
+            "$SECURITY" find-generic-password -a nobody 2>/dev/null || echo $?
+            "$SECURITY" frob 2>/dev/null || echo $?
+            "$SECURITY" find-generic-password -z 2>/dev/null || echo $?
+            "$SECURITY" add-generic-password -a asks -s site -w </dev/null 2>/dev/null || echo $?
+            "$SECURITY" delete-keychain build.keychain
+            find .local -perm /077
+            """)
+        #expect(outcome.text == "hunter2\nhunter2\np\n44\n1\n2\n36\n", "\(outcome.errorText)")
+    }
+
+    @Test("A closed pipe and a full disk are noticed, and closed streams do no harm")
+    func lostOutput() throws {
+        let outcome = try shell(
+            """
+            "$SECURITY" help >/dev/full 2>/dev/null
+            echo $?
+            exec 3> >(true); wait $!
+            "$SECURITY" help >&3
+            echo $?
+            "$SECURITY" create-keychain -p '' login <&- >&- 2>&-
+            echo $?
+            "$SECURITY" default-keychain >&- 2>/dev/null
+            echo $?
+            grep -rl "security: " .local || echo clean
+            """)
+        #expect(outcome.text == "222\n141\n0\n220\nclean\n", "\(outcome.errorText)")
+    }
+
+    @Test("On a terminal a password is asked for without echo")
+    func terminal() throws {
+        let outcome = try shell(
+            """
+            # read -d : takes all up to the colon at the end of a prompt.
+            coproc { script -qec '"$SECURITY" create-keychain login; echo "status $?"; stty -a' /dev/null; }
+            read -r -t 60 -d : -u ${COPROC[0]} asked; echo "$asked"
+            echo walnut >&${COPROC[1]}
+            read -r -t 60 -d : -u ${COPROC[0]} asked
+            echo walnut >&${COPROC[1]}
+            cat <&${COPROC[0]} >rest
+            grep -c walnut rest; grep -o "status [0-9]*" rest; grep -ow -e "-*echo" rest
+            """)
+        #expect(outcome.text == "password for new keychain\n0\nstatus 0\necho\n", "\(outcome.errorText)")
+    }
+
+    @Test("A signal ends the run with its status")
+    func signals() throws {
+        let outcome = try shell(
+            """
+            mkfifo lines
+            for signal in INT TERM; do
+              "$SECURITY" -i <lines >/dev/null 2>messages &
+              exec 4>lines
+              echo error 0 >&4
+              while ! grep -q . messages; do kill -0 $! 2>/dev/null || exit; echo frob >&4; done
+              kill -$signal $!
+              wait $!
+              echo $?
+              exec 4>&-
+            done
+            """)
+        #expect(outcome.text == "130\n143\n", "\(outcome.errorText)")
+    }
+}

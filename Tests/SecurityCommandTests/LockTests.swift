@@ -1,0 +1,128 @@
+import ByteStreams
+import Foundation
+import KernelKeyring
+import KeychainModel
+import KeychainStore
+import LocalKeychains
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import SecurityCommand
+
+@Suite("What stays unlocked between commands")
+struct LockTests {
+    @Test(
+        "A new keychain is unlocked, locks with the clock and with the machine's sleep, and a deleted one leaves nothing"
+    )
+    func life() throws {
+        let retention = MemoryRetention()
+        let home = try TestHome(retention: retention)
+        home.run("create-keychain -p walnut login")
+        #expect(home.run("add-generic-password -a me -s s -w hidden").status == 0)
+        retention.expireAll()
+        #expect(home.run("find-generic-password -wa me").status == 36)
+        #expect(home.run("unlock-keychain -p walnut").status == 0)
+        #expect(home.run("find-generic-password -wa me").status == 0)
+        home.slept.add(60_000, ordering: .relaxed)
+        #expect(home.run("find-generic-password -wa me").status == 36)
+        #expect(home.run("unlock-keychain -p walnut").status == 0)
+        #expect(home.run("set-keychain-settings").status == 0)
+        home.slept.add(60_000, ordering: .relaxed)
+        #expect(home.run("find-generic-password -wa me").status == 0)
+        #expect(retention.count == 2)
+        #expect(home.run("delete-keychain login").status == 0)
+        #expect(retention.count == 0)
+    }
+
+    @Test("Each accessibility is readable when it should be")
+    func accessibilities() throws {
+        let home = try TestHome()
+        let keychain = try home.keychain("login", password: "walnut")
+        for accessibility in Accessibility.allCases {
+            var draft = ItemDraft(itemClass: .genericPassword)
+            draft.attributes[.acct] = .text(accessibility.rawValue)
+            draft.attributes[.pdmn] = .text(accessibility.rawValue)
+            try keychain.add(draft, secret: SecretBytes(copying: [0x61]), now: home.world().clock())
+        }
+        func readable() -> Set<String> {
+            Set(
+                Accessibility.allCases.map(\.rawValue).filter {
+                    home.run(["find-generic-password", "-w", "-a", $0]).status == 0
+                })
+        }
+        #expect(readable() == Set(Accessibility.allCases.map(\.rawValue)))
+        home.run("lock-keychain")
+        #expect(readable() == ["ck", "cku", "dk", "dku"])
+        let world = home.world()
+        try world.keychainSession.lock(keychain, untilFirstUnlock: true)
+        #expect(readable() == ["dk", "dku"])
+        home.run("unlock-keychain -p walnut")
+        #expect(readable() == Set(Accessibility.allCases.map(\.rawValue)))
+        // Removing the password takes an item with it, which is asked.
+        #expect(home.run(["set-keychain-password", "-o", "walnut", "-p", ""]).status == 1)
+        #expect(
+            home.run(
+                ["set-keychain-password", "-o", "walnut", "-p", ""], terminal: ScriptedTerminal(answers: ["n"])
+            ).status == 128)
+        #expect(
+            home.run(
+                ["set-keychain-password", "-o", "walnut", "-p", ""], terminal: ScriptedTerminal(answers: ["y"])
+            ).status == 0)
+        #expect(home.run("find-generic-password -a akpu").status == 44)
+    }
+
+    @Test("Where the kernel refuses, every command asks, and unlocking says why")
+    func refusal() throws {
+        let home = try TestHome(retention: RefusingRetention())
+        try home.keychain("login", password: "walnut")
+        let unlocked = home.run(["unlock-keychain"], terminal: ScriptedTerminal(answers: ["walnut"]))
+        #expect(unlocked.status == 0)
+        #expect(unlocked.messages.contains("no later command finds it unlocked: this process may not use"))
+        #expect(home.run("add-generic-password -a me -s s -w hidden").status == 36)
+        for _ in 0..<2 {
+            let found = home.run(["dump-keychain", "-d"], terminal: ScriptedTerminal(answers: ["walnut"]))
+            #expect(found.status == 0)
+            #expect(found.terminal.asked.count == 1)
+        }
+        #expect(home.run("delete-keychain login").messages == "")
+    }
+
+    @Test("Wrong passwords are counted, and after some the next one has to wait")
+    func attempts() throws {
+        let home = try TestHome()
+        try home.keychain("login", password: "walnut")
+        home.run("lock-keychain")
+        // In one run, whose clock stands still.
+        let lines = String(repeating: "unlock-keychain -p wrong\n", count: 6) + "unlock-keychain -p walnut\n"
+        let outcome = home.run(["-i"], input: lines)
+        #expect(outcome.status == 51)
+        #expect(outcome.messages.contains("too many wrong passwords; the next one is heard in 2 s"))
+        #expect(home.run("unlock-keychain -p walnut").status == 0)
+    }
+
+    /// What this kernel says to a process that wants to use its key service; nil when it may.
+    static let kernelRefusal: KeyRetentionFailure? = {
+        do throws(KeyRetentionFailure) {
+            _ = try KernelKeyring().read("kcbackup-test:no such key")
+            return nil
+        } catch {
+            return error
+        }
+    }()
+
+    @Test(
+        "With the real kernel, what one command unlocks the next one reads, until it is locked",
+        .enabled(if: kernelRefusal == nil, "the kernel refuses keyrings here"))
+    func kernel() throws {
+        let home = try TestHome(retention: KernelKeyring())
+        try home.keychain("login", password: "walnut")
+        #expect(home.run("add-generic-password -a me -s s -w hidden").status == 0)
+        #expect(home.run("find-generic-password -wa me").text == "hidden\n")
+        #expect(home.run("lock-keychain").status == 0)
+        #expect(home.run("find-generic-password -wa me").status == 36)
+        #expect(home.run("unlock-keychain -p walnut").status == 0)
+        #expect(home.run("find-generic-password -wa me").text == "hidden\n")
+        #expect(home.run("delete-keychain login").status == 0)
+    }
+}
