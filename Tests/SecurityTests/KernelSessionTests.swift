@@ -10,18 +10,18 @@ import Testing
 
 @testable import Security
 
-@Suite("What the user has unlocked, for a program", .enabled(if: SessionTests.kernelKeepsKeys))
-struct SessionTests {
-    /// False where this machine refuses the kernel's key service, as many containers do: nothing stays unlocked there.
-    static let kernelKeepsKeys: Bool = {
-        do throws(KeyRetentionFailure) {
-            _ = try KernelKeyring().read("kcbackup:test:none")
-            return true
-        } catch {
-            return false
-        }
-    }()
+/// False where this machine refuses the kernel's key service, as many containers do: nothing stays unlocked there.
+private let kernelKeepsKeys: Bool = {
+    do throws(KeyRetentionFailure) {
+        _ = try KernelKeyring().read("kcbackup:test:none")
+        return true
+    } catch {
+        return false
+    }
+}()
 
+@Suite("What the user has unlocked, for a program", .enabled(if: kernelKeepsKeys))
+struct KernelSessionTests {
     private static let codes = ["ak", "aku", "akpu", "ck", "cku", "dk", "dku"]
 
     @Test("Each class is readable exactly while the session of the user says so")
