@@ -13,6 +13,9 @@ let settings: [SwiftSetting] = [
     .treatAllWarnings(as: .error),
 ]
 
+// How a program for Apple's systems is compiled: the calls with pointers need no `unsafe` there.
+let clientSettings: [SwiftSetting] = [.swiftLanguageMode(.v6), .treatAllWarnings(as: .error)]
+
 let grdb: Target.Dependency = .product(name: "GRDB", package: "GRDB.swift")
 let argumentParser: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
 
@@ -20,7 +23,10 @@ func library(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
     .target(name: name, dependencies: dependencies, swiftSettings: settings)
 }
 
-func tests(_ subject: String, _ dependencies: [Target.Dependency] = [], exclude: [String] = []) -> Target {
+func tests(
+    _ subject: String, _ dependencies: [Target.Dependency] = [], exclude: [String] = [],
+    settings: [SwiftSetting] = settings
+) -> Target {
     .testTarget(
         name: subject + "Tests",
         dependencies: [.byName(name: subject), "TestSupport"] + dependencies,
@@ -31,6 +37,9 @@ func tests(_ subject: String, _ dependencies: [Target.Dependency] = [], exclude:
 let package = Package(
     name: "kcbackup",
     products: [
+        .library(name: "Security", targets: ["Security"]),
+        .library(name: "SAMKeychain", targets: ["SAMKeychain"]),
+        .library(name: "SSKeychain", targets: ["SSKeychain"]),
         .executable(name: "kcbackup", targets: ["kcbackup"]),
         .executable(name: "security", targets: ["SecurityCommand"]),
     ],
@@ -62,6 +71,14 @@ let package = Package(
             "KeychainStore",
             ["ByteStreams", "Cryptography", "DeviceIdentity", "KernelKeyring", "KeychainModel", "CSQLite", grdb]),
         library("LocalKeychains", ["ByteStreams", "Cryptography", "DeviceIdentity", "KeychainStore"]),
+        library(
+            "Security",
+            [
+                "ByteStreams", "Cryptography", "DeviceIdentity", "KeychainModel", "KeychainStore", "LocalKeychains",
+                "CertificateItems", "SecurityStatus",
+            ]),
+        library("SAMKeychain", ["Security"]),
+        library("SSKeychain", ["SAMKeychain"]),
         library("Console", ["ByteStreams", "CSystem"]),
         library(
             "BackupArchive",
@@ -79,7 +96,8 @@ let package = Package(
             name: "kcbackup",
             dependencies: [
                 "ByteStreams", "Cryptography", "DeviceIdentity", "AgeEncryption", "KeychainModel", "KeychainStore",
-                "LocalKeychains", "BackupArchive", "BackupEngine", "Console", argumentParser,
+                "LocalKeychains", "KernelKeyring", "PasscodeStrength", "BackupArchive", "BackupEngine", "Console",
+                argumentParser,
             ],
             swiftSettings: settings),
         .executableTarget(
@@ -90,7 +108,9 @@ let package = Package(
             ],
             swiftSettings: settings),
 
-        .target(name: "TestSupport", dependencies: ["ByteStreams"], path: "Tests/TestSupport", swiftSettings: settings),
+        .target(
+            name: "TestSupport", dependencies: ["ByteStreams", "KernelKeyring"], path: "Tests/TestSupport",
+            swiftSettings: settings),
         tests("SecurityStatus"),
         tests("ByteStreams"),
         tests("Cryptography"),
@@ -104,6 +124,21 @@ let package = Package(
         tests("CertificateItems", ["ByteStreams", "Cryptography", "KeychainModel"]),
         tests("KeychainStore", ["KernelKeyring", grdb]),
         tests("LocalKeychains", ["ByteStreams", "DeviceIdentity", "KeychainModel", "KeychainStore"]),
+        tests(
+            "Security",
+            [
+                "ByteStreams", "Cryptography", "DeviceIdentity", "KeychainModel", "KeychainStore", "LocalKeychains",
+                "SecurityStatus", grdb,
+            ],
+            settings: clientSettings),
+        tests(
+            "SAMKeychain",
+            [
+                "Security", "ByteStreams", "Cryptography", "DeviceIdentity", "KeychainModel", "KeychainStore",
+                "LocalKeychains",
+            ],
+            settings: clientSettings),
+        tests("SSKeychain", ["SAMKeychain"]),
         tests("Console", ["ByteStreams"]),
         tests("BackupArchive", ["AgeEncryption", "DeviceIdentity", "KeychainModel"]),
         tests(
@@ -113,7 +148,8 @@ let package = Package(
             "kcbackup",
             [
                 "ByteStreams", "Cryptography", "DeviceIdentity", "AgeEncryption", "KeychainModel", "KeychainStore",
-                "LocalKeychains", "BackupArchive", "BackupEngine", "Console", argumentParser,
+                "LocalKeychains", "KernelKeyring", "PasscodeStrength", "BackupArchive", "BackupEngine", "Console",
+                argumentParser,
             ],
             exclude: ["Help", "Stories"]),
         tests(

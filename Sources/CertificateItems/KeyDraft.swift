@@ -39,7 +39,8 @@ extension ItemDraft {
     ///
     /// It may decrypt, derive, sign and unwrap, whatever its kind. Source: `SecKeyCopyAttributeDictionaryWithLocalKey`.
     ///
-    /// - Throws: `CertificateFailure.unsupported` for a kind without a number.
+    /// - Throws: `CertificateFailure.unsupported` for a kind without a number, and for a curve that does not follow from
+    ///   the length of its points.
     public init(
         privateKey: PrivateKey, label: String? = nil, applicationTag: [UInt8]? = nil
     ) throws(CertificateFailure) {
@@ -50,7 +51,8 @@ extension ItemDraft {
     ///
     /// It may encrypt, derive, verify and wrap. `priv` is 1 for it as well, as with Apple.
     ///
-    /// - Throws: `CertificateFailure.unsupported` for a kind without a number.
+    /// - Throws: `CertificateFailure.unsupported` for a kind without a number, and for a curve that does not follow from
+    ///   the length of its points.
     public init(
         publicKey: PublicKey, label: String? = nil, applicationTag: [UInt8]? = nil
     ) throws(CertificateFailure) {
@@ -75,6 +77,9 @@ extension ItemDraft {
         _ key: PublicKey, _ keyClass: KeyClass, _ label: String?, _ tag: [UInt8]?
     ) throws(CertificateFailure) -> ItemDraft {
         guard let type = key.kind.keyType else { throw .unsupported("a kind of key that a keychain has no number for") }
+        guard key.isWholeInExternalRepresentation else {
+            throw .unsupported("a key on a curve that a keychain cannot name")
+        }
         var draft = Self.key(keyClass, type: type, sizeInBits: key.sizeInBits, key.hash, label, tag)
         draft.allow(keyClass == .privateKey ? [.decr, .drve, .sign, .unwp] : [.encr, .drve, .vrfy, .wrap])
         return draft

@@ -41,10 +41,15 @@ public struct KernelKeyring: KeyRetention {
         // The key is complete, with its clock, before a ring shows it; linking displaces the old one in one step.
         let key = try add(name, payload)
         defer { keyctl_unlink(key, KEY_SPEC_THREAD_KEYRING) }
-        do {
+        do throws(KeyRetentionFailure) {
             try Self.check(keyctl_setperm(key, Self.permissions), "setting the permissions of a key")
             try Self.setTimeout(key, seconds)
-            for ring in rings { try Self.check(keyctl_link(key, ring), "linking a key") }
+            for ring in rings where keyctl_link(key, ring) < 0 {
+                let failure = KeyRetentionFailure(errno, doing: "linking a key")
+                // Revoked by now, it was displaced by whoever kept another payload at the same time, which stands.
+                guard try Self.isThere(keyctl_read(key, nil, 0), "reading a key") else { return }
+                throw failure
+            }
             for other in old where other != key { try revoke(other) }
         } catch {
             keyctl_revoke(key)

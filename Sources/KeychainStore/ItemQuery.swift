@@ -23,6 +23,8 @@ public struct ItemQuery: Hashable, Sendable {
     public var synchronizable: Synchronizable
     /// The largest number of items; nil for no limit.
     public var limit: Int?
+    /// True to mean the traces that deleted synchronizable items leave, and no live item.
+    public var meansTombstones = false
 
     /// Means every item until conditions are set.
     public init(
@@ -78,11 +80,11 @@ extension ItemQuery {
         }
     }
 
-    /// The statement that finds the live rows of one class, in archive order, with everything bound.
+    /// The statement that finds the rows of one class, in archive order, with everything bound.
     func statement(_ row: ItemRow, on database: Database) throws(KeychainStoreError) -> SQLStatement {
         let key = Set(row.itemClass.uniqueKey)
         let ordered = attributes.sorted { $0.key < $1.key }
-        var conditions = ["tomb = 0"]
+        var conditions = [meansTombstones ? "tomb <> 0" : "tomb = 0"]
         if uuid != nil { conditions.append("uuid=?") }
         for (code, _) in ordered {
             conditions.append((key.contains(code) ? Schema.keyTerm(code) : Schema.quoted(code)) + "=?")

@@ -19,6 +19,7 @@ public final class Keychain {
     public private(set) var keybag: Keybag
 
     let location: KeychainPath
+    private let identity: KeychainPath.Identity?
     let connection: Connection
     let deviceKey: DeviceKey
     let lockWait: Duration
@@ -48,6 +49,7 @@ public final class Keychain {
         _ minimumCost: ScryptCost?
     ) throws(KeychainStoreError) {
         try location.examine()
+        identity = try location.identity()
         let connection = try Connection(location, lockWait: lockWait)
         let record = try connection.read { database throws(KeychainStoreError) in try StoreRecord(database) }
         try record.authenticate(deviceKey)
@@ -61,6 +63,16 @@ public final class Keychain {
         self.deviceKey = deviceKey
         self.lockWait = lockWait
         self.minimumCost = minimumCost
+    }
+
+    /// True while the file that was opened is the one under this path; false once it was deleted or replaced.
+    ///
+    /// - Throws: `file`.
+    public var isInPlace: Bool {
+        get throws(KeychainStoreError) {
+            let found = try location.identity()
+            return found != nil && found == identity
+        }
     }
 
     /// True when the class keys of all items are at hand.

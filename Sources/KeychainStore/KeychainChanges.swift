@@ -62,14 +62,17 @@ extension KeychainWriter {
     /// A synchronizable item leaves a tombstone: key, accessibility, dates, no secret. Rows that make no item go too, and
     /// are counted. No class key is needed.
     ///
+    /// - Parameter leavingTombstones: true or false to have it otherwise than by `sync`.
     /// - Throws: `itemNotFound`, or a failure of the file.
     @discardableResult
-    public func delete(matching query: ItemQuery, now: Timestamp) throws(KeychainStoreError) -> ItemMatches {
+    public func delete(
+        matching query: ItemQuery, now: Timestamp, leavingTombstones: Bool? = nil
+    ) throws(KeychainStoreError) -> ItemMatches {
         try spending { () throws(KeychainStoreError) in
             let (matches, damaged) = try rows(query)
             if matches.items.isEmpty, matches.damaged == 0 { throw .itemNotFound }
             for item in matches.items {
-                if item.isSynchronizable {
+                if leavingTombstones ?? item.isSynchronizable {
                     try tables.replace(
                         tombstone: item.tombstone(uuid: item.uuid, at: item.moment(ofChangeAt: now)))
                 } else {

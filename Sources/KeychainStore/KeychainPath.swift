@@ -27,6 +27,19 @@ struct KeychainPath {
         guard journal.st_nlink == 1 else { throw .notAKeychain(.foreignJournal) }
     }
 
+    /// What tells the file from another one under the same name: device and number; nil where there is none.
+    ///
+    /// - Throws: `file`.
+    func identity() throws(KeychainStoreError) -> Identity? {
+        try status("").map { Identity(device: UInt64($0.st_dev), number: UInt64($0.st_ino)) }
+    }
+
+    /// See `identity()`.
+    struct Identity: Hashable {
+        let device: UInt64
+        let number: UInt64
+    }
+
     private func status(_ suffix: String) throws(KeychainStoreError) -> stat? {
         var status = stat()
         if unsafe lstat(path + suffix, &status) == 0 { return status }

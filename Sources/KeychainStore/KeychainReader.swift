@@ -136,6 +136,16 @@ extension Keychain {
         try connection.read { database throws(KeychainStoreError) in try KeychainReader(self, database).find(query) }
     }
 
+    /// Runs `body` on one unchanging state of the file; its own errors come out unchanged.
+    ///
+    /// - Throws: what `body` throws, `busy`, `damaged`, `sqlite`.
+    public func read<Result>(_ body: (KeychainReader) throws -> Result) throws -> Result {
+        try connection.readRethrowing { database in try body(KeychainReader(self, database)) }
+    }
+
+    /// True when the class key of this accessibility is at hand, so that such items can be read and written.
+    public func canOpen(_ accessibility: Accessibility) -> Bool { classKeys[accessibility] != nil }
+
     /// The secret of an item; nil when it has none.
     ///
     /// - Throws: `itemNotFound`, `itemDamaged` (also when attributes were changed by another program), `locked`, `busy`.

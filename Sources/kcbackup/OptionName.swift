@@ -5,6 +5,7 @@ enum OptionName: String, CaseIterable, Sendable {
     case acceptOrigin = "accept-origin"
     case accessible
     case account
+    case all
     case attribute
     case `class`
     case comment
@@ -17,7 +18,10 @@ enum OptionName: String, CaseIterable, Sendable {
     case json
     case keychain
     case label
+    case lockAfter = "lock-after"
+    case lockOnSuspend = "lock-on-suspend"
     case newPasscode = "new-passcode"
+    case noLockOnSuspend = "no-lock-on-suspend"
     case noPasscode = "no-passcode"
     case onConflict = "on-conflict"
     case output
@@ -35,8 +39,10 @@ enum OptionName: String, CaseIterable, Sendable {
     case server
     case service
     case set
+    case suggest
     case synchronizable
     case unencrypted
+    case untilFirstUnlock = "until-first-unlock"
     case uuid
     case verbose
     case yes
@@ -51,10 +57,11 @@ enum OptionName: String, CaseIterable, Sendable {
         case .recipient: "r"
         case .recipientsFile: "R"
         case .verbose: "v"
-        case .acceptOrigin, .accessible, .account, .attribute, .class, .comment, .confirm, .forDevice, .group,
-            .inspectRecipient, .json, .keychain, .label, .newPasscode, .noPasscode, .onConflict, .passcode,
+        case .acceptOrigin, .accessible, .account, .all, .attribute, .class, .comment, .confirm, .forDevice, .group,
+            .inspectRecipient, .json, .keychain, .label, .lockAfter, .lockOnSuspend, .newPasscode, .noLockOnSuspend,
+            .noPasscode, .onConflict, .passcode,
             .passphrase, .remove, .replace, .requireAll, .reveal, .secret, .secretFile, .server, .service, .set,
-            .synchronizable, .unencrypted, .uuid, .yes:
+            .suggest, .synchronizable, .unencrypted, .untilFirstUnlock, .uuid, .yes:
             nil
         }
     }

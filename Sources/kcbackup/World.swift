@@ -28,6 +28,8 @@ struct World {
     var messages: any TextOutput
     /// The work that passphrases and passcodes take.
     var costs: DerivationCosts
+    /// What stays unlocked between commands.
+    var unlocked = KeychainSession()
 
     /// The world of a process that was started by a person or a timer.
     static func ofThisProcess() -> World {

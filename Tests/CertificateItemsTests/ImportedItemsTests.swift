@@ -136,6 +136,12 @@ import Testing
         let bundle = try openssl.make("crl2pkcs7 -nocrl -certfile mail.pem -certfile web.pem -outform DER -out")
         #expect(try read(bundle).certificateCount == 2)
         for length in bundle.indices { #expect(failure(Array(bundle[..<length])) != nil) }
+        for options in ["", " -pubout"] {
+            let curve = "genpkey -quiet -algorithm EC -pkeyopt ec_paramgen_curve:secp256k1 -out"
+            try openssl.folder.write("other", openssl.make(curve))
+            let key = try openssl.make("pkey -in other\(options) -out")
+            #expect(failure(key) == .unsupported("a key on a curve that a keychain cannot name"))
+        }
         let other = try openssl.make("genpkey -quiet -algorithm SM2 -out")
         #expect(failure(other) == .unsupported("a kind of key that a keychain has no number for"))
     }

@@ -23,7 +23,7 @@ private func device() throws -> DeviceKey { try DeviceKey(secret: SecretBytes(co
 
 /// Sessions over the real kernel, each step seen from a second process.
 @Suite(.enabled(if: refusal == nil, "the kernel refuses keyrings here"))
-final class KernelSessionTests {
+struct KernelSessionTests {
     private let bench: Bench
     private let items: [Accessibility: Item]
     private let storeID: [UInt8]
@@ -36,7 +36,8 @@ final class KernelSessionTests {
         storeID = keychain.storeID
     }
 
-    deinit {
+    // At the end of each test: a deinit may come after the end of the process.
+    private func clean() {
         for part in SessionPart.allCases { try? KernelKeyring().revoke(part.name(storeID)) }
     }
 
@@ -65,6 +66,7 @@ final class KernelSessionTests {
 
     @Test("each class is readable exactly when it should be, before and after the first unlock and locked again")
     func states() async throws {
+        defer { clean() }
         try await expect(Readable.always)
         try unlock()
         try await expect(Readable.all)
@@ -77,6 +79,7 @@ final class KernelSessionTests {
 
     @Test("another process unlocks and locks for all")
     func otherProcess() async throws {
+        defer { clean() }
         let path = bench.path
         await #expect(processExitsWith: .success) { [path = path as String] in
             let keychain = try Keychain.open(
@@ -97,6 +100,7 @@ final class KernelSessionTests {
 
     @Test("the keychain locks when its time is over, and what is readable after the first unlock stays readable")
     func timeout() async throws {
+        defer { clean() }
         try unlock()
         let keychain = try bench.open()
         try session.resume(keychain)
@@ -116,6 +120,7 @@ final class KernelSessionTests {
 
     @Test("a passcode that another process changes leaves the session unlocked, one that it removes ends it")
     func passcode() async throws {
+        defer { clean() }
         try unlock()
         let path = bench.path
         await #expect(processExitsWith: .success) { [path = path as String] in
@@ -136,6 +141,7 @@ final class KernelSessionTests {
 
     @Test("five wrong passcodes in a row revoke what is kept")
     func wrongPasscodes() async throws {
+        defer { clean() }
         try unlock()
         for second in Int64(101)...105 {
             #expect(throws: KeychainStoreError.wrongPasscode) {
@@ -148,6 +154,7 @@ final class KernelSessionTests {
 
     @Test("a payload that somebody changed in the kernel counts as locked, and is revoked")
     func tampered() async throws {
+        defer { clean() }
         try unlock()
         let name = SessionPart.unlocked.name(storeID)
         var payload: [UInt8] = []
@@ -163,6 +170,7 @@ final class KernelSessionTests {
 
     @Test("the status tells the time that is left, and the machine's real clocks lock nothing that is awake")
     func status() throws {
+        defer { clean() }
         try unlock()
         let status = try session.status(bench.open(), now: moment(101))
         #expect(status.state == .unlocked)

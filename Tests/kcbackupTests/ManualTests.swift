@@ -1,5 +1,7 @@
 import ArgumentParser
 import Foundation
+import KernelKeyring
+import TestSupport
 import Testing
 
 @testable import kcbackup
@@ -36,6 +38,7 @@ struct ManualTests {
         let home = try JSONHome()
         var seen = JSONManual.Seen()
         for step in try home.steps() {
+            home.home.retention.fail("*", step.isRefused ? .refused(1) : nil)
             let outcome = home.home.run(step.line + ["--json"])
             #expect(outcome.status.code == step.status, "\(step.line): \(outcome.messages)")
             #expect(outcome.output.filter { $0 == UInt8(ascii: "\n") }.count == 1, "\(step.line)")

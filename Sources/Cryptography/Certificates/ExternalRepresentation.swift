@@ -6,8 +6,12 @@ extension PrivateKey {
     /// RSAPrivateKey of PKCS#1 for RSA; 04 ‖ X ‖ Y ‖ K for elliptic curves, each number as long as an element of the
     /// field; the bare 32, 57 or 56 bytes for keys on Edwards and Montgomery curves.
     ///
-    /// - Throws: `CertificateFailure` (`unsupported` for other kinds, `library`).
+    /// - Throws: `CertificateFailure` (`unsupported` for other kinds, and for curves that do not follow from a length;
+    ///   `library`).
     public func externalRepresentation() throws(CertificateFailure) -> SecretBytes {
+        guard publicKey.isWholeInExternalRepresentation else {
+            throw .unsupported("a private key on a curve that Apple's form cannot name")
+        }
         switch kind {
         case .rsa: return try traditional()
         case .ec: return try pointAndNumber()

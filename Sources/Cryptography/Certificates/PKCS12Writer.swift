@@ -18,6 +18,9 @@ extension PKCS12 {
     ) throws(CertificateFailure) -> SecretBytes {
         try CertificateLimit.entryCount.check(2 * identities.count + certificates.count)
         defer { ERR_clear_error() }
+        // A derivation for each key, one for the certificates, one for the MAC; what is written must be readable.
+        try CertificateLimit.iterations.check(iterations)
+        try CertificateLimit.totalIterations.check((identities.count + 2) * iterations)
         var writer = try PKCS12Writer(iterations: iterations)
         for identity in identities {
             guard identity.key.publicKey.identity == identity.certificate.publicKey.identity else {

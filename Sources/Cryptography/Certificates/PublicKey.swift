@@ -32,6 +32,17 @@ public struct PublicKey: Hashable, Sendable {
     public let externalRepresentation: [UInt8]
     /// SHA-1 of `externalRepresentation`: what ties a certificate (`pkhh`) to its private key (`klbl`).
     public let hash: [UInt8]
+    /// True when kind and `externalRepresentation` say all of the key.
+    ///
+    /// They do not name an elliptic curve, so that one must follow from the length, as with Apple: P-192, P-224, P-256,
+    /// P-384 or P-521.
+    public var isWholeInExternalRepresentation: Bool {
+        switch kind {
+        case .ec: Self.impliedCurves.contains(identity.curve ?? "")
+        case .rsa, .ed25519, .x25519, .ed448, .x448: true
+        case .other: false
+        }
+    }
     /// Equal for two keys that are one, however their points are spelt.
     let identity: Identity
 
@@ -74,6 +85,8 @@ public struct PublicKey: Hashable, Sendable {
         externalRepresentation = representation
         hash = SHA1.hash(representation.span)
     }
+
+    private static let impliedCurves: Set = ["prime192v1", "secp224r1", "prime256v1", "secp384r1", "secp521r1"]
 
     /// Makes the public half of a loaded key.
     init(of key: OpaquePointer) throws(CertificateFailure) {

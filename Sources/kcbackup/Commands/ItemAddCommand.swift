@@ -56,11 +56,8 @@ struct ItemAddCommand: Verb {
 
         let store = try keychain.open(in: session)
         // An item that is readable at any time is written without a passcode as well.
-        if try !draft.completed(now: session.now, secretSize: nil).accessibility.isReadableWithoutPasscode {
-            try keychain.unlock(store, in: session)
-        } else {
-            try keychain.unlockIfGiven(store, in: session)
-        }
+        let accessibility = try draft.completed(now: session.now, secretSize: nil).accessibility
+        try keychain.unlock(store, for: [accessibility], in: session)
         let value = try secret.read(isPublic: itemClass == .certificate, in: session)
         let item = try store.add(draft, secret: value, now: session.now)
         session.note("added: \(item.words)")

@@ -37,8 +37,7 @@ struct ItemFindCommand: Verb {
         let matches = try store.find(query)
         if matches.items.isEmpty, matches.damaged == 0 { throw KeychainStoreError.itemNotFound }
         if reveal {
-            let needsPasscode = matches.items.contains { !$0.accessibility.isReadableWithoutPasscode }
-            try needsPasscode ? keychain.unlock(store, in: session) : keychain.unlockIfGiven(store, in: session)
+            try keychain.unlock(store, for: Set(matches.items.map(\.accessibility)), in: session)
         }
         if style.json {
             try printJSON(matches.items, store, in: session)

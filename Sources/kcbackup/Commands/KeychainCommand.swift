@@ -5,10 +5,11 @@ internal import LocalKeychains
 struct KeychainCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "keychain",
-        abstract: "Make, list, describe and delete keychains, and set their passcodes.",
+        abstract: "Make, list, describe, lock, unlock and delete keychains, and set their passcodes.",
         subcommands: [
             KeychainCreateCommand.self, KeychainListCommand.self, KeychainInfoCommand.self,
-            KeychainSetPasscodeCommand.self, KeychainDeleteCommand.self,
+            KeychainSetPasscodeCommand.self, KeychainLockCommand.self, KeychainUnlockCommand.self,
+            KeychainStatusCommand.self, KeychainSetSettingsCommand.self, KeychainDeleteCommand.self,
         ])
 }
 

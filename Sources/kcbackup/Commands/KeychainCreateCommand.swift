@@ -1,8 +1,9 @@
-internal import LocalKeychains
 internal import ArgumentParser
 internal import ByteStreams
 internal import DeviceIdentity
 internal import KeychainStore
+internal import LocalKeychains
+internal import PasscodeStrength
 
 /// `kcbackup keychain create`.
 struct KeychainCreateCommand: Verb {
@@ -30,17 +31,25 @@ struct KeychainCreateCommand: Verb {
     @Flag(name: OptionName.noPasscode.name, help: "Make a keychain that this device alone opens.")
     var noPasscode = false
 
+    @Flag(name: OptionName.suggest.name, help: "Show a passcode that nobody would guess before asking for one.")
+    var suggest = false
+
     @OptionGroup
     var style: StyleOptions
 
     func run(in session: Session) throws -> ExitStatus {
         if noPasscode, passcode != nil { throw UsageProblem.together(.passcode, .noPasscode) }
+        if noPasscode, suggest { throw UsageProblem.together(.suggest, .noPasscode) }
         let local = try operand.local(in: session)
         session.subjects.keychain = local.name
         // Looked at before anybody types a passcode; the creation itself looks again.
         if Path.exists(local.path) { throw KeychainStoreError.exists(local.path) }
+        if suggest { try session.suggestPasscode() }
         let secret = noPasscode ? nil : try newPasscode(local.name, in: session)
-        if secret == nil {
+        var strength: PasscodeStrength?
+        switch secret {
+        case .some(let secret): strength = session.judge(secret, of: local.name)
+        case .none:
             session.warn(
                 "without a passcode, whoever can use your account on this device can read this keychain; "
                     + "WhenPasscodeSetThisDeviceOnly items are refused")
@@ -58,7 +67,7 @@ struct KeychainCreateCommand: Verb {
         session.note("make its first backup soon: kcbackup create\(option) -o FILE.kcb")
         if style.json {
             let found = try keychain.information()
-            try session.result(["keychain": .keychain(local, found)], [])
+            try session.result(.passcodeSet(.keychain(local, found), strength), [])
         }
         return .ok
     }

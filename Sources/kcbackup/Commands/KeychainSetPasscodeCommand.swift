@@ -1,7 +1,8 @@
-internal import LocalKeychains
 internal import ArgumentParser
 internal import ByteStreams
 internal import KeychainStore
+internal import LocalKeychains
+internal import PasscodeStrength
 
 /// `kcbackup keychain set-passcode`.
 struct KeychainSetPasscodeCommand: Verb {
@@ -34,6 +35,9 @@ struct KeychainSetPasscodeCommand: Verb {
     @Flag(name: OptionName.noPasscode.name, help: "Remove the passcode.")
     var noPasscode = false
 
+    @Flag(name: OptionName.suggest.name, help: "Show a passcode that nobody would guess before asking for one.")
+    var suggest = false
+
     @Flag(name: OptionName.yes.name, help: "Do not ask.")
     var yes = false
 
@@ -42,6 +46,7 @@ struct KeychainSetPasscodeCommand: Verb {
 
     func run(in session: Session) throws -> ExitStatus {
         if noPasscode, newPasscode != nil { throw UsageProblem.together(.newPasscode, .noPasscode) }
+        if noPasscode, suggest { throw UsageProblem.together(.suggest, .noPasscode) }
         if newPasscode == .unknown { throw SecretProblem.notASource(.newPasscode) }
         let local = try operand.local(in: session)
         let keychain = try local.open(in: session)
@@ -50,18 +55,25 @@ struct KeychainSetPasscodeCommand: Verb {
             keychain.hasPasscode
             ? try session.secrets.existing(WantedSecret(what: words, flag: .passcode, source: passcode)) : nil
         // Tried before the new one is asked for, so that a typing error shows at once.
-        try keychain.unlock(passcode: current, now: session.now)
+        let unlocked = session.world.unlocked
+        try unlocked.unlock(keychain, passcode: current, now: session.now, keepsSession: false)
+        if suggest { try session.suggestPasscode() }
         let new: SecretBytes? =
             noPasscode
             ? nil
             : try session.secrets.new(
                 WantedSecret(what: words, note: "empty for none", flag: .newPasscode, source: newPasscode))
-        if new == nil { try confirmRemoval(keychain, in: session) }
-        try keychain.setPasscode(current: current, new: new, cost: session.world.costs.passcode, now: session.now)
+        var strength: PasscodeStrength?
+        switch new {
+        case .some(let new): strength = session.judge(new, of: local.name)
+        case .none: try confirmRemoval(keychain, in: session)
+        }
+        try unlocked.setPasscode(
+            keychain, current: current, new: new, cost: session.world.costs.passcode, now: session.now)
         session.note(keychain.hasPasscode ? "passcode set" : "keychain \(quoted(local.name)) has no passcode now")
         if style.json {
             let found = try keychain.information()
-            try session.result(["keychain": .keychain(local, found)], [])
+            try session.result(.passcodeSet(.keychain(local, found), strength), [])
         }
         return .ok
     }

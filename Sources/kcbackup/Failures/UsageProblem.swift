@@ -1,3 +1,5 @@
+internal import KernelKeyring
+
 /// A command line that parses and still cannot be meant.
 enum UsageProblem: Error, Hashable, Sendable {
     /// The option stands there twice.
@@ -30,6 +32,12 @@ enum UsageProblem: Error, Hashable, Sendable {
     case unencryptedWith(OptionName)
     /// The archive's name is empty.
     case emptyArchive
+    /// The option means every keychain, and one is named.
+    case withArgument(OptionName)
+    /// Nothing says which setting to change.
+    case noSetting
+    /// The option shows something on the terminal, and there is none.
+    case needsTerminal(OptionName)
 }
 
 /// What is told about a command line.
@@ -70,6 +78,15 @@ func explain(_ problem: UsageProblem) -> Explanation {
             .usage, "no key would be able to restore this archive",
             hint: "add '\(OptionName.recipient.spelling) age1…' or '\(OptionName.passphrase.spelling) SOURCE'")
     case .emptyArchive: Explanation(.usage, "the name of the archive is empty")
+    case .withArgument(let flag):
+        Explanation(.usage, "'\(flag.spelling)' means every keychain, and one is named as well")
+    case .noSetting:
+        Explanation(
+            .usage, "nothing says which setting to change",
+            hint: "use '\(OptionName.lockAfter.spelling) SECONDS', '\(OptionName.lockOnSuspend.spelling)' or "
+                + "'\(OptionName.noLockOnSuspend.spelling)'")
+    case .needsTerminal(let flag):
+        Explanation(.usage, "'\(flag.spelling)' shows something on the terminal, and there is none")
     case .unencryptedWith(let flag):
         Explanation(
             .usage, "'\(flag.spelling)' has no meaning for an unencrypted archive",
@@ -90,6 +107,12 @@ enum Refusal: Error, Hashable, Sendable {
     case declined
     /// The name that was typed is not the keychain's.
     case otherName(keychain: String)
+    /// The keychain is locked, and nobody is there to type its passcode.
+    case locked(keychain: String)
+    /// A keychain without a passcode cannot be locked.
+    case nothingToLock(keychain: String)
+    /// Unlocking would last for one command alone, since the kernel keeps nothing for this reason.
+    case nothingIsKept(KeyRetentionFailure)
 }
 
 /// What is told about a refusal.
@@ -104,5 +127,18 @@ func explain(_ refusal: Refusal) -> Explanation {
         Explanation(
             .refused, "that is not the name of the keychain; nothing was deleted",
             hint: "type \(quoted(keychain)), or give it with '\(OptionName.confirm.spelling)'")
+    case .locked(let keychain):
+        Explanation(
+            .locked, "keychain \(quoted(keychain)) is locked, and there is no terminal to ask for its passcode on",
+            hint: "'kcbackup keychain unlock' opens it for later commands",
+            "'\(OptionName.passcode.spelling) SOURCE' opens it for this one, where SOURCE is \(SecretSource.forms)")
+    case .nothingToLock(let keychain):
+        Explanation(
+            .refused, "keychain \(quoted(keychain)) has no passcode, and cannot be locked",
+            hint: "set one with 'kcbackup keychain set-passcode'")
+    case .nothingIsKept(let failure):
+        Explanation(
+            .locked, "nothing can stay unlocked between commands: \(failure.reason)",
+            hint: "give '\(OptionName.passcode.spelling) SOURCE' to each command")
     }
 }

@@ -1,7 +1,9 @@
-internal import LocalKeychains
 internal import ArgumentParser
 internal import ByteStreams
+internal import Console
+internal import KeychainModel
 internal import KeychainStore
+internal import LocalKeychains
 
 /// Which keychain, and what opens it.
 struct KeychainOptions: ParsableArguments {
@@ -29,18 +31,29 @@ struct KeychainOptions: ParsableArguments {
         return keychain
     }
 
-    /// Opens all class keys of a keychain, asking for the passcode if there is one.
-    func unlock(_ keychain: Keychain, in session: Session) throws {
+    /// Brings the class keys of these accessibilities to hand, by default all: from what is unlocked, else by the
+    /// passcode.
+    ///
+    /// A passcode that is given is used, whatever is unlocked, and for this command alone. One that is typed unlocks the
+    /// keychain for later commands too.
+    func unlock(
+        _ keychain: Keychain, for needed: Set<Accessibility> = Set(Accessibility.allCases), in session: Session
+    ) throws {
         if let passcode, passcode == .unknown { throw SecretProblem.notASource(.passcode) }
         guard keychain.hasPasscode else { return try keychain.unlock(passcode: nil, now: session.now) }
+        let unlocked = session.world.unlocked
+        if passcode == nil {
+            try unlocked.resume(keychain)
+            if needed.allSatisfy(keychain.canOpen) { return }
+            guard session.world.terminal.isAttended else {
+                throw Refusal.locked(keychain: session.subjects.keychain ?? LocalKeychain.defaultName)
+            }
+        }
         let secret: SecretBytes? = try session.secrets.existing(
             WantedSecret(what: passcodeWords(session.subjects.keychain), flag: .passcode, source: passcode))
-        try keychain.unlock(passcode: secret, now: session.now)
-    }
-
-    /// Opens all class keys only if that takes no question: with a source, or without a passcode.
-    func unlockIfGiven(_ keychain: Keychain, in session: Session) throws {
-        if passcode != nil || !keychain.hasPasscode { try unlock(keychain, in: session) }
+        let isTyped = passcode == nil || passcode == .terminal
+        try unlocked.unlock(keychain, passcode: secret, now: session.now, keepsSession: isTyped)
+        if isTyped { try session.noteUnlocked(keychain) }
     }
 }
 

@@ -7,13 +7,13 @@ internal import Cryptography
 /// search can cover, and short enough to be written on paper.
 enum MadeUpPassphrase {
     private static let alphabet = Array("0123456789abcdefghjkmnpqrstvwxyz".utf8)
-    private static let groups = 7
     private static let groupSize = 4
 
     /// Makes one, as in `k3vq-7d2m-…`.
     ///
+    /// - Parameter groups: groups of four characters, of 20 bits each.
     /// - Throws: `CryptographyFailure.library` when there is no randomness.
-    static func make() throws(CryptographyFailure) -> SecretBytes {
+    static func make(groups: Int = 7) throws(CryptographyFailure) -> SecretBytes {
         let random = try RandomBytes.secret(count: groups * groupSize)
         var text = SecretBytes(capacity: groups * (groupSize + 1))
         random.withBytes { bytes in

@@ -137,6 +137,20 @@ import Testing
         #expect(failure(try remade(file, iterations: []), "x") == .wrongPassphrase)
     }
 
+    @Test("no file is made that would be refused for its cost")
+    func costs() throws {
+        let openssl = try Self.prepared()
+        let mail = try identity("mail", openssl)
+        for (count, iterations, limit) in [
+            (1, 10_000_001, CertificateLimit.iterations), (19, 10_000_000, .totalIterations), (5_001, 1, .entryCount),
+        ] {
+            #expect(throws: CertificateFailure.tooLarge(limit: limit)) {
+                _ = try PKCS12.make(
+                    identities: Array(repeating: mail, count: count), passphrase: secret("x"), iterations: iterations)
+            }
+        }
+    }
+
     @Test("a file that ends early is refused, wherever it ends")
     func truncated() throws {
         let openssl = try Self.prepared()

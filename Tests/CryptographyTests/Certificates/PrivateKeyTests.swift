@@ -184,6 +184,16 @@ import Testing
         }
     }
 
+    @Test("a key on a curve of others is read and written, but not in the form that names no curve")
+    func otherCurve() throws {
+        let openssl = try OpenSSLCommand()
+        try openssl("genpkey -quiet -algorithm EC -pkeyopt ec_paramgen_curve:brainpoolP256r1 -out key")
+        let read = try key(openssl.read("key"))
+        #expect(read.kind == .ec)
+        #expect(try key(read.pkcs8().bytesForTest()).publicKey == read.publicKey)
+        #expect(throws: CertificateFailure.self) { _ = try read.externalRepresentation() }
+    }
+
     @Test("a point in its short spelling is the same key")
     func compressed() throws {
         let openssl = try OpenSSLCommand()

@@ -5,6 +5,7 @@ import ByteStreams
 import Console
 import Cryptography
 import DeviceIdentity
+import KernelKeyring
 import KeychainModel
 import KeychainStore
 import LocalKeychains
@@ -51,10 +52,11 @@ enum FailureExamples {
         .repeated(.keychain), .empty(.output), .together(.passcode, .noPasscode), .needs(.json, .output),
         .malformed(.set, form: "CODE=VALUE or CODE:base64=VALUE"), .keychainTwice,
         .attributeTwice("svce"), .noCondition, .noChange, .severalSecrets(2), .noSecret, .deviceID, .noRestoreKey,
-        .unencryptedWith(.recipient), .emptyArchive,
+        .unencryptedWith(.recipient), .emptyArchive, .withArgument(.all), .noSetting, .needsTerminal(.suggest),
     ]
     private static let refusals: [Refusal] = [
         .unattended(question: "Delete 2 items?", .yes), .declined, .otherName(keychain: "login"),
+        .locked(keychain: "login"), .nothingToLock(keychain: "scripts"), .nothingIsKept(.refused(1)),
     ]
     private static let secrets: [SecretProblem] = [
         .noSource(what: "passcode of keychain 'login'", .passcode), .notASource(.passphrase),

@@ -1,4 +1,5 @@
 import Foundation
+import KernelKeyring
 import TestSupport
 import Testing
 
@@ -23,7 +24,8 @@ struct JSONManual {
     // What stands behind a member's name.
     private static let partNames = [
         "archive": "archive", "contents": "contents", "origin": "origin", "counts": "counts", "imported": "counts",
-        "plan": "plan", "keychain": "keychain", "keychains": "keychain", "device": "device",
+        "plan": "plan", "keychain": "keychain", "keychains": "keychain", "states": "state", "strength": "strength",
+        "device": "device",
         "devices": "trusted device", "items": "item", "omitted": "item", "damaged": "item", "staysBehind": "item",
         "failing": "item", "verdict": "verdict", "error": "error",
     ]
@@ -83,6 +85,8 @@ struct JSONHome {
         let row: String
         let line: [String]
         var status: Int32 = 0
+        /// True to run it where the kernel keeps no keys.
+        var isRefused = false
     }
 
     let home: TestHome
@@ -176,14 +180,26 @@ struct JSONHome {
             step("restore", "restore far.kcb -i far-key \(passcode)"),
             step("device untrust", "device untrust \(far)"),
             step("keychain info", "keychain info"),
-            step("keychain set-passcode", "keychain set-passcode \(passcode) --new-passcode file:new"),
-            step("keychain delete", "keychain delete taken --confirm taken"),
-            step("keygen", "keygen -o key"),
-            step("device show", "device show"),
-            step("device adopt", "device adopt --yes"),
-            step("keychain list", "keychain list"),
-            step("device renew", "device renew --yes"),
-            step("keychain list", "keychain list", 3),
+            step("keychain unlock", "keychain unlock \(passcode)"),
+            step("keychain set-settings", "keychain set-settings --lock-after 60"),
+            step("keychain lock", "keychain lock --all"),
         ]
+            // As many wrong ones as it takes until the next has to wait for more than the minute between two runs.
+            + (1...10).map { _ in step("error", "keychain unlock --passcode file:passphrase", 12) } + [
+                step("keychain status", "keychain status"),
+                Step(row: "keychain status", line: ["keychain", "status"], isRefused: true),
+                step("keychain create without a passcode", "keychain create plain --no-passcode"),
+                step(
+                    "keychain set-passcode without one",
+                    "keychain set-passcode taken --no-passcode --yes \(passcode)"),
+                step("keychain set-passcode", "keychain set-passcode \(passcode) --new-passcode file:new"),
+                step("keychain delete", "keychain delete taken --confirm taken"),
+                step("keygen", "keygen -o key"),
+                step("device show", "device show"),
+                step("device adopt", "device adopt --yes"),
+                step("keychain list", "keychain list"),
+                step("device renew", "device renew --yes"),
+                step("keychain list", "keychain list", 3),
+            ]
     }
 }

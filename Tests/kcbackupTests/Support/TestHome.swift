@@ -3,6 +3,7 @@ import ByteStreams
 import Cryptography
 import Foundation
 import KeychainModel
+import KeychainStore
 import Synchronization
 import TestSupport
 
@@ -11,7 +12,10 @@ import TestSupport
 /// A device of its own: home, working folder, machine ID, and a clock that moves a minute a run.
 final class TestHome: Sendable {
     let folder: TemporaryFolder
+    /// What stays unlocked between runs.
+    let retention = MemoryRetention()
     private let time = Atomic<Int64>(0)
+    private let suspended = Atomic<Int64>(0)
 
     /// What one run left.
     struct Outcome {
@@ -47,8 +51,13 @@ final class TestHome: Sendable {
             terminal: terminal, output: CollectedOutput(), messages: CollectedOutput(),
             // The least that is valid: the work of guessing is no subject of these tests.
             costs: DerivationCosts(
-                passcode: ScryptCost(logN: 1), lowestPasscode: ScryptCost(logN: 1), passphrase: ScryptCost(logN: 1)))
+                passcode: ScryptCost(logN: 1), lowestPasscode: ScryptCost(logN: 1), passphrase: ScryptCost(logN: 1)),
+            unlocked: KeychainSession(
+                retention: retention, suspendedTime: { [self] in suspended.load(ordering: .relaxed) }))
     }
+
+    /// Lets the machine sleep for a minute.
+    func sleep() { suspended.add(60_000, ordering: .relaxed) }
 
     /// Runs one command line in process.
     func run(

@@ -1,26 +1,34 @@
-import ByteStreams
-import KernelKeyring
-import Synchronization
-import TestSupport
+public import ByteStreams
+public import KernelKeyring
+public import Synchronization
 
 /// Keeps payloads as the kernel does, in memory of the test, and fails on demand.
-final class MemoryRetention: KeyRetention {
-    struct Kept {
-        var payload: [UInt8]
-        var seconds: Int?
+public final class MemoryRetention: KeyRetention {
+    /// A payload, and how long it is kept.
+    public struct Kept: Sendable {
+        /// Its bytes.
+        public var payload: [UInt8]
+        /// How long, in seconds; nil for ever.
+        public var seconds: Int?
     }
 
-    struct Contents {
-        var kept: [String: Kept] = [:]
+    /// What is kept, and what was done.
+    public struct Contents: Sendable {
+        /// By name.
+        public var kept: [String: Kept] = [:]
         /// What was done, in its order: a verb and the end of the name.
-        var calls: [String] = []
+        public var calls: [String] = []
         /// What every call of a verb fails with.
-        var failures: [String: KeyRetentionFailure] = [:]
+        public var failures: [String: KeyRetentionFailure] = [:]
         /// Runs before a verb, once, as another process would.
-        var interruptions: [String: @Sendable () -> Void] = [:]
+        public var interruptions: [String: @Sendable () -> Void] = [:]
     }
 
-    let contents = Mutex(Contents())
+    /// What is kept, and what was done.
+    public let contents = Mutex(Contents())
+
+    /// Keeps nothing yet.
+    public init() {}
 
     private func begin(_ verb: String, _ name: String) throws(KeyRetentionFailure) {
         let interruption = contents.withLock { $0.interruptions.removeValue(forKey: verb) }
@@ -32,13 +40,15 @@ final class MemoryRetention: KeyRetention {
         if let failure { throw failure }
     }
 
-    func read(_ name: String) throws(KeyRetentionFailure) -> SecretBytes? {
+    /// See `KeyRetention`.
+    public func read(_ name: String) throws(KeyRetentionFailure) -> SecretBytes? {
         try begin("read", name)
         guard let kept = contents.withLock({ $0.kept[name] }) else { return nil }
         return SecretBytes(copying: kept.payload)
     }
 
-    func keep(
+    /// See `KeyRetention`.
+    public func keep(
         _ name: String, _ payload: borrowing SecretBytes, expiresAfter seconds: Int?
     ) throws(KeyRetentionFailure) {
         try begin("keep", name)
@@ -46,7 +56,8 @@ final class MemoryRetention: KeyRetention {
         contents.withLock { $0.kept[name] = kept }
     }
 
-    func replace(
+    /// See `KeyRetention`.
+    public func replace(
         _ name: String, _ payload: borrowing SecretBytes, expiresAfter seconds: Int?
     ) throws(KeyRetentionFailure) -> Bool {
         try begin("replace", name)
@@ -58,35 +69,38 @@ final class MemoryRetention: KeyRetention {
         }
     }
 
-    func expire(_ name: String, after seconds: Int?) throws(KeyRetentionFailure) {
+    /// See `KeyRetention`.
+    public func expire(_ name: String, after seconds: Int?) throws(KeyRetentionFailure) {
         try begin("expire", name)
         contents.withLock { $0.kept[name]?.seconds = seconds }
     }
 
-    func revoke(_ name: String) throws(KeyRetentionFailure) {
+    /// See `KeyRetention`.
+    public func revoke(_ name: String) throws(KeyRetentionFailure) {
         try begin("revoke", name)
         contents.withLock { $0.kept[name] = nil }
     }
 
-    func remainingSeconds(_ name: String) -> Int? { contents.withLock { $0.kept[name]?.seconds } }
+    /// See `KeyRetention`.
+    public func remainingSeconds(_ name: String) -> Int? { contents.withLock { $0.kept[name]?.seconds } }
 
     /// The names of what is kept, by their ends.
-    var parts: Set<String> {
+    public var parts: Set<String> {
         contents.withLock { Set($0.kept.keys.compactMap { $0.split(separator: ":").last.map(String.init) }) }
     }
 
     /// Makes every call of a verb (`*` for all) fail.
-    func fail(_ verb: String, _ failure: KeyRetentionFailure?) {
+    public func fail(_ verb: String, _ failure: KeyRetentionFailure?) {
         contents.withLock { $0.failures[verb] = failure }
     }
 
     /// Runs `body` before the next call of a verb.
-    func interrupt(_ verb: String, _ body: @escaping @Sendable () -> Void) {
+    public func interrupt(_ verb: String, _ body: @escaping @Sendable () -> Void) {
         contents.withLock { $0.interruptions[verb] = body }
     }
 
     /// Takes the calls that were made since the last time.
-    func takeCalls() -> [String] {
+    public func takeCalls() -> [String] {
         contents.withLock { contents in
             defer { contents.calls = [] }
             return contents.calls

@@ -1,0 +1,26 @@
+/// The access groups of a program, in order: the first is where its items go.
+struct AccessGroups: Hashable, Sendable {
+    let ordered: [String]
+
+    /// The group of cryptographic tokens, which nobody may write to.
+    static let tokens = "com.apple.token"
+    private static let wildcard = "*"
+
+    /// The groups that a query looks at; nil for all.
+    var searched: [String]? { ordered.contains(Self.wildcard) ? nil : ordered }
+
+    /// True when items of `group` are the program's.
+    func include(_ group: String) -> Bool {
+        ordered.contains { $0 == Self.wildcard || $0.utf8.elementsEqual(group.utf8) }
+    }
+
+    /// The group of an item that is added or moved.
+    ///
+    /// - Throws: `CallFailure` (`errSecMissingEntitlement`).
+    func writable(_ group: String?) throws(CallFailure) -> String {
+        guard let chosen = group ?? ordered.first(where: { $0 != Self.wildcard }), include(chosen),
+            chosen != Self.tokens
+        else { throw CallFailure(errSecMissingEntitlement) }
+        return chosen
+    }
+}

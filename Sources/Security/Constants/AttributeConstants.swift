@@ -1,0 +1,108 @@
+// Values: SecItemConstants.c of Apple's Security-61901. Which class has which attribute: docs/security-module.md.
+
+/// The access group; the first of the program's groups where nothing is said.
+public let kSecAttrAccessGroup: CFString = "agrp"
+/// Whether the item is synchronizable: a truth value, or in a query `kSecAttrSynchronizableAny`.
+public let kSecAttrSynchronizable: CFString = "sync"
+/// In a query: synchronizable or not.
+public let kSecAttrSynchronizableAny: CFString = "syna"
+/// When the item was added; set by the keychain.
+public let kSecAttrCreationDate: CFString = "cdat"
+/// When the item was last changed; set by the keychain.
+public let kSecAttrModificationDate: CFString = "mdat"
+/// What kind of item it is, for people.
+public let kSecAttrDescription: CFString = "desc"
+/// A note.
+public let kSecAttrComment: CFString = "icmt"
+/// Who made it: four characters as a number.
+public let kSecAttrCreator: CFString = "crtr"
+/// Its type: four characters as a number.
+public let kSecAttrType: CFString = "type"
+/// Its name, for people.
+public let kSecAttrLabel: CFString = "labl"
+/// Another name.
+public let kSecAttrAlias: CFString = "alis"
+/// The script of its texts, as a number.
+public let kSecAttrScriptCode: CFString = "scrp"
+/// Whether it is to be hidden from people.
+public let kSecAttrIsInvisible: CFString = "invi"
+/// Whether it says that no password is to be stored.
+public let kSecAttrIsNegative: CFString = "nega"
+/// Whether it has an icon of its own.
+public let kSecAttrHasCustomIcon: CFString = "cusi"
+/// The account.
+public let kSecAttrAccount: CFString = "acct"
+/// The service.
+public let kSecAttrService: CFString = "svce"
+/// Anything: bytes of the program.
+public let kSecAttrGeneric: CFString = "gena"
+/// The security domain.
+public let kSecAttrSecurityDomain: CFString = "sdmn"
+/// The server.
+public let kSecAttrServer: CFString = "srvr"
+/// The protocol: one of `kSecAttrProtocol…`.
+public let kSecAttrProtocol: CFString = "ptcl"
+/// How one authenticates: one of `kSecAttrAuthenticationType…`.
+public let kSecAttrAuthenticationType: CFString = "atyp"
+/// The port.
+public let kSecAttrPort: CFString = "port"
+/// The path.
+public let kSecAttrPath: CFString = "path"
+/// The subject of a certificate, in DER.
+public let kSecAttrSubject: CFString = "subj"
+/// The issuer of a certificate, in DER.
+public let kSecAttrIssuer: CFString = "issr"
+/// The serial number of a certificate.
+public let kSecAttrSerialNumber: CFString = "slnr"
+/// The subject key identifier of a certificate.
+public let kSecAttrSubjectKeyID: CFString = "skid"
+/// The SHA-1 of the public key of a certificate: what joins it with its key.
+public let kSecAttrPublicKeyHash: CFString = "pkhh"
+/// The type of a certificate; 1 to 3 for X.509 version 1 to 3.
+public let kSecAttrCertificateType: CFString = "ctyp"
+/// The encoding of a certificate; 3 for DER.
+public let kSecAttrCertificateEncoding: CFString = "cenc"
+/// Which half a key is: one of `kSecAttrKeyClass…`.
+public let kSecAttrKeyClass: CFString = "kcls"
+/// The SHA-1 of the public key: what joins a key with its certificate.
+public let kSecAttrApplicationLabel: CFString = "klbl"
+/// Anything: bytes of the program.
+public let kSecAttrApplicationTag: CFString = "atag"
+/// The algorithm: one of `kSecAttrKeyType…`.
+public let kSecAttrKeyType: CFString = "type"
+/// The size of a key.
+public let kSecAttrKeySizeInBits: CFString = "bsiz"
+/// The effective size of a key.
+public let kSecAttrEffectiveKeySize: CFString = "esiz"
+/// Whether a key is kept.
+public let kSecAttrIsPermanent: CFString = "perm"
+/// Whether a key leaves only encrypted; kept, and not enforced here.
+public let kSecAttrIsSensitive: CFString = "sens"
+/// Whether a key may leave at all; kept, and not enforced here.
+public let kSecAttrIsExtractable: CFString = "extr"
+/// Whether a key may encrypt.
+public let kSecAttrCanEncrypt: CFString = "encr"
+/// Whether a key may decrypt.
+public let kSecAttrCanDecrypt: CFString = "decr"
+/// Whether a key may derive others.
+public let kSecAttrCanDerive: CFString = "drve"
+/// Whether a key may sign.
+public let kSecAttrCanSign: CFString = "sign"
+/// Whether a key may verify.
+public let kSecAttrCanVerify: CFString = "vrfy"
+/// Whether a key may wrap others.
+public let kSecAttrCanWrap: CFString = "wrap"
+/// Whether a key may unwrap others.
+public let kSecAttrCanUnwrap: CFString = "unwp"
+/// Part of the unique key; empty by default.
+public let kSecAttrSyncViewHint: CFString = "vwht"
+/// The token that holds a key; there are no tokens here.
+public let kSecAttrTokenID: CFString = "tkid"
+/// The Secure Enclave, which no machine here has.
+public let kSecAttrTokenIDSecureEnclave: CFString = "com.apple.setoken"
+/// Whether an item is the trace that a deleted synchronizable item leaves; in queries.
+public let kSecAttrTombstone: CFString = "tomb"
+/// Part of the unique key; empty for the user's own items.
+public let kSecAttrMultiUser: CFString = "musr"
+/// Part of the unique key; empty by default.
+public let kSecAttrSharingGroup: CFString = "ggrp"

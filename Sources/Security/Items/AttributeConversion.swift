@@ -1,0 +1,106 @@
+internal import Foundation
+internal import KeychainModel
+
+/// The way of one attribute from a dictionary of the API into the model, and back.
+extension AttributeCode {
+    /// The value that a caller gave; the same spellings are taken as on Apple's systems.
+    ///
+    /// A blob takes text, bytes or a number (as four bytes, least significant first); protocols, key classes and key
+    /// types are texts in the API and numbers in the keychain.
+    ///
+    /// - Throws: `CallFailure` (`errSecParam`).
+    func value(of given: Any, in itemClass: ItemClass) throws(CallFailure) -> AttributeValue {
+        let value: AttributeValue? =
+            switch kind {
+            case .string: (given as? String).map { .text($0) }
+            case .textOrData, .dataOrText: Self.blob(given)
+            case .data: (given as? Data).map { .data(Array($0)) }
+            case .number: number(given, in: itemClass)
+            case .date: (given as? Date).flatMap { Timestamp($0) }.map { .date($0) }
+            }
+        guard let value else { throw CallFailure(errSecParam) }
+        return value
+    }
+
+    private static func blob(_ given: Any) -> AttributeValue? {
+        if let text = given as? String { return .text(text) }
+        if let data = given as? Data { return .data(Array(data)) }
+        guard let number = wholeNumber(given),
+            let narrow = Int32(exactly: number) ?? UInt32(exactly: number).map({ Int32(bitPattern: $0) })
+        else { return nil }
+        return .data((0..<4).map { UInt8(truncatingIfNeeded: narrow >> ($0 * 8)) })
+    }
+
+    private func number(_ given: Any, in itemClass: ItemClass) -> AttributeValue? {
+        if let number = Self.wholeNumber(given) { return .number(number) }
+        guard let text = given as? String else { return nil }
+        if self == .ptcl { return FourCharacterCode(text).map { .number(Int64($0.number)) } }
+        return spellsNumbers(in: itemClass) ? Int64(text).map { .number($0) } : nil
+    }
+
+    /// True for the numbers whose constants are texts.
+    private func spellsNumbers(in itemClass: ItemClass) -> Bool {
+        itemClass == .key && (self == .kcls || self == .type)
+    }
+
+    private static func wholeNumber(_ given: Any) -> Int64? {
+        guard let number = given as? NSNumber else { return nil }
+        return Int64(exactly: number)
+    }
+
+    /// What a caller gets for a value.
+    func given(_ value: AttributeValue, in itemClass: ItemClass) -> Any {
+        switch value {
+        case .text(let text): text
+        case .data(let bytes): Data(bytes)
+        case .date(let date): Date(date)
+        case .number(let number):
+            if self == .ptcl, let code = FourCharacterCode(number) {
+                code.text
+            } else if spellsNumbers(in: itemClass) {
+                String(number)
+            } else {
+                NSNumber(value: number)
+            }
+        }
+    }
+}
+
+/// Four printable ASCII characters as one number, the first in the highest byte.
+struct FourCharacterCode {
+    let number: UInt32
+    let text: String
+
+    private static let printable: ClosedRange<UInt8> = 0x20...0x7e
+
+    init?(_ text: String) {
+        let bytes = Array(text.utf8)
+        guard bytes.count == 4, bytes.allSatisfy(Self.printable.contains) else { return nil }
+        number = bytes.reduce(0) { $0 << 8 | UInt32($1) }
+        self.text = text
+    }
+
+    init?(_ number: Int64) {
+        guard let number = UInt32(exactly: number) else { return nil }
+        let bytes = [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: number >> $0) }
+        guard bytes.allSatisfy(Self.printable.contains) else { return nil }
+        self.number = number
+        text = String(decoding: bytes, as: UTF8.self)
+    }
+}
+
+extension Timestamp {
+    /// The moment to the nearest microsecond; nil outside the years 1 to 9999.
+    init?(_ date: Date) {
+        let microseconds = (date.timeIntervalSince1970 * 1e6).rounded()
+        guard let whole = Int64(exactly: microseconds) else { return nil }
+        self.init(microseconds: whole)
+    }
+}
+
+extension Date {
+    /// The moment as the API has it.
+    init(_ moment: Timestamp) {
+        self.init(timeIntervalSince1970: Double(moment.microseconds) / 1e6)
+    }
+}

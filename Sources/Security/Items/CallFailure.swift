@@ -1,0 +1,89 @@
+internal import ByteStreams
+internal import Cryptography
+internal import DeviceIdentity
+internal import KeychainModel
+internal import KeychainStore
+internal import LocalKeychains
+
+/// Why a call ends without success: the status that its caller gets.
+struct CallFailure: Error, Hashable {
+    /// One of `errSec…`, never `errSecSuccess`.
+    let status: OSStatus
+
+    init(_ status: OSStatus) {
+        self.status = status
+    }
+
+    /// Sorts what the layers below throw.
+    init(_ error: any Error) {
+        switch error {
+        case let failure as CallFailure: self = failure
+        case let error as KeychainStoreError: status = Self.status(of: error)
+        case let problem as ItemProblem: status = Self.status(of: problem)
+        case is DeviceKeyFailure: status = errSecNotAvailable
+        case let failure as LocalKeychainFailure: status = Self.status(of: failure)
+        case is FileFailure: status = errSecIO
+        case is CryptographyFailure: status = errSecInternal
+        default: status = errSecInternal
+        }
+    }
+
+    private static func status(of error: KeychainStoreError) -> OSStatus {
+        switch error {
+        case .notFound: errSecNoSuchKeychain
+        case .exists: errSecDuplicateKeychain
+        case .notAKeychain, .damaged: errSecInvalidKeychain
+        case .newerFormat: errSecWrongSecVersion
+        case .otherDevice, .busy, .diskFull: errSecNotAvailable
+        case .locked: errSecInteractionNotAllowed
+        case .wrongPasscode, .tooManyAttempts, .passcodeNotSet, .passcodeEmpty: errSecAuthFailed
+        case .duplicateItem, .duplicateUUID: errSecDuplicateItem
+        case .itemNotFound: errSecItemNotFound
+        case .itemDamaged: errSecDecode
+        case .unchangeable: errSecParam
+        case .item(let problem): status(of: problem)
+        case .file(let failure): status(of: failure)
+        case .limit: errSecDataTooLarge
+        case .readOnly: errSecReadOnly
+        case .sqlite(let code): status(ofSQLite: code)
+        case .cryptography: errSecInternal
+        case .interrupted: errSecIO
+        }
+    }
+
+    private static func status(of problem: ItemProblem) -> OSStatus {
+        switch problem {
+        case .unknownAttribute, .notInClass: errSecNoSuchAttr
+        case .attributeTooLarge, .attributesTooLarge, .secretTooLarge, .tooManyExtra, .extraTooLarge:
+            errSecDataTooLarge
+        case .wrongKind, .missing, .unknownAccessibility, .extraOutOfOrder, .thisDeviceOnlySynchronizable: errSecParam
+        }
+    }
+
+    private static func status(of failure: LocalKeychainFailure) -> OSStatus {
+        switch failure {
+        case .emptyName, .invalidName: errSecNoSuchKeychain
+        case .deviceKeyMissing: errSecNotAvailable
+        case .listsDamaged: errSecNoDefaultKeychain
+        case .file(let failure): status(of: failure)
+        }
+    }
+
+    private static func status(of failure: FileFailure) -> OSStatus {
+        switch failure.problem {
+        case .notFound: errSecNoSuchKeychain
+        case .exists, .notRegular, .exposed, .foreignOwner, .tooLarge: errSecNotAvailable
+        case .system: errSecIO
+        }
+    }
+
+    // Result codes of sqlite.org/rescode.html, and the statuses that Apple's keychain gives for them.
+    private static func status(ofSQLite code: Int32) -> OSStatus {
+        switch code & 0xff {
+        case 7: errSecAllocate
+        case 10: errSecIO
+        case 20: errSecNoSuchAttr
+        default: errSecNotAvailable
+        }
+    }
+}

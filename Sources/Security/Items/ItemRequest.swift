@@ -1,0 +1,249 @@
+internal import Foundation
+internal import KeychainModel
+internal import KeychainStore
+
+/// What the dictionary of a call says, with every key known and every value of the right kind.
+struct ItemRequest {
+    /// What is meant.
+    enum Subject: Hashable {
+        case items(ItemClass)
+        /// Certificates joined with their private keys.
+        case identities
+    }
+
+    /// Which call the dictionary is for: what it may hold differs.
+    enum Call {
+        case add
+        case copy
+        case update
+        case delete
+    }
+
+    /// How many items.
+    enum Limit: Hashable {
+        case one
+        case number(Int)
+        case all
+    }
+
+    /// What is returned.
+    struct Returns: OptionSet {
+        let rawValue: Int
+        static let data = Returns(rawValue: 1)
+        static let attributes = Returns(rawValue: 2)
+        static let reference = Returns(rawValue: 4)
+        static let persistentReference = Returns(rawValue: 8)
+    }
+
+    /// Nil only where a persistent reference or an object says it.
+    var subject: Subject?
+    /// Attributes by code, `sync` apart; for an identity those of its certificate and of its key.
+    var attributes: [AttributeCode: AttributeValue] = [:]
+    /// Nil when the call does not say.
+    var synchronizable: ItemQuery.Synchronizable?
+    var returns: Returns = []
+    var limit: Limit?
+    var filters = ItemFilters()
+    var data: Data?
+    var object: ReferencedObject?
+    var persistentReference: PersistentReference?
+    /// True to mean tombstones.
+    var meansTombstones = false
+    /// Whether a deletion leaves a tombstone; nil for what `sync` says.
+    var leavesTombstones: Bool?
+    /// True to leave locked items out instead of failing.
+    var skipsLocked = false
+
+    /// More keys than this are refused, as Apple's keychain does.
+    static let keyLimit = 128
+}
+
+extension ItemRequest {
+    /// Reads the dictionary of `call`.
+    ///
+    /// - Throws: `CallFailure`: `errSecParam`, `errSecNoSuchAttr`, `errSecUnimplemented`.
+    init(_ dictionary: CFDictionary, for call: Call) throws(CallFailure) {
+        guard dictionary.count <= Self.keyLimit else { throw CallFailure(errSecParam) }
+        try readSubject(dictionary)
+        var accessibility: Set<String> = []
+        // In order of the keys, so that of two mistakes always the same one is reported.
+        for (key, value) in dictionary.sorted(by: { $0.key < $1.key }) where key != kSecClass {
+            switch key {
+            case kSecAttrAccessible:
+                guard let code = value as? String, Accessibility(rawValue: code) != nil else {
+                    throw CallFailure(errSecParam)
+                }
+                accessibility.insert(code)
+            case kSecAttrAccessControl:
+                guard let control = value as? SecAccessControl else { throw CallFailure(errSecParam) }
+                accessibility.insert(control.protection)
+            case kSecAttrSynchronizable: synchronizable = try Self.synchronizable(value)
+            case kSecAttrTombstone: meansTombstones = try Self.flag(value)
+            case kSecValueData:
+                guard let given = value as? Data else { throw CallFailure(errSecParam) }
+                data = given
+            case kSecValueRef: break
+            case kSecValuePersistentRef:
+                guard call != .add, let given = value as? Data else { throw CallFailure(errSecParam) }
+                persistentReference = try PersistentReference(given)
+            default: try read(key, value, for: call)
+            }
+        }
+        // Both spellings of one thing may stand together, as they do in returned attributes, if they agree.
+        guard accessibility.count <= 1 else { throw CallFailure(errSecParam) }
+        if let code = accessibility.first { attributes[.pdmn] = .text(code) }
+        try check(call)
+    }
+
+    /// Reads the dictionary of new values of an update.
+    ///
+    /// - Throws: `CallFailure`: `errSecParam`, `errSecNoSuchAttr`.
+    static func changes(
+        _ dictionary: CFDictionary, of itemClass: ItemClass
+    ) throws(CallFailure) -> ItemRequest {
+        guard dictionary[kSecClass] == nil else { throw CallFailure(errSecParam) }
+        var complete = dictionary
+        complete[kSecClass] = itemClass.rawValue
+        let request = try ItemRequest(complete, for: .add)
+        let fixed: [AttributeCode] = [.musr, .ggrp]
+        guard request.returns.isEmpty, request.object == nil, request.leavesTombstones == nil,
+            fixed.allSatisfy({ request.attributes[$0] == nil })
+        else { throw CallFailure(errSecParam) }
+        return request
+    }
+
+    private mutating func read(_ key: String, _ value: Any, for call: Call) throws(CallFailure) {
+        if key.hasPrefix("r_") { return try readReturn(key, value) }
+        if key.hasPrefix("m_") {
+            // A limit says which items are meant; of the other calls, deleting alone knows it.
+            guard call == .copy || call == .delete && key == kSecMatchLimit else { throw CallFailure(errSecParam) }
+            if key == kSecMatchLimit {
+                limit = try Self.limit(value)
+            } else {
+                try filters.read(key, value)
+            }
+            return
+        }
+        if key.hasPrefix("u_") || key == kSecUseDataProtectionKeychain { return try readUse(key, value) }
+        try readAttribute(key, value)
+    }
+
+    private mutating func readReturn(_ key: String, _ value: Any) throws(CallFailure) {
+        let kind: Returns
+        switch key {
+        case kSecReturnData: kind = .data
+        case kSecReturnAttributes: kind = .attributes
+        case kSecReturnRef: kind = .reference
+        case kSecReturnPersistentRef: kind = .persistentReference
+        default: throw CallFailure(errSecNoSuchAttr)
+        }
+        if try Self.flag(value) { returns.insert(kind) }
+    }
+
+    private mutating func readUse(_ key: String, _ value: Any) throws(CallFailure) {
+        switch key {
+        case kSecUseDataProtectionKeychain, kSecUseNoAuthenticationUI: _ = try Self.flag(value)
+        case kSecUseOperationPrompt:
+            guard value is String else { throw CallFailure(errSecParam) }
+        case kSecUseAuthenticationUI:
+            switch value as? String {
+            case kSecUseAuthenticationUIAllow, kSecUseAuthenticationUIFail: skipsLocked = false
+            case kSecUseAuthenticationUISkip: skipsLocked = true
+            default: throw CallFailure(errSecParam)
+            }
+        case kSecUseTombstones: leavesTombstones = try Self.flag(value)
+        case kSecUseSystemKeychain where try !Self.flag(value): break
+        case kSecUseItemList: throw CallFailure(errSecParam)
+        case kSecUseSystemKeychain, kSecUseAuthenticationContext: throw CallFailure(errSecUnimplemented)
+        default: throw CallFailure(errSecNoSuchAttr)
+        }
+    }
+
+    private mutating func readAttribute(_ key: String, _ value: Any) throws(CallFailure) {
+        guard let code = AttributeCode(code: key) else { throw CallFailure(errSecNoSuchAttr) }
+        // Apple's keychain keeps this one for itself.
+        guard code != .clip else { throw CallFailure(errSecParam) }
+        switch subject {
+        case .items(let itemClass):
+            guard code.belongs(to: itemClass) else { throw CallFailure(errSecNoSuchAttr) }
+            attributes[code] = try code.value(of: value, in: itemClass)
+        case .identities:
+            // What both have, such as the label, is the certificate's.
+            guard let owner = [ItemClass.certificate, .key].first(where: code.belongs) else {
+                throw CallFailure(errSecNoSuchAttr)
+            }
+            attributes[code] = try code.value(of: value, in: owner)
+        case nil:
+            // Without a class nothing else can be meant; that is said before the attribute's own mistakes.
+            throw CallFailure(errSecParam)
+        }
+    }
+
+    private func check(_ call: Call) throws(CallFailure) {
+        if subject == nil, persistentReference == nil { throw CallFailure(errSecParam) }
+        // A secret in a query says nothing, as on Apple's systems, where one dictionary serves to delete and then to add.
+        let isFit =
+            switch call {
+            case .add: !meansTombstones && !skipsLocked
+            case .copy: true
+            case .update: returns.isEmpty
+            case .delete: limit == nil || limit == .all
+            }
+        guard isFit, call == .delete || leavesTombstones == nil else { throw CallFailure(errSecParam) }
+        // A persistent reference means one item by itself.
+        if persistentReference != nil {
+            guard attributes.isEmpty, synchronizable == nil, object == nil, filters.isEmpty else {
+                throw CallFailure(errSecParam)
+            }
+        }
+    }
+}
+
+extension ItemRequest {
+    private mutating func readSubject(_ dictionary: CFDictionary) throws(CallFailure) {
+        if let given = dictionary[kSecValueRef] {
+            let reference = try ReferencedObject(given)
+            object = reference
+            subject = reference.subject
+        }
+        guard let given = dictionary[kSecClass] else { return }
+        let named = try Self.subject(given)
+        guard object == nil || named == subject else { throw CallFailure(errSecParam) }
+        subject = named
+    }
+
+    private static func subject(_ given: Any) throws(CallFailure) -> Subject {
+        guard let code = given as? String else { throw CallFailure(errSecParam) }
+        if code == kSecClassIdentity { return .identities }
+        guard let itemClass = ItemClass(rawValue: code) else { throw CallFailure(errSecParam) }
+        return .items(itemClass)
+    }
+
+    /// A truth value: a number stands for one too, a text does not.
+    static func flag(_ given: Any) throws(CallFailure) -> Bool {
+        guard let number = given as? NSNumber else { throw CallFailure(errSecParam) }
+        return number.boolValue
+    }
+
+    private static func synchronizable(_ given: Any) throws(CallFailure) -> ItemQuery.Synchronizable {
+        if let text = given as? String {
+            guard text == kSecAttrSynchronizableAny else { throw CallFailure(errSecParam) }
+            return .any
+        }
+        return try flag(given) ? .yes : .no
+    }
+
+    private static func limit(_ given: Any) throws(CallFailure) -> Limit {
+        if let text = given as? String {
+            switch text {
+            case kSecMatchLimitOne: return .one
+            case kSecMatchLimitAll: return .all
+            default: throw CallFailure(errSecParam)
+            }
+        }
+        guard let number = given as? NSNumber, let count = Int(exactly: number), count > 0 else {
+            throw CallFailure(errSecParam)
+        }
+        return .number(count)
+    }
+}

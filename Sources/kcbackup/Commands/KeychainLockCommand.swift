@@ -1,0 +1,140 @@
+internal import ArgumentParser
+internal import ByteStreams
+internal import KeychainStore
+internal import LocalKeychains
+
+/// `kcbackup keychain lock`.
+struct KeychainLockCommand: Verb {
+    static let configuration = CommandConfiguration(
+        commandName: "lock",
+        abstract: "Lock a keychain.",
+        discussion: """
+            Items that are readable after the first unlock stay so until the machine is restarted, unless \
+            '--until-first-unlock' locks them as well. Always items are always readable.
+
+            EXAMPLES:
+              kcbackup keychain lock
+              kcbackup keychain lock --all --until-first-unlock
+            """)
+
+    @OptionGroup
+    var operand: KeychainOperand
+
+    @Flag(name: OptionName.all.name, help: "Lock every keychain of this device.")
+    var all = false
+
+    @Flag(name: OptionName.untilFirstUnlock.name, help: "Lock as a restart of the machine does.")
+    var untilFirstUnlock = false
+
+    @OptionGroup
+    var style: StyleOptions
+
+    func run(in session: Session) throws -> ExitStatus {
+        if all {
+            if operand.name != nil { throw UsageProblem.withArgument(.all) }
+            if operand.keychain != nil { throw UsageProblem.together(.all, .keychain) }
+            return try lockAll(in: session)
+        }
+        let local = try operand.local(in: session)
+        let keychain = try local.open(in: session)
+        guard keychain.hasPasscode else { throw Refusal.nothingToLock(keychain: local.name) }
+        let state = try lock(keychain, local, in: session)
+        try session.result(["states": [state]], [])
+        return .ok
+    }
+
+    /// Locks what can be locked; one that cannot be opened must not keep the others open.
+    private func lockAll(in session: Session) throws -> ExitStatus {
+        var status = ExitStatus.ok
+        var json: [JSONValue] = []
+        for name in try LocalKeychain.names(in: session.world.dataFolder) {
+            let local = try LocalKeychain(name, in: session.world)
+            do {
+                let keychain = try local.open(in: session)
+                guard keychain.hasPasscode else { continue }
+                json.append(try lock(keychain, local, in: session))
+            } catch {
+                session.warn(Failure(error, session.subjects).explanation.message)
+                status = .incomplete
+            }
+        }
+        try session.result(["states": .list(json)], [])
+        return status
+    }
+
+    private func lock(_ keychain: Keychain, _ local: LocalKeychain, in session: Session) throws -> JSONValue {
+        try session.world.unlocked.lock(keychain, untilFirstUnlock: untilFirstUnlock)
+        session.note("keychain \(quoted(local.name)) locked")
+        return .status(local, try session.world.unlocked.status(keychain, now: session.now))
+    }
+}
+
+/// `kcbackup keychain unlock`.
+struct KeychainUnlockCommand: Verb {
+    static let configuration = CommandConfiguration(
+        commandName: "unlock",
+        abstract: "Unlock a keychain for later commands and programs.",
+        discussion: """
+            What opens the items is kept in the memory of the kernel, and in no file, until the keychain locks by \
+            itself ('kcbackup keychain set-settings') or is locked.
+
+            EXAMPLES:
+              kcbackup keychain unlock
+              kcbackup keychain unlock work --passcode cred:work
+            """)
+
+    @OptionGroup
+    var operand: KeychainOperand
+
+    @Option(
+        name: OptionName.passcode.name,
+        help: ArgumentHelp("Where the passcode of the keychain comes from.", valueName: "source"))
+    var passcode: SecretSource?
+
+    @OptionGroup
+    var style: StyleOptions
+
+    func run(in session: Session) throws -> ExitStatus {
+        let local = try operand.local(in: session)
+        let keychain = try local.open(in: session)
+        let unlocked = session.world.unlocked
+        if keychain.hasPasscode {
+            // Before a passcode is typed for nothing.
+            if let refusal = try unlocked.status(keychain, now: session.now).refusal {
+                throw Refusal.nothingIsKept(refusal)
+            }
+            let secret: SecretBytes? = try session.secrets.existing(
+                WantedSecret(what: passcodeWords(local.name), flag: .passcode, source: passcode))
+            try unlocked.unlock(keychain, passcode: secret, now: session.now)
+            try session.noteUnlocked(keychain)
+        } else {
+            session.note("keychain \(quoted(local.name)) has no passcode, and is always unlocked")
+        }
+        let status = try unlocked.status(keychain, now: session.now)
+        try session.result(["states": [.status(local, status)]], [])
+        return .ok
+    }
+}
+
+extension Session {
+    /// Says how long a keychain that was just unlocked stays so.
+    func noteUnlocked(_ keychain: Keychain) throws {
+        let status = try world.unlocked.status(keychain, now: now)
+        guard status.refusal == nil else { return }
+        let name = subjects.keychain.map { " \(quoted($0))" } ?? ""
+        note("keychain\(name) is unlocked; it locks \(status.settings.words)")
+    }
+}
+
+extension LockSettings {
+    /// When a keychain locks, as the end of a sentence.
+    var words: String {
+        let idle = lockAfter.map { "after \(duration(seconds: $0)) without use" }
+        return switch (idle, lockOnSuspend) {
+        case (let idle?, true): "\(idle), or when the machine sleeps"
+        case (let idle?, false): idle
+        case (nil, true): "when the machine sleeps"
+        case (nil, false): "only by 'kcbackup keychain lock'"
+        }
+    }
+}

@@ -1,0 +1,159 @@
+internal import KernelKeyring
+internal import ArgumentParser
+internal import KeychainStore
+internal import LocalKeychains
+
+/// `kcbackup keychain status`.
+struct KeychainStatusCommand: Verb {
+    static let configuration = CommandConfiguration(
+        commandName: "status",
+        abstract: "Say whether a keychain is unlocked, and when it locks by itself.",
+        discussion: """
+            Looking changes nothing: the time after which the keychain locks runs on.
+
+            EXAMPLES:
+              kcbackup keychain status
+              kcbackup keychain status work --json
+            """)
+
+    @OptionGroup
+    var operand: KeychainOperand
+
+    @OptionGroup
+    var style: StyleOptions
+
+    func run(in session: Session) throws -> ExitStatus {
+        let local = try operand.local(in: session)
+        let keychain = try local.open(in: session)
+        let status = try session.world.unlocked.status(keychain, now: session.now)
+        var lines = ["keychain  \(quotedPath(local.name))\n", "state     \(status.words)\n"]
+        if status.hasPasscode {
+            lines.append("locks     \(status.settings.words)\n")
+            if let seconds = status.secondsUntilLock {
+                lines.append("          in \(duration(seconds: seconds)) if it is not used\n")
+            }
+        }
+        if status.wrongPasscodeCount > 0 {
+            let wait = status.secondsUntilNextTry.map { "; the next one is heard in \(duration(seconds: $0))" } ?? ""
+            lines.append("wrong     \(counted(status.wrongPasscodeCount, "passcode")) in a row\(wait)\n")
+        }
+        if status.hasPasscode, let refusal = status.refusal {
+            lines.append("kept      nothing between commands: \(refusal.reason)\n")
+        }
+        try session.result(["states": [.status(local, status)]], lines)
+        return .ok
+    }
+}
+
+/// `kcbackup keychain set-settings`.
+struct KeychainSetSettingsCommand: Verb {
+    static let configuration = CommandConfiguration(
+        commandName: "set-settings",
+        abstract: "Change when a keychain locks by itself.",
+        discussion: """
+            A new keychain locks after 300 seconds without use, and when the machine sleeps. The sleep is noticed at the \
+            next use: until then the keys stay in the memory of the kernel.
+
+            EXAMPLES:
+              kcbackup keychain set-settings --lock-after 900
+              kcbackup keychain set-settings work --lock-after never --no-lock-on-suspend
+            """)
+
+    @OptionGroup
+    var operand: KeychainOperand
+
+    @Option(
+        name: OptionName.lockAfter.name,
+        help: ArgumentHelp("Lock after so many seconds without use, or 'never'.", valueName: "seconds"))
+    var lockAfter: String?
+
+    @Flag(name: OptionName.lockOnSuspend.name, help: "Lock when the machine sleeps.")
+    var lockOnSuspend = false
+
+    @Flag(name: OptionName.noLockOnSuspend.name, help: "Stay unlocked when the machine sleeps.")
+    var noLockOnSuspend = false
+
+    @Option(
+        name: OptionName.passcode.name,
+        help: ArgumentHelp("Where the passcode of the keychain comes from.", valueName: "source"))
+    var passcode: SecretSource?
+
+    @OptionGroup
+    var style: StyleOptions
+
+    func run(in session: Session) throws -> ExitStatus {
+        if lockOnSuspend, noLockOnSuspend { throw UsageProblem.together(.lockOnSuspend, .noLockOnSuspend) }
+        guard lockAfter != nil || lockOnSuspend || noLockOnSuspend else { throw UsageProblem.noSetting }
+        let seconds = try lockAfter.map { text throws(UsageProblem) in try Self.seconds(text) }
+        let local = try operand.local(in: session)
+        let keychain = try local.open(in: session)
+        guard keychain.hasPasscode else { throw Refusal.nothingToLock(keychain: local.name) }
+        var options = KeychainOptions()
+        options.keychain = local.name
+        options.passcode = passcode
+        try options.unlock(keychain, in: session)
+        let before = keychain.lockSettings
+        guard
+            let settings = LockSettings(
+                lockAfter: seconds ?? before.lockAfter,
+                lockOnSuspend: lockOnSuspend || before.lockOnSuspend && !noLockOnSuspend)
+        else { throw UsageProblem.malformed(.lockAfter, form: Self.form) }
+        try session.world.unlocked.setLockSettings(settings, of: keychain)
+        session.note("keychain \(quoted(local.name)) locks \(settings.words)")
+        let status = try session.world.unlocked.status(keychain, now: session.now)
+        try session.result(["states": [.status(local, status)]], [])
+        return .ok
+    }
+
+    private static let form = "a number of seconds from 1 to \(LockSettings.range.upperBound), or 'never'"
+
+    /// The seconds; nil for never.
+    private static func seconds(_ text: String) throws(UsageProblem) -> Int? {
+        if text == "never" { return nil }
+        guard let number = Int(text), LockSettings.range.contains(number) else {
+            throw .malformed(.lockAfter, form: form)
+        }
+        return number
+    }
+}
+
+extension SessionStatus {
+    /// The state in words.
+    fileprivate var words: String {
+        if !hasPasscode { return "unlocked: it has no passcode" }
+        return switch state {
+        case .unlocked: "unlocked"
+        case .locked: "locked; items that are readable after the first unlock are readable"
+        case .lockedUntilFirstUnlock: "locked, and not unlocked since the machine was started"
+        }
+    }
+
+    fileprivate var code: String {
+        switch state {
+        case .unlocked: "unlocked"
+        case .locked: "locked"
+        case .lockedUntilFirstUnlock: "locked-until-first-unlock"
+        }
+    }
+}
+
+extension JSONValue {
+    /// The lock of a keychain as docs/json.md describes it ("Parts").
+    static func status(_ local: LocalKeychain, _ status: SessionStatus) -> JSONValue {
+        var members: [Member] = [
+            Member(name: "name", value: .text(local.name)), Member(name: "path", value: .text(local.path)),
+            Member(name: "state", value: .text(status.code)),
+            Member(name: "passcode", value: .flag(status.hasPasscode)),
+        ]
+        func add(_ name: String, _ number: Int?) {
+            if let number { members.append(Member(name: name, value: .number(number))) }
+        }
+        add("locksIn", status.secondsUntilLock)
+        add("lockAfter", status.settings.lockAfter)
+        members.append(Member(name: "lockOnSuspend", value: .flag(status.settings.lockOnSuspend)))
+        add("wrongPasscodes", status.wrongPasscodeCount)
+        add("nextTryIn", status.secondsUntilNextTry)
+        if let refusal = status.refusal { members.append(Member(name: "refusal", value: .text(refusal.reason))) }
+        return .object(members)
+    }
+}

@@ -1,0 +1,46 @@
+internal import ByteStreams
+internal import Console
+internal import PasscodeStrength
+
+extension Session {
+    /// Says how hard a new passcode is to guess; a weak one is warned of, and taken.
+    func judge(_ passcode: borrowing SecretBytes, of keychain: String) -> PasscodeStrength {
+        let words = [keychain, world.environment["USER"], world.environment["LOGNAME"]].compactMap { $0 }
+        let strength = PasscodeStrength(judging: passcode, knowing: words)
+        let grade = "passcode strength \(strength.score) of 4"
+        if strength.score < Self.strongEnough {
+            warn("\(grade): \(strength.reason); guessing it takes about \(strength.crackTime)")
+        } else {
+            note(grade)
+        }
+        return strength
+    }
+
+    // Beyond 10^8 guesses, zxcvbn's authors call a password "safely unguessable" for moderate protection.
+    private static let strongEnough = 3
+
+    /// Shows a passcode for somebody who does not want to invent one.
+    ///
+    /// - Throws: `UsageProblem` (`needsTerminal`), `CryptographyFailure`, `TerminalFailure`.
+    func suggestPasscode() throws {
+        guard world.terminal.isAttended else { throw UsageProblem.needsTerminal(.suggest) }
+        var text = SecretBytes("A passcode that nobody would guess: ".utf8.span)
+        try MadeUpPassphrase.make(groups: 4).withBytes { text.append($0) }
+        text.append("\nIt is stored nowhere; write it down if you take it.\n".utf8.span)
+        try world.terminal.show(text)
+    }
+}
+
+extension JSONValue {
+    /// A keychain whose passcode was just set, and how hard that is to guess; nil without a passcode.
+    static func passcodeSet(_ keychain: JSONValue, _ strength: PasscodeStrength?) -> JSONValue {
+        guard let strength else { return ["keychain": keychain] }
+        return [
+            "keychain": keychain,
+            "strength": [
+                "score": .number(strength.score), "reason": .text(strength.reason),
+                "crackTime": .text(strength.crackTime),
+            ],
+        ]
+    }
+}

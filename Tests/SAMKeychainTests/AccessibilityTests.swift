@@ -1,0 +1,94 @@
+import Foundation
+import SAMKeychain
+import Synchronization
+import Testing
+
+@Suite("The accessibility of a process's passwords")
+struct AccessibilityTests {
+    @Test("Nothing is chosen at first, and items get the keychain's default")
+    func unset() async {
+        await #expect(processExitsWith: .success) {
+            try OwnKeychain.use {
+                #expect(SAMKeychain.accessibilityType() == nil)
+                #expect(SAMKeychain.setPassword("one", forService: service, account: account))
+                #expect(attributes()?[kSecAttrAccessible] as? String == kSecAttrAccessibleWhenUnlocked)
+            }
+        }
+    }
+
+    @Test("An item gets what was chosen, with every save anew, and stays listed")
+    func update() async {
+        await #expect(processExitsWith: .success) {
+            try OwnKeychain.use {
+                for type in [
+                    kSecAttrAccessibleWhenUnlockedThisDeviceOnly, kSecAttrAccessibleAlwaysThisDeviceOnly,
+                    kSecAttrAccessibleAfterFirstUnlock,
+                ] {
+                    SAMKeychain.setAccessibilityType(type)
+                    #expect(SAMKeychain.accessibilityType() == type)
+                    #expect(SAMKeychain.setPassword("one", forService: service, account: account))
+                    #expect(attributes()?[kSecAttrAccessible] as? String == type)
+                    #expect(SAMKeychain.allAccounts()?.count == 1)
+                    #expect(SAMKeychain.accounts(forService: service)?.count == 1)
+                }
+                // Nothing chosen: saving keeps what the item has.
+                SAMKeychain.setAccessibilityType(nil)
+                #expect(SAMKeychain.setPassword("two", forService: service, account: account))
+                #expect(attributes()?[kSecAttrAccessible] as? String == kSecAttrAccessibleAfterFirstUnlock)
+            }
+        }
+    }
+
+    @Test("Accounts with another accessibility are not listed, but read, saved and deleted")
+    func filter() async {
+        await #expect(processExitsWith: .success) {
+            try OwnKeychain.use {
+                #expect(SAMKeychain.setPassword("one", forService: service, account: account))
+                SAMKeychain.setAccessibilityType(kSecAttrAccessibleAfterFirstUnlock)
+                var error: NSError?
+                #expect(SAMKeychain.allAccounts(&error) == nil)
+                #expect(error?.code == Int(errSecItemNotFound))
+                #expect(SAMKeychain.password(forService: service, account: account) == "one")
+                #expect(SAMKeychain.setPassword("two", forService: service, account: "grace"))
+                #expect(SAMKeychain.allAccounts()?.map { $0["acct"] as? String } == ["grace"])
+                #expect(SAMKeychain.deletePassword(forService: service, account: account))
+                #expect(itemCount() == 0)
+            }
+        }
+    }
+
+    @Test("An accessibility that the keychain cannot give makes saving fail, with its reason")
+    func refused() async {
+        await #expect(processExitsWith: .success) {
+            try OwnKeychain.use {
+                let reasons = [
+                    (kSecAttrAccessibleWhenPasscodeSetThisDeviceOnly, errSecAuthFailed), ("whenever", errSecParam),
+                ]
+                for (type, status) in reasons {
+                    SAMKeychain.setAccessibilityType(type)
+                    var error: NSError?
+                    #expect(!SAMKeychain.setPassword("one", forService: service, account: account, error: &error))
+                    #expect(error?.code == Int(status))
+                }
+                #expect(itemCount() == 0)
+            }
+        }
+    }
+
+    @Test("Threads that choose at once see one of their choices")
+    func threads() async {
+        await #expect(processExitsWith: .success) {
+            let types = [
+                kSecAttrAccessibleWhenUnlocked, kSecAttrAccessibleAfterFirstUnlock,
+                kSecAttrAccessibleWhenUnlockedThisDeviceOnly,
+            ]
+            let seen = Mutex(0)
+            DispatchQueue.concurrentPerform(iterations: 10_000) { round in
+                SAMKeychain.setAccessibilityType(types[round % types.count])
+                guard let type = SAMKeychain.accessibilityType(), types.contains(type) else { return }
+                seen.withLock { $0 += 1 }
+            }
+            #expect(seen.withLock { $0 } == 10_000)
+        }
+    }
+}

@@ -1,0 +1,97 @@
+import ByteStreams
+import Cryptography
+import DeviceIdentity
+import Foundation
+import KeychainModel
+import KeychainStore
+import LocalKeychains
+import SAMKeychain
+import TestSupport
+
+let service = "mail.example.org"
+let account = "ada"
+
+/// A home with a keychain for this process, which must be that of an exit test.
+///
+/// Keychain, access groups and accessibility belong to a process, so that each test of them has one of its own.
+enum OwnKeychain {
+    /// The program's access groups, in order.
+    static let groups = ["org.example.first", "org.example.second"]
+
+    /// Runs `body` as a program with a new keychain.
+    ///
+    /// - Parameter isLocked: true for a keychain that has a password of the test's account, and a passcode that nobody
+    ///   has entered.
+    static func use(isLocked: Bool = false, _ body: () throws -> Void) throws {
+        let folder = try TemporaryFolder()
+        setenv("XDG_DATA_HOME", folder.path, 1)
+        let data = DataFolder(path: folder.path("kcbackup"))
+        try Path.makeFolder(data.keychains)
+        let passcode = isLocked ? SecretBytes(copying: "walnut".utf8) : nil as SecretBytes?
+        let keychain = try Keychain.create(
+            at: LocalKeychain(nil, in: data).path, deviceKey: LocalDevice(data).keyOrFirst().key, passcode: passcode,
+            cost: ScryptCost(logN: 14), now: .reference)
+        if isLocked { try addPassword(to: keychain) }
+        let entitlements = try PropertyListEncoder().encode(["keychain-access-groups": groups])
+        try KeychainClient.configure(entitlements: folder.write("entitlements.plist", Array(entitlements)))
+        try body()
+        withExtendedLifetime(folder) {}
+    }
+
+    private static func addPassword(to keychain: Keychain) throws {
+        var draft = ItemDraft(itemClass: .genericPassword)
+        for (code, text) in [(AttributeCode.svce, service), (.acct, account), (.agrp, groups[0])] {
+            draft.attributes[code] = .text(text)
+        }
+        try keychain.importItems { writer in
+            _ = try writer.add(draft, secret: SecretBytes(copying: "one".utf8), now: .reference)
+        }
+    }
+}
+
+/// A query for the test's account.
+func query(
+    _ mode: SAMKeychainQuerySynchronizationMode = .any, password: String? = nil, group: String? = nil
+) -> SAMKeychainQuery {
+    let query = SAMKeychainQuery()
+    query.service = service
+    query.account = account
+    query.synchronizationMode = mode
+    query.password = password
+    query.accessGroup = group
+    return query
+}
+
+/// The code of the error that `body` throws; 0 where it throws none, or one of another domain.
+func code(of body: () throws -> Void) -> OSStatus {
+    do {
+        try body()
+        return 0
+    } catch {
+        let error = error as NSError
+        return error.domain == kSAMKeychainErrorDomain ? OSStatus(error.code) : 0
+    }
+}
+
+/// What the keychain itself says about the test's account.
+func attributes(_ more: [String: Any] = [:]) -> [String: Any]? {
+    var result: CFTypeRef?
+    let query: [String: Any] = [
+        kSecClass: kSecClassGenericPassword, kSecAttrService: service, kSecAttrAccount: account,
+        kSecAttrSynchronizable: kSecAttrSynchronizableAny, kSecReturnAttributes: true,
+    ]
+    guard SecItemCopyMatching(query.merging(more) { $1 } as CFDictionary, &result) == errSecSuccess else { return nil }
+    return result as? [String: Any]
+}
+
+/// How many items the keychain has for the test's account.
+func itemCount() -> Int {
+    var result: CFTypeRef?
+    let query: [String: Any] = [
+        kSecClass: kSecClassGenericPassword, kSecAttrService: service, kSecAttrAccount: account,
+        kSecAttrSynchronizable: kSecAttrSynchronizableAny, kSecReturnAttributes: true,
+        kSecMatchLimit: kSecMatchLimitAll,
+    ]
+    guard SecItemCopyMatching(query as CFDictionary, &result) == errSecSuccess else { return 0 }
+    return (result as? [[String: Any]])?.count ?? 0
+}

@@ -1,0 +1,109 @@
+import ByteStreams
+import Cryptography
+import DeviceIdentity
+import Foundation
+import KeychainModel
+import KeychainStore
+import LocalKeychains
+import Synchronization
+import TestSupport
+
+@testable import Security
+
+/// A program with access groups, and a keychain of its own that the test can lock.
+///
+/// The clock stands still unless the test moves it.
+final class TestClient: Sendable {
+    static let passcode = "walnut"
+    static let start = Timestamp("2026-03-01T09:30:00.000000Z") ?? .reference
+
+    let folder: TemporaryFolder
+    let client: KeychainClient
+    private let shared: SharedState
+
+    /// What the session of the user gives.
+    enum LockedFor: Sendable {
+        case nobody
+        case locked
+        case beforeFirstUnlock
+    }
+
+    /// Makes an unlocked keychain, or shares the one of another program.
+    init(groups: [String] = ["test"], hasPasscode: Bool = false, sharing other: TestClient? = nil) throws {
+        let folder = try other?.folder ?? TemporaryFolder()
+        let data = DataFolder(path: folder.path("data"))
+        let device = LocalDevice(data, machineIDPath: folder.path("machine-id"))
+        if other == nil {
+            try folder.write("machine-id", Array("0123456789abcdef0123456789abcdef\n".utf8), mode: 0o644)
+            try Path.makeFolder(data.keychains)
+            let passcode = hasPasscode ? SecretBytes(copying: Self.passcode.utf8) : nil as SecretBytes?
+            _ = try Keychain.create(
+                at: LocalKeychain(nil, in: data).path, deviceKey: device.keyOrFirst().key, passcode: passcode,
+                cost: ScryptCost(logN: 14), now: Self.start)
+        }
+        self.folder = folder
+        let shared = SharedState()
+        var configuration = KeychainClient.Configuration()
+        configuration.folder = data
+        configuration.machineIDPath = folder.path("machine-id")
+        configuration.groups = AccessGroups(ordered: groups)
+        configuration.clock = { shared.now.withLock { $0 } }
+        configuration.resume = { keychain in
+            switch shared.lockedFor.withLock({ $0 }) {
+            case .nobody:
+                let passcode = SecretBytes(copying: Self.passcode.utf8) as SecretBytes?
+                if !keychain.isUnlocked { try keychain.unlock(passcode: passcode, now: Self.start) }
+            case .locked: keychain.lock()
+            case .beforeFirstUnlock: keychain.lock(untilFirstUnlock: true)
+            }
+        }
+        client = KeychainClient(configuration)
+        self.shared = shared
+    }
+
+    private final class SharedState: Sendable {
+        let now = Mutex(TestClient.start)
+        let lockedFor = Mutex(LockedFor.nobody)
+    }
+
+    /// Moves the clock.
+    func advance(seconds: Int64) {
+        shared.now.withLock { $0 = $0.advanced(byMicroseconds: seconds * 1_000_000) }
+    }
+
+    /// Locks or unlocks the keychain.
+    func lock(_ lockedFor: LockedFor) { shared.lockedFor.withLock { $0 = lockedFor } }
+
+    // MARK: Calls
+
+    func add(_ attributes: [String: Any]) -> OSStatus { client.add(attributes, nil) }
+
+    /// Adds, and gives what is returned.
+    func adding(_ attributes: [String: Any]) -> (OSStatus, AnyObject?) {
+        var result: AnyObject?
+        return (client.add(attributes, &result), result)
+    }
+
+    /// Finds, and gives what is returned.
+    func find(_ query: [String: Any]) -> (OSStatus, AnyObject?) {
+        var result: AnyObject?
+        return (client.copyMatching(query, &result), result)
+    }
+
+    /// Finds without a place for a result.
+    func status(_ query: [String: Any]) -> OSStatus { client.copyMatching(query, nil) }
+
+    func update(_ query: [String: Any], _ changes: [String: Any]) -> OSStatus { client.update(query, changes) }
+
+    func delete(_ query: [String: Any]) -> OSStatus { client.delete(query) }
+}
+
+/// A query or an item of the class genp.
+func generic(_ more: [String: Any] = [:]) -> [String: Any] {
+    [kSecClass: kSecClassGenericPassword].merging(more) { $1 }
+}
+
+/// A query or an item of the class inet.
+func internet(_ more: [String: Any] = [:]) -> [String: Any] {
+    [kSecClass: kSecClassInternetPassword].merging(more) { $1 }
+}

@@ -1,0 +1,27 @@
+import Foundation
+import Synchronization
+
+/// Runs `body` on real threads at the same time, each with its number, and returns when all are done.
+func onThreads(_ count: Int, _ body: @escaping @Sendable (Int) -> Void) {
+    let done = DispatchGroup()
+    for number in 0..<count {
+        done.enter()
+        let thread = Thread {
+            body(number)
+            done.leave()
+        }
+        thread.start()
+    }
+    done.wait()
+}
+
+/// What many threads were told, and how often.
+final class Tally<Value: Hashable & Sendable>: Sendable {
+    private let counts = Mutex<[Value: Int]>([:])
+
+    /// Counts one more of `value`.
+    func count(_ value: Value) { counts.withLock { $0[value, default: 0] += 1 } }
+
+    /// How often each value came.
+    var result: [Value: Int] { counts.withLock { $0 } }
+}

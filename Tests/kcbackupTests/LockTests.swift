@@ -1,0 +1,83 @@
+import Foundation
+import KernelKeyring
+import TestSupport
+import Testing
+
+@testable import kcbackup
+
+@Suite("A keychain that locks, from the command line")
+struct LockTests {
+    private let home: TestHome
+
+    init() throws {
+        home = try TestHome()
+        try home.write("passcode", "orbit lantern velvet\n")
+        try home.write("wrong", "guess\n")
+        try home.write("items.jsonl", #"{"class":"genp","attributes":{"svce":"a"},"secret":"s"}"# + "\n")
+        #expect(home.run("keychain create --passcode file:passcode").status == .ok)
+        #expect(home.run("item import items.jsonl --passcode file:passcode").status == .ok)
+    }
+
+    @Test("Where the kernel keeps no keys, each command asks, and status says why")
+    func refusal() {
+        home.retention.fail("*", .refused(1))
+        let status = home.run("keychain status")
+        #expect(status.status == .ok)
+        #expect(status.text.contains("nothing between commands: this process may not use the kernel's key service"))
+        let unlock = home.run("keychain unlock --passcode file:passcode")
+        #expect(unlock.status == .locked)
+        #expect(unlock.messages.contains("give '--passcode SOURCE' to each command"))
+        for _ in 1...2 {
+            let terminal = ScriptedTerminal(answers: ["orbit lantern velvet"])
+            let outcome = home.run(["item", "find", "--service", "a", "--reveal"], terminal: terminal)
+            #expect(outcome.text == "s", "\(outcome.messages)")
+            #expect(terminal.unasked == 0)
+        }
+    }
+
+    @Test("After five wrong passcodes in a row everything that was unlocked is locked")
+    func fiveWrongPasscodes() {
+        #expect(home.run("keychain unlock --passcode file:passcode").status == .ok)
+        #expect(home.run("item find --service a --reveal").text == "s")
+        for _ in 1...5 {
+            #expect(home.run("item find --service a --reveal --passcode file:wrong").status != .ok)
+        }
+        #expect(home.retention.parts.isEmpty)
+        #expect(home.run("item find --service a --reveal").status == .locked)
+    }
+
+    @Test("The machine's sleep locks, unless the settings say otherwise")
+    func sleep() {
+        #expect(home.run("keychain unlock --passcode file:passcode").status == .ok)
+        home.sleep()
+        #expect(home.run("item find --service a --reveal").status == .locked)
+        #expect(home.run("keychain unlock --passcode file:passcode").status == .ok)
+        #expect(home.run("keychain set-settings --no-lock-on-suspend").status == .ok)
+        home.sleep()
+        #expect(home.run("item find --service a --reveal").text == "s")
+    }
+
+    @Test("A change of the passcode leaves unlocked what was, and locked what was")
+    func changeOfPasscode() throws {
+        try home.write("new", "harbor cactus fiddle\n")
+        #expect(home.run("keychain set-passcode --passcode file:passcode --new-passcode file:new").status == .ok)
+        #expect(home.run("item find --service a --reveal").status == .locked)
+        #expect(home.run("keychain unlock --passcode file:new").status == .ok)
+        #expect(home.run("keychain set-passcode --passcode file:new --new-passcode file:passcode").status == .ok)
+        #expect(home.run("item find --service a --reveal").text == "s")
+    }
+
+    @Test("A weak passcode is taken with a warning, and a good one is suggested on request")
+    func strength() throws {
+        try home.write("weak", "password\n")
+        let weak = home.run("keychain create second --passcode file:weak")
+        #expect(weak.status == .ok)
+        #expect(weak.messages.contains("warning: passcode strength 0 of 4: it is made of common words or passwords"))
+        let strong = home.run("keychain create third --passcode file:passcode")
+        #expect(!strong.messages.contains("strength"))
+        let terminal = ScriptedTerminal(answers: ["orbit lantern velvet", "orbit lantern velvet"])
+        #expect(home.run(["keychain", "create", "fourth", "--suggest"], terminal: terminal).status == .ok)
+        #expect(terminal.asked.first?.contains(/: [0-9a-z]{4}(-[0-9a-z]{4}){3}\n/) == true)
+        #expect(home.run("keychain create fifth --suggest").status == .usage)
+    }
+}
