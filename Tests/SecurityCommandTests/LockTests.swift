@@ -74,7 +74,7 @@ struct LockTests {
 
     @Test("Where the kernel refuses, every command asks, and unlocking says why")
     func refusal() throws {
-        let home = try TestHome(retention: RefusingRetention())
+        let home = try TestHome(retention: MemoryRetention.refusing())
         try home.keychain("login", password: "walnut")
         let unlocked = home.run(["unlock-keychain"], terminal: ScriptedTerminal(answers: ["walnut"]))
         #expect(unlocked.status == 0)
