@@ -88,6 +88,19 @@ struct LockTests {
         #expect(home.run("delete-keychain login").messages == "")
     }
 
+    @Test("A new keychain that the kernel does not keep unlocked is there all the same, and locked")
+    func fullQuota() throws {
+        let retention = MemoryRetention()
+        // EDQUOT
+        retention.fail("keep", .full(122))
+        let home = try TestHome(retention: retention)
+        let outcome = home.run("create-keychain -p walnut login")
+        #expect(outcome.status == 0)
+        #expect(outcome.messages.contains("login was made, and is locked"))
+        #expect(home.run("add-generic-password -a me -s s -w x").status == 36)
+        #expect(home.run("unlock-keychain -p walnut").status != 0)
+    }
+
     @Test("Wrong passwords are counted, and after some the next one has to wait")
     func attempts() throws {
         let home = try TestHome()
