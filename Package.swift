@@ -128,7 +128,7 @@ let package = Package(
             "Security",
             [
                 "ByteStreams", "Cryptography", "DeviceIdentity", "KeychainModel", "KeychainStore", "LocalKeychains",
-                "SecurityStatus", grdb,
+                "KernelKeyring", "SecurityStatus", grdb,
             ],
             settings: clientSettings),
         tests(

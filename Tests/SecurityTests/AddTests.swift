@@ -34,6 +34,7 @@ struct AddTests {
         let (status, object) = program.adding(password("object", "1", [kSecReturnRef: true]))
         #expect(status == errSecSuccess && object == nil)
         #expect(program.add(password("nowhere", "1", [kSecReturnData: true])) == errSecParam)
+        #expect(program.status(query("nowhere")) == errSecItemNotFound)
     }
 
     private func reference(_ account: String) -> Data? { program.reference(query(account)) }

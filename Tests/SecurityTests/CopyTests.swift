@@ -92,6 +92,8 @@ struct CopyTests {
         #expect(program.add(password("ann")) == errSecSuccess)
         let (status, object) = program.find(query("ann", [kSecReturnRef: true]))
         #expect(status == errSecSuccess && object == nil)
+        let all: [String: Any] = [kSecReturnRef: true, kSecMatchLimit: kSecMatchLimitAll]
+        #expect((program.find(query("ann", all)).1 as? [Any])?.isEmpty == true)
         let both: [String: Any] = [kSecReturnRef: true, kSecReturnAttributes: true]
         let found = try #require(program.find(query("ann", both)).1 as? [String: Any])
         #expect(found[kSecClass] as? String == kSecClassGenericPassword)

@@ -56,6 +56,21 @@ struct KeychainFileTests {
         #expect(program(on: "").copyMatching(query("ann"), nil) == errSecNoSuchKeychain)
     }
 
+    @Test("The default keychain is the one that the user has set; where that is damaged or gone, there is none")
+    func defaultKeychain() throws {
+        let data = DataFolder(path: program.folder.path("data"))
+        var lists = KeychainLists()
+        lists.defaultKeychain = "work"
+        try lists.save(to: data)
+        #expect(program(on: nil).copyMatching(query("ann"), nil) == errSecNoDefaultKeychain)
+        try manager.moveItem(atPath: program.keychainPath, toPath: data.keychains + "/work.keychain")
+        #expect(program(on: nil).copyMatching(query("ann"), nil) == errSecSuccess)
+        #expect(program(on: "login").copyMatching(query("ann"), nil) == errSecNoSuchKeychain)
+        try program.folder.write("data/keychain-lists", Array("damaged".utf8))
+        #expect(program(on: nil).copyMatching(query("ann"), nil) == errSecNoDefaultKeychain)
+        #expect(program(on: "work").copyMatching(query("ann"), nil) == errSecSuccess)
+    }
+
     @Test("A file that is no keychain is refused, and stays as it is", arguments: [0, 1, 100, 5_000])
     func garbage(count: Int) throws {
         var random = SeededRandom(seed: UInt64(count))

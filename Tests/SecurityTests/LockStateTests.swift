@@ -1,5 +1,8 @@
+import ByteStreams
 import Foundation
 import KeychainModel
+import KeychainStore
+import LocalKeychains
 import TestSupport
 import Testing
 
@@ -159,6 +162,60 @@ struct LockStateTests {
             }
         }
         return (found, locked)
+    }
+}
+
+@Suite("What a session unlocks for all programs")
+struct SessionTests {
+    private let owner: TestClient
+    private let session = KeychainSession(retention: MemoryRetention(), suspendedTime: { 0 })
+
+    init() throws {
+        owner = try TestClient(hasPasscode: true)
+        for code in ["ak", "ck", "dk"] {
+            #expect(owner.add(password(code, code, [kSecAttrAccessible: code])) == errSecSuccess)
+        }
+    }
+
+    /// Another program, which never sees the passcode.
+    private func program(_ session: KeychainSession) -> KeychainClient {
+        var configuration = KeychainClient.Configuration()
+        configuration.folder = DataFolder(path: owner.folder.path("data"))
+        configuration.machineIDPath = owner.folder.path("machine-id")
+        configuration.groups = AccessGroups(ordered: ["test"])
+        configuration.resume = { try session.resume($0) }
+        return KeychainClient(configuration)
+    }
+
+    private func readable(_ program: KeychainClient) -> [String] {
+        ["ak", "ck", "dk"].filter { code in
+            let status = program.copyMatching(query(code), nil)
+            #expect([errSecSuccess, errSecInteractionNotAllowed].contains(status))
+            return status == errSecSuccess
+        }
+    }
+
+    @Test("A program follows what the user unlocks and locks elsewhere, from one call to the next")
+    func follows() throws {
+        let program = program(session)
+        #expect(readable(program) == ["dk"])
+        let passcode = SecretBytes(copying: TestClient.passcode.utf8) as SecretBytes?
+        try session.unlock(owner.openStore(), passcode: passcode, now: TestClient.start)
+        #expect(readable(program) == ["ak", "ck", "dk"])
+        try session.lock(owner.openStore())
+        #expect(readable(program) == ["ck", "dk"])
+        #expect(program.add(password("new"), nil) == errSecInteractionNotAllowed)
+        try session.lock(owner.openStore(), untilFirstUnlock: true)
+        #expect(readable(program) == ["dk"])
+        #expect(program.delete(query("ak")) == errSecSuccess)
+    }
+
+    @Test("Where the kernel keeps nothing, only what is always readable is")
+    func refused() throws {
+        let refusing = MemoryRetention()
+        refusing.fail("*", .refused(1))
+        let session = KeychainSession(retention: refusing, suspendedTime: { 0 })
+        #expect(readable(program(session)) == ["dk"])
     }
 }
 

@@ -1,0 +1,67 @@
+import ByteStreams
+import Cryptography
+import Foundation
+import KernelKeyring
+import KeychainModel
+import KeychainStore
+import LocalKeychains
+import TestSupport
+import Testing
+
+@testable import Security
+
+@Suite("What the user has unlocked, for a program", .enabled(if: SessionTests.kernelKeepsKeys))
+struct SessionTests {
+    /// False where this machine refuses the kernel's key service, as many containers do: nothing stays unlocked there.
+    static let kernelKeepsKeys: Bool = {
+        do throws(KeyRetentionFailure) {
+            _ = try KernelKeyring().read("kcbackup:test:none")
+            return true
+        } catch {
+            return false
+        }
+    }()
+
+    private static let codes = ["ak", "aku", "akpu", "ck", "cku", "dk", "dku"]
+
+    @Test("Each class is readable exactly while the session of the user says so")
+    func classesFollowTheSession() throws {
+        let user = try TestClient(hasPasscode: true)
+        for code in Self.codes {
+            let item = generic([kSecAttrService: code, kSecAttrAccessible: code, kSecValueData: Data(code.utf8)])
+            #expect(user.add(item) == errSecSuccess)
+        }
+        var configuration = KeychainClient.Configuration()
+        let folder = DataFolder(path: user.folder.path("data"))
+        configuration.folder = folder
+        configuration.machineIDPath = user.folder.path("machine-id")
+        configuration.groups = AccessGroups(ordered: ["test"])
+        // With `resume` as every program has it: the kernel is asked.
+        let program = KeychainClient(configuration)
+        func readable() -> [String] {
+            Self.codes.filter { code in
+                var result: AnyObject?
+                let query = generic([kSecAttrService: code, kSecReturnData: true])
+                let status = program.copyMatching(query, &result)
+                #expect(status == errSecSuccess || status == errSecInteractionNotAllowed, "\(code): \(status)")
+                #expect((result as? Data == Data(code.utf8)) == (status == errSecSuccess), "\(code)")
+                return status == errSecSuccess
+            }
+        }
+
+        let device = LocalDevice(folder, machineIDPath: user.folder.path("machine-id"))
+        let keychain = try LocalKeychain(nil, in: folder).open(on: device)
+        let session = KeychainSession()
+        defer { try? session.lock(keychain, untilFirstUnlock: true) }
+        let passcode = SecretBytes(copying: TestClient.passcode.utf8) as SecretBytes?
+        #expect(readable() == ["dk", "dku"])
+        try session.unlock(keychain, passcode: passcode, now: TestClient.start)
+        #expect(readable() == Self.codes)
+        try session.lock(keychain)
+        #expect(readable() == ["ck", "cku", "dk", "dku"])
+        try session.unlock(keychain, passcode: passcode, now: TestClient.start)
+        #expect(readable() == Self.codes)
+        try session.lock(keychain, untilFirstUnlock: true)
+        #expect(readable() == ["dk", "dku"])
+    }
+}
