@@ -104,7 +104,7 @@ let package = Package(
             name: "SecurityCommand",
             dependencies: [
                 "SecurityStatus", "ByteStreams", "Cryptography", "DeviceIdentity", "KernelKeyring", "KeychainModel",
-                "KeychainStore", "LocalKeychains", "Console",
+                "KeychainStore", "LocalKeychains", "CertificateItems", "Console",
             ],
             swiftSettings: settings),
 
@@ -156,7 +156,7 @@ let package = Package(
             "SecurityCommand",
             [
                 "SecurityStatus", "ByteStreams", "Cryptography", "DeviceIdentity", "KernelKeyring", "KeychainModel",
-                "KeychainStore", "LocalKeychains", "Console",
+                "KeychainStore", "LocalKeychains", "CertificateItems", "Console",
             ],
             exclude: ["Listings", "Stories"]),
         .testTarget(name: "StyleTests", dependencies: ["TestSupport"], swiftSettings: settings),

@@ -47,6 +47,7 @@ extension Session {
     /// Runs one command, and tells about its failure.
     func execute(_ line: [String]) -> ExitStatus {
         guard let name = line.first else { return .ok }
+        begin()
         guard let command = Command.named(name) else {
             message("security: unknown command \"\(displayed(name, limit: 100))\"\n")
             return .failed

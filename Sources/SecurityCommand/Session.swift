@@ -5,8 +5,8 @@ internal import KeychainModel
 /// One run of the program: the world around it and how it is to speak.
 final class Session {
     let world: World
-    /// The time at which the run began; everything that one run writes bears this one date.
-    let now: Timestamp
+    /// The time at which the command began; everything that one command writes bears this one date.
+    private(set) var now: Timestamp
     /// Nothing but results and errors.
     var isQuiet = false
     /// More than usual.
@@ -17,6 +17,11 @@ final class Session {
 
     init(_ world: World) {
         self.world = world
+        now = world.clock()
+    }
+
+    /// Looks at the clock anew, for the next command.
+    func begin() {
         now = world.clock()
     }
 

@@ -35,12 +35,14 @@ struct World {
     /// The world of a process that was started by a person or a script.
     static func ofThisProcess() -> World {
         let environment = ProcessInfo.processInfo.environment
+        // A folder that was removed has no name, and a relative path must not become one from the root.
+        let folder = FileManager.default.currentDirectoryPath
         return World(
             clock: { Timestamp(microseconds: Int64(Date().timeIntervalSince1970 * 1e6)) ?? .reference },
             environment: environment,
             // Where HOME is missing, as under some timers, the entry in the user database says it.
             home: environment["HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil } ?? NSHomeDirectory(),
-            workingFolder: FileManager.default.currentDirectoryPath,
+            workingFolder: folder.isEmpty ? "/proc/self/cwd" : folder,
             machineIDPath: "/etc/machine-id",
             terminal: ControllingTerminal(),
             input: Descriptor.standardInput,

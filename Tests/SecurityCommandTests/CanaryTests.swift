@@ -12,7 +12,7 @@ struct SecurityCanaryTests {
     @Test("No command, right or wrong, tells a password that it was given, and no file holds one in the clear")
     func secretsAreNotTold() throws {
         // Where the kernel keeps nothing, so that every command has to ask.
-        let home = try TestHome(retention: RefusingRetention())
+        let home = try TestHome(retention: MemoryRetention.refusing())
         var told = ""
         func run(_ line: String, _ more: [String] = [], typed: [String]? = nil) -> Int32 {
             let words = line.split(separator: " ").map(String.init) + more

@@ -74,7 +74,7 @@ struct LockTests {
 
     @Test("Where the kernel refuses, every command asks, and unlocking says why")
     func refusal() throws {
-        let home = try TestHome(retention: RefusingRetention())
+        let home = try TestHome(retention: MemoryRetention.refusing())
         try home.keychain("login", password: "walnut")
         let unlocked = home.run(["unlock-keychain"], terminal: ScriptedTerminal(answers: ["walnut"]))
         #expect(unlocked.status == 0)
@@ -86,6 +86,19 @@ struct LockTests {
             #expect(found.terminal.asked.count == 1)
         }
         #expect(home.run("delete-keychain login").messages == "")
+    }
+
+    @Test("A new keychain that the kernel does not keep unlocked is there all the same, and locked")
+    func fullQuota() throws {
+        let retention = MemoryRetention()
+        // EDQUOT
+        retention.fail("keep", .full(122))
+        let home = try TestHome(retention: retention)
+        let outcome = home.run("create-keychain -p walnut login")
+        #expect(outcome.status == 0)
+        #expect(outcome.messages.contains("login was made, and is locked"))
+        #expect(home.run("add-generic-password -a me -s s -w x").status == 36)
+        #expect(home.run("unlock-keychain -p walnut").status != 0)
     }
 
     @Test("Wrong passwords are counted, and after some the next one has to wait")

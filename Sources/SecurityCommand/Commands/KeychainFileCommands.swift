@@ -76,8 +76,12 @@ extension Session {
         let keychain = try Keychain.create(
             at: local.path, deviceKey: device, passcode: passcode, cost: world.cost, now: now)
         if lists != before { try lists.save(to: world.dataFolder) }
-        // As on macOS, a new keychain is unlocked.
-        try world.keychainSession.unlock(keychain, passcode: passcode, now: now)
+        // As on macOS, a new keychain is unlocked; where that fails, it is there all the same.
+        do throws(KeychainStoreError) {
+            try world.keychainSession.unlock(keychain, passcode: passcode, now: now)
+        } catch {
+            note("\(told(local.name)) was made, and is locked: \(cause(error).status.message)")
+        }
     }
 
     fileprivate func deleteKeychain(_ local: LocalKeychain) throws {

@@ -136,6 +136,19 @@ func cause(_ failure: CryptographyFailure) -> Cause {
     }
 }
 
+/// What an error of a file of certificates or keys means.
+func cause(_ failure: CertificateFailure) -> Cause {
+    switch failure {
+    case .malformed(let rule): Cause(.unknownFormat, rule)
+    case .unknownFormat: Cause(.unknownFormat)
+    case .passphraseRequired: Cause(.passphraseRequired)
+    case .wrongPassphrase: Cause(.authFailed)
+    case .unsupported(let what): Cause(.unsupportedFormat, "not read here: \(what)")
+    case .tooLarge(let limit): Cause(.dataTooLarge, "more than \(limit.value): \(limit.rawValue)")
+    case .library(let operation): Cause(.internalError, "libcrypto failed at '\(operation)'")
+    }
+}
+
 /// What an `errno` means.
 private func cause(errno code: Int32, _ doing: String) -> Cause {
     switch code {

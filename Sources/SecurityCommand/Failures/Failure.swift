@@ -35,6 +35,9 @@ struct Failure: Error, Hashable, Sendable {
         self.exit = exit
     }
 
+    /// Everything was said already; ends with 1.
+    static let told = Failure(api: nil, status: nil, notes: [], exit: .failed)
+
     /// Sorts any error of the layers below.
     init(_ error: any Error, api: String?) {
         if let failure = error as? Failure {
@@ -92,6 +95,7 @@ struct Cause: Hashable, Sendable {
             case let failure as StreamFailure: cause(failure)
             case let failure as TerminalFailure: cause(failure)
             case let failure as CryptographyFailure: cause(failure)
+            case let failure as CertificateFailure: cause(failure)
             default: Cause(.internalError, "an unforeseen error of type '\(type(of: error))'; please report it")
             }
     }

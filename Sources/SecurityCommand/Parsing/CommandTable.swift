@@ -4,7 +4,9 @@ extension Command {
         .help, .listKeychains, .defaultKeychain, .loginKeychain, .createKeychain, .deleteKeychain,
         .lockKeychain, .unlockKeychain, .setKeychainSettings, .setKeychainPassword, .showKeychainInfo,
         .addGenericPassword, .addInternetPassword, .findGenericPassword, .findInternetPassword,
-        .deleteGenericPassword, .deleteInternetPassword, .findKey, .dumpKeychain, .error,
+        .deleteGenericPassword, .deleteInternetPassword, .findKey,
+        .findCertificate, .findIdentity, .deleteCertificate, .deleteIdentity, .importItems, .exportItems, .dumpKeychain,
+        .error,
     ]
 
     /// The command of this name, or of the one name that begins so.

@@ -45,6 +45,13 @@ final class TestHome: Sendable {
         try folder.write("work/" + name, bytes, mode: mode)
     }
 
+    /// Puts the sample certificates and their keys into the working folder.
+    func writeSamples() throws {
+        for name in try FileManager.default.contentsOfDirectory(atPath: OpenSSLCommand.samples) {
+            try write(name, [UInt8](Data(contentsOf: URL(filePath: OpenSSLCommand.samples + "/" + name))))
+        }
+    }
+
     /// The world of the next run.
     func world(_ terminal: ScriptedTerminal = ScriptedTerminal(), input: String = "") -> World {
         let minutes = time.add(1, ordering: .relaxed).newValue

@@ -1,0 +1,179 @@
+internal import ByteStreams
+internal import CertificateItems
+internal import Cryptography
+internal import KeychainModel
+internal import KeychainStore
+internal import LocalKeychains
+internal import SecurityStatus
+
+/// The certificates and private keys that an export writes.
+struct ExportContents {
+    var identities: [PKCS12.Identity] = []
+    /// Certificates that belong to none of `identities`.
+    var certificates: [X509Certificate] = []
+    /// The private keys of `identities`, each once.
+    var identityKeys: [PrivateKey] = []
+    /// Private keys that belong to none of `identities`.
+    var looseKeys: [PrivateKey] = []
+
+    /// All private keys.
+    var keys: [PrivateKey] { identityKeys + looseKeys }
+
+    /// The bytes of a file.
+    ///
+    /// - Parameter passphrase: encrypts private keys; needed for `pkcs12`, and for `pemseq` where there are keys.
+    /// - Throws: `SecurityStatus`, `CertificateFailure`.
+    func encoded(
+        _ format: ExportFormat, passphrase: borrowing SecretBytes?, isArmored: Bool
+    ) throws -> SecretBytes {
+        let all = identities.map(\.certificate) + certificates
+        var text = SecretBytes(capacity: 4096)
+        switch format {
+        case .pkcs12:
+            // A key without a certificate has no place in an identity.
+            if !looseKeys.isEmpty { throw SecurityStatus.unsupportedFormat }
+            let file = try pkcs12(passphrase)
+            if !isArmored { return file }
+            file.withBytes { text.appendArmored($0, label: "PKCS12") }
+        case .pemseq:
+            for certificate in all { text.appendArmored(certificate.der.span, label: "CERTIFICATE") }
+            for key in keys { try append(key, passphrase, to: &text) }
+        case .x509:
+            guard keys.isEmpty else { throw SecurityStatus.unsupportedFormat }
+            if isArmored {
+                for certificate in all { text.appendArmored(certificate.der.span, label: "CERTIFICATE") }
+            } else {
+                try Self.requireOne(all.count)
+                let der = all[0].der
+                text.append(der.span)
+            }
+        case .pkcs8, .openssl:
+            guard all.isEmpty || format == .openssl else { throw SecurityStatus.unsupportedFormat }
+            if format == .pkcs8, !isArmored {
+                try Self.requireOne(keys.count)
+                switch passphrase {
+                case .some(let passphrase): return try keys[0].encryptedPKCS8(passphrase: passphrase)
+                case .none: return try keys[0].pkcs8()
+                }
+            }
+            for certificate in all { text.appendArmored(certificate.der.span, label: "CERTIFICATE") }
+            for key in keys { try append(key, passphrase, isTraditional: format == .openssl, to: &text) }
+        }
+        return text
+    }
+
+    private func pkcs12(_ passphrase: borrowing SecretBytes?) throws -> SecretBytes {
+        switch passphrase {
+        case .some(let passphrase):
+            return try PKCS12.make(identities: identities, certificates: certificates, passphrase: passphrase)
+        case .none: throw SecurityStatus.passphraseRequired
+        }
+    }
+
+    private func append(
+        _ key: PrivateKey, _ passphrase: borrowing SecretBytes?, isTraditional: Bool = false, to text: inout SecretBytes
+    ) throws {
+        switch passphrase {
+        case .some(let passphrase):
+            let sealed = try key.encryptedPKCS8(passphrase: passphrase)
+            sealed.withBytes { text.appendArmored($0, label: "ENCRYPTED PRIVATE KEY") }
+        case .none:
+            switch key.kind {
+            case .rsa where isTraditional:
+                let der = try key.traditional()
+                der.withBytes { text.appendArmored($0, label: "RSA PRIVATE KEY") }
+            case .ec where isTraditional:
+                let der = try key.traditional()
+                der.withBytes { text.appendArmored($0, label: "EC PRIVATE KEY") }
+            case .rsa, .ec, .ed25519, .x25519, .ed448, .x448, .other:
+                let der = try key.pkcs8()
+                der.withBytes { text.appendArmored($0, label: "PRIVATE KEY") }
+            }
+        }
+    }
+
+    /// DER without PEM has no way to say where one ends and the next begins.
+    private static func requireOne(_ count: Int) throws {
+        guard count == 1 else {
+            throw Failure(
+                .unsupportedFormat, api: "SecKeychainItemExport", note: "more than one takes -p, or another format")
+        }
+    }
+}
+
+extension Session {
+    /// Collects what an export of a type writes.
+    ///
+    /// - Throws: `errSecItemNotFound` when that is nothing, `errSecDataNotAvailable` for a key that cannot be exported,
+    ///   and the first failure of a keychain: half an export would look like a whole one.
+    func exportContents(_ type: ExportType, in keychains: [LocalKeychain]) throws -> ExportContents {
+        var contents = ExportContents()
+        var placed: Set<ItemUUID> = []
+        let api = "SecKeychainItemExport"
+        if type == .identities || type == .all {
+            let (identities, status) = try identities(in: keychains, api: api)
+            try requireWhole(status)
+            for identity in identities {
+                let certificate = try identity.certificate.requireCertificate()
+                let key = try privateKey(of: identity.key)
+                let label = identity.key.item.attributes.text(.labl)
+                contents.identities.append(PKCS12.Identity(key: key, certificate: certificate, friendlyName: label))
+                if placed.insert(identity.key.item.uuid).inserted { contents.identityKeys.append(key) }
+                placed.insert(identity.certificate.found.item.uuid)
+            }
+        }
+        if type == .certs || type == .all {
+            let (certificates, status) = try certificates(CertificateCriteria(), in: keychains, api: api)
+            try requireWhole(status)
+            for certificate in certificates where !placed.contains(certificate.found.item.uuid) {
+                contents.certificates.append(try certificate.requireCertificate())
+            }
+        }
+        if type != .certs, type != .identities { try addKeys(type, in: keychains, besides: placed, to: &contents) }
+        if contents.keys.isEmpty, contents.certificates.isEmpty, contents.identities.isEmpty {
+            throw SecurityStatus.itemNotFound
+        }
+        return contents
+    }
+
+    private func addKeys(
+        _ type: ExportType, in keychains: [LocalKeychain], besides placed: Set<ItemUUID>,
+        to contents: inout ExportContents
+    ) throws {
+        var others = 0
+        let status = try forEach(ItemQuery(itemClass: .key), in: keychains, api: "SecKeychainItemExport") { found in
+            let isPrivate = found.item.attributes.number(.kcls) == KeyClass.privateKey.rawValue
+            if placed.contains(found.item.uuid) { return }
+            guard isPrivate else {
+                if type != .privKeys { others += 1 }
+                return
+            }
+            if type == .pubKeys { return }
+            contents.looseKeys.append(try privateKey(of: found))
+        }
+        try requireWhole(status)
+        if others > 0 { note("\(others) public or symmetric keys are not exported, which is not possible here") }
+    }
+
+    private func requireWhole(_ status: ExitStatus) throws {
+        if status != .ok { throw Failure(saying: "not everything could be read, so nothing is exported") }
+    }
+
+    /// The private key of an item.
+    private func privateKey(of found: Found) throws -> PrivateKey {
+        let label = displayed(found.item.attributes.text(.labl) ?? "", limit: 100)
+        let attributes = found.item.attributes
+        if attributes.number(.extr) == 0 {
+            throw Failure(.dataNotAvailable, api: "SecKeychainItemExport", note: "the key \"\(label)\" must not leave")
+        }
+        guard let kind = KeyKind(keyType: attributes.number(.type) ?? -1), let secret = try secret(of: found) else {
+            throw Failure(
+                .unsupportedFormat, api: "SecKeychainItemExport", note: "the key \"\(label)\" is of an unknown kind")
+        }
+        do throws(CertificateFailure) {
+            return try PrivateKey(externalRepresentation: secret, kind: kind)
+        } catch {
+            throw Failure(.decode, api: "SecKeychainItemExport", note: "the data of \"\(label)\" is no private key")
+        }
+    }
+}

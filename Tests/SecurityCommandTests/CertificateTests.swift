@@ -1,0 +1,204 @@
+import ByteStreams
+import CertificateItems
+import Cryptography
+import Foundation
+import KeychainModel
+import KeychainStore
+import TestSupport
+import Testing
+
+@testable import SecurityCommand
+
+@Suite("Certificates and keys through files, with openssl as the judge")
+struct CertificateTests {
+    let home: TestHome
+    let openssl: OpenSSLCommand
+
+    init() throws {
+        home = try TestHome()
+        openssl = try OpenSSLCommand()
+        try home.keychain()
+        try home.writeSamples()
+    }
+
+    /// Hands a file that openssl made to the command.
+    private func hand(_ name: String) throws { try home.write(name, openssl.read(name)) }
+
+    /// Hands a file that the command made to openssl.
+    private func handBack(_ name: String) throws {
+        try openssl.folder.write(name, home.folder.read("work/" + name))
+    }
+
+    private func classes() -> [String] {
+        home.run("dump-keychain").text.split(separator: "\n").filter { $0.hasPrefix("class: ") }.map(String.init)
+    }
+
+    private func makeIdentity(_ name: String = "web.p12", password: String = "pass:x") throws {
+        try openssl("pkey -in web.key.der -inform DER -out web.key.pem")
+        try openssl(
+            "pkcs12 -export -inkey web.key.pem -in web.pem -certfile authority.pem -passout \(password) -out \(name)")
+        try hand(name)
+    }
+
+    @Test("kc-28: a PKCS#12 file becomes one key and its certificates, which are an identity")
+    func kc28PKCS12() throws {
+        try makeIdentity()
+        let outcome = home.run("import web.p12 -k login.keychain -P x -A")
+        #expect(outcome.status == 0)
+        #expect(outcome.text == "1 identity imported.\n1 certificate imported.\n")
+        #expect(classes() == ["class: 0x80001000 ", "class: 0x80001000 ", "class: 0x00000010 "])
+        #expect(home.run("find-identity -v").text.hasSuffix(" \"www.example.com\"\n     1 valid identities found\n"))
+        #expect(home.run("import web.p12 -P x").status == 45)
+        // The chain is there already, the rest is new.
+        home.run("delete-identity -c www.example.com")
+        let again = home.run("import web.p12 -P x")
+        #expect(again.text == "1 identity imported.\n")
+        #expect(again.messages.contains("1 of 3 items were there already"))
+    }
+
+    @Test("kc-27: a key that was imported as one that stays cannot be exported in any form")
+    func kc27NonExtractable() throws {
+        #expect(home.run("import web.key.der -x").status == 0)
+        home.run("import web.pem")
+        for line in [
+            "export -t privKeys", "export -t privKeys -f pkcs8 -w -P x -p", "export -t identities -P x", "export -P x",
+            "export -t allKeys -f pemseq -P x",
+        ] {
+            let outcome = home.run(line)
+            #expect(outcome.status == 28, "\(line): \(outcome.messages)")
+            #expect(outcome.messages.contains("The contents of this item cannot be retrieved."))
+            #expect(outcome.output == [])
+        }
+        #expect(home.run("export -t certs").status == 0)
+    }
+
+    @Test("What is exported, openssl reads, and it is what was imported")
+    func exports() throws {
+        for file in ["web.pem", "web.key.der", "mail.pem", "mail.key.der", "authority.pem"] {
+            #expect(home.run(["import", file]).status == 0)
+        }
+        #expect(home.run("export -t identities -o all.p12 -P secret").status == 0)
+        try handBack("all.p12")
+        let listed = try openssl("pkcs12 -in all.p12 -passin pass:secret -nokeys")
+        #expect(listed.contains("CN = www.example.com") && listed.contains("CN = mail.example.org"))
+        #expect(!listed.contains("subject=C = CH, O = Example Ltd, CN = kcbackup"))
+        let keys = try openssl("pkcs12 -in all.p12 -passin pass:secret -nocerts -nodes")
+        #expect(keys.components(separatedBy: "BEGIN PRIVATE KEY").count == 3)
+
+        #expect(home.run("export -f pemseq -o all.pem -P secret").status == 0)
+        try handBack("all.pem")
+        let bundle = String(decoding: try openssl.read("all.pem"), as: UTF8.self)
+        #expect(bundle.components(separatedBy: "BEGIN CERTIFICATE").count == 4)
+        #expect(bundle.components(separatedBy: "BEGIN ENCRYPTED PRIVATE KEY").count == 3)
+        let fingerprint = try openssl("x509 -in all.pem -noout -fingerprint -sha256")
+        let shown = home.run("find-certificate -a -Z").text
+        #expect(shown.contains(fingerprint.split(separator: "=")[1].filter { $0 != ":" && $0 != "\n" }))
+
+        // Each key in each form is the one that went in.
+        for (label, name) in [("www.example.com", "web"), ("mail.example.org", "mail")] {
+            try home.keychain(name)
+            home.run(["import", "\(name).key.der", "-k", name])
+            let original = try openssl("pkey -inform DER -in \(name).key.der -outform PEM")
+            for (form, flags) in [
+                ("pkcs8", "-f pkcs8 -p"), ("openssl", "-f openssl"), ("der", "-f pkcs8"),
+                ("wrapped", "-f pkcs8 -w -P secret -p"),
+            ] {
+                let file = "\(name).\(form)"
+                #expect(home.run("export -k \(name) -t privKeys \(flags) -o \(file)").status == 0)
+                try handBack(file)
+                let inform = form == "der" ? "DER" : "PEM"
+                let read = try openssl("pkey -in \(file) -inform \(inform) -passin pass:secret -outform PEM")
+                #expect(read == original, "\(label) \(form)")
+            }
+        }
+        #expect(try home.folder.list().filter { $0.hasPrefix("work/all") }.count == 2)
+    }
+
+    @Test("A file goes out, comes into another keychain, and gives equal items")
+    func roundTrip() throws {
+        try makeIdentity()
+        home.run("import web.p12 -P x")
+        try home.keychain("other")
+        #expect(home.run("export -k login -t all -f pkcs12 -o out.p12 -P y").status == 0)
+        #expect(home.run("import out.p12 -k other -P y").text == "1 identity imported.\n1 certificate imported.\n")
+        func dump(_ name: String) -> [String] {
+            home.run(["dump-keychain", "-d", name]).text.split(separator: "\n").map(String.init)
+                .filter { !$0.hasPrefix("keychain:") }
+        }
+        #expect(dump("login") == dump("other"))
+        #expect(dump("login").count > 50)
+    }
+
+    @Test("Encrypted keys ask for their passphrase, and files of others are refused by what they are")
+    func passphrases() throws {
+        try openssl("pkcs8 -topk8 -inform DER -in mail.key.der -passout pass:x -out mail.enc.pem")
+        try hand("mail.enc.pem")
+        #expect(home.run("import mail.enc.pem").status == 84)
+        #expect(home.run("import mail.enc.pem -P wrong").status == 51)
+        let asked = home.run(["import", "mail.enc.pem"], terminal: ScriptedTerminal(answers: ["x"]))
+        #expect(asked.text == "1 key imported.\n")
+        #expect(asked.terminal.asked == ["passphrase for mail.enc.pem: "])
+        // Without any passphrase.
+        try makeIdentity("empty.p12", password: "pass:")
+        #expect(home.run("import empty.p12").status == 0)
+        // Nothing of a file that is broken.
+        let before = home.run("dump-keychain").text
+        try openssl("pkcs12 -export -inkey web.key.pem -in web.pem -passout pass:x -out cut.p12")
+        try home.write("cut.p12", openssl.read("cut.p12").dropLast(9))
+        #expect(home.run("import cut.p12 -P x").status == 87)
+        #expect(home.run("dump-keychain").text == before)
+    }
+
+    @Test("A locked keychain takes certificates, and keys only with its password; identities show in any case")
+    func locked() throws {
+        try home.keychain("safe", password: "walnut")
+        home.run("lock-keychain safe")
+        #expect(home.run("import web.pem -k safe").status == 0)
+        #expect(home.run("import web.key.der -k safe").status == 36)
+        #expect(
+            home.run(["import", "web.key.der", "-k", "safe"], terminal: ScriptedTerminal(answers: ["walnut"])).status
+                == 0)
+        home.run("lock-keychain safe")
+        #expect(home.run("find-identity -v safe").text.contains("1 valid identities found"))
+        #expect(home.run("find-certificate -a -Z -p safe").status == 0)
+        #expect(home.run("export -k safe -t identities -P x").status == 36)
+    }
+
+    @Test("An identity out of its time is shown with the reason, and is not valid")
+    func validity() throws {
+        try openssl(
+            "req -x509 -newkey rsa:2048 -nodes -keyout k.pem -out c.pem -days 1 -subj /CN=short.example.com")
+        for name in ["k.pem", "c.pem"] {
+            try hand(name)
+            home.run(["import", name])
+        }
+        var world = home.world()
+        let output = CollectedOutput()
+        world.output = output
+        // Long before the certificate was made, and long after.
+        world.clock = {
+            Timestamp(year: 2020, month: 1, day: 1, hour: 0, minute: 0, second: 0, microsecond: 0) ?? .reference
+        }
+        #expect(SecurityCommand.run(["find-identity"], in: world).code == 0)
+        world.clock = {
+            Timestamp(year: 2090, month: 1, day: 1, hour: 0, minute: 0, second: 0, microsecond: 0) ?? .reference
+        }
+        #expect(SecurityCommand.run(["find-identity"], in: world).code == 0)
+        let lines = output.text.split(separator: "\n").map(String.init)
+        #expect(lines.count { $0.hasSuffix("\"short.example.com\" (CSSMERR_TP_CERT_NOT_VALID_YET)") } == 1)
+        #expect(lines.count { $0.hasSuffix("\"short.example.com\" (CSSMERR_TP_CERT_EXPIRED)") } == 1)
+        #expect(lines.count { $0 == "     0 valid identities found" } == 2)
+    }
+
+    @Test("A certificate whose data is none is found by its label, and is not exported in silence")
+    func notACertificate() throws {
+        let keychain = try home.keychain("odd")
+        var draft = ItemDraft(itemClass: .certificate)
+        draft.attributes[.labl] = .text("odd one")
+        try keychain.add(draft, secret: SecretBytes(copying: [1, 2, 3]), now: home.world().clock())
+        #expect(home.run(["find-certificate", "-c", "odd one", "odd"]).status == 0)
+        #expect(home.run(["find-certificate", "-p", "odd"]).status == 87)
+        #expect(home.run("export -k odd -t certs").status == 87)
+        #expect(home.run(["delete-certificate", "-c", "odd one", "odd"]).status == 0)
+    }
+}
