@@ -74,8 +74,8 @@ let package = Package(
         library(
             "Security",
             [
-                "ByteStreams", "Cryptography", "DeviceIdentity", "KeychainModel", "KeychainStore", "LocalKeychains",
-                "CertificateItems", "SecurityStatus",
+                "ByteStreams", "Cryptography", "DeviceIdentity", "KernelKeyring", "KeychainModel", "KeychainStore",
+                "LocalKeychains", "CertificateItems", "SecurityStatus",
             ]),
         library("SAMKeychain", ["Security"]),
         library("SSKeychain", ["SAMKeychain"]),

@@ -29,7 +29,7 @@ public struct KeychainSession: Sendable {
     /// passcode, a sleep of the machine, too many wrong passcodes, the work of another program) is revoked. Where the
     /// kernel refuses, the object stays as it is.
     ///
-    /// - Throws: `busy`, `damaged`, `sqlite`, `cryptography`, `file` when the kernel fails for another reason than that
+    /// - Throws: `busy`, `damaged`, `sqlite`, `cryptography`, `kernelKeys` when the kernel fails for another reason than that
     ///   it refuses.
     @discardableResult
     public func resume(_ keychain: Keychain) throws(KeychainStoreError) -> LockState {
@@ -61,7 +61,7 @@ public struct KeychainSession: Sendable {
     ///   - passcode: ignored, and nothing is kept, when the keychain has none.
     ///   - keepsSession: false for a single command that brings its passcode. Wrong ones count all the same: after five
     ///     in a row, what is kept is revoked.
-    /// - Throws: as `Keychain.unlock`, `busy` when the passcode was changed meanwhile, `file` when the kernel fails for
+    /// - Throws: as `Keychain.unlock`, `busy` when the passcode was changed meanwhile, `kernelKeys` when the kernel fails for
     ///   another reason than that it refuses; the object is then unlocked.
     public func unlock(
         _ keychain: Keychain, passcode: borrowing SecretBytes?, now: Timestamp, keepsSession: Bool = true
@@ -93,7 +93,7 @@ public struct KeychainSession: Sendable {
     ///
     /// The object forgets its keys in any case. Keys that a running command has taken live as long as it does.
     ///
-    /// - Throws: `file` when the kernel does not revoke what is kept, or refuses to look: it may then still be there.
+    /// - Throws: `kernelKeys` when the kernel does not revoke what is kept, or refuses to look: it may then still be there.
     public func lock(_ keychain: Keychain, untilFirstUnlock: Bool = false) throws(KeychainStoreError) {
         keychain.lock(untilFirstUnlock: untilFirstUnlock)
         var failure: KeychainStoreError?
@@ -112,7 +112,7 @@ public struct KeychainSession: Sendable {
     /// A keychain that had no passcode is locked until its first unlock. Removing the passcode destroys the class key of
     /// WhenPasscodeSetThisDeviceOnly items in the kernel too.
     ///
-    /// - Throws: as `Keychain.setPasscode`, and `file` when the kernel fails for another reason than that it refuses;
+    /// - Throws: as `Keychain.setPasscode`, and `kernelKeys` when the kernel fails for another reason than that it refuses;
     ///   the passcode is then the old one.
     public func setPasscode(
         _ keychain: Keychain, current: borrowing SecretBytes?, new: borrowing SecretBytes?,
@@ -131,7 +131,7 @@ public struct KeychainSession: Sendable {
 
     /// Changes when a keychain locks by itself, as `Keychain.setLockSettings` does, for the running session at once.
     ///
-    /// - Throws: as `Keychain.setLockSettings`, and `file` when the kernel fails for another reason than that it refuses;
+    /// - Throws: as `Keychain.setLockSettings`, and `kernelKeys` when the kernel fails for another reason than that it refuses;
     ///   the settings are then the old ones.
     public func setLockSettings(_ settings: LockSettings, of keychain: Keychain) throws(KeychainStoreError) {
         try keychain.setLockSettings(settings) { () throws(KeychainStoreError) in

@@ -1,6 +1,7 @@
 public import ByteStreams
 public import Cryptography
 public import DeviceIdentity
+public import KernelKeyring
 public import KeychainModel
 
 /// Why a keychain file could not be made, opened, read or changed.
@@ -54,6 +55,8 @@ public enum KeychainStoreError: Error, Hashable, Sendable {
     case sqlite(Int32)
     /// libcrypto refused for a reason that is not in the data.
     case cryptography(CryptographyFailure)
+    /// The kernel's key service, which keeps what is unlocked, failed for another reason than that it refuses.
+    case kernelKeys(KeyRetentionFailure)
     /// A signal asked the process to stop.
     case interrupted
 

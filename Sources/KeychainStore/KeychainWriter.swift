@@ -233,7 +233,8 @@ extension KeychainStoreError {
             .limit:
             true
         case .notFound, .exists, .notAKeychain, .newerFormat, .damaged, .otherDevice, .busy, .wrongPasscode,
-            .tooManyAttempts, .passcodeEmpty, .file, .diskFull, .readOnly, .sqlite, .cryptography, .interrupted:
+            .tooManyAttempts, .passcodeEmpty, .file, .diskFull, .readOnly, .sqlite, .cryptography, .kernelKeys,
+            .interrupted:
             false
         }
     }

@@ -45,7 +45,7 @@ extension KeychainSession {
         do throws(KeyRetentionFailure) {
             kept = try KeptPayloads(retention, keychain.storeID)
         } catch {
-            guard case .refused = error else { throw KeychainStoreError(error) }
+            guard case .refused = error else { throw KeychainStoreError.kernelKeys(error) }
             return SessionFinding(state: keychain.ownState, keys: keychain.classKeys, refusal: error)
         }
         var finding = SessionFinding(state: .lockedUntilFirstUnlock)
@@ -144,7 +144,7 @@ extension KeychainSession {
         do throws(KeyRetentionFailure) {
             try retention.revoke(part.name(keychain.storeID))
         } catch {
-            throw KeychainStoreError(error)
+            throw KeychainStoreError.kernelKeys(error)
         }
     }
 
@@ -181,7 +181,7 @@ extension KeychainSession {
         do throws(KeyRetentionFailure) {
             return try body()
         } catch {
-            guard case .refused = error else { throw KeychainStoreError(error) }
+            guard case .refused = error else { throw KeychainStoreError.kernelKeys(error) }
             return nil
         }
     }
@@ -198,13 +198,5 @@ extension Keychain {
     fileprivate var ownState: LockState {
         if isUnlocked { return .unlocked }
         return classKeys[.afterFirstUnlock] == nil ? .lockedUntilFirstUnlock : .locked
-    }
-}
-
-extension KeychainStoreError {
-    /// Names what the kernel did not do with its keys.
-    fileprivate init(_ failure: KeyRetentionFailure) {
-        let doing = if case .system(_, let doing) = failure { doing + " in" } else { "using" }
-        self = .file(FileFailure("kernel keyring", .system(failure.systemCode, doing: doing)))
     }
 }

@@ -34,7 +34,7 @@ public struct SessionStatus: Hashable, Sendable {
 extension KeychainSession {
     /// Says how it stands with the lock, and changes nothing: the clock of an unlocked keychain runs on.
     ///
-    /// - Throws: `busy`, `damaged`, `sqlite`, `cryptography`, `file` when the kernel fails for another reason than that
+    /// - Throws: `busy`, `damaged`, `sqlite`, `cryptography`, `kernelKeys` when the kernel fails for another reason than that
     ///   it refuses.
     public func status(_ keychain: Keychain, now: Timestamp) throws(KeychainStoreError) -> SessionStatus {
         let attempts = try keychain.connection.read { database throws(KeychainStoreError) in

@@ -18,8 +18,12 @@ import Testing
         session = KeychainSession(retention: memory) { 0 }
     }
 
-    private func failure(_ code: Int32, _ doing: String = "using") -> KeychainStoreError {
-        .file(FileFailure("kernel keyring", .system(code, doing: doing)))
+    private func failure(_ code: Int32, _ doing: String = "") -> KeychainStoreError {
+        switch code {
+        case EACCES: .kernelKeys(.refused(code))
+        case EDQUOT, ENOMEM: .kernelKeys(.full(code))
+        default: .kernelKeys(.system(code, doing: doing))
+        }
     }
 
     @Test("where the kernel refuses, each object is unlocked by itself, and the status says why")
@@ -52,7 +56,7 @@ import Testing
         let keychain = try bench.open()
         try session.unlock(keychain, passcode: "open".secret, now: moment(10))
         memory.fail("revoke", .system(EIO, doing: "revoking a key"))
-        #expect(throws: failure(EIO, "revoking a key in")) { try session.lock(keychain, untilFirstUnlock: true) }
+        #expect(throws: failure(EIO, "revoking a key")) { try session.lock(keychain, untilFirstUnlock: true) }
         #expect(keychain.readable(items) == Readable.always)
         #expect(memory.takeCalls().suffix(2) == ["revoke unlocked", "revoke first-unlock"])
         memory.fail("revoke", .refused(EACCES))
@@ -69,8 +73,8 @@ import Testing
         }
         #expect(keychain.readable(items) == Readable.all && memory.parts == [])
         memory.fail("read", .system(EIO, doing: "reading a key"))
-        #expect(throws: failure(EIO, "reading a key in")) { try session.resume(keychain) }
-        #expect(throws: failure(EIO, "reading a key in")) { _ = try session.status(keychain, now: moment(11)) }
+        #expect(throws: failure(EIO, "reading a key")) { try session.resume(keychain) }
+        #expect(throws: failure(EIO, "reading a key")) { _ = try session.status(keychain, now: moment(11)) }
     }
 
     @Test("a session that cannot be carried over leaves the passcode as it was", arguments: ["replace", "revoke"])
@@ -79,7 +83,7 @@ import Testing
         try session.unlock(bench.open(), passcode: "open".secret, now: moment(10))
         memory.fail(verb, .system(EIO, doing: "trying"))
         let keychain = try bench.open()
-        #expect(throws: failure(EIO, "trying in")) {
+        #expect(throws: failure(EIO, "trying")) {
             try session.setPasscode(
                 keychain, current: "open".secret, new: verb == "replace" ? "new".secret : nil, cost: Bench.cost,
                 now: moment(11))
@@ -112,11 +116,11 @@ import Testing
                 try session.unlock(keychain, passcode: "bad".secret, now: moment(second))
             }
         }
-        #expect(throws: failure(EIO, "revoking a key in")) {
+        #expect(throws: failure(EIO, "revoking a key")) {
             try session.unlock(keychain, passcode: "bad".secret, now: moment(15))
         }
         #expect(keychain.readable(items) == Readable.always)
-        #expect(throws: failure(EIO, "revoking a key in")) { try session.resume(bench.open()) }
+        #expect(throws: failure(EIO, "revoking a key")) { try session.resume(bench.open()) }
     }
 
     @Test("the status tells the count of wrong passcodes and the wait")

@@ -1,6 +1,7 @@
 internal import ByteStreams
 internal import Cryptography
 internal import DeviceIdentity
+internal import KernelKeyring
 internal import KeychainModel
 internal import KeychainStore
 internal import LocalKeychains
@@ -47,6 +48,7 @@ struct CallFailure: Error, Hashable {
         case .readOnly: errSecReadOnly
         case .sqlite(let code): status(ofSQLite: code)
         case .cryptography: errSecInternal
+        case .kernelKeys: errSecNotAvailable
         case .interrupted: errSecIO
         }
     }

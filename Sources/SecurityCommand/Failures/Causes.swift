@@ -2,6 +2,7 @@ internal import ByteStreams
 internal import Console
 internal import Cryptography
 internal import DeviceIdentity
+internal import KernelKeyring
 internal import KeychainModel
 internal import KeychainStore
 internal import LocalKeychains
@@ -38,6 +39,7 @@ func cause(_ error: KeychainStoreError) -> Cause {
     case .readOnly: Cause(.readOnly)
     case .sqlite(let code): Cause(.io, "SQLite failed with result code \(code)")
     case .cryptography(let failure): cause(failure)
+    case .kernelKeys(let failure): Cause(.notAvailable, failure.reason)
     case .interrupted: .interruption
     }
 }

@@ -118,7 +118,7 @@ struct KeychainUnlockCommand: Verb {
 
 extension Session {
     /// Says how long a keychain that was just unlocked stays so.
-    func noteUnlocked(_ keychain: Keychain) throws {
+    func noteUnlocked(_ keychain: Keychain) throws(KeychainStoreError) {
         let status = try world.unlocked.status(keychain, now: now)
         guard status.refusal == nil else { return }
         let name = subjects.keychain.map { " \(quoted($0))" } ?? ""

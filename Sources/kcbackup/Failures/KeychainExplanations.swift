@@ -1,4 +1,5 @@
 internal import DeviceIdentity
+internal import KernelKeyring
 internal import KeychainModel
 internal import KeychainStore
 
@@ -77,6 +78,10 @@ func explain(_ error: KeychainStoreError, keychain name: String?) -> Explanation
     case .readOnly:
         return Explanation(
             .io, "\(keychain) cannot be written; nothing was changed", hint: "check who may write there")
+    case .kernelKeys(let failure):
+        return Explanation(
+            .io, "what is unlocked of \(keychain) cannot be kept or looked up: \(failure.reason)",
+            hint: "'\(OptionName.passcode.spelling) SOURCE' opens the keychain for one command without it")
     case .sqlite(let code): return Explanation(.io, "SQLite failed on \(keychain) with result code \(code)")
     case .cryptography(let failure): return explain(failure)
     case .interrupted: return explainInterruption()

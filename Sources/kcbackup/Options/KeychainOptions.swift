@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import ByteStreams
 internal import Console
+internal import KernelKeyring
 internal import KeychainModel
 internal import KeychainStore
 internal import LocalKeychains
@@ -52,8 +53,14 @@ struct KeychainOptions: ParsableArguments {
         let secret: SecretBytes? = try session.secrets.existing(
             WantedSecret(what: passcodeWords(session.subjects.keychain), flag: .passcode, source: passcode))
         let isTyped = passcode == nil || passcode == .terminal
-        try unlocked.unlock(keychain, passcode: secret, now: session.now, keepsSession: isTyped)
-        if isTyped { try session.noteUnlocked(keychain) }
+        do throws(KeychainStoreError) {
+            try unlocked.unlock(keychain, passcode: secret, now: session.now, keepsSession: isTyped)
+            if isTyped { try session.noteUnlocked(keychain) }
+        } catch {
+            guard case .kernelKeys(let failure) = error, keychain.isUnlocked else { throw error }
+            // The passcode was right, and this command can go on.
+            session.warn("the keychain does not stay unlocked for later commands: \(failure.reason)")
+        }
     }
 }
 
