@@ -82,7 +82,8 @@ enum FailureExamples {
         .newerFormat(found: 2, known: 1), .damaged("a row has no UUID"), .otherDevice(device), .busy,
         .locked(.whenUnlocked), .wrongPasscode, .tooManyAttempts(retryAfter: 40), .passcodeNotSet, .passcodeEmpty,
         .duplicateItem, .duplicateUUID(uuid), .itemNotFound, .itemDamaged(uuid), .unchangeable(.cdat),
-        .item(.missing(.agrp)), .file(missing), .limit("items", found: 20, allowed: 10), .diskFull, .readOnly, .kernelKeys(.full(122)),
+        .item(.missing(.agrp)), .file(missing), .limit("items", found: 20, allowed: 10), .diskFull, .readOnly,
+        .kernelKeys(.full(122)),
         .sqlite(10), .cryptography(.library("scrypt")), .interrupted,
     ]
     private static let items: [ItemProblem] = [
