@@ -32,6 +32,35 @@ public final class KeychainReader: ExistingItems {
         return matches
     }
 
+    /// Visits the items that a query means, in archive order, until `body` answers false or the limit is reached.
+    ///
+    /// Rows that make no item are passed over; seals are not looked at.
+    ///
+    /// - Throws: what `body` throws, and as `find`.
+    public func visit(_ query: ItemQuery, _ body: (Item) throws -> Bool) throws {
+        try query.check()
+        var count = 0
+        for itemClass in query.classes {
+            let row = ItemRow.of(itemClass)
+            let statement = try query.statement(row, on: tables.database)
+            while count != query.limit, try statement.step() {
+                guard let item = row.item(statement) else { continue }
+                count += 1
+                guard try body(item) else { return }
+            }
+        }
+    }
+
+    /// True when the seal of a live item is whole; its secret is opened and wiped.
+    ///
+    /// - Throws: `itemNotFound`, `locked`, `passcodeNotSet`, `sqlite`.
+    public func isWhole(_ item: Item) throws(KeychainStoreError) -> Bool {
+        guard let found = try tables.row(item.itemClass, item.uuid), !found.isTombstone else { throw .itemNotFound }
+        guard let stored = found.item else { return false }
+        defer { opened.removeAll() }
+        return try opens(stored, found.blob, into: &opened)
+    }
+
     /// The secret of an item, by its UUID; nil when it has none.
     ///
     /// - Throws: `itemNotFound`, `itemDamaged` (also when attributes were changed by another program), `locked`.

@@ -12,6 +12,21 @@ struct EntitlementTests {
         folder = try TemporaryFolder()
     }
 
+    @Test("A program that was replaced while it runs keeps its name")
+    func replacedProgram() throws {
+        let gone = folder.path("tool")
+        #expect(Entitlements.program(at: gone + " (deleted)") == gone)
+        try folder.write("tool (deleted)", [])
+        #expect(Entitlements.program(at: gone + " (deleted)") == gone + " (deleted)")
+    }
+
+    @Test("A list that is there and leads nowhere is not passed over")
+    func danglingList() throws {
+        try FileManager.default.createSymbolicLink(
+            atPath: folder.path("tool.entitlements"), withDestinationPath: folder.path("nowhere"))
+        #expect(throws: KeychainClientFailure.self) { try Entitlements.groups(ofExecutable: folder.path("tool")) }
+    }
+
     /// The groups of a property list.
     private func groups(
         _ entries: [String: Any], _ format: PropertyListSerialization.PropertyListFormat = .xml

@@ -126,6 +126,24 @@ struct IdentityTests {
         #expect(program.count(keys) == 1 && program.count(certificates) == 0)
     }
 
+    @Test("Deleting identities deletes all of them, also while they are locked")
+    func deleteAll() throws {
+        let program = try TestClient(hasPasscode: true)
+        for name in ["web", "mail"] { #expect(program.add([kSecValueRef: try identity(name)]) == errSecSuccess) }
+        program.lock(.locked)
+        #expect(program.delete(identities) == errSecSuccess)
+        #expect(program.delete(identities) == errSecItemNotFound)
+        program.lock(.nobody)
+        #expect(program.count(keys) == 0 && program.count(certificates) == 0)
+    }
+
+    @Test("An object brings its data along, and other data beside it is refused")
+    func dataBesideObject() throws {
+        let object = try SampleCertificates.object("web")
+        #expect(program.add([kSecValueRef: object, kSecValueData: Data([1])]) == errSecParam)
+        #expect(program.count(certificates) == 0)
+    }
+
     @Test("An identity has a persistent reference of its own, and is changed half by half")
     func persistentReference() throws {
         #expect(program.add([kSecValueRef: try identity("web")]) == errSecSuccess)

@@ -176,4 +176,10 @@ struct ValueTests {
         #expect(program.delete(generic()) == errSecSuccess)
         #expect(program.count(generic()) == 0)
     }
+
+    @Test("What is no number is no truth value either")
+    func notANumber() throws {
+        let program = try TestClient()
+        #expect(program.add(generic([kSecAttrSynchronizable: Double.nan])) == errSecParam)
+    }
 }

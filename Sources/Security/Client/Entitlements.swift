@@ -1,3 +1,4 @@
+internal import ByteStreams
 internal import Foundation
 
 /// What a program says about itself in a property list: here, which access groups it uses.
@@ -63,7 +64,7 @@ struct Entitlements {
     /// - Throws: `KeychainClientFailure`: a file that cannot be read is not passed over.
     static func groups(ofExecutable path: String) throws(KeychainClientFailure) -> AccessGroups {
         let list = path + ".entitlements"
-        if FileManager.default.fileExists(atPath: list) { return try Entitlements(contentsOf: list).accessGroups }
+        if Path.exists(list) { return try Entitlements(contentsOf: list).accessGroups }
         let name = path.split(separator: "/").last.map(String.init) ?? ""
         guard !name.isEmpty else { throw .executableUnknown }
         return AccessGroups(ordered: [name])
@@ -77,6 +78,13 @@ struct Entitlements {
         guard let path = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe") else {
             throw .executableUnknown
         }
-        return path
+        return program(at: path)
+    }
+
+    /// The path of a program that the kernel calls `link`: one that was replaced while it runs is marked as deleted, and
+    /// is still the same program.
+    static func program(at link: String) -> String {
+        let mark = " (deleted)"
+        return link.hasSuffix(mark) && !Path.exists(link) ? String(link.dropLast(mark.count)) : link
     }
 }

@@ -29,6 +29,10 @@ public final class KeychainClient: @unchecked Sendable {
         var clock: () -> Timestamp = { Timestamp(Date()) ?? .reference }
         /// Brings the class keys of a keychain in line with the session that the user has unlocked.
         var resume: (Keychain) throws -> Void = { try KeychainSession().resume($0) }
+        /// Forgets them again: between calls no class key that takes a passcode is in this process.
+        var release: (Keychain) -> Void = { keychain in
+            if keychain.hasPasscode { keychain.lock(untilFirstUnlock: true) }
+        }
     }
 
     private struct Opened {
@@ -56,7 +60,10 @@ public final class KeychainClient: @unchecked Sendable {
         var configuration = Configuration()
         if let keychain {
             guard (try? LocalKeychain(keychain, in: DataFolder(path: "/"))) != nil else { throw .keychainName }
-            configuration.keychain = keychain
+            // A later change of the working folder must not lead to another keychain.
+            let isRelative = keychain.contains("/") && !keychain.hasPrefix("/")
+            configuration.keychain =
+                isRelative ? FileManager.default.currentDirectoryPath + "/" + keychain : keychain
         }
         if let entitlements { configuration.groups = try Entitlements(contentsOf: entitlements).accessGroups }
         shared.lock.withLock {
@@ -74,6 +81,7 @@ public final class KeychainClient: @unchecked Sendable {
                 let groups = try accessGroups()
                 let keychain = try keychain()
                 try configuration.resume(keychain)
+                defer { configuration.release(keychain) }
                 return (
                     errSecSuccess, try body(ItemCall(keychain: keychain, groups: groups, now: configuration.clock()))
                 )

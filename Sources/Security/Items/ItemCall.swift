@@ -15,7 +15,10 @@ struct ItemCall {
     ///
     /// - Returns: what the request wants returned, or nil.
     func add(_ request: ItemRequest) throws -> Any? {
-        guard let subject = request.subject else { throw CallFailure(errSecParam) }
+        // An object brings its data along; other data beside it would be dropped.
+        guard let subject = request.subject, request.object == nil || request.data == nil else {
+            throw CallFailure(errSecParam)
+        }
         return try keychain.importItems { writer in
             switch (subject, request.object) {
             case (.identities, .identity(let identity)):
@@ -132,16 +135,16 @@ struct ItemCall {
     /// Deletes every item that the request means; an identity with both its halves.
     func delete(_ request: ItemRequest) throws {
         let isFound = try keychain.importItems { writer in
-            let finder = ItemFinder(self, writer.reader, request)
+            var finder = ItemFinder(self, writer.reader, request)
+            finder.takesRowsUnseen = true
             switch try finder.subject() {
             case .items(let itemClass):
-                var query = try finder.query(itemClass, limit: nil)
-                query.meansTombstones = request.meansTombstones
+                let query = try finder.query(itemClass)
                 let deleted = try writer.delete(
                     matching: query, now: now, leavingTombstones: request.leavesTombstones)
                 return !deleted.items.isEmpty
             case .identities:
-                let identities = try finder.identities()
+                let identities = try finder.allIdentities()
                 // Two certificates may share one key.
                 var items: [Item] = []
                 for item in identities.flatMap({ [$0.certificate.item, $0.key.item] }) where !items.contains(item) {

@@ -26,6 +26,8 @@ struct ItemFinder {
     private let request: ItemRequest
     /// True to bring secrets along.
     var needsData = false
+    /// True to take rows as they are, locked or damaged: what deletes needs no class key.
+    var takesRowsUnseen = false
 
     init(_ call: ItemCall, _ reader: KeychainReader, _ request: ItemRequest) {
         self.call = call
@@ -57,7 +59,12 @@ struct ItemFinder {
     }
 
     /// The identities, at most as many as the limit says.
-    func identities() throws -> [FoundIdentity] {
+    func identities() throws -> [FoundIdentity] { try identities(limit: limit) }
+
+    /// All identities, whatever the limit.
+    func allIdentities() throws -> [FoundIdentity] { try identities(limit: nil) }
+
+    private func identities(limit: Int?) throws -> [FoundIdentity] {
         var ofKey: [AttributeCode: AttributeValue] = [:]
         var ofCertificate: [AttributeCode: AttributeValue] = [:]
         for (code, value) in conditions {
@@ -65,23 +72,21 @@ struct ItemFinder {
         }
         ofKey[.kcls] = .number(1)
         var identities: [FoundIdentity] = []
-        for certificate in try found(.certificate, attributes: ofCertificate, limit: nil) {
-            guard let hash = certificate.item.attributes[.pkhh] else { continue }
+        try visit(.certificate, attributes: ofCertificate) { certificate in
+            guard let hash = certificate.item.attributes[.pkhh] else { return true }
             ofKey[.klbl] = hash
-            guard let key = try found(.key, attributes: ofKey, limit: 1).first else { continue }
+            guard let key = try found(.key, attributes: ofKey, limit: 1).first else { return true }
             identities.append(FoundIdentity(certificate: certificate, key: key))
-            if identities.count == limit { break }
+            return identities.count != limit
         }
         return identities
     }
 
     /// The query that finds candidates in the keychain.
-    func query(_ itemClass: ItemClass, limit: Int?) throws(CallFailure) -> ItemQuery {
-        try query(itemClass, conditions, limit: limit)
-    }
+    func query(_ itemClass: ItemClass) throws(CallFailure) -> ItemQuery { try query(itemClass, conditions) }
 
     private func query(
-        _ itemClass: ItemClass, _ attributes: [AttributeCode: AttributeValue], limit: Int?
+        _ itemClass: ItemClass, _ attributes: [AttributeCode: AttributeValue]
     ) throws(CallFailure) -> ItemQuery {
         if let group = attributes[.agrp] {
             guard case .text(let named) = group, call.groups.include(named) else {
@@ -91,7 +96,6 @@ struct ItemFinder {
             throw CallFailure(errSecMissingEntitlement)
         }
         var query = ItemQuery(itemClass: itemClass, attributes: attributes, accessGroups: call.groups.searched)
-        query.limit = limit
         query.meansTombstones = request.meansTombstones
         if let reference = request.persistentReference {
             if case .items = reference.subject { query.uuid = reference.uuid }
@@ -118,41 +122,42 @@ struct ItemFinder {
     private func found(
         _ itemClass: ItemClass, attributes: [AttributeCode: AttributeValue], limit: Int?
     ) throws -> [FoundItem] {
-        let (exact, folded) = request.filters.split(attributes)
-        let isExact = request.filters.isEmpty
-        // Most often the first row will do. Where it does not, because it is damaged, all are looked at.
-        if let limit, isExact {
-            let candidates = try reader.find(query(itemClass, exact, limit: limit)).items
-            let usable = try self.usable(candidates, folded, limit: limit)
-            if usable.count == candidates.count { return usable }
-        }
-        return try usable(reader.find(query(itemClass, exact, limit: nil)).items, folded, limit: limit)
-    }
-
-    private func usable(
-        _ candidates: [Item], _ folded: [AttributeCode: String], limit: Int?
-    ) throws -> [FoundItem] {
         var found: [FoundItem] = []
-        for item in candidates where request.filters.accepts(item, folded: folded) {
-            if found.count == limit { break }
-            if request.meansTombstones {
-                found.append(FoundItem(item: item, data: nil))
-                continue
-            }
-            guard call.keychain.canOpen(item.accessibility) else {
-                if request.skipsLocked { continue }
-                throw CallFailure(errSecInteractionNotAllowed)
-            }
-            guard let whole = try opened(item),
-                item.itemClass != .certificate || request.filters.accepts(certificate: whole.data)
-            else { continue }
-            found.append(needsData ? whole : FoundItem(item: item, data: nil))
+        try visit(itemClass, attributes: attributes) { item in
+            found.append(item)
+            return found.count != limit
         }
         return found
     }
-}
 
-extension ItemFinder {
+    /// Visits what is meant, row by row, until `body` answers false.
+    private func visit(
+        _ itemClass: ItemClass, attributes: [AttributeCode: AttributeValue], _ body: (FoundItem) throws -> Bool
+    ) throws {
+        let (exact, folded) = request.filters.split(attributes)
+        try reader.visit(query(itemClass, exact)) { item in
+            guard request.filters.accepts(item, folded: folded), let found = try judged(item) else { return true }
+            return try body(found)
+        }
+    }
+
+    /// An item that counts; nil for one to be passed over.
+    private func judged(_ item: Item) throws -> FoundItem? {
+        if request.meansTombstones || takesRowsUnseen { return FoundItem(item: item, data: nil) }
+        guard call.keychain.canOpen(item.accessibility) else {
+            if request.skipsLocked { return nil }
+            throw CallFailure(errSecInteractionNotAllowed)
+        }
+        // A certificate is public, and its filters look into it. Of others no copy is made that nobody wants.
+        if needsData || item.itemClass == .certificate {
+            guard let found = try opened(item),
+                item.itemClass != .certificate || request.filters.accepts(certificate: found.data)
+            else { return nil }
+            return found
+        }
+        return try reader.isWhole(item) ? FoundItem(item: item, data: nil) : nil
+    }
+
     /// An item with its secret; nil when its seal is broken.
     private func opened(_ item: Item) throws(KeychainStoreError) -> FoundItem? {
         do {
@@ -162,12 +167,5 @@ extension ItemFinder {
             if case .itemDamaged = error { return nil }
             throw error
         }
-    }
-}
-
-extension SecretBytes {
-    /// A copy in ordinary memory, which nothing wipes: what the API hands out.
-    fileprivate var data: Data {
-        borrowing get { withBytes { bytes in Data(bytes.indices.map { bytes[$0] }) } }
     }
 }

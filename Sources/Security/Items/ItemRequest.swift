@@ -221,7 +221,7 @@ extension ItemRequest {
 
     /// A truth value: a number stands for one too, a text does not.
     static func flag(_ given: Any) throws(CallFailure) -> Bool {
-        guard let number = given as? NSNumber else { throw CallFailure(errSecParam) }
+        guard let number = given as? NSNumber, !number.doubleValue.isNaN else { throw CallFailure(errSecParam) }
         return number.boolValue
     }
 

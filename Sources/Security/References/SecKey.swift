@@ -24,7 +24,7 @@ public final class SecKey: Sendable, CustomStringConvertible {
     }
 
     /// The key as the API hands it out: ordinary memory, which nothing wipes.
-    var data: Data { material.withBytes { bytes in Data(bytes.indices.map { bytes[$0] }) } }
+    var data: Data { material.data }
 }
 
 /// The stored form of a key: PKCS #1 for RSA, for elliptic curves the point and then the number.

@@ -57,6 +57,8 @@ final class TestClient: Sendable {
             case .beforeFirstUnlock: keychain.lock(untilFirstUnlock: true)
             }
         }
+        // Unlocking costs a key derivation, and the session of these tests is this object.
+        configuration.release = { _ in }
         client = KeychainClient(configuration)
         self.shared = shared
     }
