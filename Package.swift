@@ -108,6 +108,13 @@ let package = Package(
             ],
             swiftSettings: settings),
 
+        .executableTarget(
+            name: "KeychainDemo", dependencies: ["Security"], path: "Samples/KeychainDemo",
+            exclude: ["KeychainDemo.entitlements", "output.txt"], swiftSettings: clientSettings),
+        .executableTarget(
+            name: "ConcurrentProgram", dependencies: ["Security"], path: "Tests/ConcurrentProgram",
+            swiftSettings: clientSettings),
+
         .target(
             name: "TestSupport", dependencies: ["ByteStreams", "KernelKeyring"], path: "Tests/TestSupport",
             swiftSettings: settings),

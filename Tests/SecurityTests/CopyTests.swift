@@ -169,10 +169,9 @@ struct CopyTests {
         #expect(program.add(password("ann")) == errSecSuccess)
         let unsupported: [String: Any] = [
             kSecMatchPolicy: 1, kSecMatchTrustedOnly: true, kSecMatchItemList: ["x"], kSecMatchSearchList: ["x"],
-            kSecUseAuthenticationContext: "x", kSecUseSystemKeychain: true,
+            kSecUseAuthenticationContext: "x", kSecUseSystemKeychain: true, kSecUseItemList: ["x"],
         ]
         for (key, value) in unsupported { #expect(program.status(query("ann", [key: value])) == errSecUnimplemented) }
-        #expect(program.status(query("ann", [kSecUseItemList: ["x"]])) == errSecParam)
         #expect(program.status(query("ann", ["m_Odd": 1])) == errSecNoSuchAttr)
     }
 

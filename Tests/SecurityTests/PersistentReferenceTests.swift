@@ -89,7 +89,7 @@ struct PersistentReferenceTests {
         "Nothing else may be said about the item that a reference means",
         arguments: [
             [kSecAttrAccount: "ann"], [kSecAttrAccessGroup: "test"], [kSecAttrLabel: "x"],
-            [kSecAttrSynchronizable: false], [kSecAttrSynchronizable: kSecAttrSynchronizableAny],
+            [kSecAttrSynchronizable: false], [kSecAttrSynchronizable: true],
             [kSecAttrAccessible: kSecAttrAccessibleWhenUnlocked], [kSecClass: kSecClassInternetPassword],
         ] as [[String: any Sendable]])
     func otherConditions(more: [String: any Sendable]) {
@@ -97,6 +97,15 @@ struct PersistentReferenceTests {
         #expect(program.update(generic(by(ann, more)), [kSecAttrLabel: "y"]) == errSecParam)
         #expect(program.delete(generic(by(ann, more))) == errSecParam)
         #expect(program.text(by(ann)) == "1")
+    }
+
+    @Test("That an item may be synchronizable or not says nothing about the one that a reference means")
+    func anySynchronizability() {
+        let any: [String: Any] = [kSecAttrSynchronizable: kSecAttrSynchronizableAny]
+        #expect(program.text(by(ann, any)) == "1")
+        #expect(program.update(by(ann, any), [kSecAttrLabel: "y"]) == errSecSuccess)
+        #expect(program.delete(by(ann, any)) == errSecSuccess)
+        #expect(program.status(by(ann)) == errSecItemNotFound)
     }
 
     @Test("Bytes that are no reference are refused")

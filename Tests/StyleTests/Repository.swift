@@ -56,8 +56,9 @@ struct Manifest: Sendable {
     let order: [String]
 
     init(_ text: String) {
+        // A target with a path of its own is a sample, or a program that only the tests run.
         let declaration =
-            /(?:library\(\s*|executableTarget\(\s*name:\s*)"(\w+)",\s*(?:dependencies:\s*)?\[([^\]]*)\]/
+            /(?:library\(\s*|executableTarget\(\s*name:\s*)"(\w+)",\s*(?:dependencies:\s*)?\[([^\]]*)\](?!,\s*path:)/
         var dependencies: [String: Set<String>] = [:]
         var order: [String] = []
         for match in text.matches(of: declaration) {

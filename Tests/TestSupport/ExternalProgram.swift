@@ -50,3 +50,16 @@ public enum ExternalProgram {
             status: process.terminationStatus, output: try scratch.read("out"), errorOutput: try scratch.read("err"))
     }
 }
+
+extension ExternalProgram {
+    /// Where a program of this package is: beside the binary with the tests.
+    ///
+    /// - Throws: `CocoaError` (`fileNoSuchFile`) when it was not built.
+    public static func built(_ name: String) throws -> String {
+        let tests = CommandLine.arguments.first { $0.contains(".xctest") } ?? "/proc/self/exe"
+        let folder = URL(filePath: tests).resolvingSymlinksInPath().deletingLastPathComponent()
+        let program = folder.appending(path: name).path
+        if FileManager.default.isExecutableFile(atPath: program) { return program }
+        throw CocoaError(.fileNoSuchFile, userInfo: [NSFilePathErrorKey: program])
+    }
+}

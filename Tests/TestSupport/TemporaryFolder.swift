@@ -6,8 +6,15 @@ public final class TemporaryFolder: Sendable {
     public let path: String
 
     /// Makes a new, empty folder, 0700.
-    public init() throws {
-        let url = FileManager.default.temporaryDirectory.appending(path: "kcbackup-test-\(UUID().uuidString)")
+    ///
+    /// - Parameter inMemory: true for files that need not outlive a loss of power: where the system has a file system
+    ///   in memory (shm_overview(7)), syncing them takes no time.
+    public init(inMemory: Bool = false) throws {
+        let memory = "/dev/shm"
+        let parent =
+            inMemory && FileManager.default.isWritableFile(atPath: memory)
+            ? URL(filePath: memory) : FileManager.default.temporaryDirectory
+        let url = parent.appending(path: "kcbackup-test-\(UUID().uuidString)")
         try FileManager.default.createDirectory(
             at: url, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         path = url.path(percentEncoded: false)

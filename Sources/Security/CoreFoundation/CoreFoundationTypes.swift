@@ -5,6 +5,8 @@ public import Foundation
 
 /// The status of a call: 0 is success, everything else is one of `errSec…`.
 public typealias OSStatus = Int32
+/// Success, under the name that older code compares with.
+public let noErr: OSStatus = 0
 /// A dictionary, as queries, attributes and results are.
 public typealias CFDictionary = [String: Any]
 /// A text, as the names of keys and their fixed values are.

@@ -37,11 +37,11 @@ struct ItemFinder {
 
     /// What is looked for.
     ///
-    /// - Throws: `CallFailure` (`errSecParam`) where a reference and a class disagree, or filters do not fit.
+    /// - Throws: `CallFailure` (`errSecParam`) where filters do not fit.
     func subject() throws(CallFailure) -> ItemRequest.Subject {
-        guard let subject = request.persistentReference?.subject ?? request.subject,
-            request.subject ?? subject == subject
-        else { throw CallFailure(errSecParam) }
+        guard let subject = request.persistentReference?.subject ?? request.subject else {
+            throw CallFailure(errSecParam)
+        }
         try request.filters.check(subject)
         return subject
     }

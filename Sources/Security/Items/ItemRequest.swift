@@ -124,7 +124,7 @@ extension ItemRequest {
             }
             return
         }
-        if key.hasPrefix("u_") || key == kSecUseDataProtectionKeychain { return try readUse(key, value) }
+        if key.hasPrefix("u_") || key == kSecUseDataProtectionKeychain { return try readUse(key, value, for: call) }
         try readAttribute(key, value)
     }
 
@@ -140,7 +140,7 @@ extension ItemRequest {
         if try Self.flag(value) { returns.insert(kind) }
     }
 
-    private mutating func readUse(_ key: String, _ value: Any) throws(CallFailure) {
+    private mutating func readUse(_ key: String, _ value: Any, for call: Call) throws(CallFailure) {
         switch key {
         case kSecUseDataProtectionKeychain, kSecUseNoAuthenticationUI: _ = try Self.flag(value)
         case kSecUseOperationPrompt:
@@ -153,8 +153,10 @@ extension ItemRequest {
             }
         case kSecUseTombstones: leavesTombstones = try Self.flag(value)
         case kSecUseSystemKeychain where try !Self.flag(value): break
-        case kSecUseItemList: throw CallFailure(errSecParam)
-        case kSecUseSystemKeychain, kSecUseAuthenticationContext: throw CallFailure(errSecUnimplemented)
+        // A list of items says which ones are meant, which adding has no use for.
+        case kSecUseItemList where call == .add: throw CallFailure(errSecParam)
+        case kSecUseItemList, kSecUseSystemKeychain, kSecUseAuthenticationContext:
+            throw CallFailure(errSecUnimplemented)
         default: throw CallFailure(errSecNoSuchAttr)
         }
     }
@@ -191,8 +193,10 @@ extension ItemRequest {
             }
         guard isFit, call == .delete || leavesTombstones == nil else { throw CallFailure(errSecParam) }
         // A persistent reference means one item by itself.
-        if persistentReference != nil {
-            guard attributes.isEmpty, synchronizable == nil, object == nil, filters.isEmpty else {
+        if let reference = persistentReference {
+            // "Synchronizable or not" is no condition.
+            let isBare = attributes.isEmpty && synchronizable ?? .any == .any
+            guard isBare, object == nil, filters.isEmpty, subject ?? reference.subject == reference.subject else {
                 throw CallFailure(errSecParam)
             }
         }

@@ -19,8 +19,10 @@ func onThreads(_ count: Int, _ body: @escaping @Sendable (Int) -> Void) {
 final class Tally<Value: Hashable & Sendable>: Sendable {
     private let counts = Mutex<[Value: Int]>([:])
 
-    /// Counts one more of `value`.
-    func count(_ value: Value) { counts.withLock { $0[value, default: 0] += 1 } }
+    /// Counts one more of `value`, if `condition` holds.
+    func count(_ value: Value, when condition: Bool = true) {
+        if condition { counts.withLock { $0[value, default: 0] += 1 } }
+    }
 
     /// How often each value came.
     var result: [Value: Int] { counts.withLock { $0 } }
