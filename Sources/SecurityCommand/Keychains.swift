@@ -27,7 +27,9 @@ extension Session {
         if !words.isEmpty { return try words.map { try named($0) } }
         return try KeychainLists.load(from: world.dataFolder).searched(in: world.dataFolder).filter { keychain in
             let isThere = Path.exists(keychain.path)
-            if !isThere { note("the search list names a keychain that is not there: \(told(keychain.path))") }
+            if !isThere {
+                note("the search list names a keychain that is not there: \(told(keychain.path))", evenIfQuiet: true)
+            }
             return isThere
         }
     }
@@ -107,6 +109,6 @@ extension Session {
 
     /// Says that rows make no item, quiet or not: less than all was looked at.
     private func noteDamage(_ count: Int, in keychain: LocalKeychain) {
-        message("security: note: \(count) damaged in \(told(keychain.path)), see 'kcbackup item list'\n")
+        note("\(count) damaged in \(told(keychain.path)), see 'kcbackup item list'", evenIfQuiet: true)
     }
 }

@@ -149,6 +149,18 @@ struct CertificateTests {
         #expect(home.run("dump-keychain").text == before)
     }
 
+    @Test("What an export or an import leaves out is told, quiet or not")
+    func leftOut() throws {
+        let keychain = try home.keychain("mixed")
+        var draft = ItemDraft(itemClass: .key)
+        draft.attributes[.kcls] = .number(KeyClass.symmetric.rawValue)
+        try keychain.add(draft, secret: SecretBytes(copying: [1, 2, 3]), now: home.world().clock())
+        home.run("import web.pem -k mixed")
+        let export = home.run("-q export -k mixed")
+        #expect(export.status == 0)
+        #expect(export.messages.contains("1 public or symmetric keys are not exported"))
+    }
+
     @Test("A locked keychain takes certificates, and keys only with its password; identities show in any case")
     func locked() throws {
         try home.keychain("safe", password: "walnut")

@@ -80,7 +80,7 @@ extension Session {
         do throws(KeychainStoreError) {
             try world.keychainSession.unlock(keychain, passcode: passcode, now: now)
         } catch {
-            note("\(told(local.name)) was made, and is locked: \(cause(error).status.message)")
+            note("\(told(local.name)) was made, and is locked: \(cause(error).status.message)", evenIfQuiet: true)
         }
     }
 
