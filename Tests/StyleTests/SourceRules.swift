@@ -37,7 +37,8 @@ enum SourceRule: String, CaseIterable, Sendable {
         "Sources/Security/References/SecKeyCreation.swift", "Sources/SAMKeychain/PasswordArchive.swift",
         "Sources/SAMKeychain/SAMKeychain.swift", "Sources/SAMKeychain/SAMKeychainQuery.swift",
         "Sources/Console/ControllingTerminal.swift", "Sources/Console/Descriptor.swift",
-        "Sources/Console/ProcessSetup.swift", "Sources/Console/ShellCommand.swift",
+        "Sources/Console/ProcessArguments.swift", "Sources/Console/ProcessSetup.swift",
+        "Sources/Console/ShellCommand.swift",
     ]
     /// Lines in a file.
     static let longestFile = 350
