@@ -65,7 +65,7 @@ extension Session {
         // The lists are read first: a keychain that cannot be put on them is not made.
         var lists = try KeychainLists.load(from: world.dataFolder)
         let before = lists
-        try lists.include(local, in: world.dataFolder)
+        lists.include(local)
         var passcode: SecretBytes? = password
         if passcode?.isEmpty == true {
             passcode = nil
