@@ -56,15 +56,15 @@ extension Session {
     /// nothing is there, and its error is the answer.
     ///
     /// - Throws: `errSecItemNotFound`, and whatever kept a keychain from being read.
-    func first(_ query: ItemQuery, in keychains: [LocalKeychain], where isMeant: (Item) -> Bool = { _ in true }) throws
-        -> Found
-    {
+    func first(_ query: ItemQuery, in keychains: [LocalKeychain]) throws -> Found {
+        var query = query
+        query.limit = 1
         var obstacle: (any Error)?
         for local in keychains {
             do {
                 let keychain = try open(local)
                 let matches = try keychain.find(query)
-                if let item = matches.items.first(where: isMeant) {
+                if let item = matches.items.first {
                     return Found(item: item, keychain: keychain, local: local)
                 }
                 if matches.damaged > 0 { noteDamage(matches.damaged, in: local) }
