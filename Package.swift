@@ -70,7 +70,7 @@ let package = Package(
         library(
             "KeychainStore",
             ["ByteStreams", "Cryptography", "DeviceIdentity", "KernelKeyring", "KeychainModel", "CSQLite", grdb]),
-        library("LocalKeychains", ["ByteStreams", "Cryptography", "DeviceIdentity", "KeychainStore"]),
+        library("LocalKeychains", ["ByteStreams", "Cryptography", "DeviceIdentity", "KeychainModel", "KeychainStore"]),
         library(
             "Security",
             [

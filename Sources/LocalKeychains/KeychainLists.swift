@@ -7,7 +7,13 @@ public struct KeychainLists: Hashable, Sendable {
     /// The keychain of somebody who names none; nil for `login`.
     public var defaultKeychain: String?
     /// The keychains that a search looks into, in order; nil for all of the data folder, the default one first.
-    public var searchList: [String]?
+    ///
+    /// Without a list, the `additions` come after those; whoever sets a list forgets them.
+    public var searchList: [String]? {
+        didSet { if searchList != nil { additions = [] } }
+    }
+    /// The keychains outside the data folder that a search looks into beside all of it, in order, as absolute paths.
+    public private(set) var additions: [String] = []
 
     /// Keychains in a search list; macOS knows no bound, and nobody has a hundred.
     public static let searchListLimit = 256
@@ -46,18 +52,29 @@ public struct KeychainLists: Hashable, Sendable {
         }
     }
 
-    /// Adds a keychain at the end of the search list, unless a search looks into it anyway.
-    public mutating func include(_ keychain: LocalKeychain, in folder: DataFolder) throws(LocalKeychainFailure) {
-        if searchList == nil, keychain.isNamed { return }
-        var list: [String] = []
-        for present in try searched(in: folder) { list.append(present.name) }
-        if !list.contains(keychain.name) { searchList = list + [keychain.name] }
+    /// Adds a keychain at the end of what is searched, unless a search looks into it anyway.
+    public mutating func include(_ keychain: LocalKeychain) {
+        if let searchList {
+            if !searchList.contains(keychain.name) { self.searchList = searchList + [keychain.name] }
+        } else if !keychain.isNamed, !additions.contains(keychain.name) {
+            // A list of what is there now would leave out every keychain that is made later.
+            additions.append(keychain.name)
+        }
     }
 
-    /// Forgets a keychain that is no more.
-    public mutating func forget(_ keychain: LocalKeychain) {
-        searchList?.removeAll { $0 == keychain.name }
-        if defaultKeychain == keychain.name { defaultKeychain = nil }
+    /// Forgets a keychain that is no more, by where its file was: a path has many spellings.
+    ///
+    /// - Throws: `emptyName`, `invalidName`.
+    public mutating func forget(_ keychain: LocalKeychain, in folder: DataFolder) throws(LocalKeychainFailure) {
+        let place = keychain.place
+        var meant: Set<String> = [keychain.name]
+        for reference in (searchList ?? additions) + [defaultKeychain].compactMap({ $0 })
+        where try LocalKeychain(reference, in: folder).place == place {
+            meant.insert(reference)
+        }
+        searchList?.removeAll { meant.contains($0) }
+        additions.removeAll { meant.contains($0) }
+        if let defaultKeychain, meant.contains(defaultKeychain) { self.defaultKeychain = nil }
     }
 
     /// The keychain of somebody who names none.
@@ -84,6 +101,7 @@ public struct KeychainLists: Hashable, Sendable {
             if references.contains(first) || first.contains("/") {
                 references = [first] + references.filter { $0 != first }
             }
+            references += additions.filter { !references.contains($0) }
         }
         var keychains: [LocalKeychain] = []
         for reference in references { keychains.append(try LocalKeychain(reference, in: folder)) }
@@ -92,13 +110,24 @@ public struct KeychainLists: Hashable, Sendable {
 }
 
 extension LocalKeychain {
+    /// Puts a new keychain of the data folder on the search list, where somebody has set one.
+    ///
+    /// - Throws: `listsDamaged`, also when the list is full, `file`.
+    public func joinSearchList(in folder: DataFolder) throws(LocalKeychainFailure) {
+        guard isNamed else { return }
+        let before = try KeychainLists.load(from: folder)
+        var after = before
+        after.include(self)
+        if after != before { try after.save(to: folder) }
+    }
+
     /// Takes a keychain that is no more from the search list, and from its place as the default one.
     ///
     /// - Throws: `listsDamaged`, `file`.
     public func leaveLists(in folder: DataFolder) throws(LocalKeychainFailure) {
         let before = try KeychainLists.load(from: folder)
         var after = before
-        after.forget(self)
+        try after.forget(self, in: folder)
         if after != before { try after.save(to: folder) }
     }
 }
@@ -113,6 +142,8 @@ extension LocalKeychain {
 ///  /home/ada/project/build.keychain
 /// end
 /// ```
+///
+/// Where no search list is set, but there are keychains outside the data folder, `also` stands in the place of `search`.
 extension KeychainLists {
     private static let firstLine = "kcbackup keychain lists 1"
 
@@ -120,6 +151,7 @@ extension KeychainLists {
         var lines = [Self.firstLine]
         if let defaultKeychain { lines.append("default " + defaultKeychain) }
         if let searchList { lines += ["search"] + searchList.map { " " + $0 } }
+        if !additions.isEmpty { lines += ["also"] + additions.map { " " + $0 } }
         return lines.joined(separator: "\n") + "\nend\n"
     }
 
@@ -136,14 +168,17 @@ extension KeychainLists {
             lines.removeFirst()
         }
         guard let line = lines.popFirst() else { return }
-        guard line == "search", lines.count <= Self.searchListLimit else { return nil }
+        let isSearch = line == "search"
+        guard isSearch || line == "also" && !lines.isEmpty, lines.count <= Self.searchListLimit else { return nil }
         var list: [String] = []
         for line in lines {
             let reference = String(line.dropFirst())
             guard line.hasPrefix(" "), Self.isReference(reference) else { return nil }
+            // What is in the data folder is searched anyway.
+            guard isSearch || reference.hasPrefix("/") else { return nil }
             list.append(reference)
         }
-        searchList = list
+        if isSearch { searchList = list } else { additions = list }
     }
 
     private static func isReference(_ text: String) -> Bool {

@@ -19,9 +19,12 @@ extension Session {
         while true {
             if world.terminal.isAttended { message(prompt) }
             guard let line = try nextLine(&pending) else { return status }
-            guard let words = shellWords(line) else {
-                message("security: a quotation mark is not closed\n")
-                status = .failed
+            let words: [String]
+            do throws(LineObjection) {
+                words = try shellWords(line)
+            } catch {
+                message("security: \(error.rawValue)\n")
+                status = error == .notUTF8 ? .usage : .failed
                 continue
             }
             guard let name = words.first else { continue }
@@ -54,40 +57,57 @@ extension Session {
     }
 }
 
-/// Splits a line at spaces, with the quotation marks and backslashes of a shell; nil when a mark is not closed.
+/// Why a line makes no words.
+enum LineObjection: String, Error {
+    case openQuotation = "a quotation mark is not closed"
+    case notUTF8 = "the line is not UTF-8"
+}
+
+/// Splits a line at spaces, with the quotation marks and backslashes of a shell.
 ///
 /// Within single quotation marks everything stands for itself; within double ones a backslash takes the meaning from a
 /// double quotation mark and a backslash; elsewhere it takes it from every character.
-func shellWords(_ line: borrowing SecretBytes) -> [String]? {
+///
+/// - Throws: `LineObjection`; bytes that are no text are not replaced by others, since they may be a password's.
+func shellWords(_ line: borrowing SecretBytes) throws(LineObjection) -> [String] {
     var words: [String] = []
-    var word: [UInt8]?
+    var word: [UInt8] = []
+    var isInWord = false
     var quote: UInt8?
     var isEscaped = false
-    let isClosed = line.withBytes { bytes in
+    try line.withBytes { bytes throws(LineObjection) in
         for index in bytes.indices {
             let byte = bytes[index]
             if isEscaped {
                 if quote != nil, byte != UInt8(ascii: "\""), byte != UInt8(ascii: "\\") {
-                    word = (word ?? []) + [UInt8(ascii: "\\")]
+                    word.append(UInt8(ascii: "\\"))
                 }
-                word = (word ?? []) + [byte]
+                word.append(byte)
+                isInWord = true
                 isEscaped = false
             } else if byte == UInt8(ascii: "\\"), quote != UInt8(ascii: "'") {
                 isEscaped = true
             } else if let open = quote {
-                if byte == open { quote = nil } else { word = (word ?? []) + [byte] }
+                if byte == open { quote = nil } else { word.append(byte) }
             } else if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "'") {
                 quote = byte
-                word = word ?? []
+                isInWord = true
             } else if byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") {
-                if let word { words.append(String(decoding: word, as: UTF8.self)) }
-                word = nil
+                if isInWord { words.append(try text(of: word)) }
+                word.removeAll(keepingCapacity: true)
+                isInWord = false
             } else {
-                word = (word ?? []) + [byte]
+                word.append(byte)
+                isInWord = true
             }
         }
-        return quote == nil && !isEscaped
     }
-    if let word { words.append(String(decoding: word, as: UTF8.self)) }
-    return isClosed ? words : nil
+    if quote != nil || isEscaped { throw .openQuotation }
+    if isInWord { words.append(try text(of: word)) }
+    return words
+}
+
+private func text(of word: [UInt8]) throws(LineObjection) -> String {
+    guard let text = String(validating: word, as: UTF8.self) else { throw .notUTF8 }
+    return text
 }

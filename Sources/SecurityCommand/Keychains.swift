@@ -27,7 +27,9 @@ extension Session {
         if !words.isEmpty { return try words.map { try named($0) } }
         return try KeychainLists.load(from: world.dataFolder).searched(in: world.dataFolder).filter { keychain in
             let isThere = Path.exists(keychain.path)
-            if !isThere { note("the search list names a keychain that is not there: \(told(keychain.path))") }
+            if !isThere {
+                note("the search list names a keychain that is not there: \(told(keychain.path))", evenIfQuiet: true)
+            }
             return isThere
         }
     }
@@ -54,15 +56,15 @@ extension Session {
     /// nothing is there, and its error is the answer.
     ///
     /// - Throws: `errSecItemNotFound`, and whatever kept a keychain from being read.
-    func first(_ query: ItemQuery, in keychains: [LocalKeychain], where isMeant: (Item) -> Bool = { _ in true }) throws
-        -> Found
-    {
+    func first(_ query: ItemQuery, in keychains: [LocalKeychain]) throws -> Found {
+        var query = query
+        query.limit = 1
         var obstacle: (any Error)?
         for local in keychains {
             do {
                 let keychain = try open(local)
                 let matches = try keychain.find(query)
-                if let item = matches.items.first(where: isMeant) {
+                if let item = matches.items.first {
                     return Found(item: item, keychain: keychain, local: local)
                 }
                 if matches.damaged > 0 { noteDamage(matches.damaged, in: local) }
@@ -107,6 +109,6 @@ extension Session {
 
     /// Says that rows make no item, quiet or not: less than all was looked at.
     private func noteDamage(_ count: Int, in keychain: LocalKeychain) {
-        message("security: note: \(count) damaged in \(told(keychain.path)), see 'kcbackup item list'\n")
+        note("\(count) damaged in \(told(keychain.path)), see 'kcbackup item list'", evenIfQuiet: true)
     }
 }

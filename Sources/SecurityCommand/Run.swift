@@ -1,10 +1,17 @@
 internal import ByteStreams
+internal import Console
 internal import KeychainModel
 
 /// Runs one command line from its words to its exit status, in any world.
 func run(_ arguments: [String], in world: World) -> ExitStatus {
     let session = Session(world)
     return session.reporting { try session.start(arguments) }
+}
+
+/// Refuses a command line that is no text.
+func refuse(_ objection: ProcessArguments.NotUTF8, in world: World) -> ExitStatus {
+    Session(world).message("security: \(objection.reason)\n")
+    return .usage
 }
 
 /// The flags before the command.

@@ -49,8 +49,10 @@ final class Session {
     }
 
     /// Says what somebody should know beside the result.
-    func note(_ text: String) {
-        if !isQuiet { message("security: note: \(text)\n") }
+    ///
+    /// - Parameter evenIfQuiet: true where less was done than was asked for, or looked at than there is.
+    func note(_ text: String, evenIfQuiet: Bool = false) {
+        if evenIfQuiet || !isQuiet { message("security: note: \(text)\n") }
     }
 
     /// Says once that other users see the arguments of a process.

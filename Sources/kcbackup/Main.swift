@@ -6,8 +6,13 @@ internal import Foundation
 struct Main {
     static func main() {
         ProcessSetup.run()
-        let arguments = Array(CommandLine.arguments.dropFirst())
-        let status = kcbackup.run(arguments, in: World.ofThisProcess())
+        let world = World.ofThisProcess()
+        let status: ExitStatus
+        do throws(ProcessArguments.NotUTF8) {
+            status = try kcbackup.run(ProcessArguments.words(), in: world)
+        } catch {
+            status = refuse(error, among: CommandLine.arguments.dropFirst(), in: world)
+        }
         if status == .brokenPipe { ProcessSetup.dieOfBrokenPipe() }
         exit(status.code)
     }

@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import ByteStreams
+internal import Console
 internal import KeychainModel
 
 /// A verb of the command line.
@@ -18,7 +19,7 @@ protocol Verb: ParsableCommand {
 func run(_ arguments: [String], in world: World) -> ExitStatus {
     // Errors of the parser come out as JSON too, so this is looked up before it parses.
     let words = arguments.prefix { $0 != "--" }
-    var session = Session(world, OutputStyle(isJSON: words.contains(OptionName.json.spelling)))
+    var session = Session(world, OutputStyle(before: words))
     let command: any ParsableCommand
     do {
         command = try CommandLineTool.parseAsRoot(arguments)
@@ -35,6 +36,23 @@ func run(_ arguments: [String], in world: World) -> ExitStatus {
         return try verb.run(in: session)
     } catch {
         return report(Failure(error, session.subjects), session)
+    }
+}
+
+/// Refuses a command line that is no text.
+///
+/// - Parameter arguments: the words, as near as text comes to them.
+func refuse(
+    _ objection: ProcessArguments.NotUTF8, among arguments: ArraySlice<String>, in world: World
+) -> ExitStatus {
+    let session = Session(world, OutputStyle(before: arguments.prefix { $0 != "--" }))
+    return report(.commandLine(message: objection.reason, command: nil), session)
+}
+
+extension OutputStyle {
+    /// How a run speaks whose words nobody has parsed yet.
+    fileprivate init(before words: ArraySlice<String>) {
+        self.init(isJSON: words.contains(OptionName.json.spelling))
     }
 }
 

@@ -59,15 +59,13 @@ struct KeychainListsTests {
 
     @Test("A new keychain is searched, and one that is no more leaves the list and its place as the default one")
     func includeAndForget() throws {
-        try keychain("login")
+        for name in ["login", "work"] { try keychain(name) }
         var lists = KeychainLists()
         // All of the data folder are searched anyway.
-        try lists.include(LocalKeychain("work", in: folder), in: folder)
-        #expect(lists.searchList == nil)
-        try lists.include(LocalKeychain("/srv/x.keychain", in: folder), in: folder)
-        #expect(lists.searchList == ["login", "/srv/x.keychain"])
-        try lists.include(LocalKeychain("work", in: folder), in: folder)
-        try lists.include(LocalKeychain("work", in: folder), in: folder)
+        try lists.include(LocalKeychain("work", in: folder))
+        #expect(lists == KeychainLists())
+        lists.searchList = ["login", "/srv/x.keychain"]
+        for _ in 0..<2 { try lists.include(LocalKeychain("work", in: folder)) }
         #expect(lists.searchList == ["login", "/srv/x.keychain", "work"])
         lists.defaultKeychain = "work"
         try lists.save(to: folder)
@@ -77,6 +75,70 @@ struct KeychainListsTests {
         #expect(after.defaultKeychain == nil)
     }
 
+    @Test("A keychain outside the data folder is searched beside all of it, also beside those that come later")
+    func additions() throws {
+        try keychain("login")
+        var lists = KeychainLists()
+        for path in ["/srv/x.keychain", "/tmp/ci.keychain", "/srv/x.keychain"] {
+            try lists.include(LocalKeychain(path, in: folder))
+        }
+        #expect(lists.searchList == nil)
+        try lists.save(to: folder)
+        try keychain("work")
+        lists = try KeychainLists.load(from: folder)
+        #expect(
+            try lists.searched(in: folder).map(\.name) == ["login", "work", "/srv/x.keychain", "/tmp/ci.keychain"])
+        lists.defaultKeychain = "/tmp/ci.keychain"
+        #expect(
+            try lists.searched(in: folder).map(\.name) == ["/tmp/ci.keychain", "login", "work", "/srv/x.keychain"])
+        for path in ["/srv/x.keychain", "/tmp/ci.keychain"] {
+            try lists.forget(LocalKeychain(path, in: folder), in: folder)
+        }
+        #expect(lists == KeychainLists())
+        try lists.include(LocalKeychain("/srv/x.keychain", in: folder))
+        lists.searchList = ["login"]
+        #expect(lists.additions == [])
+        try lists.save(to: folder)
+        #expect(try KeychainLists.load(from: folder) == lists)
+    }
+
+    @Test("A new keychain of the data folder joins a search list that somebody set")
+    func joining() throws {
+        try LocalKeychain("work", in: folder).joinSearchList(in: folder)
+        #expect(!Path.exists(folder.keychainLists))
+        var lists = KeychainLists()
+        lists.searchList = ["login"]
+        try lists.save(to: folder)
+        try LocalKeychain("work", in: folder).joinSearchList(in: folder)
+        try LocalKeychain("./elsewhere", in: folder).joinSearchList(in: folder)
+        #expect(try KeychainLists.load(from: folder).searchList == ["login", "work"])
+    }
+
+    @Test("A deleted keychain leaves the lists, however its path is spelled")
+    func spellings() throws {
+        try Path.makeFolder(temporary.path("a/b"))
+        let path = temporary.path("a/b/x.keychain")
+        let spellings = [
+            path, temporary.path("a/./b//x.keychain"), temporary.path("a/b/../b/x.keychain"), "./x.keychain",
+            "../b/x.keychain",
+        ]
+        for spelling in spellings {
+            var lists = KeychainLists()
+            lists.searchList = ["login", path, path + "-db"]
+            lists.defaultKeychain = path
+            try lists.save(to: folder)
+            try LocalKeychain(spelling, in: folder, workingFolder: temporary.path("a/b")).leaveLists(in: folder)
+            let after = try KeychainLists.load(from: folder)
+            #expect(after.searchList == ["login", path + "-db"], "\(spelling)")
+            #expect(after.defaultKeychain == nil, "\(spelling)")
+        }
+        var lists = KeychainLists()
+        lists.searchList = ["login", "work"]
+        try lists.save(to: folder)
+        try LocalKeychain(folder.keychains + "/work.keychain", in: folder).leaveLists(in: folder)
+        #expect(try KeychainLists.load(from: folder).searchList == ["login"])
+    }
+
     @Test(
         "A file that is not as it was written is an error, and never a shorter list",
         arguments: [
@@ -84,6 +146,7 @@ struct KeychainListsTests {
             "kcbackup keychain lists 1\nsearch\n login\n", "kcbackup keychain lists 1\nsearch\nlogin\nend\n",
             "kcbackup keychain lists 1\ndefault \nend\n", "kcbackup keychain lists 1\ndefault ../x\nend\n",
             "kcbackup keychain lists 1\ndefault a\ndefault b\nend\n", "kcbackup keychain lists 1\nsearch\n \nend\n",
+            "kcbackup keychain lists 1\nalso\nend\n", "kcbackup keychain lists 1\nalso\n work\nend\n",
             "kcbackup keychain lists 1\nsearch\nend\nend\n", "kcbackup keychain lists 1\nend\n\n",
         ])
     func damage(text: String) throws {

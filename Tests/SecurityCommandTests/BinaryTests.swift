@@ -52,6 +52,36 @@ struct SecurityBinaryTests {
         #expect(outcome.text == "hunter2\nhunter2\np\n44\n1\n2\n36\n", "\(outcome.errorText)")
     }
 
+    @Test("What is no UTF-8 is refused, on the command line and in a line of input, and never changed")
+    func invalidText() throws {
+        let outcome = try shell(
+            """
+            "$SECURITY" -q create-keychain -p '' login
+            "$SECURITY" add-generic-password -a me -s site -w $'caf\\xe9' 2>&1
+            echo $?
+            printf 'add-generic-password -a me -s site -w caf\\xe9\\nerror 0\\n' | "$SECURITY" -i 2>&1
+            echo $?
+            printf 'add-generic-password -a me -s site -w caf\\xe9' | "$SECURITY" -i 2>/dev/null
+            echo $?
+            "$SECURITY" find-generic-password -a me >/dev/null 2>&1
+            echo $?
+            "$SECURITY" add-generic-password -a me -s site -w 'café' 2>/dev/null
+            echo $?
+            """)
+        #expect(
+            outcome.text == """
+                security: argument 7 is not UTF-8
+                2
+                security: the line is not UTF-8
+                Error: 0x00000000 0 No error.
+                0
+                2
+                44
+                0
+
+                """, "\(outcome.errorText)")
+    }
+
     @Test("A closed pipe and a full disk are noticed, and closed streams do no harm")
     func lostOutput() throws {
         let outcome = try shell(

@@ -149,6 +149,18 @@ struct CertificateTests {
         #expect(home.run("dump-keychain").text == before)
     }
 
+    @Test("What an export or an import leaves out is told, quiet or not")
+    func leftOut() throws {
+        let keychain = try home.keychain("mixed")
+        var draft = ItemDraft(itemClass: .key)
+        draft.attributes[.kcls] = .number(KeyClass.symmetric.rawValue)
+        try keychain.add(draft, secret: SecretBytes(copying: [1, 2, 3]), now: home.world().clock())
+        home.run("import web.pem -k mixed")
+        let export = home.run("-q export -k mixed")
+        #expect(export.status == 0)
+        #expect(export.messages.contains("1 public or symmetric keys are not exported"))
+    }
+
     @Test("A locked keychain takes certificates, and keys only with its password; identities show in any case")
     func locked() throws {
         try home.keychain("safe", password: "walnut")
@@ -188,6 +200,40 @@ struct CertificateTests {
         #expect(lines.count { $0.hasSuffix("\"short.example.com\" (CSSMERR_TP_CERT_NOT_VALID_YET)") } == 1)
         #expect(lines.count { $0.hasSuffix("\"short.example.com\" (CSSMERR_TP_CERT_EXPIRED)") } == 1)
         #expect(lines.count { $0 == "     0 valid identities found" } == 2)
+    }
+
+    @Test("A certificate with a broken seal is told, hides no other, and no run that meets it is a success")
+    func brokenSeal() throws {
+        for file in ["web.pem", "web.key.der", "mail.pem", "mail.key.der"] { home.run(["import", file]) }
+        try openssl("x509 -in mail.pem -outform DER -out mail.der")
+        // The end of a certificate is its signature, which is in the data alone.
+        let mark = try openssl.read("mail.der").suffix(12)
+        let path = "home/.local/share/kcbackup/keychains/login.keychain"
+        var file = try home.folder.read(path)
+        let place = try #require(
+            file.indices.dropLast(11).first { file[$0] == mark.first && file[$0...].starts(with: mark) })
+        file[place] ^= 1
+        try home.folder.write(path, file)
+
+        let all = home.run("find-certificate -a")
+        #expect(all.status == 1)
+        #expect(all.text.contains("www.example.com"))
+        #expect(!all.text.contains("mail.example.org"))
+        #expect(all.messages.contains("is passed over"))
+        #expect(home.run("find-certificate -c www").status == 0)
+        #expect(home.run("find-certificate -c mail").status == 1)
+        let identities = home.run("find-identity -v")
+        #expect(identities.status == 1)
+        #expect(identities.text.contains("1 valid identities found"))
+        // Half an export would look like a whole one.
+        #expect(home.run("export -t certs").status == 1)
+        #expect(home.run("export -t certs").output == [])
+        // A name could be meant for the broken one; a fingerprint cannot.
+        #expect(home.run("delete-certificate -c www").status == 1)
+        #expect(home.run("find-certificate -c www").status == 0)
+        let web = "F133CF7BE519AF3C60794DFD9369FFA40391873D"
+        #expect(home.run("delete-certificate -Z \(web)").status == 1)
+        #expect(home.run("find-certificate -c www").status == 1)
     }
 
     @Test("A certificate whose data is none is found by its label, and is not exported in silence")

@@ -88,6 +88,34 @@ struct LockTests {
         #expect(home.run("delete-keychain login").messages == "")
     }
 
+    @Test(
+        "One keychain that cannot be locked keeps none of the others open",
+        arguments: ["-a", "broken safe missing last"])
+    func lockingGoesOn(words: String) throws {
+        let retention = MemoryRetention()
+        let home = try TestHome(retention: retention)
+        for name in ["broken", "last", "safe"] { try home.keychain(name, password: "walnut") }
+        for name in ["broken", "last", "safe"] { home.run("unlock-keychain -p walnut \(name)") }
+        #expect(retention.count == 6)
+        home.run("list-keychains -s broken safe last")
+        let path = "home/.local/share/kcbackup/keychains/broken.keychain"
+        try home.folder.write(path, Array("These are no items.".utf8))
+        let outcome = home.run("lock-keychain \(words)")
+        #expect(outcome.status == 49)
+        #expect(outcome.messages.contains("broken: The specified keychain is not a valid keychain file."))
+        #expect(outcome.messages.contains("missing: The specified keychain could not be found.") == (words != "-a"))
+        for name in ["last", "safe"] { #expect(home.run("unlock-keychain -u \(name)").status == 36, "\(name)") }
+    }
+
+    @Test("A keychain without a password is never locked, whatever the kernel says, and that is told")
+    func nothingToLock() throws {
+        let home = try TestHome(retention: MemoryRetention.refusing())
+        try home.keychain("login")
+        let outcome = home.run("lock-keychain")
+        #expect(outcome.status == 0, "\(outcome.messages)")
+        #expect(outcome.messages.contains("login has no password, so it is never locked"))
+    }
+
     @Test("A new keychain that the kernel does not keep unlocked is there all the same, and locked")
     func fullQuota() throws {
         let retention = MemoryRetention()

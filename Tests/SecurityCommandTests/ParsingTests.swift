@@ -124,6 +124,15 @@ struct ParsingTests {
             (#"'a\b'"#, [#"a\b"#]), ("'a", nil), ("\"a", nil), (#"a\"#, nil),
         ] as [(String, [String]?)])
     func shell(line: String, words: [String]?) {
-        #expect(shellWords(SecretBytes(line.utf8.span)) == words)
+        #expect((try? shellWords(SecretBytes(line.utf8.span))) == words)
+    }
+
+    @Test("Bytes that are no UTF-8 make no words, and a long word is one word")
+    func shellBytes() throws {
+        for bytes in [[0x61, 0x20, 0xe9], [0xc3, 0x20], [0x27, 0xff, 0x27], [0xed, 0xa0, 0x80]] as [[UInt8]] {
+            #expect(throws: LineObjection.notUTF8) { try shellWords(SecretBytes(copying: bytes)) }
+        }
+        let long = String(repeating: "é", count: 500_000)
+        #expect(try shellWords(SecretBytes("a \(long) b".utf8.span)) == ["a", long, "b"])
     }
 }

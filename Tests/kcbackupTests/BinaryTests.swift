@@ -29,6 +29,25 @@ struct BinaryTests {
             "timeout", ["300", "bash", "-c", script], environment: environment, in: folder.path)
     }
 
+    @Test("An argument that is no UTF-8 is refused, and never changed")
+    func invalidText() throws {
+        let outcome = try shell(
+            """
+            "$KCBACKUP" keychain create $'caf\\xe9' --no-passcode 2>&1
+            echo $?
+            "$KCBACKUP" keychain create $'caf\\xe9' --no-passcode --json 2>/dev/null | grep -o '"code":64'
+            ls .local 2>/dev/null
+            """)
+        #expect(
+            outcome.text == """
+                kcbackup: error: argument 3 is not UTF-8
+                kcbackup: hint: see 'kcbackup --help'
+                64
+                "code":64
+
+                """, "\(outcome.errorText)")
+    }
+
     @Test("Closed streams do no harm, lose no result, and no message lands in a file of ours")
     func closedStreams() throws {
         let outcome = try shell(

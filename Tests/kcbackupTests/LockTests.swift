@@ -46,6 +46,29 @@ struct LockTests {
         #expect(home.run("item find --service a --reveal").status == .locked)
     }
 
+    @Test("A deleted keychain leaves no keys in the kernel, and where the kernel keeps them, that is said")
+    func deletion() throws {
+        #expect(home.run("keychain unlock --passcode file:passcode").status == .ok)
+        #expect(home.retention.parts == ["unlocked", "first-unlock"])
+        #expect(home.run("keychain delete --confirm login").status == .ok)
+        #expect(home.retention.parts.isEmpty)
+        #expect(home.run("keychain create --passcode file:passcode").status == .ok)
+        #expect(home.run("keychain unlock --passcode file:passcode").status == .ok)
+        // EIO
+        home.retention.fail("revoke", .system(5, doing: "destroying keys"))
+        let outcome = home.run("keychain delete --confirm login")
+        #expect(outcome.status == .ok)
+        #expect(outcome.messages.contains("warning: its keys may stay in the memory of the kernel until they expire"))
+    }
+
+    @Test("Where the kernel refuses, a keychain is deleted without a word about keys")
+    func deletionWithoutKernel() {
+        home.retention.fail("*", .refused(1))
+        let outcome = home.run("keychain delete --confirm login")
+        #expect(outcome.status == .ok)
+        #expect(outcome.messages == "")
+    }
+
     @Test("The machine's sleep locks, unless the settings say otherwise")
     func sleep() {
         #expect(home.run("keychain unlock --passcode file:passcode").status == .ok)

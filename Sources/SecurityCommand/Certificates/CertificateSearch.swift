@@ -75,11 +75,21 @@ extension Session {
         _ criteria: CertificateCriteria, in keychains: [LocalKeychain], api: String
     ) throws -> ([FoundCertificate], ExitStatus) {
         var certificates: [FoundCertificate] = []
+        var isWhole = true
         let status = try forEach(ItemQuery(itemClass: .certificate), in: keychains, api: api) { found in
-            let candidate = try certificate(of: found)
-            if criteria.match(candidate) { certificates.append(candidate) }
+            do {
+                let candidate = try certificate(of: found)
+                if criteria.match(candidate) { certificates.append(candidate) }
+            } catch KeychainStoreError.itemDamaged {
+                // It might be the one that is meant, and hides none of the others.
+                isWhole = false
+                let label = displayed(found.item.attributes.text(.labl) ?? "", limit: 100)
+                note(
+                    "the seal of certificate \"\(label)\" in \(told(found.local.path)) is broken, so it is passed over",
+                    evenIfQuiet: true)
+            }
         }
-        return (certificates, status)
+        return (certificates, isWhole ? status : .failed)
     }
 
     /// Every certificate whose private key is in the same keychain.

@@ -152,7 +152,9 @@ extension Session {
             contents.looseKeys.append(try privateKey(of: found))
         }
         try requireWhole(status)
-        if others > 0 { note("\(others) public or symmetric keys are not exported, which is not possible here") }
+        if others > 0 {
+            note("\(others) public or symmetric keys are not exported, which is not possible here", evenIfQuiet: true)
+        }
     }
 
     private func requireWhole(_ status: ExitStatus) throws {

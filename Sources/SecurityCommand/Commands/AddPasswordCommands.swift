@@ -91,6 +91,7 @@ extension PasswordKind {
         for code in key { query.attributes[code] = attributes[code] ?? Item.keyDefault(code) }
         query.attributes[.agrp] = .text(ItemDraft.defaultAccessGroup)
         query.attributes[.sync] = .number(0)
+        query.limit = 1
         return query
     }
 }

@@ -22,10 +22,9 @@ extension Command {
             criteria.fingerprint = try words.value("Z").map { text throws(UsageProblem) in
                 try CertificateCriteria.fingerprint(text)
             }
-            try session.calling("SecKeychainItemDelete") {
+            return try session.calling("SecKeychainItemDelete") {
                 try session.delete(criteria, word, what, words)
             }
-            return .ok
         }
     }
 }
@@ -33,7 +32,7 @@ extension Command {
 extension Session {
     fileprivate func delete(
         _ criteria: CertificateCriteria, _ word: String, _ what: String, _ words: Words
-    ) throws {
+    ) throws -> ExitStatus {
         let keychains = try searched(words.operands)
         var candidates: [(FoundCertificate, Found?)]
         let status: ExitStatus
@@ -49,7 +48,8 @@ extension Session {
         // Somebody who types the whole name means that one, whatever others have it as a part of theirs.
         let exact = candidates.filter { $0.0.name == criteria.name }
         if !exact.isEmpty { candidates = exact }
-        guard let (certificate, key) = candidates.first, status == .ok else {
+        // What could not be read may have the same name; a fingerprint means one certificate, wherever it is.
+        guard let (certificate, key) = candidates.first, status == .ok || criteria.fingerprint != nil else {
             message("Unable to delete \(what) matching \"\(told(word))\"\n")
             throw Failure.told
         }
@@ -62,5 +62,6 @@ extension Session {
             try writer.delete(matching: ItemQuery(certificate.found.item), now: now)
             if let key { try writer.delete(matching: ItemQuery(key.item), now: now) }
         }
+        return status
     }
 }

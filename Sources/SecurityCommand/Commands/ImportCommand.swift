@@ -59,7 +59,7 @@ extension Session {
         if added.isEmpty { throw SecurityStatus.duplicateItem }
         let known = imported.items.count - added.count
         if known > 0 { note("\(known) of \(imported.items.count) items were there already") }
-        for what in imported.skipped { note("left out: \(what)") }
+        for what in imported.skipped { note("left out: \(what)", evenIfQuiet: true) }
         try write(counts(imported, added, isPKCS12: data.withBytes { CertificateFormat(of: $0) } == .pkcs12))
         return .ok
     }

@@ -65,7 +65,7 @@ extension Session {
         // The lists are read first: a keychain that cannot be put on them is not made.
         var lists = try KeychainLists.load(from: world.dataFolder)
         let before = lists
-        try lists.include(local, in: world.dataFolder)
+        lists.include(local)
         var passcode: SecretBytes? = password
         if passcode?.isEmpty == true {
             passcode = nil
@@ -80,24 +80,17 @@ extension Session {
         do throws(KeychainStoreError) {
             try world.keychainSession.unlock(keychain, passcode: passcode, now: now)
         } catch {
-            note("\(told(local.name)) was made, and is locked: \(cause(error).status.message)")
+            note("\(told(local.name)) was made, and is locked: \(cause(error).status.message)", evenIfQuiet: true)
         }
     }
 
     fileprivate func deleteKeychain(_ local: LocalKeychain) throws {
         guard Path.exists(local.path) else { throw SecurityStatus.noSuchKeychain }
-        // Read before anything is gone: what cannot be taken off the list stays.
-        _ = try KeychainLists.load(from: world.dataFolder)
-        if let keychain = try openForDeletion(local) {
-            // Within a change, so that nobody else is writing to it.
-            try keychain.importItems { _ in try remove(local) }
-            forget(keychain)
-        } else {
-            try remove(local)
+        let remains = try local.delete(
+            openForDeletion(local), endingIn: world.keychainSession, lists: world.dataFolder, now: now)
+        if remains == .kernelKeys {
+            note("its keys may stay in the memory of the kernel until they expire", evenIfQuiet: true)
         }
-        try Path.remove(local.path + ".lock")
-        try Path.synchronizeFolder(Path.split(local.path).folder)
-        try local.leaveLists(in: world.dataFolder)
     }
 
     /// Opens the keychain; nil where that can never succeed here, which must not make its name useless for ever.
@@ -112,20 +105,5 @@ extension Session {
             default: throw error
             }
         }
-    }
-
-    /// Takes what is unlocked of a deleted keychain out of the kernel; where that refuses, nothing is there.
-    private func forget(_ keychain: Keychain) {
-        do {
-            try world.keychainSession.lock(keychain, untilFirstUnlock: true)
-        } catch {
-            let status = try? world.keychainSession.status(keychain, now: now)
-            if status?.refusal == nil { note("its keys may stay in the memory of the kernel until they expire") }
-        }
-    }
-
-    private func remove(_ local: LocalKeychain) throws(FileFailure) {
-        try Path.remove(local.path)
-        try Path.remove(local.path + "-journal")
     }
 }

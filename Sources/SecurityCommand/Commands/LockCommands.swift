@@ -12,18 +12,11 @@ extension Command {
         if words.has("a") {
             if !words.operands.isEmpty { throw UsageProblem(reason: "-a means all keychains") }
             let keychains = try session.calling("SecKeychainLockAll") { try session.searched([]) }
-            for keychain in keychains {
-                try session.calling("SecKeychainLockAll \(keychain.name)") { try session.lock(keychain) }
-            }
-            return .ok
+            return session.lockEach(of: keychains, api: { "SecKeychainLockAll \($0.name)" }, { $0 })
         }
         let names = words.operands.isEmpty ? [nil] : words.operands.map(Optional.some)
-        for name in names {
-            try session.calling("SecKeychainLock \(name ?? "<NULL>")") {
-                try session.lock(session.namedOrDefault(name))
-            }
-        }
-        return .ok
+        return session.lockEach(
+            of: names, api: { "SecKeychainLock \($0 ?? "<NULL>")" }, { try session.namedOrDefault($0) })
     }
 
     static let unlockKeychain = Command(
@@ -96,10 +89,31 @@ extension Command {
 }
 
 extension Session {
-    fileprivate func lock(_ local: LocalKeychain) throws {
+    /// Locks keychain by keychain; one that cannot be locked is told, and keeps none of the others open.
+    ///
+    /// - Returns: `ok`, or what the first failure ends the run with.
+    fileprivate func lockEach<Word>(
+        of words: [Word], api: (Word) -> String, _ find: (Word) throws -> LocalKeychain
+    ) -> ExitStatus {
+        var status = ExitStatus.ok
+        for word in words {
+            do {
+                try lock(find(word))
+            } catch {
+                let failure = Failure(error, api: api(word))
+                message(failure.lines(told))
+                if status == .ok { status = failure.exit }
+            }
+        }
+        return status
+    }
+
+    private func lock(_ local: LocalKeychain) throws {
         let keychain = try open(local)
+        guard keychain.hasPasscode else {
+            return note("\(told(local.name)) has no password, so it is never locked", evenIfQuiet: true)
+        }
         try world.keychainSession.lock(keychain)
-        if !keychain.hasPasscode { note("\(told(local.name)) has no password, so it is never locked") }
     }
 
     fileprivate func unlockKeychain(_ words: Words) throws {

@@ -51,6 +51,7 @@ struct RestoreTarget {
         let result = try body(make(at: passing, device))
         try Path.rename(passing, to: Path.split(local.path).name)
         session.note("keychain \(quoted(local.name)) made")
+        session.putOnSearchList(local)
         if isFirst { session.note("this is now device \(device.id)") }
         return result
     }

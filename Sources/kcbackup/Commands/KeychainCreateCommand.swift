@@ -59,6 +59,7 @@ struct KeychainCreateCommand: Verb {
         if !local.name.contains("/") { try Path.makeFolder(session.world.dataFolder.keychains) }
         let keychain = try Keychain.create(
             at: local.path, deviceKey: device, passcode: secret, cost: session.world.costs.passcode, now: session.now)
+        session.putOnSearchList(local)
         if isFirst { session.note("this is now device \(device.id)") }
         session.note("keychain \(quoted(local.name)) made")
         // Whoever loses the device key or the passcode before the first backup has lost everything.
@@ -75,5 +76,16 @@ struct KeychainCreateCommand: Verb {
     private func newPasscode(_ name: String, in session: Session) throws -> SecretBytes? {
         try session.secrets.new(
             WantedSecret(what: passcodeWords(name), note: "empty for none", flag: .passcode, source: passcode))
+    }
+}
+
+extension Session {
+    /// Lets searches of `security` find a new keychain; where that fails, the keychain is there all the same.
+    func putOnSearchList(_ local: LocalKeychain) {
+        do throws(LocalKeychainFailure) {
+            try local.joinSearchList(in: world.dataFolder)
+        } catch {
+            warn("not put on the search list of 'security': " + Failure.local(error).explanation.message)
+        }
     }
 }

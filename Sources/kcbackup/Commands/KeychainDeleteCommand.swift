@@ -34,17 +34,13 @@ struct KeychainDeleteCommand: Verb {
         let told: JSONValue
         if let (keychain, found) = try open(local, in: session) {
             try requireName(local, "it and its \(counted(found.total, "item"))", in: session)
-            // Within a change, so that nobody else is writing to it.
-            try keychain.importItems { _ in try remove(local) }
+            try delete(keychain, local, in: session)
             told = .keychain(local, found)
         } else {
             try requireName(local, "it unopened", in: session)
-            try remove(local)
+            try delete(nil, local, in: session)
             told = ["name": .text(local.name), "path": .text(local.path)]
         }
-        try Path.remove(local.path + ".lock")
-        try Path.synchronizeFolder(Path.split(local.path).folder)
-        try local.leaveLists(in: session.world.dataFolder)
         session.note("keychain \(quoted(local.name)) deleted")
         if style.json { try session.result(["keychain": told], []) }
         return .ok
@@ -67,9 +63,11 @@ struct KeychainDeleteCommand: Verb {
         }
     }
 
-    private func remove(_ local: LocalKeychain) throws {
-        try Path.remove(local.path)
-        try Path.remove(local.path + "-journal")
+    private func delete(_ keychain: Keychain?, _ local: LocalKeychain, in session: Session) throws {
+        let world = session.world
+        let remains = try local.delete(
+            keychain, endingIn: world.unlocked, lists: world.dataFolder, now: session.now)
+        if remains == .kernelKeys { session.warn("its keys may stay in the memory of the kernel until they expire") }
     }
 
     private func requireName(_ local: LocalKeychain, _ what: String, in session: Session) throws {

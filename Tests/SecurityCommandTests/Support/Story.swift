@@ -91,7 +91,7 @@ struct Story {
 
     /// Splits a command line as the program's own interactive mode does.
     private static func words(_ line: String) -> [String] {
-        shellWords(.init(line.utf8.span)) ?? []
+        (try? shellWords(.init(line.utf8.span))) ?? []
     }
 
     /// True when `text` consists of lines like `patterns`.

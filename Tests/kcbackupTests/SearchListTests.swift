@@ -1,0 +1,51 @@
+import LocalKeychains
+import TestSupport
+import Testing
+
+@testable import kcbackup
+
+@Suite("The search list of security, seen from kcbackup")
+struct SearchListTests {
+    private let home: TestHome
+    private var folder: DataFolder { home.world().dataFolder }
+
+    init() throws {
+        home = try TestHome()
+        try home.write("passphrase", "orbit lantern velvet\n")
+        #expect(home.run("keychain create --no-passcode").status == .ok)
+    }
+
+    private func setList(_ names: [String]) throws {
+        var lists = try KeychainLists.load(from: folder)
+        lists.searchList = names
+        try lists.save(to: folder)
+    }
+
+    @Test("A keychain that is made or restored is searched, also where somebody has set a list")
+    func newOnes() throws {
+        try setList(["login"])
+        #expect(home.run("keychain create work --no-passcode").status == .ok)
+        #expect(home.run("create -o a.kcb --unencrypted").status == .ok)
+        #expect(home.run("restore a.kcb --keychain restored").status == .ok)
+        #expect(home.run("restore a.kcb --keychain restored").status == .ok)
+        #expect(home.run("restore a.kcb --keychain unmade --dry-run").status == .ok)
+        #expect(try KeychainLists.load(from: folder).searchList == ["login", "work", "restored"])
+    }
+
+    @Test("A list that cannot be changed keeps no keychain from being made, and that is said")
+    func damagedLists() throws {
+        try home.folder.write("home/.local/share/kcbackup/keychain-lists", Array("none\n".utf8))
+        let outcome = home.run("keychain create work --no-passcode")
+        #expect(outcome.status == .ok)
+        #expect(outcome.messages.contains("warning: not put on the search list of 'security': "))
+        #expect(home.run("keychain info work").status == .ok)
+    }
+
+    @Test("A keychain that is deleted by any spelling of its path leaves the list")
+    func deletedOnes() throws {
+        #expect(home.run("keychain create ./x.keychain --no-passcode").status == .ok)
+        try setList(["login", home.path("x.keychain")])
+        #expect(home.run("keychain delete ./x.keychain --confirm ./x.keychain").status == .ok)
+        #expect(try KeychainLists.load(from: folder).searchList == ["login"])
+    }
+}
