@@ -82,7 +82,7 @@ struct RandomSteps {
         return attributes
     }
 
-    /// Class, without one of them always being the most frequent.
+    /// A class, most often that of passwords for services.
     private mutating func itemClass() -> String { pick(["genp", "genp", "inet", "cert", "keys"]) }
 
     private mutating func addition() -> PlainCall {

@@ -25,6 +25,16 @@ struct ReferenceModel {
             if case .text(let text) = attributes[code] { text } else { "" }
         }
 
+        /// True when the two could not live in one keychain.
+        func hasKey(of other: Item) -> Bool {
+            guard itemClass == other.itemClass, isSynchronizable == other.isSynchronizable else { return false }
+            return ModelSchema.uniqueKey(of: itemClass).allSatisfy { code in
+                let kind = ModelSchema.kind(of: code, in: itemClass) ?? .blob
+                return ModelSchema.weight(attributes[code], as: kind)
+                    == ModelSchema.weight(other.attributes[code], as: kind)
+            }
+        }
+
         /// What makes the item another one than all others.
         var uniqueKey: [ModelSchema.Weight] {
             ModelSchema.uniqueKey(of: itemClass).map { code in
@@ -157,8 +167,7 @@ struct ReferenceModel {
         item.attributes["agrp"] = .text(try writable(request.group, groups))
         try checkCombination(item)
         try checkWritable(item)
-        let key = item.uniqueKey
-        if let other = items.firstIndex(where: { $0.itemClass == item.itemClass && $0.uniqueKey == key }) {
+        if let other = items.firstIndex(where: item.hasKey) {
             guard items[other].isTombstone else { throw ModelRefusal(errSecDuplicateItem) }
             item.modified = max(now, items[other].modified + Self.shortestStep)
             tally.count("an addition replaces a tombstone")
@@ -186,12 +195,9 @@ struct ReferenceModel {
             if let secret = changes.secret { item.secret = secret }
             if let isSynchronizable = changes.isSynchronizable { item.isSynchronizable = isSynchronizable }
             try checkCombination(item)
-            let key = item.uniqueKey
-            let isMoved = key != old.uniqueKey
+            let isMoved = !item.hasKey(of: old)
             item.modified = max(now, old.modified + Self.shortestStep)
-            if let other = changed.firstIndex(where: {
-                $0.step != old.step && $0.itemClass == item.itemClass && $0.uniqueKey == key
-            }) {
+            if let other = changed.firstIndex(where: { $0.step != old.step && item.hasKey(of: $0) }) {
                 guard changed[other].isTombstone else { throw ModelRefusal(errSecDuplicateItem) }
                 tally.count("an update replaces a tombstone")
                 changed.remove(at: other)

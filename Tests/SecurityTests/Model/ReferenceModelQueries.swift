@@ -18,7 +18,8 @@ extension ReferenceModel {
             item.isTombstone == request.meansTombstones && (holdsAll || groups.contains(item.group))
                 && isMeant(item, by: request)
         }
-        candidates.sort { Self.precedes($0.uniqueKey, $1.uniqueKey) }
+        candidates = candidates.map { (key: $0.uniqueKey, item: $0) }.sorted { Self.precedes($0.key, $1.key) }
+            .map(\.item)
         var found: [Item] = []
         for item in candidates {
             if found.count == limit { break }
