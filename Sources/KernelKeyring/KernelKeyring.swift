@@ -17,6 +17,8 @@ public struct KernelKeyring: KeyRetention {
     private static let permissions = key_perm_t(KEY_POS_ALL | KEY_USR_ALL)
     // One name is at most once in a keyring; more come only from keyrings that somebody put into ours.
     private static let searchLimit = 16
+    // Far longer than the few calls take that it must outlast; a process that is stopped longer loses the key.
+    private static let passingSeconds = 5
 
     /// Uses the keyrings of the effective user.
     public init() {}
@@ -38,18 +40,11 @@ public struct KernelKeyring: KeyRetention {
     ) throws(KeyRetentionFailure) {
         let rings = try rings()
         let old = try keys(name, in: rings)
-        // The key is complete, with its clock, before a ring shows it; linking displaces the old one in one step.
-        let key = try add(name, payload)
+        let key = try add(name, payload, to: KEY_SPEC_THREAD_KEYRING)
         defer { keyctl_unlink(key, KEY_SPEC_THREAD_KEYRING) }
         do throws(KeyRetentionFailure) {
-            try Self.check(keyctl_setperm(key, Self.permissions), "setting the permissions of a key")
-            try Self.setTimeout(key, seconds)
-            for ring in rings where keyctl_link(key, ring) < 0 {
-                let failure = KeyRetentionFailure(errno, doing: "linking a key")
-                // Revoked by now, it was displaced by whoever kept another payload at the same time, which stands.
-                guard try Self.isThere(keyctl_read(key, nil, 0), "reading a key") else { return }
-                throw failure
-            }
+            // Revoked by now, it was displaced by whoever kept another payload at the same time, which stands.
+            guard try show(key, in: rings, expiresAfter: seconds) else { return }
             for other in old where other != key { try revoke(other) }
         } catch {
             keyctl_revoke(key)
@@ -59,19 +54,40 @@ public struct KernelKeyring: KeyRetention {
     }
 
     /// See `KeyRetention`.
+    ///
+    /// keyctl_update(3) stops the clock of a key, so that a process killed behind it would leave one that never expires.
+    /// So another key, complete, displaces the one that is there, for `passingSeconds` at first: whoever revokes the
+    /// old one at the same time is seen only afterwards, and until then a kill must not leave more than these seconds.
     public func replace(
         _ name: String, _ payload: borrowing SecretBytes, expiresAfter seconds: Int?
     ) throws(KeyRetentionFailure) -> Bool {
-        Self.require(payload)
-        var isThere = false
-        for key in try keys(name, in: rings()) {
-            let status = payload.withBytes { bytes in
-                unsafe bytes.withUnsafeBufferPointer { unsafe keyctl_update(key, $0.baseAddress, $0.count) }
+        let rings = try rings()
+        let old = try keys(name, in: rings)
+        // A key that no ring shows is gone, and does not tell whether somebody revoked it: this thread holds it.
+        guard let first = old.first,
+            try Self.isThere(keyctl_link(first, KEY_SPEC_THREAD_KEYRING), "holding a key")
+        else { return false }
+        defer { keyctl_unlink(first, KEY_SPEC_THREAD_KEYRING) }
+        // In a ring of its own, since one ring has no room for two keys of a name.
+        let stage = unsafe add_key("keyring", name, nil, 0, KEY_SPEC_THREAD_KEYRING)
+        try Self.check(Int(stage), "making a keyring")
+        defer { keyctl_unlink(stage, KEY_SPEC_THREAD_KEYRING) }
+        let key = try add(name, payload, to: stage)
+        do throws(KeyRetentionFailure) {
+            let passing = min(seconds ?? Self.passingSeconds, Self.passingSeconds)
+            // Revoking the old key after the new one is shown decides: either it tells that somebody else was first, or
+            // that one looks again, and finds the new key.
+            guard try show(key, in: rings, expiresAfter: passing), try revoke(first), try Self.setTimeout(key, seconds)
+            else {
+                try revoke(key)
+                return false
             }
-            guard try Self.isThere(status, "changing a key") else { continue }
-            if try Self.setTimeout(key, seconds) { isThere = true }
+            for other in old.dropFirst() where other != key { try revoke(other) }
+            return true
+        } catch {
+            keyctl_revoke(key)
+            throw error
         }
-        return isThere
     }
 
     /// See `KeyRetention`.
@@ -145,19 +161,37 @@ public struct KernelKeyring: KeyRetention {
         return payload
     }
 
-    private func add(_ name: String, _ payload: borrowing SecretBytes) throws(KeyRetentionFailure) -> key_serial_t {
+    private func add(
+        _ name: String, _ payload: borrowing SecretBytes, to ring: key_serial_t
+    ) throws(KeyRetentionFailure) -> key_serial_t {
         Self.require(payload)
         let key = payload.withBytes { bytes in
-            unsafe bytes.withUnsafeBufferPointer {
-                unsafe add_key("user", name, $0.baseAddress, $0.count, KEY_SPEC_THREAD_KEYRING)
-            }
+            unsafe bytes.withUnsafeBufferPointer { unsafe add_key("user", name, $0.baseAddress, $0.count, ring) }
         }
         try Self.check(Int(key), "making a key")
         return key
     }
 
-    private func revoke(_ key: key_serial_t) throws(KeyRetentionFailure) {
-        _ = try Self.isThere(keyctl_revoke(key), "revoking a key")
+    /// Links a new key into the rings, complete, with its clock; each link displaces the old key in one step.
+    ///
+    /// False when somebody who found the key in the first ring has revoked it before it was in the last.
+    private func show(
+        _ key: key_serial_t, in rings: [key_serial_t], expiresAfter seconds: Int?
+    ) throws(KeyRetentionFailure) -> Bool {
+        try Self.check(keyctl_setperm(key, Self.permissions), "setting the permissions of a key")
+        try Self.setTimeout(key, seconds)
+        for ring in rings where keyctl_link(key, ring) < 0 {
+            let failure = KeyRetentionFailure(errno, doing: "linking a key")
+            guard try Self.isThere(keyctl_read(key, nil, 0), "reading a key") else { return false }
+            throw failure
+        }
+        return true
+    }
+
+    /// Revokes a key; false when it was gone already.
+    @discardableResult
+    private func revoke(_ key: key_serial_t) throws(KeyRetentionFailure) -> Bool {
+        try Self.isThere(keyctl_revoke(key), "revoking a key")
     }
 
     /// Sets the clock of a key; false when the key is gone.

@@ -132,13 +132,17 @@ public struct KeychainSession: Sendable {
     /// Changes when a keychain locks by itself, as `Keychain.setLockSettings` does, for the running session at once.
     ///
     /// - Throws: as `Keychain.setLockSettings`, and `kernelKeys` when the kernel fails for another reason than that it refuses;
-    ///   the settings are then the old ones.
+    ///   the settings are then the old ones, or the new ones where only the clock could not be started by them again.
     public func setLockSettings(_ settings: LockSettings, of keychain: Keychain) throws(KeychainStoreError) {
+        var isRunning = false
         try keychain.setLockSettings(settings) { () throws(KeychainStoreError) in
             let found = try find(keychain, wrongPasscodes: 0)
             guard found.state == .unlocked, keychain.hasPasscode, found.refusal == nil else { return }
             // Sealed anew: a sleep while that did not matter is not to lock the keychain now.
             try replace(.unlocked, keychain, found.keys, keychain.keybag, lockAfter: settings.lockAfter)
+            isRunning = true
         }
+        // Whoever used the keychain before the commit may have set the clock once more by the old settings.
+        if isRunning { try restartClock(keychain) }
     }
 }

@@ -33,6 +33,8 @@ struct KeptPayloads: ~Copyable {
 extension KeychainSession {
     // The two clocks behind the suspended time are read one after the other; a machine that slept slept longer.
     private static let toleranceInMilliseconds: Int64 = 1000
+    // People change settings; this many changes within a moment are no people's.
+    private static let clockLimit = 16
 
     /// Judges what is kept for a keychain, by the keybag that the object knows; nothing is changed.
     ///
@@ -131,12 +133,24 @@ extension KeychainSession {
         }
     }
 
-    /// Starts the idle clock of an unlocked keychain anew.
+    /// Starts the idle clock of an unlocked keychain anew, by the settings that are in the file.
+    ///
+    /// No lock is taken. Whoever sets the clock reads the settings afterwards, and whoever changes the settings sets the
+    /// clock afterwards: the last to set it does so by the last settings.
+    ///
+    /// - Throws: `busy` also when the settings change again and again meanwhile.
     func restartClock(_ keychain: Keychain) throws(KeychainStoreError) {
-        let seconds = keychain.lockSettings.lockAfter
-        _ = try unlessRefused { () throws(KeyRetentionFailure) in
-            try retention.expire(SessionPart.unlocked.name(keychain.storeID), after: seconds)
+        for _ in 0..<Self.clockLimit {
+            let seconds = keychain.lockSettings.lockAfter
+            _ = try unlessRefused { () throws(KeyRetentionFailure) in
+                try retention.expire(SessionPart.unlocked.name(keychain.storeID), after: seconds)
+            }
+            try keychain.connection.read { database throws(KeychainStoreError) in
+                try keychain.noticeForeignChange(database)
+            }
+            if keychain.lockSettings.lockAfter == seconds { return }
         }
+        throw .busy
     }
 
     /// Destroys what is kept; a refusal is a failure too, since it leaves open whether something is kept.

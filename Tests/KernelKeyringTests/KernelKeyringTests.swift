@@ -18,6 +18,11 @@ private let refusal: KeyRetentionFailure? = {
 /// True where `/proc/keys` tells of keys, which containers hide.
 private let listIsReadable = (try? String(contentsOfFile: KeyList.path, encoding: .utf8))?.isEmpty == false
 
+/// Runs a program so that some of its calls to the key service fail, or kill it, as strace(1) spells it.
+private func faulty(_ fault: String) -> [String] {
+    ["strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=keyctl,add_key", "-e", "inject=" + fault]
+}
+
 @Suite("Keys in the kernel", .enabled(if: refusal == nil, "the kernel refuses keyrings here"))
 struct KernelKeyringTests {
     private let keyring = KernelKeyring()
@@ -131,6 +136,40 @@ struct KernelKeyringTests {
         #expect(try read() == nil)
     }
 
+    @Test("a key that is revoked while it is replaced stays revoked")
+    func revokeWhileReplacing() async throws {
+        defer { clean() }
+        let name = name
+        for _ in 0..<100 {
+            try keyring.keep(name, payload("one"), expiresAfter: 600)
+            try await withThrowingTaskGroup { group in
+                group.addTask { _ = try KernelKeyring().replace(name, SecretBytes(copying: [2]), expiresAfter: 600) }
+                group.addTask { try KernelKeyring().revoke(name) }
+                try await group.waitForAll()
+            }
+            #expect(try read() == nil)
+        }
+    }
+
+    @Test(
+        "a process that fails or is killed at any call of a replacement leaves no key without a clock",
+        .enabled(if: listIsReadable, "keys are hidden"), arguments: ["signal=KILL", "error=EIO"])
+    func interruptedReplacement(fault: String) throws {
+        defer { clean() }
+        var call = 0
+        var outcome: Int32 = 0
+        // Until a call that the replacement does not make, so that every call had its turn.
+        repeat {
+            call += 1
+            try keyring.keep(name, payload("one"), expiresAfter: 600)
+            outcome = try Probe.run(faulty("keyctl:\(fault):when=\(call)"), .replaces, name)
+            let isKept = try read() != nil
+            #expect(!isKept || keyring.remainingSeconds(name) != nil, "call \(call)")
+        } while (outcome != Probe.replaced || call < 10) && call < 30
+        #expect(outcome == Probe.replaced && call > 4)
+        #expect(try read() == "\u{2}")
+    }
+
     @Test(
         "a process of another session of the same user reaches the key, reads it and revokes it",
         arguments: [["setsid", "-w"], ["keyctl", "session", "-"], ["env", "-i"], ["setsid", "-w", "env", "-i"]])
@@ -153,12 +192,12 @@ struct RefusedKeyringTests {
             ("add_key:error=EPERM", EPERM), ("keyctl:error=EOPNOTSUPP", EOPNOTSUPP),
         ])
     func refused(fault: String, code: Int32) throws {
-        #expect(try Probe.run(strace(fault), .keeps, "kcbackup-test:refused") == Probe.refused + code)
+        #expect(try Probe.run(faulty(fault), .keeps, "kcbackup-test:refused") == Probe.refused + code)
     }
 
     @Test("a quota that is used up comes out as one")
     func full() throws {
-        #expect(try Probe.run(strace("add_key:error=EDQUOT"), .keeps, "kcbackup-test:full") == Probe.full)
+        #expect(try Probe.run(faulty("add_key:error=EDQUOT"), .keeps, "kcbackup-test:full") == Probe.full)
     }
 
     @Test("a kernel without persistent keyrings keeps keys in the user keyring", .enabled(if: refusal == nil))
@@ -168,7 +207,7 @@ struct RefusedKeyringTests {
         try KernelKeyring().keep(name, SecretBytes(copying: [1]), expiresAfter: 600)
         // The first call of every operation asks for the persistent keyring; the test's own are the only ones there.
         let outcome = try Probe.run(
-            strace("keyctl:error=EOPNOTSUPP:when=1"), .readsOnce, name)
+            faulty("keyctl:error=EOPNOTSUPP:when=1"), .readsOnce, name)
         #expect(outcome == Probe.readAndRevoked, "\(outcome)")
     }
 
@@ -180,10 +219,6 @@ struct RefusedKeyringTests {
         #expect(KeyRetentionFailure(EIO, doing: "x") == .system(EIO, doing: "x"))
         let reasons = [EPERM, EACCES, ENOSYS, EDQUOT, ENOMEM, EIO].map { KeyRetentionFailure($0, doing: "x").reason }
         #expect(Set(reasons).count == reasons.count)
-    }
-
-    private func strace(_ fault: String) -> [String] {
-        ["strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=keyctl,add_key", "-e", "inject=" + fault]
     }
 }
 

@@ -18,13 +18,14 @@ extension KernelKeyring {
 /// The test binary, run again under another program, with one test of its own that tells its result by its status.
 enum Probe {
     enum Task: String {
-        case reads, readsOnce, keeps
+        case reads, readsOnce, keeps, replaces
     }
 
     /// The statuses: none of them is one of the test binary's own.
     static let readAndRevoked: Int32 = 40
     static let full: Int32 = 41
     static let other: Int32 = 42
+    static let replaced: Int32 = 43
     /// And the `errno`.
     static let refused: Int32 = 100
 
@@ -59,6 +60,8 @@ struct ProbeTests {
             case .keeps:
                 try keyring.keep(name, SecretBytes(copying: [1]), expiresAfter: 5)
                 try keyring.revoke(name)
+            case .replaces:
+                if try keyring.replace(name, SecretBytes(copying: [2]), expiresAfter: 600) { exit(Probe.replaced) }
             }
         } catch KeyRetentionFailure.refused(let code) {
             exit(Probe.refused + code)

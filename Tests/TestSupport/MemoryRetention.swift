@@ -20,7 +20,7 @@ public final class MemoryRetention: KeyRetention {
         public var calls: [String] = []
         /// What every call of a verb fails with.
         public var failures: [String: KeyRetentionFailure] = [:]
-        /// Runs before a verb, once, as another process would.
+        /// Runs before a verb, or behind a `replace` that changed something (`after replace`), once, as another process would.
         public var interruptions: [String: @Sendable () -> Void] = [:]
     }
 
@@ -62,11 +62,13 @@ public final class MemoryRetention: KeyRetention {
     ) throws(KeyRetentionFailure) -> Bool {
         try begin("replace", name)
         let kept = Kept(payload: payload.bytesForTest(), seconds: seconds)
-        return contents.withLock { contents in
-            guard contents.kept[name] != nil else { return false }
+        let (isThere, interruption) = contents.withLock { contents in
+            guard contents.kept[name] != nil else { return (false, nil as (@Sendable () -> Void)?) }
             contents.kept[name] = kept
-            return true
+            return (true, contents.interruptions.removeValue(forKey: "after replace"))
         }
+        interruption?()
+        return isThere
     }
 
     /// See `KeyRetention`.
@@ -94,7 +96,7 @@ public final class MemoryRetention: KeyRetention {
         contents.withLock { $0.failures[verb] = failure }
     }
 
-    /// Runs `body` before the next call of a verb.
+    /// Runs `body` before the next call of a verb, or behind the next one that replaces something (`after replace`).
     public func interrupt(_ verb: String, _ body: @escaping @Sendable () -> Void) {
         contents.withLock { $0.interruptions[verb] = body }
     }
