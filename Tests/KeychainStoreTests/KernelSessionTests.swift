@@ -34,6 +34,8 @@ struct KernelSessionTests {
         let keychain = try bench.create(passcode: "open")
         items = try keychain.fill()
         storeID = keychain.storeID
+        // An hour: a test may wait for others for longer than the five minutes that a new keychain has.
+        try keychain.setLockSettings(try #require(LockSettings(lockAfter: 3600, lockOnSuspend: true)))
     }
 
     // At the end of each test: a deinit may come after the end of the process.
