@@ -16,7 +16,6 @@ let settings: [SwiftSetting] = [
 // How a program for Apple's systems is compiled: the calls with pointers need no `unsafe` there.
 let clientSettings: [SwiftSetting] = [.swiftLanguageMode(.v6), .treatAllWarnings(as: .error)]
 
-let grdb: Target.Dependency = .product(name: "GRDB", package: "GRDB.swift")
 let argumentParser: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
 
 func library(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
@@ -44,8 +43,7 @@ let package = Package(
         .executable(name: "security", targets: ["SecurityCommand"]),
     ],
     dependencies: [
-        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
-        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0")
     ],
     targets: [
         .systemLibrary(name: "CKeyUtils", pkgConfig: "libkeyutils", providers: [.apt(["libkeyutils-dev"])]),
@@ -69,7 +67,7 @@ let package = Package(
         library("CertificateItems", ["ByteStreams", "Cryptography", "KeychainModel"]),
         library(
             "KeychainStore",
-            ["ByteStreams", "Cryptography", "DeviceIdentity", "KernelKeyring", "KeychainModel", "CSQLite", grdb]),
+            ["ByteStreams", "Cryptography", "DeviceIdentity", "KernelKeyring", "KeychainModel", "CSQLite"]),
         library("LocalKeychains", ["ByteStreams", "Cryptography", "DeviceIdentity", "KeychainModel", "KeychainStore"]),
         library(
             "Security",
@@ -116,7 +114,7 @@ let package = Package(
             swiftSettings: clientSettings),
 
         .target(
-            name: "TestSupport", dependencies: ["ByteStreams", "KernelKeyring"], path: "Tests/TestSupport",
+            name: "TestSupport", dependencies: ["ByteStreams", "KernelKeyring", "CSQLite"], path: "Tests/TestSupport",
             swiftSettings: settings),
         tests("SecurityStatus"),
         tests("ByteStreams"),
@@ -129,13 +127,13 @@ let package = Package(
         tests("PasscodeStrength"),
         tests("KeychainModel"),
         tests("CertificateItems", ["ByteStreams", "Cryptography", "KeychainModel"]),
-        tests("KeychainStore", ["KernelKeyring", grdb]),
+        tests("KeychainStore", ["KernelKeyring"]),
         tests("LocalKeychains", ["ByteStreams", "DeviceIdentity", "KeychainModel", "KeychainStore"]),
         tests(
             "Security",
             [
                 "ByteStreams", "Cryptography", "DeviceIdentity", "KeychainModel", "KeychainStore", "LocalKeychains",
-                "KernelKeyring", "SecurityStatus", grdb,
+                "KernelKeyring", "SecurityStatus",
             ],
             settings: clientSettings),
         tests(

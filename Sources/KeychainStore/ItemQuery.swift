@@ -1,5 +1,4 @@
 internal import ByteStreams
-internal import GRDB
 public import KeychainModel
 
 /// Which items are meant: all conditions must hold, and texts are compared by their bytes.

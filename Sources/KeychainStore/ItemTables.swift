@@ -1,5 +1,4 @@
 internal import ByteStreams
-internal import GRDB
 internal import KeychainModel
 
 /// The item tables within one database access, with statements compiled once.

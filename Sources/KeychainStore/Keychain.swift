@@ -1,7 +1,6 @@
 internal import ByteStreams
 public import Cryptography
 public import DeviceIdentity
-internal import GRDB
 public import KeychainModel
 
 /// A keychain file that is open: items in a SQLite database, their secrets sealed under class keys.

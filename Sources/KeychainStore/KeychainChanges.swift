@@ -1,5 +1,4 @@
 public import ByteStreams
-internal import GRDB
 public import KeychainModel
 
 extension KeychainWriter {

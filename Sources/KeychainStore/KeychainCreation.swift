@@ -1,7 +1,6 @@
 public import ByteStreams
 public import Cryptography
 public import DeviceIdentity
-internal import GRDB
 public import KeychainModel
 
 extension Keychain {

@@ -1,7 +1,6 @@
 internal import ByteStreams
 public import Cryptography
 public import DeviceIdentity
-internal import GRDB
 public import KeychainModel
 
 /// What can be said about a keychain without opening a secret.

@@ -1,7 +1,6 @@
 public import ByteStreams
 public import Cryptography
 internal import DeviceIdentity
-internal import GRDB
 public import KeychainModel
 
 extension Keychain {
@@ -97,19 +96,18 @@ extension Keychain {
     private func tried(_ passcode: borrowing SecretBytes?, _ now: Timestamp) throws(KeychainStoreError) -> ClassKeys {
         let attempts = try connection.read { database throws(KeychainStoreError) in try Attempts(database) }
         if let seconds = attempts.wait(now) { throw .tooManyAttempts(retryAfter: seconds) }
-        do {
+        do throws(KeychainStoreError) {
             let keys: ClassKeys
             switch passcode {
             case .some(let passcode):
                 keys = try keybag.passcodeKeys(passcode, deviceKey, minimumCost: minimumCost)
-            case .none: throw KeychainStoreError.locked(.whenUnlocked)
+            case .none: throw .locked(.whenUnlocked)
             }
             if attempts.failed > 0 { count { _ in Attempts(failed: 0, last: now) } }
             return keys
         } catch {
-            let failure = KeychainStoreError(sqlite: error)
-            if failure == .wrongPasscode { count { Attempts(failed: $0.failed + 1, last: now) } }
-            throw failure
+            if error == .wrongPasscode { count { Attempts(failed: $0.failed + 1, last: now) } }
+            throw error
         }
     }
 

@@ -1,6 +1,5 @@
 public import ByteStreams
 internal import Cryptography
-internal import GRDB
 public import KeychainModel
 
 /// The items of a keychain as one state of the file shows them; valid within the call that lends it.

@@ -1,5 +1,4 @@
 internal import ByteStreams
-internal import GRDB
 public import KeychainModel
 
 extension Keychain: ItemSource {

@@ -1,5 +1,4 @@
 public import ByteStreams
-internal import GRDB
 public import KeychainModel
 
 /// The changes of one transaction; valid within the call that lends it.

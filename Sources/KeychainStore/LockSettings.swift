@@ -1,5 +1,4 @@
 internal import Cryptography
-internal import GRDB
 internal import KeychainModel
 
 /// When an unlocked keychain locks by itself.

@@ -1,34 +1,32 @@
-internal import ByteStreams
 internal import CSQLite
-internal import GRDB
-internal import KeychainModel
 
-/// A prepared statement, bound and read through SQLite's own functions: with GRDB's rows a scan takes twice as long.
-///
-/// It must not outlive the database access it was made in.
+/// A prepared statement; it is used within the transaction that it was made in.
 @safe final class SQLStatement {
-    // Keeps the statement alive and finalises it.
-    private let owner: Statement
+    private let database: Database
     private let pointer: OpaquePointer
 
     /// Compiles `sql`, which is always text of this program.
     init(_ sql: String, on database: Database) throws(KeychainStoreError) {
-        do {
-            owner = try database.makeStatement(sql: sql)
-        } catch {
-            throw KeychainStoreError(sqlite: error)
-        }
-        unsafe pointer = owner.sqliteStatement
+        unsafe pointer = try database.prepare(sql)
+        self.database = database
+    }
+
+    deinit {
+        // It repeats the result of the last step, which was looked at there.
+        _ = unsafe sqlite3_finalize(pointer)
     }
 
     /// Runs to the next row; false at the end.
     func step() throws(KeychainStoreError) -> Bool {
+        // Outside a transaction, each change would be one of its own.
+        if database.isTransactionLost { throw .sqlite(SQLITE_ABORT) }
         switch unsafe sqlite3_step(pointer) {
         case SQLITE_ROW: return true
         case SQLITE_DONE: return false
         case let code:
-            unsafe sqlite3_reset(pointer)
-            throw KeychainStoreError(sqliteCode: code)
+            let failure = database.failure(code)
+            _ = unsafe sqlite3_reset(pointer)
+            throw failure
         }
     }
 
@@ -108,66 +106,6 @@ internal import KeychainModel
     }
 
     private func check(_ code: Int32) throws(KeychainStoreError) {
-        guard code == SQLITE_OK else { throw KeychainStoreError(sqliteCode: code) }
-    }
-}
-
-extension KeychainStoreError {
-    /// Turns a result code of SQLite into what one would act on.
-    init(sqliteCode code: Int32) {
-        switch code & 0xff {
-        case SQLITE_BUSY, SQLITE_LOCKED: self = .busy
-        case SQLITE_FULL: self = .diskFull
-        case SQLITE_READONLY, SQLITE_PERM: self = .readOnly
-        case SQLITE_CORRUPT, SQLITE_FORMAT: self = .damaged("the database is malformed")
-        case SQLITE_NOTADB: self = .notAKeychain(.notADatabase)
-        case SQLITE_CONSTRAINT: self = .duplicateItem
-        case SQLITE_INTERRUPT: self = .interrupted
-        default: self = .sqlite(code)
-        }
-    }
-
-    /// Turns an error that comes out of GRDB into ours; one of ours stays as it is.
-    init(sqlite error: any Error) {
-        switch error {
-        case let error as KeychainStoreError: self = error
-        case let error as DatabaseError: self.init(sqliteCode: error.extendedResultCode.rawValue)
-        default: self = .sqlite(SQLITE_ERROR)
-        }
-    }
-}
-
-extension Database {
-    /// All bytes of an in-memory database, as a file would hold them.
-    func serialized() throws(KeychainStoreError) -> SecretBytes {
-        var size: Int64 = 0
-        guard let bytes = unsafe sqlite3_serialize(sqliteConnection, "main", &size, 0) else {
-            throw .sqlite(SQLITE_NOMEM)
-        }
-        defer { unsafe sqlite3_free(bytes) }
-        return unsafe SecretBytes(UnsafeBufferPointer(start: bytes, count: Int(size)).span)
-    }
-
-    /// Makes a connection distrust its file, before the first statement that reads it (SQLite: "Defense Against The
-    /// Dark Arts"), and keeps foreign text and large allocations out of reach.
-    func distrustFile() throws(KeychainStoreError) {
-        let connection = unsafe sqliteConnection
-        func check(_ code: Int32) throws(KeychainStoreError) {
-            guard code == SQLITE_OK else { throw KeychainStoreError(sqliteCode: code) }
-        }
-        let flags: [(Int32, Int32)] = [
-            (SQLITE_DBCONFIG_DEFENSIVE, 1), (SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0), (SQLITE_DBCONFIG_ENABLE_TRIGGER, 0),
-            (SQLITE_DBCONFIG_ENABLE_VIEW, 0), (SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0), (SQLITE_DBCONFIG_DQS_DDL, 0),
-            (SQLITE_DBCONFIG_DQS_DML, 0),
-        ]
-        for (flag, value) in flags { try check(unsafe csqlite_set_flag(connection, flag, value)) }
-        let limits: [(Int32, Int32)] = [
-            // Bytes of one row: the largest secret, all attributes and their frame.
-            (SQLITE_LIMIT_LENGTH, Int32(ItemLimits.secretSize + 2 * ItemLimits.attributesSize)),
-            // Bytes of one statement: ours are below 8 KiB, and a query may list many access groups.
-            (SQLITE_LIMIT_SQL_LENGTH, 65_536), (SQLITE_LIMIT_COLUMN, 64), (SQLITE_LIMIT_VDBE_OP, 100_000),
-            (SQLITE_LIMIT_ATTACHED, 0), (SQLITE_LIMIT_TRIGGER_DEPTH, 0),
-        ]
-        for (limit, value) in limits { unsafe sqlite3_limit(connection, limit, value) }
+        try database.check(code)
     }
 }

@@ -1,4 +1,3 @@
-internal import GRDB
 internal import KeychainModel
 
 /// The tables of a keychain file, format version 1 (docs/keychain-file.md).

@@ -1,7 +1,6 @@
 internal import ByteStreams
 internal import Cryptography
 internal import DeviceIdentity
-internal import GRDB
 internal import KeychainModel
 
 /// The rows that there is one of in a keychain file: its name, its keybag, the count of wrong passcodes.

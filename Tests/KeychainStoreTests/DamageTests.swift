@@ -1,5 +1,4 @@
 import Foundation
-import GRDB
 import KeychainModel
 import TestSupport
 import Testing
@@ -67,20 +66,18 @@ import Testing
     @Test("a sealed secret changed in any byte, cut or taken away is refused")
     func changedSecret() throws {
         let blob = try #require(
-            try Bench.database(bench.path) { database in
-                try Data.fetchOne(database, sql: "SELECT data FROM genp WHERE acct = CAST('ann' AS BLOB)")
-            })
+            try bench.alter("SELECT data FROM genp WHERE acct = CAST('ann' AS BLOB)").first?.first?.blob)
         #expect(blob.count == 1 + SealedFrame.overhead)
         let update = "UPDATE genp SET data = ? WHERE acct = CAST('ann' AS BLOB)"
         for index in blob.indices {
             var changed = blob
             changed[index] ^= 4
-            try bench.alter(update, [changed])
+            try bench.alter(update, [.blob(changed)])
             #expect(throws: KeychainStoreError.itemDamaged(ann.uuid), "byte \(index)") {
                 try bench.open().text(of: ann)
             }
         }
-        try bench.alter(update, [blob])
+        try bench.alter(update, [.blob(blob)])
         #expect(try bench.open().text(of: ann) == "1")
         for data in ["x'01020304'", "x''", "NULL", "substr(data, 1, 49)", "CAST(data || x'00' AS BLOB)"] {
             let before = try bench.folder.read("login.keychain")
@@ -96,9 +93,8 @@ import Testing
         let item = try keychain.add(draft(.certificate, [.subj: .data([1])]), secret: "public".secret, now: moment(1))
         let stored = try keychain.visit(.stored).secrets[0]
         #expect(String(decoding: stored.suffix(6), as: UTF8.self) == "public")
-        try Bench.database(bench.folder.path("c.keychain")) { database in
-            try database.execute(sql: "UPDATE cert SET data = CAST(replace(data, 'public', 'forged') AS BLOB)")
-        }
+        try SQLiteFile(bench.folder.path("c.keychain"))
+            .run("UPDATE cert SET data = CAST(replace(data, 'public', 'forged') AS BLOB)")
         #expect(throws: KeychainStoreError.itemDamaged(item.uuid)) {
             try bench.open(at: bench.folder.path("c.keychain")).text(of: item)
         }
@@ -158,9 +154,8 @@ import Testing
     @Test("an index that lost entries is an error and not a keychain with fewer items")
     func lostEntries() throws {
         // The entries of the key index are cut off by making its root page an empty leaf.
-        let root = try Bench.database(bench.path) { database in
-            try #require(try Int.fetchOne(database, sql: "SELECT rootpage FROM sqlite_schema WHERE name = 'genp_key'"))
-        }
+        let root = try #require(
+            try bench.alter("SELECT rootpage FROM sqlite_schema WHERE name = 'genp_key'").first?.first?.integer)
         var bytes = try bench.folder.read("login.keychain")
         bytes.replaceSubrange((root - 1) * 4096..<(root - 1) * 4096 + 8, with: [10, 0, 0, 0, 0, 0x10, 0, 0])
         try bench.folder.write("login.keychain", bytes)

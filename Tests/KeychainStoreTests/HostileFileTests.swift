@@ -2,7 +2,6 @@ import ByteStreams
 import Cryptography
 import DeviceIdentity
 import Foundation
-import GRDB
 import KeychainModel
 import TestSupport
 import Testing
@@ -173,23 +172,24 @@ import Testing
 
     @Test("the connection is durable, distrusts its file and keeps out of other files")
     func settings() throws {
-        try bench.open().connection.queue.inDatabase { database throws in
-            let expected = [
-                "synchronous": 2, "cell_size_check": 1, "mmap_size": 0, "temp_store": 2, "secure_delete": 1,
-                "trusted_schema": 0,
-            ]
-            for (name, value) in expected {
-                // Where SQLite is built without memory mapping it answers nothing.
-                #expect(try Int.fetchOne(database, sql: "PRAGMA \(name)") ?? 0 == value, "\(name)")
-            }
-            #expect(try String.fetchOne(database, sql: "PRAGMA journal_mode") == "delete")
-            for sql in [
-                "ATTACH ':memory:' AS other", "PRAGMA writable_schema=ON; DELETE FROM sqlite_schema",
-                "SELECT load_extension('x')", "SELECT \"no such column\"",
-                "SELECT zeroblob(\(ItemLimits.secretSize + 3 * ItemLimits.attributesSize))",
-            ] {
-                #expect(throws: DatabaseError.self, "\(sql)") { try database.execute(sql: sql) }
-            }
+        let database = try bench.open().connection.database
+        let expected = [
+            "synchronous": 2, "cell_size_check": 1, "mmap_size": 0, "temp_store": 2, "secure_delete": 1,
+            "trusted_schema": 0, "foreign_keys": 0,
+        ]
+        for (name, value) in expected {
+            let answer = try SQLStatement("PRAGMA \(name)", on: database)
+            // Where SQLite is built without memory mapping it answers nothing.
+            #expect(try (answer.step() ? answer.integer(0) : 0) == value, "\(name)")
+        }
+        let mode = try SQLStatement("PRAGMA journal_mode", on: database)
+        #expect(try mode.step() && mode.withBytes(0) { bytes in bytes.count } == 6)
+        for sql in [
+            "ATTACH ':memory:' AS other", "PRAGMA writable_schema=ON; DELETE FROM sqlite_schema",
+            "SELECT load_extension('x')", "SELECT \"no such column\"",
+            "SELECT zeroblob(\(ItemLimits.secretSize + 3 * ItemLimits.attributesSize))",
+        ] {
+            #expect(throws: KeychainStoreError.self, "\(sql)") { try database.execute(sql) }
         }
     }
 

@@ -1,7 +1,6 @@
 import ByteStreams
 import Cryptography
 import DeviceIdentity
-import GRDB
 import KeychainModel
 import TestSupport
 import Testing
@@ -61,7 +60,7 @@ import Testing
     func exchanged() throws {
         _ = try bench.create(passcode: "open")
         let other = try bench.create(passcode: "open", at: bench.folder.path("other.keychain")).keybag
-        try bench.alter("UPDATE keybag SET bag = ?", [String(decoding: other.text, as: UTF8.self)])
+        try bench.alter("UPDATE keybag SET bag = ?", [.text(String(decoding: other.text, as: UTF8.self))])
         #expect(throws: KeychainStoreError.self) { try bench.open() }
     }
 

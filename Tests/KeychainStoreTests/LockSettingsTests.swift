@@ -1,7 +1,6 @@
 import ByteStreams
 import Cryptography
 import DeviceIdentity
-import GRDB
 import KeychainModel
 import TestSupport
 import Testing

@@ -1,7 +1,6 @@
 import ByteStreams
 import Cryptography
 import DeviceIdentity
-import GRDB
 import Foundation
 import KeychainModel
 import TestSupport
@@ -196,7 +195,7 @@ import Testing
             try keychain.connection.writeRethrowing { database in
                 try StoreRecord.replace(with: after, in: database)
                 // More than the page cache holds is spilled, so that the file itself is half changed.
-                try database.execute(sql: "PRAGMA cache_spill = 1; PRAGMA cache_size = 1; UPDATE genp SET labl = x'01'")
+                try database.execute("PRAGMA cache_spill = 1; PRAGMA cache_size = 1; UPDATE genp SET labl = x'01'")
                 for suffix in ["", "-journal"] {
                     try crash.folder.write("login.keychain" + suffix, try bench.folder.read("login.keychain" + suffix))
                 }

@@ -1,4 +1,3 @@
-import GRDB
 import KeychainModel
 import TestSupport
 import Testing
@@ -80,13 +79,10 @@ import Testing
     func plans(itemClass: ItemClass) throws {
         let row = ItemRow.of(itemClass)
         let table = itemClass.rawValue
-        let plans = try Bench.database(bench.path) { database in
-            try [row.selection + row.hasKey, row.selection + row.order, row.selection + " WHERE uuid=?"].map { sql in
-                try Row.fetchAll(
-                    database, sql: "EXPLAIN QUERY PLAN " + sql.replacing("?", with: "1")
-                ).map { $0["detail"] as String }
+        let plans = try [row.selection + row.hasKey, row.selection + row.order, row.selection + " WHERE uuid=?"]
+            .map { sql in
+                try bench.alter("EXPLAIN QUERY PLAN " + sql.replacing("?", with: "1")).map(\.last?.text)
             }
-        }
         let terms = itemClass.uniqueKey.map { _ in "<expr>=?" }.joined(separator: " AND ")
         #expect(plans[0] == ["SEARCH \(table) USING INDEX \(table)_key (\(terms))"])
         #expect(plans[1] == ["SCAN \(table) USING INDEX \(table)_key"])

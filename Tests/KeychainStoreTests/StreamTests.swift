@@ -1,6 +1,5 @@
 import ByteStreams
 import DeviceIdentity
-import GRDB
 import KeychainModel
 import TestSupport
 import Testing
@@ -161,7 +160,7 @@ import Testing
         let target = try target()
         let item = try target.add(password("before"), secret: "1".secret, now: moment(1))
         func limitPages(_ count: Int) throws {
-            try target.connection.queue.inDatabase { try $0.execute(sql: "PRAGMA max_page_count = \(count)") }
+            try target.connection.database.execute("PRAGMA max_page_count = \(count)")
         }
         try limitPages(1)
         var added = 0

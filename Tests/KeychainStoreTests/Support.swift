@@ -1,7 +1,6 @@
 import ByteStreams
 import Cryptography
 import DeviceIdentity
-import GRDB
 import KeychainModel
 import TestSupport
 import Testing
@@ -36,16 +35,9 @@ final class Bench {
     }
 
     /// Changes the file as another program would.
-    func alter(_ sql: String, _ arguments: StatementArguments = []) throws {
-        try Self.database(path) { try $0.execute(sql: sql, arguments: arguments) }
-    }
-
-    /// Runs `body` on the file as another program would; foreign schemas may need a hand in `sqlite_schema`.
-    static func database<Result>(_ path: String, _ body: (Database) throws -> Result) throws -> Result {
-        let queue = try DatabaseQueue(path: path)
-        let result = try queue.inDatabase(body)
-        try queue.close()
-        return result
+    @discardableResult
+    func alter(_ sql: String, _ parameters: [SQLiteFile.Value] = []) throws -> [[SQLiteFile.Value]] {
+        try SQLiteFile(path).run(sql, parameters)
     }
 }
 

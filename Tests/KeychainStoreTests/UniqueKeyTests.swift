@@ -1,4 +1,3 @@
-import GRDB
 import KeychainModel
 import KeychainStore
 import TestSupport
@@ -124,15 +123,12 @@ import Testing
         #expect(throws: KeychainStoreError.itemNotFound) { try keychain.text(of: item) }
         let expected =
             "616E6E|\(moment(1).microseconds)|\(moment(1).microseconds + 1_000)|NULL|NULL"
-        let row = try Bench.database(bench.path) { database in
-            try String.fetchOne(
-                database,
-                sql: """
-                    SELECT hex(acct) || '|' || cdat || '|' || mdat || '|' || quote(labl) || '|'
-                    || quote(data) FROM genp
-                    """)
-        }
-        #expect(row == expected)
+        let rows = try bench.alter(
+            """
+            SELECT hex(acct) || '|' || cdat || '|' || mdat || '|' || quote(labl) || '|'
+            || quote(data) FROM genp
+            """)
+        #expect(rows == [[.text(expected)]])
     }
 
     @Test("adding over a tombstone replaces it with a later item")

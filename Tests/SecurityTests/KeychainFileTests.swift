@@ -2,7 +2,6 @@ import ByteStreams
 import Cryptography
 import DeviceIdentity
 import Foundation
-import GRDB
 import KeychainStore
 import LocalKeychains
 import TestSupport

@@ -10,7 +10,7 @@ struct SourceRuleTests {
         ),
         (
             .libraryHasOneImporter,
-            SourceFile(path: "Sources/BackupEngine/A.swift", text: "public import struct GRDB.Row")
+            SourceFile(path: "Sources/BackupEngine/A.swift", text: "public import struct ArgumentParser.Flag")
         ),
         (.importsAreDeclared, SourceFile(path: "Sources/ByteStreams/A.swift", text: "@testable import Cryptography\n")),
         (.noFoundationOnDataPath, SourceFile(path: "Sources/KeychainModel/A.swift", text: "import Foundation\n")),

@@ -15,7 +15,7 @@ enum SourceRule: String, CaseIterable, Sendable {
     static let owners = [
         "CLibArchive": "TarArchive", "CLibCrypto": "Cryptography", "CZlib": "GzipStreams", "CSQLite": "KeychainStore",
         "CKeyUtils": "KernelKeyring", "CZxcvbn": "PasscodeStrength", "CSystem": "Console",
-        "GRDB": "KeychainStore", "GRDBSQLite": "KeychainStore", "ArgumentParser": "kcbackup",
+        "ArgumentParser": "kcbackup",
     ]
     /// The targets that are programs.
     static let programs: Set = ["kcbackup", "SecurityCommand"]
@@ -30,7 +30,8 @@ enum SourceRule: String, CaseIterable, Sendable {
     ]
     /// The files elsewhere that call C, each for a reason given in its first comment.
     static let fenceFiles: Set = [
-        "Sources/KeychainStore/KeychainPath.swift", "Sources/KeychainStore/SQLStatement.swift",
+        "Sources/KeychainStore/Database.swift", "Sources/KeychainStore/KeychainPath.swift",
+        "Sources/KeychainStore/SQLStatement.swift", "Sources/KeychainStore/SQLiteCodes.swift",
         "Sources/LocalKeychains/ResolvedPath.swift", "Sources/Security/Items/SecItem.swift",
         "Sources/Security/References/SecAccessControl.swift",
         "Sources/Security/References/SecCertificate.swift", "Sources/Security/References/SecKey.swift",

@@ -1,10 +1,10 @@
 import ByteStreams
 import Cryptography
 import Foundation
-import GRDB
 import KeychainModel
 import KeychainStore
 import LocalKeychains
+import TestSupport
 
 @testable import Security
 
@@ -13,18 +13,13 @@ extension TestClient {
     var keychainPath: String { folder.path("data/keychains/login.keychain") }
 
     /// Changes the keychain file behind the API, as another program would.
-    func alter(_ sql: String, _ arguments: StatementArguments = []) throws {
-        var configuration = GRDB.Configuration()
-        // Other threads of the test may be writing.
-        configuration.busyMode = .timeout(60)
-        let queue = try DatabaseQueue(path: keychainPath, configuration: configuration)
-        try queue.write { database in try database.execute(sql: sql, arguments: arguments) }
-        try queue.close()
+    func alter(_ sql: String, _ parameters: [SQLiteFile.Value] = []) throws {
+        try SQLiteFile(keychainPath).run(sql, parameters)
     }
 
     /// Overwrites the sealed secret of an account's generic password with four bytes.
     func corrupt(account: String) throws {
-        try alter("UPDATE genp SET data = x'01020304' WHERE acct = CAST(? AS BLOB)", [account])
+        try alter("UPDATE genp SET data = x'01020304' WHERE acct = CAST(? AS BLOB)", [.text(account)])
     }
 
     /// The keychain as another process opens it: locked, if it has a passcode.

@@ -1,0 +1,167 @@
+internal import ByteStreams
+internal import CSQLite
+internal import Glibc
+internal import KeychainModel
+
+/// An open SQLite database, for one thread at a time.
+///
+/// Whoever holds a statement holds its database, which is closed with the last of them.
+@safe final class Database {
+    private let pointer: OpaquePointer
+    /// The path of the file, as messages name it; nil for a database in memory.
+    private let path: String?
+    /// True once SQLite has rolled the transaction back by itself: no statement may run outside one unnoticed.
+    private(set) var isTransactionLost = false
+    private var isLent = false
+
+    /// Opens an existing file, of which nothing is read yet.
+    ///
+    /// Symbolic links are followed up to the folder and no further.
+    ///
+    /// - Parameter lockWait: how long a statement waits for another connection.
+    /// - Throws: `notFound`, `file`, `sqlite`.
+    init(fileAt path: String, lockWait: Duration) throws(KeychainStoreError) {
+        let real = try Self.resolvingFolder(of: path)
+        unsafe pointer = try Self.open(real, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOFOLLOW, as: path)
+        self.path = path
+        let (seconds, attoseconds) = lockWait.components
+        let milliseconds = seconds * 1_000 + attoseconds / 1_000_000_000_000_000
+        try check(unsafe sqlite3_busy_timeout(pointer, Int32(clamping: milliseconds)))
+    }
+
+    /// Makes a database in memory.
+    init() throws(KeychainStoreError) {
+        unsafe pointer = try Self.open(":memory:", SQLITE_OPEN_READWRITE | SQLITE_OPEN_MEMORY, as: nil)
+        path = nil
+    }
+
+    deinit {
+        // Statements keep the database, so that none is left here, and nothing else can fail.
+        _ = unsafe sqlite3_close(pointer)
+    }
+
+    private static func open(
+        _ name: String, _ flags: Int32, as path: String?
+    ) throws(KeychainStoreError) -> OpaquePointer {
+        var pointer: OpaquePointer?
+        let code = unsafe sqlite3_open_v2(
+            name, &pointer, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, nil)
+        // Without memory for the connection there is none, and its error number reads as 0.
+        guard code == SQLITE_OK, let opened = unsafe pointer else {
+            let systemError = unsafe sqlite3_system_errno(pointer)
+            _ = unsafe sqlite3_close(pointer)
+            throw KeychainStoreError(sqliteCode: code, systemError: systemError, path)
+        }
+        return unsafe opened
+    }
+
+    /// SQLite's own "no links" is about the whole path, and a home folder may well lie behind a link.
+    private static func resolvingFolder(of path: String) throws(KeychainStoreError) -> String {
+        let slash = path.utf8.lastIndex(of: UInt8(ascii: "/"))
+        let folder = slash.map { String(path[...$0]) } ?? "."
+        guard let real = unsafe realpath(folder, nil) else {
+            let code = errno
+            throw code == ENOENT || code == ENOTDIR
+                ? .notFound(path) : .file(FileFailure(path, .system(code, doing: "opening")))
+        }
+        defer { unsafe free(real) }
+        let name = slash.map { path[path.index(after: $0)...] } ?? path[...]
+        return unsafe String(cString: real) + "/" + name
+    }
+
+    // MARK: Statements
+
+    /// Compiles one statement.
+    func prepare(_ sql: String) throws(KeychainStoreError) -> OpaquePointer {
+        var statement: OpaquePointer?
+        try check(unsafe sqlite3_prepare_v2(pointer, sql, -1, &statement, nil))
+        guard let statement = unsafe statement else { throw .sqlite(SQLITE_MISUSE) }
+        return unsafe statement
+    }
+
+    /// Runs statements whose rows are of no interest.
+    func execute(_ sql: String) throws(KeychainStoreError) {
+        try check(unsafe sqlite3_exec(pointer, sql, nil, nil, nil))
+    }
+
+    /// Makes sure that a call succeeded.
+    func check(_ code: Int32) throws(KeychainStoreError) {
+        guard code == SQLITE_OK else { throw failure(code) }
+    }
+
+    /// What a result code means that a call has just returned.
+    func failure(_ code: Int32) -> KeychainStoreError {
+        if isLent, unsafe sqlite3_get_autocommit(pointer) != 0 { isTransactionLost = true }
+        var systemError = unsafe sqlite3_system_errno(pointer)
+        if code & 0xff == SQLITE_CORRUPT {
+            // A device that does not deliver a page counts as a damaged one; only the file knows.
+            systemError = 0
+            unsafe withUnsafeMutablePointer(to: &systemError) { error in
+                _ = unsafe sqlite3_file_control(pointer, "main", SQLITE_FCNTL_LAST_ERRNO, error)
+            }
+        }
+        return KeychainStoreError(sqliteCode: code, systemError: systemError, path)
+    }
+
+    // MARK: Transactions
+
+    /// Begins a transaction; a reading one sees one state of the file and cannot change it.
+    func begin(writing: Bool) throws(KeychainStoreError) {
+        precondition(!isLent, "a transaction within a transaction of the same connection")
+        // One that could not be rolled back for want of memory is still there.
+        rollBack()
+        isTransactionLost = false
+        try execute(
+            writing ? "PRAGMA query_only = 0; BEGIN IMMEDIATE" : "PRAGMA query_only = 1; BEGIN DEFERRED")
+        isLent = true
+    }
+
+    /// Makes the transaction durable; when that fails, nothing of it is left.
+    func commit() throws(KeychainStoreError) {
+        do throws(KeychainStoreError) {
+            if isTransactionLost { throw .sqlite(SQLITE_ABORT) }
+            try execute("COMMIT")
+            isLent = false
+        } catch {
+            rollBack()
+            throw error
+        }
+    }
+
+    /// Gives the transaction up, if there is still one.
+    func rollBack() {
+        isLent = false
+        guard unsafe sqlite3_get_autocommit(pointer) == 0 else { return }
+        // What makes this fail was reported, or keeps the next transaction from beginning.
+        _ = unsafe sqlite3_exec(pointer, "ROLLBACK", nil, nil, nil)
+    }
+
+    // MARK: The whole
+
+    /// All bytes of the database, as a file holds them.
+    func serialized() throws(KeychainStoreError) -> SecretBytes {
+        var size: Int64 = 0
+        guard let bytes = unsafe sqlite3_serialize(pointer, "main", &size, 0) else { throw .sqlite(SQLITE_NOMEM) }
+        defer { unsafe sqlite3_free(bytes) }
+        return unsafe SecretBytes(UnsafeBufferPointer(start: bytes, count: Int(size)).span)
+    }
+
+    /// Makes the connection distrust its file, before the first statement that reads it (SQLite: "Defense Against The
+    /// Dark Arts"), and keeps foreign text and large allocations out of reach.
+    func distrustFile() throws(KeychainStoreError) {
+        let flags: [(Int32, Int32)] = [
+            (SQLITE_DBCONFIG_DEFENSIVE, 1), (SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0), (SQLITE_DBCONFIG_ENABLE_TRIGGER, 0),
+            (SQLITE_DBCONFIG_ENABLE_VIEW, 0), (SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0), (SQLITE_DBCONFIG_DQS_DDL, 0),
+            (SQLITE_DBCONFIG_DQS_DML, 0), (SQLITE_DBCONFIG_ENABLE_FKEY, 0),
+        ]
+        for (flag, value) in flags { try check(unsafe csqlite_set_flag(pointer, flag, value)) }
+        let limits: [(Int32, Int32)] = [
+            // Bytes of one row: the largest secret, all attributes and their frame.
+            (SQLITE_LIMIT_LENGTH, Int32(ItemLimits.secretSize + 2 * ItemLimits.attributesSize)),
+            // Bytes of one statement: ours are below 8 KiB, and a query may list many access groups.
+            (SQLITE_LIMIT_SQL_LENGTH, 65_536), (SQLITE_LIMIT_COLUMN, 64), (SQLITE_LIMIT_VDBE_OP, 100_000),
+            (SQLITE_LIMIT_ATTACHED, 0), (SQLITE_LIMIT_TRIGGER_DEPTH, 0),
+        ]
+        for (limit, value) in limits { unsafe sqlite3_limit(pointer, limit, value) }
+    }
+}
