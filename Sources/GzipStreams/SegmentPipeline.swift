@@ -1,42 +1,4 @@
 internal import ByteStreams
-internal import Dispatch
-
-/// A piece of plaintext on its way through a compressor.
-///
-/// It belongs to the thread that fills and empties it, except between `SegmentPipeline.submit` and the end of
-/// `wait()`, when it belongs to its lane. Dispatch orders the memory accesses on both sides of each handover.
-private final class Segment: @unchecked Sendable {
-    var plaintext: SecretBytes
-    var compressed: SecretBytes
-    var failure: StreamFailure?
-    let isInLane = DispatchGroup()
-
-    init(size: Int) {
-        plaintext = SecretBytes(capacity: size)
-        compressed = SecretBytes(capacity: 0)
-    }
-
-    func compress(with deflater: Deflater) {
-        do { try deflater.compress(plaintext, into: &compressed) } catch { failure = error }
-    }
-
-    func wait() {
-        isInLane.wait()
-    }
-}
-
-/// A compressor and the queue on which it works through segments, one at a time.
-///
-/// The compressor is used on the queue, or before anything was submitted to it.
-private final class Lane: @unchecked Sendable {
-    let deflater: Deflater
-    let queue: DispatchQueue
-
-    init(_ deflater: Deflater) {
-        self.deflater = deflater
-        queue = DispatchQueue(label: "kcbackup.deflate")
-    }
-}
 
 /// A ring of segments: one is being filled, the others are with the lanes, and they come back in order.
 ///
@@ -81,16 +43,13 @@ final class SegmentPipeline {
 
     /// Sends the filled segment to its lane.
     func submit() {
-        let segment = filling
-        let lane = lanes[submitted % lanes.count]
-        lane.queue.async(group: segment.isInLane) { segment.compress(with: lane.deflater) }
+        lanes[submitted % lanes.count].take(filling)
         submitted += 1
     }
 
-    /// Compresses the filled segment on this thread; only while `isUnused`.
+    /// Compresses the filled segment on this thread, so that a small stream needs no other; only while `isUnused`.
     func compressHere() {
-        precondition(isUnused, "the lanes have the compressors")
-        filling.compress(with: lanes[0].deflater)
+        lanes[0].compressHere(filling)
         submitted += 1
     }
 

@@ -1,5 +1,5 @@
 internal import Console
-internal import Foundation
+internal import Glibc
 
 /// The process: everything that is not the program itself is made here and handed down as one `World`.
 @main

@@ -1,6 +1,5 @@
 internal import Console
 internal import Cryptography
-internal import Foundation
 internal import KeychainModel
 internal import KeychainStore
 internal import LocalKeychains
@@ -34,15 +33,12 @@ struct World {
 
     /// The world of a process that was started by a person or a script.
     static func ofThisProcess() -> World {
-        let environment = ProcessInfo.processInfo.environment
-        // A folder that was removed has no name, and a relative path must not become one from the root.
-        let folder = FileManager.default.currentDirectoryPath
-        return World(
-            clock: { Timestamp(microseconds: Int64(Date().timeIntervalSince1970 * 1e6)) ?? .reference },
-            environment: environment,
-            // Where HOME is missing, as under some timers, the entry in the user database says it.
-            home: environment["HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil } ?? NSHomeDirectory(),
-            workingFolder: folder.isEmpty ? "/proc/self/cwd" : folder,
+        World(
+            clock: { Timestamp(microseconds: ProcessEnvironment.microsecondsSince1970) ?? .reference },
+            environment: ProcessEnvironment.variables,
+            home: ProcessEnvironment.home,
+            // A folder that was removed has no name, and a relative path must not become one from the root.
+            workingFolder: ProcessEnvironment.workingFolder ?? "/proc/self/cwd",
             machineIDPath: "/etc/machine-id",
             terminal: ControllingTerminal(),
             input: Descriptor.standardInput,

@@ -1,7 +1,6 @@
 internal import AgeEncryption
 internal import Console
 internal import Cryptography
-internal import Foundation
 internal import KeychainModel
 internal import KeychainStore
 internal import LocalKeychains
@@ -34,13 +33,11 @@ struct World {
     /// The world of a process that was started by a person or a timer.
     static func ofThisProcess() -> World {
         let start = ContinuousClock.now
-        let environment = ProcessInfo.processInfo.environment
         return World(
-            clock: { Timestamp(microseconds: Int64(Date().timeIntervalSince1970 * 1e6)) ?? .reference },
+            clock: { Timestamp(microseconds: ProcessEnvironment.microsecondsSince1970) ?? .reference },
             stopwatch: { ContinuousClock.now - start },
-            environment: environment,
-            // Where HOME is missing, as under some timers, the entry in the user database says it.
-            home: environment["HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil } ?? NSHomeDirectory(),
+            environment: ProcessEnvironment.variables,
+            home: ProcessEnvironment.home,
             workingFolder: nil,
             machineIDPath: "/etc/machine-id",
             terminal: ControllingTerminal(),

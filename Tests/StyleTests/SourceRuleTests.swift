@@ -13,9 +13,9 @@ struct SourceRuleTests {
             SourceFile(path: "Sources/BackupEngine/A.swift", text: "public import struct ArgumentParser.Flag")
         ),
         (.importsAreDeclared, SourceFile(path: "Sources/ByteStreams/A.swift", text: "@testable import Cryptography\n")),
-        (.noFoundationOnDataPath, SourceFile(path: "Sources/KeychainModel/A.swift", text: "import Foundation\n")),
+        (.noFoundationInPrograms, SourceFile(path: "Sources/kcbackup/A.swift", text: "import Foundation\n")),
         (
-            .noFoundationOnDataPath,
+            .noFoundationInPrograms,
             SourceFile(path: "Sources/Cryptography/A.swift", text: "import FoundationEssentials")
         ),
         (.unsafeStaysInFences, SourceFile(path: "Sources/kcbackup/A.swift", text: "let a = unsafe b()\n")),
@@ -30,7 +30,7 @@ struct SourceRuleTests {
     /// What looks like a violation and is none.
     static let innocent: [SourceFile] = [
         SourceFile(path: "Sources/Cryptography/A.swift", text: "internal import CLibCrypto\nlet a = unsafe b()\n"),
-        SourceFile(path: "Sources/BackupEngine/A.swift", text: "import Foundation\nimport KeychainStore\n"),
+        SourceFile(path: "Sources/Security/A.swift", text: "import Foundation\nimport KeychainStore\n"),
         SourceFile(path: "Sources/KeychainModel/A.swift", text: "// unsafe, /* print( */\nlet a = \"unsafe print(\"\n"),
         SourceFile(path: "Sources/KeychainModel/B.swift", text: "/* fatalError /* nested */ unsafe */ let b = 1\n"),
         SourceFile(

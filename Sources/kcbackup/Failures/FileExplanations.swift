@@ -1,6 +1,6 @@
 internal import ByteStreams
 internal import Cryptography
-internal import Foundation
+internal import Glibc
 internal import KeychainModel
 
 /// What is told about a file.
@@ -44,30 +44,34 @@ func explain(_ failure: StreamFailure, _ path: String?) -> Explanation {
 
 /// What is told about an `errno`.
 private func explainSystem(_ code: Int32, _ doing: String) -> Explanation {
-    let reason = POSIXErrorCode(rawValue: code).map { words(of: $0) } ?? "error \(code) of the operating system"
-    switch POSIXErrorCode(rawValue: code) {
-    case .EINTR where Interruption.isRequested: return explainInterruption()
-    case .EACCES, .EPERM, .EROFS:
+    let reason = words(ofSystemError: code)
+    switch code {
+    case EINTR where Interruption.isRequested: return explainInterruption()
+    case EACCES, EPERM, EROFS:
         return Explanation(.io, "\(doing): \(reason)", hint: "check who may read and write there")
-    case .ENOSPC, .EDQUOT:
+    case ENOSPC, EDQUOT:
         return Explanation(.io, "\(doing): \(reason)", hint: "make room, or choose another folder")
     default: return Explanation(.io, "\(doing): \(reason)")
     }
 }
 
 /// The reasons that people meet, in words that do not depend on the system's language.
-private func words(of code: POSIXErrorCode) -> String {
+private func words(ofSystemError code: Int32) -> String {
     switch code {
-    case .EACCES, .EPERM: "permission denied"
-    case .EROFS: "the file system is read-only"
-    case .ENOSPC: "no space is left"
-    case .EDQUOT: "the quota is used up"
-    case .EFBIG: "the file would be too large"
-    case .EIO: "input or output error"
-    case .ENAMETOOLONG: "the name is too long"
-    case .EMFILE, .ENFILE: "too many files are open"
-    case .EISDIR: "it is a folder"
-    default: "error \(code.rawValue) of the operating system"
+    case EACCES, EPERM: "permission denied"
+    case EROFS: "the file system is read-only"
+    case ENOSPC: "no space is left"
+    case EDQUOT: "the quota is used up"
+    case EFBIG: "the file would be too large"
+    case EIO: "input or output error"
+    case ENAMETOOLONG: "the name is too long"
+    case EMFILE, ENFILE: "too many files are open"
+    case EISDIR: "it is a folder"
+    case ENOMEM: "no memory is left"
+    case ENXIO, ENODEV: "the device is gone"
+    case ENOLCK: "the file system keeps no locks"
+    case ESTALE: "the file server no longer knows the file"
+    default: "error \(code) of the operating system"
     }
 }
 
