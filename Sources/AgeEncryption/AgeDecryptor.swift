@@ -13,6 +13,8 @@ public struct AgeDecryptor<Upstream: ByteSource & ~Copyable>: ByteSource, ~Copya
         case failure(StreamFailure)
     }
 
+    /// Which of the identities opened the file: its position among those that were given.
+    public let opener: Int
     private var upstream: PayloadSource<Upstream>
     private var cipher: ChunkCipher
     private var ciphertext: SecretBytes
@@ -30,7 +32,8 @@ public struct AgeDecryptor<Upstream: ByteSource & ~Copyable>: ByteSource, ~Copya
         var reader = HeaderReader(upstream)
         let header = try reader.read()
         try AgeHeader.requireLonePassphrase(header.stanzas)
-        let fileKey = try Self.fileKey(of: header, identities)
+        var opener = 0
+        let fileKey = try Self.fileKey(of: header, identities, &opener)
         try header.authenticate(fileKey: fileKey)
         var payload = reader.payload()
         let nonceStart = UInt64(header.length)
@@ -47,6 +50,7 @@ public struct AgeDecryptor<Upstream: ByteSource & ~Copyable>: ByteSource, ~Copya
             throw .stream(error)
         }
         cipher = try ChunkCipher(fileKey: fileKey, nonce: nonce.withBytes { span in span.indices.map { span[$0] } })
+        self.opener = opener
         self.upstream = payload
         start = nonceStart + UInt64(ChunkCipher.nonceSize)
         ciphertext = SecretBytes(capacity: 2 * ChunkCipher.ciphertextSize)
@@ -71,10 +75,11 @@ public struct AgeDecryptor<Upstream: ByteSource & ~Copyable>: ByteSource, ~Copya
     }
 
     private static func fileKey(
-        of header: AgeHeader, _ identities: [any Identity]
+        of header: AgeHeader, _ identities: [any Identity], _ opener: inout Int
     ) throws(AgeFailure) -> SecretBytes {
-        for identity in identities {
+        for (index, identity) in identities.enumerated() {
             guard let fileKey = try identity.unwrap(header.stanzas) else { continue }
+            opener = index
             guard fileKey.count == fileKeySize else { throw .malformedHeader("the file key has a wrong size") }
             return fileKey
         }

@@ -125,8 +125,7 @@ public struct ArchiveWriter: ~Copyable {
             try container.append(.secrets(mode), streams.secrets)
             try container.finish(signedBy: device)
             try output.synchronize()
-            let archive = try ArchiveFile(output.file)
-            try archive.proveGenuine()
+            _ = try ArchiveFile(output.file).prove()
             return FinishedArchive(output: output, header: header, contents: contents, size: try output.file.size())
         } catch {
             throw ArchiveFailure(any: error)

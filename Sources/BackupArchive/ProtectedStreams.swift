@@ -57,11 +57,10 @@ struct ProtectedSource: ByteSource, ~Copyable {
 struct ProvenSource: ByteSource, ~Copyable {
     private var slice: FileSlice
     private var hash = SHA256()
-    private let expected: SHA256Digest?
+    private let expected: SHA256Digest
     private var isOver = false
 
-    /// - Parameter expected: nil when nothing was proved yet.
-    init(_ slice: FileSlice, expected: SHA256Digest?) {
+    init(_ slice: FileSlice, expected: SHA256Digest) {
         self.slice = slice
         self.expected = expected
     }
@@ -70,7 +69,6 @@ struct ProvenSource: ByteSource, ~Copyable {
         guard !isOver else { return }
         let before = output.count
         try slice.read(into: &output)
-        guard let expected else { return }
         if output.count > before {
             hash.update(output.span.extracting(before..<output.count))
             return

@@ -23,7 +23,8 @@ public struct ArchiveOutline: Hashable, Sendable {
         header = file.header
         size = file.size
         hasPassphrase = file.hasPassphrase
-        metadataRecipients = try file.recipientKinds(ofSecrets: false)
-        secretsRecipients = try file.recipientKinds(ofSecrets: true)
+        let recipients = try file.recipients()
+        metadataRecipients = recipients.metadata
+        secretsRecipients = recipients.secrets
     }
 }

@@ -38,34 +38,32 @@ public struct LocalIdentity: Sendable {
     }
 }
 
-/// An archive whose every byte is what its device signed, together with what opens it.
+/// An opened archive together with who made it.
 public struct ProvenArchive {
-    /// The open archive.
-    public let file: ArchiveFile
-    /// What opens it; nil in an unencrypted archive, or when only the header is to be read.
-    public let key: ArchiveKey?
+    /// The archive.
+    public let opened: OpenedArchive
     /// Who made it.
     public let origin: Origin
     /// True when this device made it.
     public let isFromThisDevice: Bool
     let device: DeviceKey?
 
-    /// Proves `file` genuine and finds out who made it.
+    /// What its `kcbackup.json` says.
+    public var header: ArchiveHeader { opened.header }
+
+    /// Finds out who made `opened`.
     ///
     /// - Parameter local: nil where there is no device key yet; then no archive is from this device.
-    /// - Throws: `ArchiveFailure` (`damaged`, `stream`).
-    public init(_ file: ArchiveFile, key: ArchiveKey?, local: LocalIdentity?) throws(ArchiveFailure) {
-        let publicKey = try file.proveGenuine()
-        self.file = file
-        self.key = key
+    public init(_ opened: OpenedArchive, local: LocalIdentity?) {
+        self.opened = opened
         device = local?.device
-        isFromThisDevice = local.map { $0.device.signingPublicKey == publicKey } ?? false
+        isFromThisDevice = local.map { $0.device.signingPublicKey == opened.signer } ?? false
         origin =
             if isFromThisDevice {
                 .thisDevice
-            } else if let name = local?.trusted[file.header.device] {
+            } else if let name = local?.trusted[opened.header.device] {
                 .trustedDevice(name: name)
-            } else if key?.provesOrigin == true {
+            } else if opened.opening == .passphraseAlone {
                 .passphrase
             } else {
                 .unknown

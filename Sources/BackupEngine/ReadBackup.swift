@@ -9,7 +9,7 @@ extension ProvenArchive {
     /// - Throws: `ArchiveFailure`.
     public func verify(_ step: @escaping () -> Void = {}) throws(ArchiveFailure) -> VerifyReport {
         var visitor = VerifyingVisitor(step: step)
-        let contents = try file.readAll(key, device: isFromThisDevice ? device : nil, &visitor)
+        let contents = try opened.readAll(device: isFromThisDevice ? device : nil, &visitor)
         return VerifyReport(
             contents: contents, opened: visitor.opened, sealedElsewhere: visitor.sealedElsewhere,
             stored: visitor.stored)
@@ -20,20 +20,19 @@ extension ProvenArchive {
     /// - Parameters:
     ///   - survey: sees every item in the first pass, for counts and widths; nothing of it may be shown before the
     ///     pass has ended well.
-    /// - Returns: how much the archive holds.
-    /// - Throws: `ArchiveFailure`, and what `show` throws.
-    public func inspect(survey: (Item) -> Void, then show: (ArchiveContents, Item) throws -> Void) throws {
-        let contents = try withoutActuallyEscaping(survey) { survey in
-            var visitor = ForwardingVisitor { item in survey(item) }
-            return try file.readMetadata(key, &visitor)
-        }
+    ///   - begin: told how much the archive holds, between the passes.
+    /// - Throws: `ArchiveFailure`, and what `begin` and `show` throw.
+    public func inspect(
+        survey: (Item) -> Void, begin: (ArchiveContents) throws -> Void, show: (Item) throws -> Void
+    ) throws {
+        try begin(self.survey(survey))
         var failure: (any Error)?
         try withoutActuallyEscaping(show) { show in
             var visitor = ForwardingVisitor { item in
                 if failure != nil { return }
-                do { try show(contents, item) } catch { failure = error }
+                do { try show(item) } catch { failure = error }
             }
-            _ = try file.readMetadata(key, &visitor)
+            _ = try opened.readMetadata(&visitor)
         }
         if let failure { throw failure }
     }
@@ -41,19 +40,13 @@ extension ProvenArchive {
     /// Reads the metadata to its end and hands each item to `survey`, for counts alone.
     ///
     /// - Throws: `ArchiveFailure`.
+    ///
+    /// - Returns: how much the archive holds.
     public func survey(_ survey: (Item) -> Void) throws(ArchiveFailure) -> ArchiveContents {
-        var contents = ArchiveContents()
-        do {
-            try withoutActuallyEscaping(survey) { survey in
-                var visitor = ForwardingVisitor { item in survey(item) }
-                contents = try file.readMetadata(key, &visitor)
-            }
-        } catch let failure as ArchiveFailure {
-            throw failure
-        } catch {
-            throw .cryptography("an unforeseen failure")
+        try withoutActuallyEscaping(survey) { survey throws(ArchiveFailure) in
+            var visitor = ForwardingVisitor { item in survey(item) }
+            return try opened.readMetadata(&visitor)
         }
-        return contents
     }
 }
 

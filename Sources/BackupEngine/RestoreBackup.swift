@@ -71,7 +71,7 @@ public struct RestoreBackup {
         _ archive: ProvenArchive, options: RestoreOptions,
         verdict: @escaping @Sendable (Accessibility, ArchiveMode, Bool) -> Verdict
     ) throws(RestoreRefusal) {
-        let header = archive.file.header
+        let header = archive.header
         let refusesAll = verdict(.whenUnlocked, header.mode, archive.isFromThisDevice) != .restores
         if header.mode == .unencrypted, refusesAll { throw .unencryptedElsewhere(device: header.device) }
         if archive.origin == .unknown, options.acceptedOrigin != header.device {
@@ -94,7 +94,7 @@ public struct RestoreBackup {
         into target: some ItemTarget, observe: ((Item, RestoreAction) -> Void)? = nil
     ) throws -> RestoreReport {
         // Without this, secrets that nothing opens would look like restored ones.
-        if let keybag = archive.file.header.store?.keybag {
+        if let keybag = archive.header.store?.keybag {
             let target = target as? any StoredItemTarget
             guard target?.opensSecrets(storedUnder: keybag) == true else { throw RestoreRefusal.otherKeychain }
         }
@@ -139,14 +139,14 @@ public struct RestoreBackup {
     private func read(_ visitor: some TargetVisitor) throws -> ArchiveContents {
         var visitor = visitor
         do {
-            return try archive.file.readAll(archive.key, device: archive.device, &visitor)
+            return try archive.opened.readAll(device: archive.device, &visitor)
         } catch {
             // A failure of the target travels beside the archive's own failures.
             throw visitor.targetFailure ?? error
         }
     }
 
-    private var form: SecretForm { archive.file.header.mode == .unencrypted ? .stored : .plain }
+    private var form: SecretForm { archive.header.mode == .unencrypted ? .stored : .plain }
 }
 
 /// A visitor that works on the target, whose errors the archive knows nothing of.

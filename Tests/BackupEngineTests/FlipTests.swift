@@ -134,8 +134,9 @@ struct FlipTests {
         var forgery = try Forgery(mode == .encrypted ? genuine.encrypted : genuine.unencrypted)
         let folder = try TemporaryFolder()
         let path = try folder.write("a.kcb", try forgery.bytes())
-        let key = mode == .encrypted ? ArchiveKey(identities: [genuine.identity]) : nil
-        let archive = try ProvenArchive(ArchiveFile(path: path), key: key, local: genuine.local)
+        let proved = try ArchiveFile(path: path).prove()
+        let opened = try mode == .encrypted ? proved.open(identities: [genuine.identity]) : proved.open()
+        let archive = ProvenArchive(opened, local: genuine.local)
         // Of equal length, sound in itself, and written into the same file.
         forgery.edit("\"acct\":\"ak\"", "\"mail\"", "\"bank\"")
         try folder.overwrite("a.kcb", try forgery.bytes())

@@ -36,21 +36,21 @@ private struct Golden {
     }
 
     func open(_ name: String) throws -> ProvenArchive {
-        let file = try ArchiveFile(path: "\(Self.folder)/\(name)")
-        let key: ArchiveKey? =
+        let genuine = try ArchiveFile(path: "\(Self.folder)/\(name)").prove()
+        let opened =
             switch name {
-            case "v1-passphrase.kcb": try file.unlock(passphrase: SecretBytes(copying: Self.passphrase.utf8))
-            case "v1-recipient.kcb": ArchiveKey(identities: [identity])
-            default: nil
+            case "v1-passphrase.kcb": try genuine.open(passphrase: SecretBytes(copying: Self.passphrase.utf8))
+            case "v1-recipient.kcb": try genuine.open(identities: [identity])
+            default: try genuine.open()
             }
-        return try ProvenArchive(file, key: key, local: LocalIdentity(device: device))
+        return ProvenArchive(opened, local: LocalIdentity(device: device))
     }
 
     /// A keychain that takes what the archive holds.
     func target(for archive: ProvenArchive, in folder: TemporaryFolder) throws -> Keychain {
         let path = folder.path("target.keychain")
         let passcode = Optional(Self.passcode)
-        guard let keybag = archive.file.header.store?.keybag else {
+        guard let keybag = archive.header.store?.keybag else {
             return try Keychain.create(
                 at: path, deviceKey: device, passcode: passcode.secret, cost: Machine.cheap, now: moment(0),
                 lockWait: .seconds(60))

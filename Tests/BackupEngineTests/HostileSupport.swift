@@ -77,15 +77,18 @@ struct Genuine: Sendable {
         let target = RecordingTarget()
         func open() throws -> ProvenArchive {
             let file = try ArchiveFile(path: path)
-            var key: ArchiveKey? = ArchiveKey(identities: [identity])
-            if let passphrase { key = try file.unlock(passphrase: SecretBytes(copying: passphrase.utf8)) }
-            return try ProvenArchive(file, key: file.header.mode == .encrypted ? key : nil, local: local)
+            let genuine = try file.prove()
+            if file.header.mode == .unencrypted { return try ProvenArchive(genuine.open(), local: local) }
+            guard let passphrase else {
+                return try ProvenArchive(genuine.open(identities: [identity]), local: local)
+            }
+            return try ProvenArchive(genuine.open(passphrase: SecretBytes(copying: passphrase.utf8)), local: local)
         }
         let verifying = failure { _ = try open().verify() }
         let restoring = failure {
             let archive = try open()
             var options = RestoreOptions()
-            if acceptingOrigin { options.acceptedOrigin = archive.file.header.device }
+            if acceptingOrigin { options.acceptedOrigin = archive.header.device }
             _ = try RestoreBackup(archive, options: options).run(into: target)
         }
         if let archiveFailure = restoring as? ArchiveFailure {

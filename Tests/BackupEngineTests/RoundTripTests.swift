@@ -50,7 +50,7 @@ struct RoundTripTests {
 
     private func contents(_ archive: ProvenArchive) throws -> CollectingVisitor {
         var visitor = CollectingVisitor()
-        _ = try archive.file.readAll(archive.key, device: archive.device, &visitor)
+        _ = try archive.opened.readAll(device: archive.device, &visitor)
         return visitor
     }
 

@@ -107,7 +107,7 @@ struct RuleTests {
         #expect(throws: RestoreRefusal.otherKeychain) { try machine.restore(archive, into: other) }
         #expect(try machine.folder.read("other.keychain") == before)
 
-        let keybag = try Keybag(text: Array(try #require(archive.file.header.store).keybag.utf8).span)
+        let keybag = try Keybag(text: Array(try #require(archive.header.store).keybag.utf8).span)
         let adopting = try Keychain.create(
             at: machine.folder.path("new.keychain"), adopting: keybag, deviceKey: machine.device, now: moment(300),
             lockWait: .seconds(60), minimumCost: Machine.cheap)

@@ -60,10 +60,16 @@ final class Machine: Sendable {
     func open(
         _ path: String, with identity: X25519Identity? = nil, passphrase: String? = nil
     ) throws -> ProvenArchive {
-        let file = try ArchiveFile(path: path)
-        var key = identity.map { ArchiveKey(identities: [$0]) }
-        if let passphrase { key = try file.unlock(passphrase: SecretBytes(copying: passphrase.utf8)) }
-        return try ProvenArchive(file, key: key, local: local)
+        let genuine = try ArchiveFile(path: path).prove()
+        let opened =
+            if let passphrase {
+                try genuine.open(passphrase: SecretBytes(copying: passphrase.utf8))
+            } else if let identity {
+                try genuine.open(identities: [identity])
+            } else {
+                try genuine.open()
+            }
+        return ProvenArchive(opened, local: local)
     }
 
     /// Restores and accepts whoever made the archive, unless the test says otherwise.
@@ -72,7 +78,7 @@ final class Machine: Sendable {
         _ archive: ProvenArchive, into keychain: Keychain, _ change: (inout RestoreOptions) -> Void = { _ in }
     ) throws -> RestoreReport {
         var options = RestoreOptions()
-        options.acceptedOrigin = archive.file.header.device
+        options.acceptedOrigin = archive.header.device
         change(&options)
         return try RestoreBackup(archive, options: options).run(into: keychain)
     }

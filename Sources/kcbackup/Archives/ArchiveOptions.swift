@@ -43,21 +43,23 @@ struct ArchiveOptions: ParsableArguments {
     func prove(_ file: ArchiveFile, in session: Session) throws -> ProvenArchive {
         let local = try LocalDevice(session.world).identity()
         // Before anybody types a passphrase: what is cut short or altered opens with none.
-        try file.proveGenuine()
-        return try ProvenArchive(file, key: key(of: file, in: session), local: local)
+        return ProvenArchive(try open(file.prove(), in: session), local: local)
     }
 
-    private func key(of file: ArchiveFile, in session: Session) throws -> ArchiveKey? {
-        guard file.header.mode == .encrypted else { return nil }
+    /// The passphrase goes first: who opens an archive with it is told who made it only if no other key was used.
+    private func open(_ genuine: GenuineArchive, in session: Session) throws -> OpenedArchive {
+        guard genuine.header.mode == .encrypted else { return try genuine.open() }
+        let asks = identity.isEmpty && genuine.hasPassphrase && session.world.terminal.isAttended
+        if passphrase != nil || asks {
+            if !identity.isEmpty { session.warn("the passphrase opens the archive: no identity is used") }
+            let secret = try session.secrets.existing(
+                WantedSecret(what: "passphrase of \(quoted(archive))", flag: .passphrase, source: passphrase))
+            return try genuine.open(passphrase: secret)
+        }
+        if identity.isEmpty { return try genuine.open() }
         var identities: [any Identity] = []
         for path in identity { identities += try self.identities(in: path, session) }
-        let asks = identities.isEmpty && file.hasPassphrase && session.world.terminal.isAttended
-        guard passphrase != nil || asks else {
-            return identities.isEmpty ? nil : ArchiveKey(identities: identities)
-        }
-        let secret = try session.secrets.existing(
-            WantedSecret(what: "passphrase of \(quoted(archive))", flag: .passphrase, source: passphrase))
-        return try file.unlock(passphrase: secret).adding(identities)
+        return try genuine.open(identities: identities)
     }
 
     /// The identities of a file, which may itself be encrypted with a passphrase.

@@ -35,25 +35,18 @@ final class InspectListing {
     func print() throws {
         let table = StreamedTable(InspectColumns.all, width: session.tableWidth)
         let progress = Progress("reading items", in: session)
-        var isFirst = true
         try proven.inspect { item in
             progress.step()
             guard filter.matches(item) else { return }
             summary.add(item, verdict(item))
             if !session.style.isJSON { table.measure(InspectColumns.cells(item, verdict(item))) }
-        } then: { contents, item in
-            if isFirst {
-                isFirst = false
-                progress.finish()
-                try begin(contents, table)
-            }
+        } begin: { contents in
+            progress.finish()
+            try begin(contents, table)
+        } show: { item in
             guard filter.matches(item) else { return }
             try show(item, table)
         }
-        // An archive without items has no row that would have begun the list.
-        let contents = summary.contents ?? ArchiveContents()
-        progress.finish()
-        if isFirst { try begin(contents, table) }
         try end()
     }
 
