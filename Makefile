@@ -12,6 +12,8 @@ BINARIES := $(PROGRAM) bin/security
 MANUAL := share/man/man1/kcbackup.1
 COMPLETIONS := share/bash-completion/completions/kcbackup share/zsh/site-functions/_kcbackup \
 	share/fish/vendor_completions.d/kcbackup.fish
+# Installed as it is.
+RECOVERY := share/kcbackup/recover.sh
 SOURCES := Package.swift $(shell find Sources -type f)
 
 .PHONY: help build test demo install uninstall format clean packages-build packages-test
@@ -45,9 +47,10 @@ install: build
 	for file in $(MANUAL) $(COMPLETIONS); do \
 		install -D -m 644 $(STAGE)/$$file $(DESTDIR)$(PREFIX)/$$file || exit 1; \
 	done
+	install -D -m 755 docs/recover.sh $(DESTDIR)$(PREFIX)/$(RECOVERY)
 
 uninstall:
-	rm -f $(addprefix $(DESTDIR)$(PREFIX)/,$(BINARIES) $(MANUAL) $(COMPLETIONS))
+	rm -f $(addprefix $(DESTDIR)$(PREFIX)/,$(BINARIES) $(MANUAL) $(COMPLETIONS) $(RECOVERY))
 
 format:
 	swift format --in-place --recursive Sources Tests Package.swift

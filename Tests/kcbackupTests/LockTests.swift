@@ -7,7 +7,7 @@ import Testing
 
 @Suite("A keychain that locks, from the command line")
 struct LockTests {
-    private let home: TestHome
+    fileprivate let home: TestHome
 
     init() throws {
         home = try TestHome()
@@ -102,5 +102,41 @@ struct LockTests {
         #expect(home.run(["keychain", "create", "fourth", "--suggest"], terminal: terminal).status == .ok)
         #expect(terminal.asked.first?.contains(/: [0-9a-z]{4}(-[0-9a-z]{4}){3}\n/) == true)
         #expect(home.run("keychain create fifth --suggest").status == .usage)
+    }
+}
+
+extension LockTests {
+    @Test("A weak passphrase is warned of before it is typed again, and one that is made up is not judged")
+    func passphraseStrength() throws {
+        let weak = "warning: passphrase strength 0 of 4: "
+        try home.write("weak", "password\n")
+        let unattended = home.run("create -o a.kcb --passphrase file:weak --passcode file:passcode")
+        #expect(unattended.status == .ok)
+        #expect(unattended.messages.contains(weak))
+        #expect(unattended.messages.split(separator: "\n").count == 1)
+
+        // The second entry never comes: the warning was there by then.
+        let terminal = ScriptedTerminal(answers: ["1"])
+        let typed = home.run(
+            "create -o b.kcb --passcode file:passcode".split(separator: " ").map(String.init), terminal: terminal)
+        #expect(typed.status == .usage)
+        #expect(typed.messages.contains(weak))
+
+        let empty = ScriptedTerminal(answers: [""])
+        let madeUp = home.run(
+            "create -o c.kcb --passcode file:passcode".split(separator: " ").map(String.init), terminal: empty)
+        #expect(madeUp.status == .ok)
+        #expect(!madeUp.messages.contains("strength"))
+
+        let strong = home.run("create -o d.kcb --passphrase file:passcode --passcode file:passcode")
+        #expect(strong.status == .ok)
+        #expect(strong.messages == "")
+    }
+
+    @Test("A weak passcode is warned of before it is typed again")
+    func passcodeIsJudgedFirst() {
+        let typed = home.run(["keychain", "create", "sixth"], terminal: ScriptedTerminal(answers: ["password"]))
+        #expect(typed.status == .usage)
+        #expect(typed.messages.contains("warning: passcode strength 0 of 4: "))
     }
 }

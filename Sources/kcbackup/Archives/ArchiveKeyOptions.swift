@@ -58,14 +58,17 @@ struct ArchiveKeyOptions: ParsableArguments {
 
     /// Adds the passphrase where one is given, or needed because nothing else opens the archive.
     ///
+    /// - Parameter keychain: its name, which is a bad passphrase.
     /// - Throws: what asking throws, `ArchiveFailure`, `CryptographyFailure`.
-    func addPassphrase(to protection: inout ArchiveProtection, in session: Session) throws {
+    func addPassphrase(
+        to protection: inout ArchiveProtection, of keychain: String, in session: Session
+    ) throws {
         guard passphrase != nil || !protection.isComplete else { return }
         let wanted = WantedSecret(
             what: "passphrase of the archive", note: "empty to have one made up", flag: .passphrase,
             source: passphrase)
         guard let cost = session.world.costs.passphrase else { return }
-        if let secret = try session.secrets.new(wanted) {
+        if let secret = try session.secrets.new(wanted, judge: { session.judge(passphrase: $0, of: keychain) }) {
             try protection.addPassphrase(secret, cost: cost)
             return
         }

@@ -72,7 +72,8 @@ struct RestoreTarget {
     private func newPasscode() throws -> SecretBytes? {
         let passcode = try session.secrets.new(
             WantedSecret(
-                what: passcodeWords(local.name), note: "empty for none", flag: .passcode, source: options.passcode))
+                what: passcodeWords(local.name), note: "empty for none", flag: .passcode, source: options.passcode),
+            judge: { _ = session.judge($0, of: local.name) })
         if passcode == nil { session.warn("the new keychain has no passcode: this device alone opens it") }
         return passcode
     }

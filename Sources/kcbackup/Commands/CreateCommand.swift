@@ -55,7 +55,7 @@ struct CreateCommand: Verb {
         var protection = try keys.recipients(in: session)
         if mode == .encrypted {
             try keychain.unlock(open, in: session)
-            try keys.addPassphrase(to: &protection, in: session)
+            try keys.addPassphrase(to: &protection, of: local.name, in: session)
         }
         let (folder, name) = Path.split(session.world.resolve(path))
         let progress = Progress("archiving items", in: session)

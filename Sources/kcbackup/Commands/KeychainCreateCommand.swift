@@ -45,11 +45,15 @@ struct KeychainCreateCommand: Verb {
         // Looked at before anybody types a passcode; the creation itself looks again.
         if Path.exists(local.path) { throw KeychainStoreError.exists(local.path) }
         if suggest { try session.suggestPasscode() }
-        let secret = noPasscode ? nil : try newPasscode(local.name, in: session)
         var strength: PasscodeStrength?
-        switch secret {
-        case .some(let secret): strength = session.judge(secret, of: local.name)
-        case .none:
+        let secret =
+            noPasscode
+            ? nil
+            : try session.secrets.new(
+                WantedSecret(
+                    what: passcodeWords(local.name), note: "empty for none", flag: .passcode, source: passcode),
+                judge: { strength = session.judge($0, of: local.name) })
+        if secret == nil {
             session.warn(
                 "without a passcode, whoever can use your account on this device can read this keychain; "
                     + "WhenPasscodeSetThisDeviceOnly items are refused")
@@ -71,11 +75,6 @@ struct KeychainCreateCommand: Verb {
             try session.result(.passcodeSet(.keychain(local, found), strength), [])
         }
         return .ok
-    }
-
-    private func newPasscode(_ name: String, in session: Session) throws -> SecretBytes? {
-        try session.secrets.new(
-            WantedSecret(what: passcodeWords(name), note: "empty for none", flag: .passcode, source: passcode))
     }
 }
 

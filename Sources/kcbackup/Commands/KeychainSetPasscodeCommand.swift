@@ -58,16 +58,14 @@ struct KeychainSetPasscodeCommand: Verb {
         let unlocked = session.world.unlocked
         try unlocked.unlock(keychain, passcode: current, now: session.now, keepsSession: false)
         if suggest { try session.suggestPasscode() }
+        var strength: PasscodeStrength?
         let new: SecretBytes? =
             noPasscode
             ? nil
             : try session.secrets.new(
-                WantedSecret(what: words, note: "empty for none", flag: .newPasscode, source: newPasscode))
-        var strength: PasscodeStrength?
-        switch new {
-        case .some(let new): strength = session.judge(new, of: local.name)
-        case .none: try confirmRemoval(keychain, in: session)
-        }
+                WantedSecret(what: words, note: "empty for none", flag: .newPasscode, source: newPasscode),
+                judge: { strength = session.judge($0, of: local.name) })
+        if new == nil { try confirmRemoval(keychain, in: session) }
         try unlocked.setPasscode(
             keychain, current: current, new: new, cost: session.world.costs.passcode, now: session.now)
         session.note(keychain.hasPasscode ? "passcode set" : "keychain \(quoted(local.name)) has no passcode now")

@@ -5,9 +5,18 @@ internal import PasscodeStrength
 extension Session {
     /// Says how hard a new passcode is to guess; a weak one is warned of, and taken.
     func judge(_ passcode: borrowing SecretBytes, of keychain: String) -> PasscodeStrength {
-        let words = [keychain, world.environment["USER"], world.environment["LOGNAME"]].compactMap { $0 }
-        let strength = PasscodeStrength(judging: passcode, knowing: words)
-        let grade = "passcode strength \(strength.score) of 4"
+        judge(passcode, "passcode", knowing: [keychain])
+    }
+
+    /// Says how hard the passphrase of a new archive is to guess; a weak one is warned of, and taken.
+    func judge(passphrase: borrowing SecretBytes, of keychain: String) {
+        _ = judge(passphrase, "passphrase", knowing: [keychain])
+    }
+
+    private func judge(_ secret: borrowing SecretBytes, _ kind: String, knowing names: [String]) -> PasscodeStrength {
+        let words = names + [world.environment["USER"], world.environment["LOGNAME"]].compactMap { $0 }
+        let strength = PasscodeStrength(judging: secret, knowing: words)
+        let grade = "\(kind) strength \(strength.score) of 4"
         if strength.score < Self.strongEnough {
             warn("\(grade): \(strength.reason); guessing it takes about \(strength.crackTime)")
         } else {

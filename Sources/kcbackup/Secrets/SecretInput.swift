@@ -11,8 +11,14 @@ protocol SecretInput {
 
     /// Reads a secret that is being set, twice if a person types it; nil when the person typed nothing.
     ///
+    /// - Parameter judge: is shown the secret once, before a person types it again.
     /// - Throws: `SecretProblem`, `TerminalFailure`, `FileFailure`, `StreamFailure`.
-    func new(_ wanted: WantedSecret) throws -> SecretBytes?
+    func new(_ wanted: WantedSecret, judge: (borrowing SecretBytes) -> Void) throws -> SecretBytes?
+}
+
+extension SecretInput {
+    /// Reads a secret that is being set and that nobody judges.
+    func new(_ wanted: WantedSecret) throws -> SecretBytes? { try new(wanted, judge: { _ in }) }
 }
 
 /// What a secret is for.
@@ -44,11 +50,16 @@ struct SourcedSecretInput: SecretInput {
         return try sourced(wanted)
     }
 
-    func new(_ wanted: WantedSecret) throws -> SecretBytes? {
-        guard try asksPerson(wanted) else { return try sourced(wanted) }
+    func new(_ wanted: WantedSecret, judge: (borrowing SecretBytes) -> Void) throws -> SecretBytes? {
+        guard try asksPerson(wanted) else {
+            let secret = try sourced(wanted)
+            judge(secret)
+            return secret
+        }
         let secret = try world.terminal.readSecret(
             "Enter the new \(wanted.what)\(wanted.note.isEmpty ? "" : " (\(wanted.note))"): ")
         if secret.isEmpty, !wanted.isContent { return nil }
+        judge(secret)
         let again = try world.terminal.readSecret("Enter it again: ")
         guard constantTimeEqual(secret, again) else { throw SecretProblem.differ(what: wanted.what) }
         return try checked(secret, wanted)

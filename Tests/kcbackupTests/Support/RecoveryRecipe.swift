@@ -1,11 +1,14 @@
 import Foundation
 import TestSupport
+import Testing
 
-/// The recovery script of the README, as somebody runs it years later: in an empty folder, with Debian's tools alone.
+/// The recovery script, as somebody runs it years later: in an empty folder, with Debian's tools alone.
 enum RecoveryRecipe {
     /// What the script runs, and `script` (of util-linux), which plays the terminal that age asks for a passphrase.
     static let tools = [
-        "age", "base64", "bash", "head", "jq", "mkdir", "script", "sha256sum", "ssh-keygen", "tail", "tar", "zcat",
+        "age", "base32", "base64", "basenc", "bash", "cmp", "gzip", "jq", "perl", "script", "sed", "sha256sum",
+        "ssh-keygen",
+        "tar",
     ]
 
     /// The tools that are not installed here.
@@ -14,18 +17,8 @@ enum RecoveryRecipe {
     /// Why the tests of the script do not run, where they do not.
     static let skipped = "the recovery script was not run, for want of \(missing.joined(separator: ", "))"
 
-    struct NotInTheReadme: Error {}
-
-    /// The block behind the mark in the README, word for word.
-    static func text() throws -> String {
-        let readme = URL(filePath: #filePath).appending(path: "../../../../README.md").standardizedFileURL
-        let text = try String(contentsOf: readme, encoding: .utf8)
-        let opening = "<!-- recipe:recover -->\n```bash\n"
-        guard let start = text.range(of: opening), text.components(separatedBy: opening).count == 2,
-            let end = text[start.upperBound...].range(of: "\n```\n")
-        else { throw NotInTheReadme() }
-        return text[start.upperBound..<end.lowerBound] + "\n"
-    }
+    /// The script as it is shipped.
+    static let path = URL(filePath: #filePath).appending(path: "../../../../docs/recover.sh").standardizedFileURL.path
 
     /// Runs the script on `archive` in a new folder.
     ///
@@ -36,18 +29,17 @@ enum RecoveryRecipe {
         on archive: String, identity: String? = nil, signers: String? = nil, device: String? = nil, typed: String? = nil
     ) throws -> Recovered {
         let folder = try TemporaryFolder()
-        try folder.write("recover.sh", Array(text().utf8))
         var environment = ["PATH": ProcessInfo.processInfo.environment["PATH"] ?? "", "ARCHIVE": archive]
         environment["IDENTITY"] = identity
         environment["ALLOWED_SIGNERS"] = signers
         environment["DEVICE"] = device
         guard let typed else {
-            let outcome = try ExternalProgram.run("bash", ["recover.sh"], environment: environment, in: folder.path)
+            let outcome = try ExternalProgram.run("bash", [path], environment: environment, in: folder.path)
             return Recovered(folder: folder, status: outcome.status, output: outcome.text, errors: outcome.errorText)
         }
         // The terminal is there for age alone: what goes through it gets colours, and may end early.
         let outcome = try ExternalProgram.run(
-            "script", ["-qec", "bash recover.sh >output 2>errors", "/dev/null"], input: Array(typed.utf8),
+            "script", ["-qec", "bash '\(path)' >output 2>errors", "/dev/null"], input: Array(typed.utf8),
             environment: environment, in: folder.path)
         let output = String(decoding: try folder.read("output"), as: UTF8.self)
         let errors = String(decoding: try folder.read("errors"), as: UTF8.self)
@@ -78,10 +70,11 @@ struct Recovered {
             .split(separator: "\n").map { $0.components(separatedBy: "\t") }
     }
 
-    /// The counts that the script prints last.
-    func counts() throws -> [String: Any] {
-        let line = output.split(separator: "\n").last ?? ""
-        return try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any] ?? [:]
+    /// The numbers behind the words of the summary.
+    func count(_ words: String) throws -> Int {
+        let pattern = try Regex("\\b([0-9]+) \(words)", as: (Substring, Substring).self)
+        let match = try #require(try pattern.firstMatch(in: output), "\(output)")
+        return try #require(Int(match.1))
     }
 }
 

@@ -1,0 +1,229 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import kcbackup
+
+/// One thing that is wrong in a forged archive, and what the script must say of it.
+struct RecoveryAttack: Sendable, CustomTestStringConvertible {
+    let testDescription: String
+    let message: String
+    let change: RecoveryForger.Change
+
+    init(
+        _ name: String, _ message: String, lines: String = ":", members: String = ":", container: String = ":"
+    ) {
+        testDescription = name
+        self.message = message
+        change = RecoveryForger.Change(lines: lines, members: members, container: container)
+    }
+
+    // Line 2 of each stream is the first item, a password.
+    static let all: [RecoveryAttack] = [
+        .init(
+            "a secret with a line feed and a path", "a line of the secrets is not as expected",
+            lines: #"sed -i '2s|"secret":"[^"]*"|"secret":"QUJD\\n'$PWD'/../escaped QUJD"|' secrets"#),
+        .init(
+            "a UUID with a line feed at its end", "a line of the metadata is not as expected",
+            lines: #"sed -i '2s/"uuid":"\([^"]*\)"/"uuid":"\1\\n"/' metadata secrets"#),
+        .init(
+            "a path for a UUID", "a line of the metadata is not as expected",
+            lines: #"sed -i '2s|"uuid":"[^"]*"|"uuid":"../../../../../../../../../tmp/xx"|' metadata secrets"#),
+        .init(
+            "a UUID in capitals", "a line of the metadata is not as expected",
+            lines: #"sed -i '2s/"uuid":"[^"]*"/"uuid":"5A3B1E00-0000-4000-8000-000000000001"/' metadata secrets"#),
+        .init(
+            "two items of one UUID", "two items have the UUID",
+            lines: #"sed -i '2,3s/"uuid":"[^"]*"/"uuid":"5a3b1e00-0000-4000-8000-000000000099"/' metadata secrets"#),
+        .init(
+            "base 64 that is not canonical", "a secret is not base 64",
+            lines: #"""
+                sed -i '2s/"size":[0-9]*/"size":1/' metadata
+                sed -i '2s/"secret":"[^"]*"/"secret":"QR=="/' secrets
+                """#),
+        .init(
+            "base 64 in two pieces", "a secret is not base 64",
+            lines: #"""
+                sed -i '2s/"size":[0-9]*/"size":2/' metadata
+                sed -i '2s/"secret":"[^"]*"/"secret":"QQ==QQ=="/' secrets
+                """#),
+        .init(
+            "a secret of another size", "does not have the size",
+            lines: #"sed -i '2s/"size":[0-9]*/"size":1/' metadata"#),
+        .init(
+            "a secret left out", "is not of the kind", lines: #"sed -i '2s/,"secret":"[^"]*"//' secrets"#),
+        .init(
+            "a sealed secret passed off as one that travels", "is not of the kind",
+            lines: #"sed -i 's/"travels":"this-device"/"travels":"any-device"/' metadata"#),
+        .init(
+            "the secrets of two items exchanged", "the streams list different items",
+            lines: "sed -i '2{h;d};3G' secrets"),
+        .init("an item removed", "the last lines count", lines: "sed -i 2d metadata secrets"),
+        .init(
+            "fewer items stated", "the last lines count",
+            lines: #"sed -i '$s/"items":{"genp":[0-9]*/"items":{"genp":1/' metadata secrets"#),
+        .init(
+            "complete, with a damaged item", "contradict themselves",
+            lines: #"sed -i '$s/"damaged":0/"damaged":1/' metadata secrets"#),
+        .init(
+            "other counts in each stream", "the two last lines differ",
+            lines: #"sed -i '$s/"omitted":[0-9]*/"omitted":9/' metadata"#),
+        .init("a line behind the last one", "does not fit", lines: "printf '{}\\n' >> metadata"),
+        .init(
+            "the hash of another header", "does not fit the secrets or the header",
+            lines: "header=$(printf '%064d' 0)"),
+        .init(
+            "streams of another archive ID", "the metadata belongs to another archive",
+            lines: #"sed -i '1s/"archive":"[^"]*"/"archive":"'$(printf '%064d' 0)'"/' metadata"#),
+        .init(
+            "a header that says unencrypted", "the header is not that of an encrypted archive",
+            lines: "sed -i s/encrypted/unencrypted/ kcbackup.json"),
+        .init(
+            "a header of another device", "signed it",
+            lines: "sed -i s/$device/KC-AAAA-AAAA-AAAA-AAAA-AAAA/ kcbackup.json"),
+        .init(
+            "checksums that leave a stream out", "the checksums do not fit",
+            members: "members='kcbackup.json metadata.jsonl.gz.age'",
+            container: "members=$(echo $members | "
+                + "sed 's/metadata.jsonl.gz.age/& secrets.jsonl.gz.age/')"),
+        .init(
+            "checksums of one file more", "the checksums do not fit",
+            members: "members=\"$members metadata\"", container: "members=$(echo $members | sed 's/ metadata / /')"),
+        .init(
+            "another member", "its members are not as expected", container: #"members="$members metadata""#),
+        .init(
+            "a member twice", "its members are not as expected",
+            container: #"members="$members kcbackup.json"; options=--hard-dereference"#),
+        .init(
+            "members in another order", "its members are not as expected",
+            container: "members=$(echo $members | tr ' ' '\\n' | sort -r)"),
+        .init(
+            "a member with an absolute path", "its members are not as expected",
+            container: #"members="$members $PWD/metadata"; options=-P"#),
+        .init(
+            "a member above the folder", "its members are not as expected",
+            container: #"touch ../escaped; members="$members ../escaped"; options=-P"#),
+        .init(
+            "a symbolic link for a member", "not a private file",
+            container: "mv secrets.jsonl.gz.age ../elsewhere; ln -s ../elsewhere secrets.jsonl.gz.age"),
+        .init(
+            "a hard link for a member", "not a private file",
+            container: "rm secrets.jsonl.gz.age; ln metadata.jsonl.gz.age secrets.jsonl.gz.age"),
+        .init(
+            "a folder for a member", "its members are not as expected",
+            container: "rm secrets.jsonl.gz.age; mkdir secrets.jsonl.gz.age; options=--no-recursion"),
+    ]
+}
+
+@Suite(
+    "Recovery without kcbackup, of forged archives",
+    .enabled(if: RecoveryRecipe.missing.isEmpty, Comment(rawValue: RecoveryRecipe.skipped)))
+struct RecoveryAttackTests {
+    private let home: TestHome
+    private let recipient: String
+
+    init() throws {
+        home = try TestHome()
+        try home.write("keychain.jsonl", try NumberedSamples().text)
+        try home.write("passcode", "0000 passcode\n")
+        for line in [
+            "keychain create --passcode file:passcode", "item import keychain.jsonl --passcode file:passcode",
+            "keygen -o key.txt",
+        ] {
+            let outcome = home.run(line)
+            try #require(outcome.status == .ok, "\(outcome.messages)")
+        }
+        let text = String(decoding: try home.folder.read("work/key.txt"), as: UTF8.self)
+        recipient = String(try #require(text.firstMatch(of: /# public key: (age1\w+)/)).1)
+        try create("laptop.kcb", "-r \(recipient)")
+    }
+
+    private func create(_ name: String, _ options: String) throws {
+        let outcome = home.run("create -o \(name) --passcode file:passcode \(options)")
+        try #require(outcome.status == .ok, "\(outcome.messages)")
+    }
+
+    private func forge(_ change: RecoveryForger.Change, of archive: String = "laptop.kcb") throws -> String {
+        let forger = RecoveryForger(folder: home.folder)
+        return try forger.forge(home.path(archive), key: home.path("key.txt"), recipient: recipient, change)
+    }
+
+    private func expectRefusal(
+        _ recovered: Recovered, _ message: String, sourceLocation: SourceLocation = #_sourceLocation
+    ) throws {
+        #expect(recovered.status == 1, sourceLocation: sourceLocation)
+        #expect(recovered.errors.contains(message), "\(recovered.errors)", sourceLocation: sourceLocation)
+        #expect(try recovered.folder.list().filter { $0.hasPrefix("recovered") } == [], sourceLocation: sourceLocation)
+    }
+
+    @Test("A forged archive with nothing wrong in it is opened, so that what is refused is refused for its fault")
+    func control() throws {
+        let recovered = try RecoveryRecipe.run(on: forge(.init()), identity: home.path("key.txt"))
+        #expect(recovered.status == 0, "\(recovered.errors)")
+        #expect(recovered.errors.contains("may be forged"))
+    }
+
+    @Test("A forged archive is refused and writes no file", arguments: RecoveryAttack.all)
+    func attack(_ attack: RecoveryAttack) throws {
+        let forged = try forge(attack.change)
+        let before = try home.folder.list()
+        try expectRefusal(RecoveryRecipe.run(on: forged, identity: home.path("key.txt")), attack.message)
+        #expect(try home.folder.list() == before)
+    }
+
+    @Test(
+        "Members of two archives, put together under a new signature, are refused", arguments: ["metadata", "secrets"])
+    func splice(stream: String) throws {
+        try create("other.kcb", "-r \(recipient)")
+        let forged = try forge(
+            .init(members: "tar -xf '\(home.path("other.kcb"))' \(stream).jsonl.gz.age"))
+        try expectRefusal(
+            RecoveryRecipe.run(on: forged, identity: home.path("key.txt")),
+            stream == "metadata" ? "the metadata belongs to another archive" : "the secrets belong to another archive")
+    }
+
+    @Test(
+        "A genuine unencrypted archive with foreign encrypted streams added, or in place of its own, is refused",
+        arguments: [("", "is unencrypted"), ("rm *.jsonl.gz", "the checksums do not fit")])
+    func foreignStreamsUnderAGenuineSignature(change: String, message: String) throws {
+        try create("here.kcb", "--unencrypted")
+        let script = """
+            set -e
+            mkdir parts && cd parts
+            tar -xf ../here.kcb && tar -xf ../laptop.kcb metadata.jsonl.gz.age secrets.jsonl.gz.age
+            \(change)
+            tar -cf ../mixed.kcb --mode=600 kcbackup.json $(ls *.gz) *.age SHA256SUMS SHA256SUMS.sig
+            """
+        let outcome = try ExternalProgram.run("bash", ["-c", script], in: home.path(""))
+        try #require(outcome.status == 0 || change != "", "\(outcome.errorText)")
+        let recovered = try RecoveryRecipe.run(on: home.path("mixed.kcb"), identity: home.path("key.txt"))
+        try expectRefusal(recovered, message)
+    }
+
+    @Test("An identity that no passphrase locks, or of another archive, is not taken for the passphrase's")
+    func identityWithoutPassphrase() throws {
+        try home.write("passphrase", "horse\n")
+        try create("locked.kcb", "-r \(recipient) --passphrase file:passphrase")
+        let open = try forge(.init(members: "cp '\(home.path("key.txt"))' identity.age"), of: "locked.kcb")
+        try expectRefusal(RecoveryRecipe.run(on: open), "is not locked with a passphrase")
+    }
+
+    @Test("An archive of another device than the one named is refused")
+    func otherDevice() throws {
+        let recovered = try RecoveryRecipe.run(
+            on: home.path("laptop.kcb"), identity: home.path("key.txt"), device: "KC-AAAA-AAAA-AAAA-AAAA-AAAA")
+        try expectRefusal(recovered, "and not by KC-AAAA")
+    }
+
+    @Test("Names that a terminal would obey are spelled out in the table")
+    func namesAreSpelledOut() throws {
+        let recovered = try RecoveryRecipe.run(on: home.path("laptop.kcb"), identity: home.path("key.txt"))
+        let table = String(decoding: try recovered.folder.read("recovered/table.tsv"), as: UTF8.self)
+        #expect(table.contains("ad\\x{200b}a"))
+        #expect(
+            !table.unicodeScalars.contains {
+                $0.properties.generalCategory == .control && !"\t\n".unicodeScalars.contains($0)
+            })
+        #expect(!table.unicodeScalars.contains { $0.properties.generalCategory == .format })
+    }
+}
