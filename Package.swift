@@ -127,7 +127,7 @@ let package = Package(
         tests("PasscodeStrength"),
         tests("KeychainModel"),
         tests("CertificateItems", ["ByteStreams", "Cryptography", "KeychainModel"]),
-        tests("KeychainStore", ["KernelKeyring"]),
+        tests("KeychainStore", ["KernelKeyring"], exclude: ["Keychains"]),
         tests("LocalKeychains", ["ByteStreams", "DeviceIdentity", "KeychainModel", "KeychainStore"]),
         tests(
             "Security",

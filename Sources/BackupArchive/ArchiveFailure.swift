@@ -16,6 +16,10 @@ public enum ArchiveFailure: Error, Hashable, Sendable {
     /// The archive has no member that a passphrase opens.
     case noPassphraseSet
     case wrongPassphrase
+    /// Another passcode was set when the unencrypted archive was made.
+    case wrongPasscode
+    /// It takes the passcode of the archive's time to open its secrets here.
+    case passcodeNeeded
     /// None of the given identities opens the stream; the kinds of its recipients.
     case noMatchingIdentity([String])
     /// Neither passphrase nor identity was given.

@@ -11,8 +11,12 @@ public enum SecretState: Hashable, Sendable {
     case open
     /// It was sealed by another device, and no key of ours opens it.
     case sealedElsewhere
-    /// It is as the keychain file of the archive stored it.
+    /// It is as the keychain file of the archive stored it, and was not opened.
     case stored
+    /// It is as the keychain file stored it, and its seal was opened and is whole.
+    case storedWhole
+    /// The keychain file stored it with a broken seal, and nothing of it is here.
+    case broken
     /// Only the metadata stream is being read.
     case notRead
 }
@@ -21,7 +25,7 @@ public enum SecretState: Hashable, Sendable {
 public protocol RecordVisitor {
     /// Takes one item; `line` and `secret` are lent for the time of the call.
     ///
-    /// `secret` holds what `state` says, and nothing where that is `absent` or `notRead`.
+    /// `secret` holds what `state` says, and nothing where that is `absent`, `broken` or `notRead`.
     mutating func take(
         _ item: Item, line: borrowing Span<UInt8>, secret: borrowing SecretBytes, state: SecretState
     ) throws(ArchiveFailure)

@@ -25,21 +25,24 @@ public struct CreateBackup {
     /// Archives the items of `source` as `name` in `folder`.
     ///
     /// - Parameters:
-    ///   - keychain: store ID and keybag of the source, for an unencrypted archive.
+    ///   - keychain: store ID and keybag of the source, for an unencrypted archive; asked after the visit, since only
+    ///     then are they those of the state that was visited.
     ///   - step: called once an item.
     /// - Throws: `ArchiveFailure`, `FileFailure` (`exists`), and what the source throws; nothing has a name then.
     public func run(
-        _ source: some ItemSource, keychain: (storeID: [UInt8], keybag: String)?, folder: String, name: String,
+        _ source: some ItemSource, keychain: () -> (storeID: [UInt8], keybag: String)?, folder: String, name: String,
         now: Timestamp, step: @escaping () -> Void = {}
     ) throws -> CreateReport {
         var visitor = ArchivingVisitor(
-            try ArchiveWriter(mode: mode, protection: protection, device: device, folder: folder), mode: mode, step)
+            try ArchiveWriter(mode: mode, protection: protection, device: device, folder: folder), mode: mode,
+            opens: { mode == .encrypted || source.canOpen($0) }, step)
         try source.visitItems(mode == .encrypted ? .plain : .stored, &visitor)
-        let archive = try visitor.finish(created: now, tool: tool, keychain: keychain)
+        let archive = try visitor.finish(created: now, tool: tool, keychain: keychain())
         try archive.publish(as: name)
         return CreateReport(
             header: archive.header, contents: archive.contents, size: archive.size,
-            omitted: visitor.omitted, damaged: visitor.damaged, boundToThisDevice: visitor.boundToThisDevice)
+            omitted: visitor.omitted, damaged: visitor.damaged, boundToThisDevice: visitor.boundToThisDevice,
+            notOpened: visitor.notOpened)
     }
 }
 
@@ -57,18 +60,26 @@ public struct CreateReport: Sendable {
     public let damaged: [Item?]
     /// How many of its items will not travel to another device.
     public let boundToThisDevice: Int
+    /// How many of its items no key was there for, so that their seals were not looked at.
+    public let notOpened: Int
 }
 
 /// Hands items on to the archive and keeps account of those that are not in it.
 private final class ArchivingVisitor: ItemVisitor {
     private var writer: ArchiveWriter?
     private let mode: ArchiveMode
+    private let opens: (Accessibility) -> Bool
     private let step: () -> Void
+    private(set) var notOpened = 0
     private(set) var omitted: [Item] = []
     private(set) var damaged: [Item?] = []
     private(set) var boundToThisDevice = 0
 
-    init(_ writer: consuming ArchiveWriter, mode: ArchiveMode, _ step: @escaping () -> Void) {
+    init(
+        _ writer: consuming ArchiveWriter, mode: ArchiveMode, opens: @escaping (Accessibility) -> Bool,
+        _ step: @escaping () -> Void
+    ) {
+        self.opens = opens
         self.writer = consume writer
         self.mode = mode
         self.step = step
@@ -83,6 +94,7 @@ private final class ArchivingVisitor: ItemVisitor {
 
     func take(_ item: Item, line: borrowing Span<UInt8>, secret: borrowing SecretBytes) throws {
         if Verdict.decide(item.accessibility, in: mode, onSameDevice: false) != .restores { boundToThisDevice += 1 }
+        if !opens(item.accessibility) { notOpened += 1 }
         try writer?.append(item, line: line, secret: secret)
     }
 

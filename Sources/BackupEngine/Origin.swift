@@ -46,6 +46,8 @@ public struct ProvenArchive {
     public let origin: Origin
     /// True when this device made it.
     public let isFromThisDevice: Bool
+    /// The secrets of an unencrypted archive; nil in an encrypted one.
+    public let stored: StoredSecrets?
     let device: DeviceKey?
 
     /// What its `kcbackup.json` says.
@@ -54,10 +56,17 @@ public struct ProvenArchive {
     /// Finds out who made `opened`.
     ///
     /// - Parameter local: nil where there is no device key yet; then no archive is from this device.
-    public init(_ opened: OpenedArchive, local: LocalIdentity?) {
+    /// - Throws: `ArchiveFailure` (`damaged`, `limit`, `cryptography`) for the keybag of an unencrypted one.
+    public init(_ opened: OpenedArchive, local: LocalIdentity?) throws(ArchiveFailure) {
         self.opened = opened
         device = local?.device
-        isFromThisDevice = local.map { $0.device.signingPublicKey == opened.signer } ?? false
+        let maker = local.flatMap { $0.device.signingPublicKey == opened.signer ? $0.device : nil }
+        isFromThisDevice = maker != nil
+        if let store = opened.header.store {
+            stored = try StoredSecrets(opened.header, store, device: maker)
+        } else {
+            stored = nil
+        }
         origin =
             if isFromThisDevice {
                 .thisDevice

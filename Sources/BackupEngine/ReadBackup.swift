@@ -9,10 +9,10 @@ extension ProvenArchive {
     /// - Throws: `ArchiveFailure`.
     public func verify(_ step: @escaping () -> Void = {}) throws(ArchiveFailure) -> VerifyReport {
         var visitor = VerifyingVisitor(step: step)
-        let contents = try opened.readAll(device: isFromThisDevice ? device : nil, &visitor)
+        let contents = try read(.stored, &visitor)
         return VerifyReport(
             contents: contents, opened: visitor.opened, sealedElsewhere: visitor.sealedElsewhere,
-            stored: visitor.stored)
+            notOpened: visitor.notOpened, broken: visitor.broken)
     }
 
     /// Reads the metadata to its end and only then, in a second pass, hands each item to `show`.
@@ -58,24 +58,28 @@ public struct VerifyReport: Hashable, Sendable {
     public let opened: Int
     /// Items whose secret another device sealed: their container is proved, their content cannot be opened here.
     public let sealedElsewhere: Int
-    /// Items whose secret is as the keychain stored it: proved by the signature, not opened.
-    public let stored: Int
+    /// Items whose secret is as the keychain stored it, and no key opened it: proved by the signature, not by their seal.
+    public let notOpened: Int
+    /// Items whose seal is broken: they were damaged before the archive was made, and cannot be restored.
+    public let broken: [Item]
 }
 
 private struct VerifyingVisitor: RecordVisitor {
     let step: () -> Void
     var opened = 0
     var sealedElsewhere = 0
-    var stored = 0
+    var notOpened = 0
+    var broken: [Item] = []
 
     mutating func take(
         _ item: Item, line: borrowing Span<UInt8>, secret: borrowing SecretBytes, state: SecretState
     ) throws(ArchiveFailure) {
         step()
         switch state {
-        case .open, .absent: opened += 1
+        case .open, .absent, .storedWhole: opened += 1
         case .sealedElsewhere: sealedElsewhere += 1
-        case .stored: stored += 1
+        case .stored: notOpened += 1
+        case .broken: broken.append(item)
         case .notRead: break
         }
     }

@@ -26,8 +26,10 @@ public enum RestoreRefusal: Error, Hashable, Sendable {
     case unencryptedElsewhere(device: DeviceID)
     /// Nobody vouches for who made the archive.
     case unknownOrigin(device: DeviceID)
-    /// The secrets of an unencrypted archive are under the class keys of another keychain than the target.
-    case otherKeychain
+    /// This many items of the archive are broken, and whole ones would be removed first.
+    case wouldRemoveForBroken(Int)
+    /// This many items of the archive were not opened, so that whole ones might be removed for broken ones.
+    case wouldRemoveUnopened(Int)
     /// This many items would stay behind, and all were required.
     case itemsStayBehind(Int)
     /// This many items conflict, and the policy is to fail.
@@ -44,6 +46,8 @@ public struct RestoreReport: Sendable {
     public let stayingBehind: [(item: Item, reason: Verdict.Reason)]
     /// The items that cannot be written.
     public let failing: [(item: Item, problem: RestoreAction.Problem)]
+    /// How many secrets go in as the archive has them, without a key to look at their seal.
+    public let notOpened: Int
     /// True when nothing was written because that was asked.
     public let isDryRun: Bool
 }
@@ -88,29 +92,33 @@ public struct RestoreBackup {
     ///
     /// - Parameter observe: sees each item and what becomes of it, in archive order, once the plan is complete; what
     ///   it collects counts only when `run` returns.
-    /// - Throws: `ArchiveFailure`, `RestoreRefusal` (`otherKeychain`, `itemsStayBehind`, `conflicts`), and what the
-    ///   target throws; nothing is written then.
+    /// - Throws: `ArchiveFailure` (`passcodeNeeded` where the target has other class keys than the archive), `RestoreRefusal`
+    ///   (`itemsStayBehind`, `conflicts`, `wouldRemoveForBroken`, `wouldRemoveUnopened`), and what the target throws;
+    ///   nothing is written then.
     public func run(
         into target: some ItemTarget, observe: ((Item, RestoreAction) -> Void)? = nil
     ) throws -> RestoreReport {
-        // Without this, secrets that nothing opens would look like restored ones.
-        if let keybag = archive.header.store?.keybag {
-            let target = target as? any StoredItemTarget
-            guard target?.opensSecrets(storedUnder: keybag) == true else { throw RestoreRefusal.otherKeychain }
-        }
-        return try write(into: target, observe: observe)
+        try restore(into: target, observe: observe) { try form(for: target) }
     }
 
-    /// Restores without asking whether the target opens stored secrets, for the test of what keys protect.
-    func write(
-        into target: some ItemTarget, observe: ((Item, RestoreAction) -> Void)? = nil
+    /// Writes stored secrets as they are, whatever the target's keys, for the test of what keys protect.
+    func write(into target: some ItemTarget) throws -> RestoreReport {
+        try restore(into: target, observe: nil) { .stored }
+    }
+
+    private func restore(
+        into target: some ItemTarget, observe: ((Item, RestoreAction) -> Void)?, form: () throws -> SecretForm
     ) throws -> RestoreReport {
-        if options.isDryRun { return try target.readItems { existing in try plan(existing, observe).report } }
+        // The form is found out within the transaction: the class keys of the target cannot change any more.
+        if options.isDryRun {
+            return try target.readItems { existing in try plan(existing, form(), observe).report }
+        }
         return try target.writeItems { writer in
-            let plan = try plan(writer, observe)
+            let form = try form()
+            let plan = try plan(writer, form, observe)
             if options.replacesLocalItems { _ = try writer.removeLocalItems() }
             let visitor = ApplyingVisitor(plan.actions, writer, form: form)
-            try read(visitor)
+            try read(visitor, form)
             guard visitor.ordinal == plan.actions.count else {
                 throw ArchiveFailure.damaged(rule: "it changed while it was being restored")
             }
@@ -120,33 +128,44 @@ public struct RestoreBackup {
         }
     }
 
+    /// In which form secrets go into the target.
+    private func form(for target: some ItemTarget) throws -> SecretForm {
+        guard let stored = archive.stored else { return .plain }
+        if let target = target as? any StoredItemTarget, try target.form(of: stored) == .stored { return .stored }
+        if stored.needsPasscode { throw ArchiveFailure.passcodeNeeded }
+        return .plain
+    }
+
     private func plan(
-        _ existing: any ExistingItems, _ observe: ((Item, RestoreAction) -> Void)?
+        _ existing: any ExistingItems, _ form: SecretForm, _ observe: ((Item, RestoreAction) -> Void)?
     ) throws -> (actions: ActionList, report: RestoreReport) {
         let visitor = try PlanningVisitor(rules, existing, form: form, observe: observe)
-        let contents = try read(visitor)
+        let contents = try read(visitor, form)
         var counts = visitor.actions.counts
         if options.requiresAll, counts.stayBehind > 0 { throw RestoreRefusal.itemsStayBehind(counts.stayBehind) }
         if options.conflictPolicy == .fail, counts.update > 0 { throw RestoreRefusal.conflicts(counts.update) }
         if options.replacesLocalItems { try existing.localItems { _ in counts.remove += 1 } }
+        if counts.remove > 0 {
+            let broken = visitor.failing.count { $0.problem == .broken }
+            if broken > 0 { throw RestoreRefusal.wouldRemoveForBroken(broken) }
+            if visitor.notOpened > 0 { throw RestoreRefusal.wouldRemoveUnopened(visitor.notOpened) }
+        }
         let report = RestoreReport(
             counts: counts, contents: contents, stayingBehind: visitor.stayingBehind, failing: visitor.failing,
-            isDryRun: options.isDryRun)
+            notOpened: visitor.notOpened, isDryRun: options.isDryRun)
         return (visitor.actions, report)
     }
 
     @discardableResult
-    private func read(_ visitor: some TargetVisitor) throws -> ArchiveContents {
+    private func read(_ visitor: some TargetVisitor, _ form: SecretForm) throws -> ArchiveContents {
         var visitor = visitor
         do {
-            return try archive.opened.readAll(device: archive.device, &visitor)
+            return try archive.read(form, &visitor)
         } catch {
             // A failure of the target travels beside the archive's own failures.
             throw visitor.targetFailure ?? error
         }
     }
-
-    private var form: SecretForm { archive.header.mode == .unencrypted ? .stored : .plain }
 }
 
 /// A visitor that works on the target, whose errors the archive knows nothing of.
@@ -165,6 +184,7 @@ private final class PlanningVisitor: TargetVisitor {
     private(set) var actions = ActionList()
     private(set) var stayingBehind: [(item: Item, reason: Verdict.Reason)] = []
     private(set) var failing: [(item: Item, problem: RestoreAction.Problem)] = []
+    private(set) var notOpened = 0
     private(set) var targetFailure: (any Error)?
 
     init(
@@ -184,6 +204,7 @@ private final class PlanningVisitor: TargetVisitor {
         do {
             let action = try action(for: item, secret: secret, state: state)
             actions.append(action)
+            if state == .stored { notOpened += 1 }
             observe?(item, action)
             switch action {
             case .staysBehind(let reason): stayingBehind.append((item, reason))
@@ -201,12 +222,18 @@ private final class PlanningVisitor: TargetVisitor {
     ) throws -> RestoreAction {
         let byKey = isEmpty ? nil : try existing.item(withKeyOf: item)
         let byUUID = isEmpty ? nil : try existing.item(withUUID: item.uuid)
+        let problem: RestoreAction.Problem? =
+            switch state {
+            case .sealedElsewhere: .noKey
+            case .broken: .broken
+            case .absent, .open, .stored, .storedWhole, .notRead: nil
+            }
         var isIdentical = false
-        if let counterpart = byKey ?? byUUID, counterpart == item, state != .sealedElsewhere {
+        if let counterpart = byKey ?? byUUID, counterpart == item, problem == nil {
             isIdentical = try existing.secret(of: counterpart, equals: secret, in: form)
         }
         return rules.action(
-            for: item, byKey: byKey, byUUID: byUUID, secretIsOpen: state != .sealedElsewhere,
+            for: item, byKey: byKey, byUUID: byUUID, problem: problem,
             isIdentical: { isIdentical })
     }
 }

@@ -27,12 +27,15 @@ public enum RestoreAction: Hashable, Sendable {
         case identityTaken = "identity-taken"
         /// No key opens its secret.
         case noKey = "no-key"
+        /// Its seal is broken: it was damaged in its keychain before the archive was made.
+        case broken
 
         /// The problem in words.
         public var words: String {
             switch self {
             case .identityTaken: "its UUID belongs to one item of the keychain and its key to another"
             case .noKey: "no key opens its secret"
+            case .broken: "it was damaged before the archive was made: its seal is broken"
             }
         }
     }
@@ -71,14 +74,15 @@ public struct RestoreRules: Sendable {
     /// - Parameters:
     ///   - byKey: the live item with the same unique key.
     ///   - byUUID: the live item with the same UUID; when only this one is there, the item was renamed since.
+    ///   - problem: why its secret cannot be had, if so.
     ///   - isIdentical: compares the secrets, asked only when everything else is equal.
     func action(
-        for item: Item, byKey: Item?, byUUID: Item?, secretIsOpen: Bool, isIdentical: () throws -> Bool
+        for item: Item, byKey: Item?, byUUID: Item?, problem: RestoreAction.Problem?, isIdentical: () throws -> Bool
     ) rethrows -> RestoreAction {
         if case .staysBehind(let reason) = verdict(item.accessibility, mode, isSameDevice) {
             return .staysBehind(reason)
         }
-        guard secretIsOpen else { return .fail(.noKey) }
+        if let problem { return .fail(problem) }
         // What a replacing restore removes first stands in nobody's way, and nothing may stay behind for its sake.
         let byKey = remains(byKey)
         let byUUID = remains(byUUID)

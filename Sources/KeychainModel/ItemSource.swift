@@ -7,6 +7,9 @@ public protocol ItemSource {
     /// `visitor` says of each item whether it wants the secret, and gets it if so. An error that the visitor throws
     /// ends the visit and comes out unchanged.
     func visitItems<Visitor: ItemVisitor>(_ form: SecretForm, _ visitor: inout Visitor) throws
+
+    /// True when the key for items of an accessibility is there: a visit then notices their broken seals in every form.
+    func canOpen(_ accessibility: Accessibility) -> Bool
 }
 
 /// In which form a visitor wants secrets.

@@ -58,6 +58,14 @@ struct ItemRow {
     /// The number of the UUID's parameter in `replacement`.
     var replacementKey: Int { names.count + 1 }
 
+    /// The row with the lowest number from the parameter on; the number is its `number`.
+    var rowFromNumber: String {
+        "SELECT \(names.joined(separator: ",")),id FROM \(itemClass.rawValue) WHERE id>=? ORDER BY id LIMIT 1"
+    }
+
+    /// Replaces the sealed secret, the first parameter, of the row with a number, the second.
+    var resealing: String { "UPDATE \(itemClass.rawValue) SET data=? WHERE id=?" }
+
     // MARK: Binding
 
     /// Binds the UUID, the attributes and everything but the sealed secret (`bindData`); `text` is for use in between.
@@ -130,6 +138,9 @@ struct ItemRow {
     }
 
     // MARK: Reading
+
+    /// The number of the current row of `rowFromNumber`.
+    func number(_ row: SQLStatement) -> Int64 { row.integer(Self.firstAttribute + columns.count) }
 
     /// The UUID of the current row, or nil when it is none.
     func uuid(_ row: SQLStatement) -> ItemUUID? {

@@ -6,8 +6,8 @@ public import KeychainModel
 /// The wrapped class keys of a keychain, as one canonical JSON text (docs/keychain-file.md, "Keybag").
 ///
 /// ```
-/// {"version":1,"uuid":"…","device":"KC-…","generation":1,"salt":"…",
-///  "keys":{"ak":"…","akpu":"…","aku":"…","ck":"…","cku":"…","dk":"…","dku":"…"},
+/// {"version":3,"uuid":"…","device":"KC-…","generation":2,"salt":"…",
+///  "keys":{"ak":"…","akpu":"…","aku":"…","ck":"…","cku":"…","dk":"…","dku":"…"},"retired":["…"],
 ///  "scrypt":17,"passcode":"…","lockAfter":300,"lockOnSuspend":true,"mac":"…"}
 /// ```
 ///
@@ -16,10 +16,11 @@ public import KeychainModel
 /// a key that takes the passcode and the device to know; `mac` is the same of all text before its own comma, under a
 /// key of the device.
 ///
-/// With the default lock settings both their members are absent and the version is 1; with others it is 2. `passcode`
-/// is always made over the text of version 1, so that the settings can change while nobody knows the passcode.
+/// `retired` holds the class keys of earlier generations, newest first (`RetiredKeys`); without any it is absent, and the
+/// version is 1 with the default lock settings, whose members are then absent too, and 2 with others. `passcode` is
+/// always made over the text with the default lock settings, so that they can change while nobody knows the passcode.
 public struct Keybag: Hashable, Sendable {
-    /// Names this set of class keys, through all changes of the passcode.
+    /// Names the keybag, through all changes of the passcode and of the class keys.
     public let uuid: ItemUUID
     /// The device whose key it takes.
     public let device: DeviceID
@@ -35,6 +36,8 @@ public struct Keybag: Hashable, Sendable {
     /// 32 random bytes, new with each passcode.
     let salt: [UInt8]
     let wrappedKeys: [Accessibility: [UInt8]]
+    /// The class keys of earlier generations, newest first, each set wrapped under those of today.
+    let retired: [[UInt8]]
     /// Knows the right passcode from a wrong one.
     let passcodeCode: [UInt8]?
     let deviceCode: [UInt8]
@@ -42,10 +45,14 @@ public struct Keybag: Hashable, Sendable {
     /// True when it takes a passcode to open.
     public var hasPasscode: Bool { cost != nil }
 
-    /// Bytes of the longest keybag that is read; one of ours has below 1 KiB.
-    public static let sizeLimit = 4096
+    /// Bytes of the longest keybag that is read: 1 KiB, and 323 for each retired set.
+    ///
+    /// The header of an archive, which carries it, may have 16 KiB.
+    public static let sizeLimit = 12_288
+    /// Sets of retired class keys; with one more the oldest is dropped, and archives of its time need their passcode.
+    public static let retiredLimit = 32
     /// The highest version that is known; the lowest one that fits is written.
-    static let version = 2
+    static let version = 3
     static let saltSize = 32
     static let codeSize = 32
     /// What a keybag may ask of a machine: above 2^20 one try takes 1 GiB; below 2^14 guessing is too cheap.
@@ -58,6 +65,7 @@ public struct Keybag: Hashable, Sendable {
         var generation: Int
         var salt: [UInt8]
         var wrappedKeys: [Accessibility: [UInt8]]
+        var retired: [[UInt8]] = []
         var cost: ScryptCost?
         var lockSettings = LockSettings.default
     }
@@ -113,6 +121,7 @@ public struct Keybag: Hashable, Sendable {
         cost = contents.cost
         salt = contents.salt
         wrappedKeys = contents.wrappedKeys
+        retired = contents.retired
         lockSettings = contents.lockSettings
         self.passcodeCode = passcodeCode
         self.deviceCode = deviceCode
@@ -129,8 +138,8 @@ public struct Keybag: Hashable, Sendable {
     /// What stands in it besides its two codes.
     var contents: Contents {
         Contents(
-            uuid: uuid, device: device, generation: generation, salt: salt, wrappedKeys: wrappedKeys, cost: cost,
-            lockSettings: lockSettings)
+            uuid: uuid, device: device, generation: generation, salt: salt, wrappedKeys: wrappedKeys,
+            retired: retired, cost: cost, lockSettings: lockSettings)
     }
 
     /// True when what a passcode protects is the same in both: nothing but lock settings differs.
@@ -164,10 +173,16 @@ extension Accessibility {
 }
 
 extension Keybag.Contents {
+    /// The lowest version that has what is in it.
+    private var version: Int {
+        if !retired.isEmpty { return 3 }
+        return lockSettings == .default ? 1 : 2
+    }
+
     /// Appends the text up to the codes.
     func write(into text: inout SecretBytes) {
         CanonicalJSON.literal(
-            "{\"version\":\(lockSettings == .default ? 1 : 2),\"uuid\":\"\(uuid)\",\"device\":\"\(device)\"",
+            "{\"version\":\(version),\"uuid\":\"\(uuid)\",\"device\":\"\(device)\"",
             into: &text)
         CanonicalJSON.literal(
             ",\"generation\":\(generation),\"salt\":\"\(Base64.encode(salt))\",\"keys\":{", into: &text)
@@ -179,6 +194,11 @@ extension Keybag.Contents {
             isFirst = false
         }
         CanonicalJSON.literal("}", into: &text)
+        for (index, set) in retired.enumerated() {
+            CanonicalJSON.literal(index == 0 ? ",\"retired\":[\"" : "\",\"", into: &text)
+            CanonicalJSON.literal(Base64.encode(set), into: &text)
+        }
+        if !retired.isEmpty { CanonicalJSON.literal("\"]", into: &text) }
         if let cost { CanonicalJSON.literal(",\"scrypt\":\(cost.logN)", into: &text) }
     }
 

@@ -7,10 +7,11 @@ internal import KeychainModel
 extension Keybag {
     /// Wraps class keys in a new keybag.
     ///
+    /// - Parameter retired: the class keys of earlier generations, newest first.
     /// - Throws: `CryptographyFailure`.
     static func wrapping(
-        _ keys: ClassKeys, uuid: ItemUUID, generation: Int, deviceKey: DeviceKey, passcode: borrowing SecretBytes?,
-        cost: ScryptCost, lockSettings: LockSettings = .default
+        _ keys: ClassKeys, retired: [ClassKeys] = [], uuid: ItemUUID, generation: Int, deviceKey: DeviceKey,
+        passcode: borrowing SecretBytes?, cost: ScryptCost, lockSettings: LockSettings = .default
     ) throws(CryptographyFailure) -> Keybag {
         var contents = Contents(
             uuid: uuid, device: deviceKey.id, generation: generation, salt: try RandomBytes.bytes(count: saltSize),
@@ -32,6 +33,7 @@ extension Keybag {
                 contents.wrappedKeys[accessibility] = try AESKeyWrap.wrap(key.secret, with: deviceKeys.wrapping)
             }
         }
+        for set in retired { contents.retired.append(try RetiredKeys.wrap(set, under: keys)) }
         return try Keybag(contents, passcodeKeys, deviceKeys)
     }
 
@@ -92,7 +94,7 @@ extension Keybag {
 
     private static let forged = "the keybag is not as this device wrote it"
 
-    private static func failure(_ error: any Error) -> KeychainStoreError {
+    static func failure(_ error: any Error) -> KeychainStoreError {
         switch error {
         case let error as KeychainStoreError: error
         case CryptographyFailure.authentication: .damaged(forged)

@@ -25,6 +25,7 @@ struct KeybagReader {
         try scanner.literal(",\"salt\":", in: bytes)
         let salt = try sized(Keybag.saltSize, bytes)
         let keys = try keys(bytes)
+        let retired = version == 3 ? try retired(bytes) : []
         var cost: ScryptCost?
         var passcodeCode: [UInt8]?
         if scanner.skip(",\"scrypt\":", in: bytes) {
@@ -37,14 +38,14 @@ struct KeybagReader {
             passcodeCode = try sized(Keybag.codeSize, bytes)
         }
         guard (keys[.whenPasscodeSetThisDeviceOnly] != nil) == (cost != nil) else { throw malformed("keys") }
-        let lockSettings = version == 1 ? .default : try lockSettings(bytes)
+        let lockSettings = try lockSettings(version, bytes)
         try scanner.literal(",\"mac\":", in: bytes)
         let deviceCode = try sized(Keybag.codeSize, bytes)
         try scanner.literal("}", in: bytes)
         try scanner.end(in: bytes)
         let contents = Keybag.Contents(
-            uuid: uuid, device: device, generation: Int(generation), salt: salt, wrappedKeys: keys, cost: cost,
-            lockSettings: lockSettings)
+            uuid: uuid, device: device, generation: Int(generation), salt: salt, wrappedKeys: keys,
+            retired: retired, cost: cost, lockSettings: lockSettings)
         return Keybag(
             contents, passcodeCode: passcodeCode, deviceCode: deviceCode, text: bytes.indices.map { bytes[$0] })
     }
@@ -64,13 +65,31 @@ struct KeybagReader {
         return keys
     }
 
-    private mutating func lockSettings(_ bytes: borrowing Span<UInt8>) throws -> LockSettings {
+    private mutating func retired(_ bytes: borrowing Span<UInt8>) throws -> [[UInt8]] {
+        try scanner.literal(",\"retired\":[", in: bytes)
+        var sets: [[UInt8]] = []
+        repeat {
+            guard sets.count < Keybag.retiredLimit else {
+                throw KeychainStoreError.limit(
+                    "retired class keys", found: sets.count + 1, allowed: Keybag.retiredLimit)
+            }
+            sets.append(try sized(RetiredKeys.size, bytes))
+        } while scanner.skip(",", in: bytes)
+        try scanner.literal("]", in: bytes)
+        return sets
+    }
+
+    private mutating func lockSettings(_ version: Int64, _ bytes: borrowing Span<UInt8>) throws -> LockSettings {
+        if version == 1 { return .default }
         var lockAfter: Int?
         if scanner.skip(",\"lockAfter\":", in: bytes) { lockAfter = Int(try scanner.integer(in: bytes)) }
-        try scanner.literal(",\"lockOnSuspend\":", in: bytes)
+        guard scanner.skip(",\"lockOnSuspend\":", in: bytes) else {
+            if version == 2 || lockAfter != nil { throw malformed("the lock settings are missing") }
+            return .default
+        }
         let lockOnSuspend = scanner.skip("true", in: bytes)
         if !lockOnSuspend { try scanner.literal("false", in: bytes) }
-        // One spelling: the default settings make a keybag of version 1.
+        // One spelling: the default settings are those that are not there.
         guard let settings = LockSettings(lockAfter: lockAfter, lockOnSuspend: lockOnSuspend), settings != .default
         else { throw malformed("the lock settings are wrong") }
         return settings

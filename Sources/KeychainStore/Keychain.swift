@@ -89,6 +89,24 @@ public final class Keychain {
         throw .locked(accessibility)
     }
 
+    /// Runs `body` on one unchanging state of the file, with class keys that belong to that state.
+    func look<Result>(
+        _ body: (Database) throws(KeychainStoreError) -> Result
+    ) throws(KeychainStoreError) -> Result {
+        try connection.read { database throws(KeychainStoreError) in
+            try noticeForeignChange(database)
+            return try body(database)
+        }
+    }
+
+    /// Like `look`, for bodies whose own errors come out unchanged.
+    func lookRethrowing<Result>(_ body: (Database) throws -> Result) throws -> Result {
+        try connection.readRethrowing { database in
+            try noticeForeignChange(database)
+            return try body(database)
+        }
+    }
+
     /// Runs `body` as the one process that changes the file, in one transaction.
     func change<Result>(
         _ body: (Database) throws(KeychainStoreError) -> Result
@@ -113,18 +131,19 @@ public final class Keychain {
 
     /// Takes note of a passcode or of lock settings that another process has set or removed since.
     ///
-    /// The other class keys outlive a change of the passcode; the one of `akpu` does not, and nothing may be sealed
-    /// under the old one. Lock settings have nothing to do with keys.
+    /// A change of the passcode makes new class keys, and nothing may be sealed under the old ones: those that the
+    /// device does not open are forgotten. Lock settings have nothing to do with keys.
     func noticeForeignChange(_ database: Database) throws(KeychainStoreError) {
+        if try StoreRecord.holds(keybag, in: database) { return }
         let record = try StoreRecord(database)
-        if record.keybag == keybag { return }
         try record.authenticate(deviceKey)
         guard record.keybag.uuid == keybag.uuid, record.storeID == storeID else {
             throw .damaged("the keybag is another one than before")
         }
         // What the device opens is opened again, which also proves that the keybag is genuine.
-        classKeys.merge(try record.keybag.deviceOnlyKeys(deviceKey))
-        if !record.keybag.hasKeys(of: keybag) { classKeys[.whenPasscodeSetThisDeviceOnly] = nil }
+        let opened = try record.keybag.deviceOnlyKeys(deviceKey)
+        if !record.keybag.hasKeys(of: keybag) { classKeys = ClassKeys() }
+        classKeys.merge(opened)
         keybag = record.keybag
     }
 

@@ -30,8 +30,7 @@ extension Keychain {
     ///
     /// - Throws: `busy`, `damaged`, `sqlite`.
     public func information() throws(KeychainStoreError) -> KeychainInformation {
-        try connection.read { database throws(KeychainStoreError) in
-            try noticeForeignChange(database)
+        try look { database throws(KeychainStoreError) in
             let tables = ItemTables(database)
             var counts: [ItemClass: Int] = [:]
             var tombstones = 0
@@ -46,9 +45,6 @@ extension Keychain {
                 itemCounts: counts, tombstoneCount: tombstones)
         }
     }
-
-    /// True when secrets in their stored form, from a keychain with this keybag, can be written here as they are.
-    public func matches(keybagUUID: ItemUUID) -> Bool { keybag.uuid == keybagUUID }
 
     /// Reads every page of the file and compares tables with their indexes; items are not opened.
     ///

@@ -12,14 +12,14 @@ extension Keychain {
     /// - Throws: `wrongPasscode`, `tooManyAttempts`, `locked` when a passcode is needed and none given, `limit`, `busy`
     ///   when the passcode was changed meanwhile.
     public func unlock(passcode: borrowing SecretBytes?, now: Timestamp) throws(KeychainStoreError) {
-        try connection.read { database throws(KeychainStoreError) in try noticeForeignChange(database) }
+        try look { _ throws(KeychainStoreError) in }
         guard keybag.hasPasscode else {
             classKeys.merge(try keybag.deviceOnlyKeys(deviceKey))
             return
         }
         let opened = keybag
         let keys = try tried(passcode, now)
-        // Counting may have noticed another passcode, under which the key of `akpu` may be another one.
+        // Counting may have noticed another passcode, under which the class keys are others.
         guard keybag.hasKeys(of: opened) else { throw .busy }
         classKeys.merge(keys)
     }
@@ -38,49 +38,57 @@ extension Keychain {
 
     /// Sets, changes or with a new passcode of nil removes the passcode; leaves the keychain unlocked.
     ///
-    /// Class keys are wrapped anew and items are not touched, but for WhenPasscodeSetThisDeviceOnly items: removing the
-    /// passcode destroys their class key and removes them (`passcodeBoundItems` lists them). It is one transaction:
-    /// killed at any point, either the old passcode works or the new one.
+    /// All class keys are made new and every item is sealed again, so that the old passcode, with an old copy of the
+    /// file, opens nothing that is added from now on. The keybag keeps the earlier keys under the new ones, for archives
+    /// of their time. Removing the passcode removes WhenPasscodeSetThisDeviceOnly items (`passcodeBoundItems` lists
+    /// them). Items whose seal is broken stay as they are. It is one transaction: killed at any point, either the old
+    /// passcode works or the new one. For that time the disk needs as much room again as the file has.
     ///
+    /// - Parameter step: called once an item.
+    /// - Returns: how many sets of earlier class keys were dropped, beyond `Keybag.retiredLimit`.
     /// - Throws: `wrongPasscode`, `tooManyAttempts`, `locked`, `passcodeEmpty`, `busy`, `diskFull`, `sqlite`.
+    @discardableResult
     public func setPasscode(
-        current: borrowing SecretBytes?, new: borrowing SecretBytes?, cost: ScryptCost? = defaultCost, now: Timestamp
-    ) throws(KeychainStoreError) {
-        try setPasscode(current: current, new: new, cost: cost, now: now) { _, _ throws(KeychainStoreError) in }
+        current: borrowing SecretBytes?, new: borrowing SecretBytes?, cost: ScryptCost? = defaultCost, now: Timestamp,
+        step: () -> Void = {}
+    ) throws(KeychainStoreError) -> Int {
+        try setPasscode(current: current, new: new, cost: cost, now: now, step: step) {
+            _, _ throws(KeychainStoreError) in
+        }
     }
 
     /// Does so, and runs `beforeCommit` with the new keybag and its class keys, as the one process that changes the
     /// file, when nothing but the commit is left; while it runs, this object still has the old ones.
     func setPasscode(
         current: borrowing SecretBytes?, new: borrowing SecretBytes?, cost: ScryptCost?, now: Timestamp,
-        beforeCommit: (Keybag, ClassKeys) throws(KeychainStoreError) -> Void
-    ) throws(KeychainStoreError) {
+        step: () -> Void, beforeCommit: (Keybag, ClassKeys) throws(KeychainStoreError) -> Void
+    ) throws(KeychainStoreError) -> Int {
         let hasNew = try Self.checked(new)
         guard let cost = cost ?? Self.defaultCost else { throw .limit("work factor", found: 0, allowed: 20) }
         try unlock(passcode: current, now: now)
-        var keys = classKeys
         let before = keybag
+        let earlier = [classKeys] + (try before.retiredKeys(under: classKeys))
+        let kept = Array(earlier.prefix(Keybag.retiredLimit))
+        let keys: ClassKeys
         let after: Keybag
         do {
-            if !hasNew {
-                keys[.whenPasscodeSetThisDeviceOnly] = nil
-            } else if keys[.whenPasscodeSetThisDeviceOnly] == nil {
-                keys[.whenPasscodeSetThisDeviceOnly] = try ClassKey(RandomBytes.secret(count: ClassKey.size))
-            }
+            keys = try ClassKeys(generatingWithPasscode: hasNew)
             after = try Keybag.wrapping(
-                keys, uuid: before.uuid, generation: before.generation + 1, deviceKey: deviceKey, passcode: new,
-                cost: cost, lockSettings: before.lockSettings)
+                keys, retired: kept, uuid: before.uuid, generation: before.generation + 1, deviceKey: deviceKey,
+                passcode: new, cost: cost, lockSettings: before.lockSettings)
         } catch {
             throw .cryptography(error)
         }
         try change { database throws(KeychainStoreError) in
-            // Somebody else was quicker: what was wrapped here may lack a key that was made there.
+            // Somebody else was quicker: what was made here does not follow what was made there.
             guard keybag == before else { throw .busy }
-            try StoreRecord.replace(with: after, in: database)
             if !hasNew { try Self.removePasscodeBoundItems(database) }
+            try sealAgain(under: keys, in: database, step)
+            try StoreRecord.replace(with: after, in: database)
             try beforeCommit(after, keys)
         }
         adopt(after, keys)
+        return earlier.count - kept.count
     }
 
     /// The WhenPasscodeSetThisDeviceOnly items: in no archive, and gone when the passcode is removed.
@@ -90,11 +98,11 @@ extension Keychain {
 
     /// How many wrong passcodes were given since the last right one.
     public func wrongPasscodeCount() throws(KeychainStoreError) -> Int {
-        try connection.read { database throws(KeychainStoreError) in try Attempts(database).failed }
+        try look { database throws(KeychainStoreError) in try Attempts(database).failed }
     }
 
     private func tried(_ passcode: borrowing SecretBytes?, _ now: Timestamp) throws(KeychainStoreError) -> ClassKeys {
-        let attempts = try connection.read { database throws(KeychainStoreError) in try Attempts(database) }
+        let attempts = try look { database throws(KeychainStoreError) in try Attempts(database) }
         if let seconds = attempts.wait(now) { throw .tooManyAttempts(retryAfter: seconds) }
         do throws(KeychainStoreError) {
             let keys: ClassKeys

@@ -161,14 +161,14 @@ extension Keychain {
     ///
     /// - Throws: `item` (`wrongKind`), `limit`, `busy`, `damaged`, `sqlite`.
     public func find(_ query: ItemQuery) throws(KeychainStoreError) -> ItemMatches {
-        try connection.read { database throws(KeychainStoreError) in try KeychainReader(self, database).find(query) }
+        try look { database throws(KeychainStoreError) in try KeychainReader(self, database).find(query) }
     }
 
     /// Runs `body` on one unchanging state of the file; its own errors come out unchanged.
     ///
     /// - Throws: what `body` throws, `busy`, `damaged`, `sqlite`.
     public func read<Result>(_ body: (KeychainReader) throws -> Result) throws -> Result {
-        try connection.readRethrowing { database in try body(KeychainReader(self, database)) }
+        try lookRethrowing { database in try body(KeychainReader(self, database)) }
     }
 
     /// True when the class key of this accessibility is at hand, so that such items can be read and written.
@@ -179,7 +179,7 @@ extension Keychain {
     /// - Throws: `itemNotFound`, `itemDamaged` (also when attributes were changed by another program), `locked`, `busy`.
     public func secret(of item: Item) throws(KeychainStoreError) -> SecretBytes? {
         var secret: SecretBytes?
-        try connection.read { database throws(KeychainStoreError) in
+        try look { database throws(KeychainStoreError) in
             secret = try KeychainReader(self, database).secret(of: item)
         }
         return secret

@@ -33,10 +33,7 @@ public struct KeychainSession: Sendable {
     ///   it refuses.
     @discardableResult
     public func resume(_ keychain: Keychain) throws(KeychainStoreError) -> LockState {
-        let failed = try keychain.connection.read { database throws(KeychainStoreError) in
-            try keychain.noticeForeignChange(database)
-            return try Attempts(database).failed
-        }
+        let failed = try keychain.look { database throws(KeychainStoreError) in try Attempts(database).failed }
         var found = try find(keychain, wrongPasscodes: failed)
         if !found.invalid.isEmpty {
             // Somebody may have been about to change passcode and session: judged again, and alone.
@@ -112,14 +109,16 @@ public struct KeychainSession: Sendable {
     /// A keychain that had no passcode is locked until its first unlock. Removing the passcode destroys the class key of
     /// WhenPasscodeSetThisDeviceOnly items in the kernel too.
     ///
+    /// - Returns: as `Keychain.setPasscode`.
     /// - Throws: as `Keychain.setPasscode`, and `kernelKeys` when the kernel fails for another reason than that it refuses;
     ///   the passcode is then the old one.
+    @discardableResult
     public func setPasscode(
         _ keychain: Keychain, current: borrowing SecretBytes?, new: borrowing SecretBytes?,
-        cost: ScryptCost? = Keychain.defaultCost, now: Timestamp
-    ) throws(KeychainStoreError) {
+        cost: ScryptCost? = Keychain.defaultCost, now: Timestamp, step: () -> Void = {}
+    ) throws(KeychainStoreError) -> Int {
         do throws(KeychainStoreError) {
-            try keychain.setPasscode(current: current, new: new, cost: cost, now: now) {
+            return try keychain.setPasscode(current: current, new: new, cost: cost, now: now, step: step) {
                 keybag, keys throws(KeychainStoreError) in
                 try carry(keychain, to: keybag, keys)
             }

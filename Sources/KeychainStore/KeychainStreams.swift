@@ -4,10 +4,12 @@ public import KeychainModel
 extension Keychain: ItemSource {
     /// Visits every live item; see `ItemSource`.
     ///
+    /// In their stored form too, secrets whose class key there is are opened, so that a broken seal is noticed.
+    ///
     /// - Throws: `locked` or `passcodeNotSet` when a wanted plain secret takes a class key that is not at hand, `damaged`
     ///   when rows are missing from an index, `busy`, `sqlite`, and what the visitor throws, unchanged.
     public func visitItems<Visitor: ItemVisitor>(_ form: SecretForm, _ visitor: inout Visitor) throws {
-        try connection.readRethrowing { database in
+        try lookRethrowing { database in
             let tables = ItemTables(database)
             for itemClass in ItemClass.allCases { try visit(itemClass, form, tables, &visitor) }
         }
@@ -39,9 +41,13 @@ extension Keychain: ItemSource {
                 switch form {
                 case .plain: return try sealer.open(blob, under: key(item.accessibility), into: &secret)
                 case .stored:
+                    guard SealedFrame.fits(blob, item) else { return false }
+                    if let key = classKeys[item.accessibility] {
+                        guard try sealer.open(blob, under: key, into: &secret) else { return false }
+                    }
                     secret.removeAll()
                     secret.append(blob)
-                    return SealedFrame(measuring: blob)?.format == ItemSealer.format(of: item)
+                    return true
                 }
             }
             if isWhole {
@@ -57,7 +63,7 @@ extension Keychain: ItemSource {
 extension Keychain: ItemTarget {
     /// Runs `body` against one unchanging state; see `ItemTarget`.
     public func readItems<Result>(_ body: (any ExistingItems) throws -> Result) throws -> Result {
-        try connection.readRethrowing { database in try body(KeychainReader(self, database)) }
+        try lookRethrowing { database in try body(KeychainReader(self, database)) }
     }
 
     /// Runs `body` in one transaction; see `ItemTarget`.

@@ -165,10 +165,7 @@ public final class KeychainWriter: ItemWriter {
                 try reader.sealer.seal(sealed, under: key, into: &blob)
             }
         case .stored:
-            let frame = secret.withBytes { SealedFrame(measuring: $0) }
-            guard frame?.format == ItemSealer.format(of: item), frame?.secretSize == item.secretSize else {
-                throw .itemDamaged(item.uuid)
-            }
+            guard secret.withBytes({ SealedFrame.fits($0, item) }) else { throw .itemDamaged(item.uuid) }
             blob.removeAll()
             secret.withBytes { blob.append($0) }
         }

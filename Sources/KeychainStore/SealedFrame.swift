@@ -1,3 +1,5 @@
+internal import KeychainModel
+
 /// The frame of a sealed secret in its column: `format ‖ salt ‖ …`, and 16 bytes of tag in every format.
 ///
 /// - `secret`: salt (32 bytes), ciphertext, tag; associated data is the format and the item's metadata line.
@@ -25,5 +27,11 @@ struct SealedFrame {
         if format == .none, bytes.count != Self.overhead { return nil }
         self.format = format
         secretSize = format == .none ? nil : bytes.count - Self.overhead
+    }
+
+    /// True when bytes have the frame, and the size, that the secret of `item` has; no key is needed to tell.
+    static func fits(_ bytes: borrowing Span<UInt8>, _ item: Item) -> Bool {
+        guard let frame = SealedFrame(measuring: bytes) else { return false }
+        return frame.format == ItemSealer.format(of: item) && frame.secretSize == item.secretSize
     }
 }

@@ -145,9 +145,7 @@ extension KeychainSession {
             _ = try unlessRefused { () throws(KeyRetentionFailure) in
                 try retention.expire(SessionPart.unlocked.name(keychain.storeID), after: seconds)
             }
-            try keychain.connection.read { database throws(KeychainStoreError) in
-                try keychain.noticeForeignChange(database)
-            }
+            try keychain.look { _ throws(KeychainStoreError) in }
             if keychain.lockSettings.lockAfter == seconds { return }
         }
         throw .busy

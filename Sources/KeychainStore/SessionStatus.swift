@@ -37,10 +37,7 @@ extension KeychainSession {
     /// - Throws: `busy`, `damaged`, `sqlite`, `cryptography`, `kernelKeys` when the kernel fails for another reason than that
     ///   it refuses.
     public func status(_ keychain: Keychain, now: Timestamp) throws(KeychainStoreError) -> SessionStatus {
-        let attempts = try keychain.connection.read { database throws(KeychainStoreError) in
-            try keychain.noticeForeignChange(database)
-            return try Attempts(database)
-        }
+        let attempts = try keychain.look { database throws(KeychainStoreError) in try Attempts(database) }
         let found = try find(keychain, wrongPasscodes: attempts.failed)
         let isRunning = found.state == .unlocked && keychain.hasPasscode && found.refusal == nil
         return SessionStatus(

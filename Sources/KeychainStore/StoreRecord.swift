@@ -38,6 +38,16 @@ struct StoreRecord {
         guard storeID.count == Self.storeIDSize else { throw .damaged("the store ID has the wrong length") }
     }
 
+    /// True when the keybag in the file is this one, letter by letter.
+    static func holds(_ keybag: Keybag, in database: Database) throws(KeychainStoreError) -> Bool {
+        let bag = try SQLStatement("SELECT bag FROM keybag WHERE id = 1", on: database)
+        guard try bag.step() else { throw .damaged("the keybag is missing") }
+        let text = keybag.text
+        return bag.withBytes(0) { bytes in
+            bytes.count == text.count && text.indices.allSatisfy { text[$0] == bytes[$0] }
+        }
+    }
+
     /// Makes sure that the rows are as this device wrote them; the keybag proves itself elsewhere.
     ///
     /// - Throws: `otherDevice`, `damaged`, `cryptography`.

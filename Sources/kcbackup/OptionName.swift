@@ -6,6 +6,7 @@ enum OptionName: String, CaseIterable, Sendable {
     case accessible
     case account
     case all
+    case archivePasscode = "archive-passcode"
     case attribute
     case `class`
     case comment
@@ -57,9 +58,9 @@ enum OptionName: String, CaseIterable, Sendable {
         case .recipient: "r"
         case .recipientsFile: "R"
         case .verbose: "v"
-        case .acceptOrigin, .accessible, .account, .all, .attribute, .class, .comment, .confirm, .forDevice, .group,
-            .inspectRecipient, .json, .keychain, .label, .lockAfter, .lockOnSuspend, .newPasscode, .noLockOnSuspend,
-            .noPasscode, .onConflict, .passcode,
+        case .acceptOrigin, .accessible, .account, .all, .archivePasscode, .attribute, .class, .comment, .confirm,
+            .forDevice, .group, .inspectRecipient, .json, .keychain, .label, .lockAfter, .lockOnSuspend, .newPasscode,
+            .noLockOnSuspend, .noPasscode, .onConflict, .passcode,
             .passphrase, .remove, .replace, .requireAll, .reveal, .secret, .secretFile, .server, .service, .set,
             .suggest, .synchronizable, .unencrypted, .untilFirstUnlock, .uuid, .yes:
             nil

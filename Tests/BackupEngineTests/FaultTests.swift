@@ -15,7 +15,7 @@ struct FaultTests {
         var protection = try ArchiveProtection()
         protection.add(try X25519Identity.generate().recipient)
         _ = try CreateBackup(mode: .encrypted, protection: protection, device: machine.device, tool: "test")
-            .run(source, keychain: nil, folder: machine.folder.path, name: name, now: moment(100))
+            .run(source, keychain: { nil }, folder: machine.folder.path, name: name, now: moment(100))
     }
 
     @Test("a source that fails leaves no archive and no file behind, wherever it fails")

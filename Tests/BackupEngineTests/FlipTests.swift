@@ -136,7 +136,7 @@ struct FlipTests {
         let path = try folder.write("a.kcb", try forgery.bytes())
         let proved = try ArchiveFile(path: path).prove()
         let opened = try mode == .encrypted ? proved.open(identities: [genuine.identity]) : proved.open()
-        let archive = ProvenArchive(opened, local: genuine.local)
+        let archive = try ProvenArchive(opened, local: genuine.local)
         // Of equal length, sound in itself, and written into the same file.
         forgery.edit("\"acct\":\"ak\"", "\"mail\"", "\"bank\"")
         try folder.overwrite("a.kcb", try forgery.bytes())

@@ -43,7 +43,7 @@ private struct Golden {
             case "v1-recipient.kcb": try genuine.open(identities: [identity])
             default: try genuine.open()
             }
-        return ProvenArchive(opened, local: LocalIdentity(device: device))
+        return try ProvenArchive(opened, local: LocalIdentity(device: device))
     }
 
     /// A keychain that takes what the archive holds.
@@ -112,7 +112,7 @@ private struct Golden {
         ] {
             _ = try CreateBackup(mode: mode, protection: protection, device: golden.device, tool: "kcbackup")
                 .run(
-                    keychain, keychain: mode == .unencrypted ? stored : nil, folder: scratch.path, name: name,
+                    keychain, keychain: { mode == .unencrypted ? stored : nil }, folder: scratch.path, name: name,
                     now: moment(100))
             try write(name, try scratch.read(name))
         }

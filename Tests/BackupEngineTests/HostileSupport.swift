@@ -112,7 +112,7 @@ func failure(_ body: () throws -> Void) -> (any Error)? {
 final class RecordingTarget: StoredItemTarget, ItemWriter {
     private(set) var written = 0
 
-    func opensSecrets(storedUnder keybag: String) -> Bool { true }
+    func form(of secrets: StoredSecrets) -> SecretForm { .stored }
     func readItems<Result>(_ body: (any ExistingItems) throws -> Result) throws -> Result { try body(self) }
     func writeItems<Result>(_ body: (any ItemWriter) throws -> Result) throws -> Result { try body(self) }
     func item(withKeyOf item: Item) throws -> Item? { nil }

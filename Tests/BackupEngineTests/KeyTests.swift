@@ -140,7 +140,7 @@ struct OriginTests {
             // Too late: the identity file is written, and says that there is nobody else.
             if isInspector { protection.addInspector(other) } else { protection.add(other) }
             _ = try CreateBackup(mode: .encrypted, protection: protection, device: maker.device, tool: "test").run(
-                ListedSource(items: try ListedSource.items(1)), keychain: nil, folder: maker.folder.path,
+                ListedSource(items: try ListedSource.items(1)), keychain: { nil }, folder: maker.folder.path,
                 name: "\(isInspector).kcb", now: moment(100))
             #expect(
                 throws: ArchiveFailure.damaged(

@@ -44,7 +44,7 @@ final class Machine: Sendable {
             try protection.addPassphrase(SecretBytes(copying: passphrase.utf8), cost: cost)
         }
         return try CreateBackup(mode: .encrypted, protection: protection, device: device, tool: "test")
-            .run(keychain, keychain: nil, folder: folder.path, name: name, now: moment(100))
+            .run(keychain, keychain: { nil }, folder: folder.path, name: name, now: moment(100))
     }
 
     /// Makes an unencrypted archive.
@@ -53,7 +53,7 @@ final class Machine: Sendable {
         try CreateBackup(mode: .unencrypted, protection: ArchiveProtection(), device: device, tool: "test")
             .run(
                 keychain,
-                keychain: (keychain.storeID, String(decoding: keychain.keybag.text, as: UTF8.self)),
+                keychain: { (keychain.storeID, String(decoding: keychain.keybag.text, as: UTF8.self)) },
                 folder: folder.path, name: name, now: moment(100))
     }
 
@@ -69,7 +69,7 @@ final class Machine: Sendable {
             } else {
                 try genuine.open()
             }
-        return ProvenArchive(opened, local: local)
+        return try ProvenArchive(opened, local: local)
     }
 
     /// Restores and accepts whoever made the archive, unless the test says otherwise.

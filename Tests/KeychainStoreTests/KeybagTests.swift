@@ -126,7 +126,7 @@ import Testing
         let path = bench.folder.path("new.keychain")
         let target = try Keychain.create(
             at: path, adopting: keybag, deviceKey: bench.device, now: moment(3), minimumCost: Bench.cost)
-        #expect(target.matches(keybagUUID: source.keybag.uuid) && target.storeID != source.storeID)
+        #expect(target.keybag.uuid == source.keybag.uuid && target.storeID != source.storeID)
         try copy(stored, .stored, to: target)
         try target.unlock(passcode: "then".secret, now: moment(4))
         #expect(try target.text(of: item) == "tulip")

@@ -115,13 +115,15 @@ import Testing
         try keychain.unlock(passcode: "open".secret, now: moment(now + 300))
     }
 
-    @Test("changing the passcode touches no item, and only the new one opens")
+    @Test("changing the passcode seals every item again and changes none, and only the new one opens")
     func change() throws {
         let keychain = try bench.create(passcode: "old")
         let items = try keychain.fill()
-        let before = try keychain.visit(.stored).secrets
+        let before = try keychain.visit(.stored)
         try keychain.setPasscode(current: "old".secret, new: "new".secret, cost: Bench.cost, now: moment(2))
-        #expect(try keychain.visit(.stored).secrets == before)
+        let after = try keychain.visit(.stored)
+        #expect(after.lines == before.lines && after.items.count == 7)
+        #expect(Set(after.secrets).isDisjoint(with: before.secrets))
         #expect(keychain.keybag.generation == 2)
         let again = try bench.open()
         #expect(throws: KeychainStoreError.wrongPasscode) { try again.unlock(passcode: "old".secret, now: moment(3)) }
@@ -220,8 +222,12 @@ import Testing
         #expect(throws: KeychainStoreError.locked(.whenPasscodeSetThisDeviceOnly)) {
             try mine.add(password("x", [.pdmn: .text("akpu")]), secret: nil, now: moment(5))
         }
-        try mine.add(password("y"), secret: "y".secret, now: moment(5))
-        #expect(try other.items().count == 1)
+        #expect(throws: KeychainStoreError.locked(.whenUnlocked)) {
+            try mine.add(password("y"), secret: "y".secret, now: moment(5))
+        }
+        try mine.unlock(passcode: "new".secret, now: moment(6))
+        let item = try mine.add(password("y"), secret: "y".secret, now: moment(6))
+        #expect(try other.text(of: item) == "y")
     }
 }
 

@@ -39,7 +39,13 @@ extension Session {
             try confirmRemoval(keychain)
             new = nil
         }
-        try world.keychainSession.setPasscode(keychain, current: current, new: new, cost: world.cost, now: now)
+        let dropped = try world.keychainSession.setPasscode(
+            keychain, current: current, new: new, cost: world.cost, now: now)
+        if dropped > 0 {
+            note(
+                "more than \(Keybag.retiredLimit) earlier passwords: 'kcbackup restore' of unencrypted archives from "
+                    + "before them now takes '--archive-passcode'", evenIfQuiet: true)
+        }
     }
 
     private func currentPassword(of keychain: Keychain, _ words: Words) throws -> SecretBytes? {

@@ -43,7 +43,7 @@ struct ArchiveOptions: ParsableArguments {
     func prove(_ file: ArchiveFile, in session: Session) throws -> ProvenArchive {
         let local = try LocalDevice(session.world).identity()
         // Before anybody types a passphrase: what is cut short or altered opens with none.
-        return ProvenArchive(try open(file.prove(), in: session), local: local)
+        return try ProvenArchive(open(file.prove(), in: session), local: local)
     }
 
     /// The passphrase goes first: who opens an archive with it is told who made it only if no other key was used.

@@ -4,10 +4,12 @@ internal import KeychainModel
 
 /// A keychain that is not there: what a dry run plans against, so that it makes no file.
 struct EmptyTarget: StoredItemTarget, ExistingItems {
+    /// In which form the keychain that would be made takes stored secrets: as they are where it gets the archive's keys.
+    let form: SecretForm
+
     var isEmpty: Bool { true }
 
-    /// True: the keychain that would be made gets the archive's own keys.
-    func opensSecrets(storedUnder keybag: String) -> Bool { true }
+    func form(of secrets: StoredSecrets) -> SecretForm { form }
 
     func readItems<Result>(_ body: (any ExistingItems) throws -> Result) throws -> Result { try body(self) }
 

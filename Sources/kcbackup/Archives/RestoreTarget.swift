@@ -9,19 +9,25 @@ internal import KeychainStore
 /// The keychain that a restore writes to: one that is there, or a new one that gets its name only when it is whole.
 struct RestoreTarget {
     private let local: LocalKeychain
-    private let header: ArchiveHeader
+    private let archive: ProvenArchive
+    private let archiveOptions: (path: String, passcode: ArchivePasscodeOption)
     private let options: KeychainOptions
+    private let replaces: Bool
     private let isDryRun: Bool
     private let session: Session
     /// True when the keychain existed before.
     let isThere: Bool
 
     init(
-        _ local: LocalKeychain, for header: ArchiveHeader, options: KeychainOptions, isDryRun: Bool, in session: Session
+        _ local: LocalKeychain, for archive: ProvenArchive,
+        _ archiveOptions: (path: String, passcode: ArchivePasscodeOption), options: KeychainOptions, replaces: Bool,
+        isDryRun: Bool, in session: Session
     ) throws {
         self.local = local
-        self.header = header
+        self.archive = archive
+        self.archiveOptions = archiveOptions
         self.options = options
+        self.replaces = replaces
         self.isDryRun = isDryRun
         self.session = session
         isThere = Path.exists(local.path)
@@ -31,13 +37,34 @@ struct RestoreTarget {
     /// Hands the keychain to `body`; a new one exists afterwards only if `body` returned and something was to be written.
     func use<Result>(_ body: (any StoredItemTarget) throws -> Result) throws -> Result {
         if isThere { return try body(existing()) }
-        return isDryRun ? try body(EmptyTarget()) : try withNew(body)
+        try openArchive(isNeeded: !adopts)
+        return isDryRun ? try body(EmptyTarget(form: adopts ? .stored : .plain)) : try withNew(body)
     }
 
-    /// Only what is restored in the clear needs the keychain's keys.
+    /// A new keychain takes over the class keys of an unencrypted archive, and with them the passcode of its time, unless
+    /// it is to have a passcode of its own.
+    private var adopts: Bool { archive.stored != nil && options.passcode == nil }
+
+    private func openArchive(isNeeded: Bool) throws {
+        try archiveOptions.passcode.open(archive, isNeeded: isNeeded, path: archiveOptions.path, in: session)
+    }
+
+    /// Secrets that were stored under the same class keys go in as they are, and need no key; all others are sealed.
     private func existing() throws -> Keychain {
         let keychain = try local.open(in: session)
-        if header.mode == .encrypted { try options.unlock(keychain, in: session) }
+        guard let stored = archive.stored else {
+            try openArchive(isNeeded: false)
+            try options.unlock(keychain, in: session)
+            return keychain
+        }
+        // What is unlocked anyway helps to check seals. What removes items checks them all.
+        try session.world.unlocked.resume(keychain)
+        if try keychain.form(of: stored) == .plain || replaces || options.passcode != nil {
+            try options.unlock(keychain, in: session)
+        }
+        // Again, for what has been unlocked is lent now.
+        let needsArchivesKeys = try keychain.form(of: stored) == .plain
+        try openArchive(isNeeded: needsArchivesKeys)
         return keychain
     }
 
@@ -57,7 +84,7 @@ struct RestoreTarget {
     }
 
     private func make(at path: String, _ device: DeviceKey) throws -> Keychain {
-        if let store = header.store {
+        if adopts, let store = archive.header.store {
             return try Keychain.create(
                 at: path, adopting: Keybag(store: store), deviceKey: device, now: session.now,
                 minimumCost: session.world.costs.lowestPasscode)

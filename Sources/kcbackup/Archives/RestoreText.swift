@@ -23,6 +23,11 @@ struct RestoreText {
             }
         }
         for (item, problem) in report.failing { session.warn("not restored: \(item.words): \(problem.words)") }
+        if report.notOpened > 0 {
+            session.note(
+                "\(counted(report.notOpened, "item")) as the keychain had stored "
+                    + (report.notOpened == 1 ? "it" : "them") + ", without opening: the keychain is locked")
+        }
         if !report.contents.isComplete {
             session.warn(
                 "\(counted(report.contents.damaged, "item")) could not be read when the archive was made, and "
@@ -51,6 +56,7 @@ struct RestoreText {
         return .members([
             ("archive", outline.json(path)), ("origin", origin.json), ("keychain", .text(keychain)),
             ("dryRun", .flag(report.isDryRun)), ("contents", report.contents.json),
+            ("notOpened", .number(report.notOpened)),
             (
                 "plan",
                 [

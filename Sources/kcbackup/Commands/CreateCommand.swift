@@ -18,7 +18,8 @@ struct CreateCommand: Verb {
             and never read a secret.
 
             An unencrypted archive restores only on this device. Its secrets stay encrypted under keys that only this \
-            device has; everything else in it is readable by anybody. It needs no passcode.
+            device has; everything else in it is readable by anybody. It needs no passcode; with one, or while the \
+            keychain is unlocked, every secret is opened to find damage.
 
             EXAMPLES:
               kcbackup create -o laptop.kcb
@@ -56,12 +57,18 @@ struct CreateCommand: Verb {
         if mode == .encrypted {
             try keychain.unlock(open, in: session)
             try keys.addPassphrase(to: &protection, of: local.name, in: session)
+        } else if keychain.passcode != nil {
+            try keychain.unlock(open, in: session)
+        } else {
+            // Nothing has to be opened, and whatever can be is, to find damage.
+            try session.world.unlocked.resume(open)
         }
         let (folder, name) = Path.split(session.world.resolve(path))
         let progress = Progress("archiving items", in: session)
         let report = try CreateBackup(mode: mode, protection: protection, device: device, tool: CommandLineTool.tool)
             .run(
-                open, keychain: unencrypted ? (open.storeID, String(decoding: open.keybag.text, as: UTF8.self)) : nil,
+                open,
+                keychain: { unencrypted ? (open.storeID, String(decoding: open.keybag.text, as: UTF8.self)) : nil },
                 folder: folder, name: name, now: session.now, step: { progress.step() })
         progress.finish()
         try tell(report, path, session)
@@ -93,12 +100,16 @@ struct CreateCommand: Verb {
         let total = report.contents.counts.total
         session.note("\(displayed(path)): \(counted(total, "item")), \(byteCount(report.size))")
         session.note(travelWords(report))
+        if report.notOpened > 0 {
+            session.note("\(counted(report.notOpened, "item")) not opened: the keychain is locked")
+        }
         guard style.json else { return }
         let outline = try ArchiveOutline(ArchiveFile(path: session.world.resolve(path)))
         try session.result(
             .members([
                 ("archive", outline.json(path)),
                 ("contents", report.contents.json), ("boundToThisDevice", .number(report.boundToThisDevice)),
+                ("notOpened", .number(report.notOpened)),
                 ("omitted", .list(report.omitted.map { .item($0) })),
                 ("damaged", .list(report.damaged.map { $0.map { .item($0) } ?? [:] })),
             ]), [])

@@ -10,7 +10,8 @@ struct KeychainSetPasscodeCommand: Verb {
         commandName: "set-passcode",
         abstract: "Set, change or remove the passcode of a keychain.",
         discussion: """
-            Items are not touched, and existing archives keep what opens them. Removing the passcode deletes \
+            All items are sealed again under new keys, so that the old passcode, with an old copy of the keychain, \
+            opens nothing that is added later. Existing archives still restore. Removing the passcode deletes \
             WhenPasscodeSetThisDeviceOnly items, which is asked first.
 
             EXAMPLES:
@@ -66,8 +67,16 @@ struct KeychainSetPasscodeCommand: Verb {
                 WantedSecret(what: words, note: "empty for none", flag: .newPasscode, source: newPasscode),
                 judge: { strength = session.judge($0, of: local.name) })
         if new == nil { try confirmRemoval(keychain, in: session) }
-        try unlocked.setPasscode(
-            keychain, current: current, new: new, cost: session.world.costs.passcode, now: session.now)
+        let progress = Progress("sealing items again", in: session)
+        let dropped = try unlocked.setPasscode(
+            keychain, current: current, new: new, cost: session.world.costs.passcode, now: session.now,
+            step: { progress.step() })
+        progress.finish()
+        if dropped > 0 {
+            session.warn(
+                "more than \(Keybag.retiredLimit) earlier passcodes: unencrypted archives from before them now take "
+                    + "'\(OptionName.archivePasscode.spelling)' to be restored")
+        }
         session.note(keychain.hasPasscode ? "passcode set" : "keychain \(quoted(local.name)) has no passcode now")
         if style.json {
             let found = try keychain.information()

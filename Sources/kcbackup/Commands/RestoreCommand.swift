@@ -27,6 +27,9 @@ struct RestoreCommand: Verb {
     var archive: ArchiveOptions
 
     @OptionGroup
+    var archivePasscode: ArchivePasscodeOption
+
+    @OptionGroup
     var keychain: KeychainOptions
 
     @Option(
@@ -70,7 +73,9 @@ struct RestoreCommand: Verb {
         let proven = try archive.prove(file, in: session)
         let restore = try prepare(proven, &options, session)
         let local = try LocalKeychain(keychain.keychain, in: session.world)
-        let target = try RestoreTarget(local, for: file.header, options: keychain, isDryRun: dryRun, in: session)
+        let target = try RestoreTarget(
+            local, for: proven, (archive.archive, archivePasscode), options: keychain, replaces: replace,
+            isDryRun: dryRun, in: session)
         if replace, !dryRun, target.isThere { try confirmRemoval(local, session) }
 
         let progress = Progress("restoring items", in: session)

@@ -10,7 +10,8 @@ struct VerifyCommand: Verb {
         abstract: "Read an archive to its last byte and prove that it would restore.",
         discussion: """
             Checks the container, checksums, signature and every record, and opens every secret that can be opened \
-            here. An inspect key opens the metadata alone; then only that is read, and said.
+            here. An inspect key opens the metadata alone; then only that is read, and said. Of an unencrypted archive, \
+            what needs a passcode is opened with --archive-passcode alone.
 
             EXAMPLES:
               kcbackup verify laptop.kcb
@@ -22,12 +23,16 @@ struct VerifyCommand: Verb {
     var archive: ArchiveOptions
 
     @OptionGroup
+    var archivePasscode: ArchivePasscodeOption
+
+    @OptionGroup
     var style: StyleOptions
 
     func run(in session: Session) throws -> ExitStatus {
         let file = try archive.open(in: session)
         let outline = try ArchiveOutline(file)
         let proven = try archive.prove(file, in: session)
+        try archivePasscode.open(proven, isNeeded: false, path: archive.archive, in: session)
         let progress = Progress("verifying items", in: session)
         guard proven.opened.opensSecrets else {
             // An inspect key: what it opens is proved, and the rest is said not to be.
@@ -39,8 +44,9 @@ struct VerifyCommand: Verb {
         }
         let report = try proven.verify { progress.step() }
         progress.finish()
+        for item in report.broken { session.warn("damaged before the archive was made: \(item.words)") }
         try show(outline, proven, report.contents, report, in: session)
-        return .ok
+        return report.broken.isEmpty ? .ok : .incomplete
     }
 
     private func show(
@@ -52,7 +58,8 @@ struct VerifyCommand: Verb {
             ("metadataVerified", true), ("origin", proven.origin.json), ("contents", contents.json),
             ("opened", report.map { .number($0.opened) }),
             ("sealedElsewhere", report.map { .number($0.sealedElsewhere) }),
-            ("stored", report.map { .number($0.stored) }),
+            ("notOpened", report.map { .number($0.notOpened) }),
+            ("broken", report.map { .list($0.broken.map { .item($0) }) }),
         ])
         try session.result(json, lines(proven, contents, report))
     }
@@ -65,8 +72,13 @@ struct VerifyCommand: Verb {
             if report.sealedElsewhere > 0 {
                 lines.append("\(counted(report.sealedElsewhere, "item")) sealed for the device that made the archive\n")
             }
-            if report.stored > 0 {
-                lines.append("\(counted(report.stored, "item")) as the keychain stores them, not opened\n")
+            if report.notOpened > 0 {
+                lines.append(
+                    "\(counted(report.notOpened, "item")) not opened: stored under keys that are not at hand\n")
+            }
+            if !report.broken.isEmpty {
+                lines.append(
+                    "\(counted(report.broken.count, "item")) with a broken seal, damaged before the archive was made\n")
             }
         } else {
             lines.append("the key opens the metadata alone: secrets were not verified\n")

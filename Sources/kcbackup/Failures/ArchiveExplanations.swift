@@ -20,6 +20,15 @@ func explain(_ failure: ArchiveFailure, _ path: String?) -> Explanation {
             .wrongKey, "no passphrase opens \(archive): it was made for public keys",
             hint: "give an identity file with '\(OptionName.identity.spelling) FILE'")
     case .wrongPassphrase: return Explanation(.wrongKey, "wrong passphrase for \(archive)")
+    case .wrongPasscode:
+        return Explanation(
+            .wrongKey, "wrong passcode for \(archive)",
+            hint: "'\(OptionName.archivePasscode.spelling)' takes the passcode that the keychain had when the archive "
+                + "was made")
+    case .passcodeNeeded:
+        return Explanation(
+            .wrongKey, "\(archive) was made under other keys than the keychain has, and nothing to open it was given",
+            hint: "give the passcode that its keychain had then with '\(OptionName.archivePasscode.spelling) SOURCE'")
     case .noMatchingIdentity(let kinds):
         return Explanation(
             .wrongKey, "no identity opens \(archive), which has \(counted(kinds.count, "recipient"))",
@@ -103,13 +112,19 @@ func explain(_ refusal: RestoreRefusal) -> Explanation {
             .refused, "nobody vouches for device \(device), which signed the archive; nothing was written",
             hint: "if that device is yours, add '\(OptionName.acceptOrigin.spelling) \(device)', or run "
                 + "'kcbackup device trust \(device)' once")
-    case .otherKeychain:
+    case .wouldRemoveForBroken(let count):
         Explanation(
-            .refused,
-            "the archive is unencrypted and opens only under the keys of the keychain that it came from; nothing was "
+            .damaged,
+            "\(counted(count, "item")) of the archive cannot be restored, since the seal is broken, and whole ones "
+                + "would be removed; nothing was written",
+            hint: "leave out '\(OptionName.replace.spelling)' to restore the others",
+            "'kcbackup verify' lists the damaged ones")
+    case .wouldRemoveUnopened(let count):
+        Explanation(
+            .locked,
+            "\(counted(count, "item")) of the archive cannot be opened, and whole ones would be removed; nothing was "
                 + "written",
-            hint: "restore it into a new keychain with '\(OptionName.keychain.spelling) NAME'; the passcode of that "
-                + "time opens it")
+            hint: "unlock the keychain, or give its passcode with '\(OptionName.passcode.spelling) SOURCE'")
     case .itemsStayBehind(let count):
         Explanation(
             .refused, "\(counted(count, "item")) would stay behind, and all were required; nothing was written",

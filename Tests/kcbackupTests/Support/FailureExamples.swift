@@ -115,13 +115,13 @@ enum FailureExamples {
     private static let archives: [ArchiveFailure] = [
         .notAnArchive, .newerFormat(found: 2, known: 1), .damaged(rule: "a member does not have its checksum"),
         .limit("the line length: 20 where 10 is the limit"), .noPassphraseSet, .wrongPassphrase,
-        .noMatchingIdentity(["X25519", "X25519"]), .keyNeeded(passphraseOpens: true),
+        .wrongPasscode, .passcodeNeeded, .noMatchingIdentity(["X25519", "X25519"]), .keyNeeded(passphraseOpens: true),
         .keyNeeded(passphraseOpens: false), .age(.malformedRecipient), .stream(StreamFailure(.reading, .system(5))),
         .file(missing), .cryptography("HKDF"),
     ]
     private static let restores: [RestoreRefusal] = [
-        .unencryptedElsewhere(device: device), .unknownOrigin(device: device), .otherKeychain, .itemsStayBehind(3),
-        .conflicts(2),
+        .unencryptedElsewhere(device: device), .unknownOrigin(device: device), .wouldRemoveForBroken(1),
+        .wouldRemoveUnopened(3), .itemsStayBehind(3), .conflicts(2),
     ]
     private static let cryptography: [CryptographyFailure] = [
         .authentication, .library("scrypt"), .unsupportedParameters("key length"),

@@ -1,0 +1,52 @@
+internal import ByteStreams
+internal import KeychainModel
+
+extension Keychain {
+    /// Seals every live item again, under other class keys, one row in memory at a time.
+    ///
+    /// A row that makes no item, or whose seal is broken, stays as it is: a new seal must not bless it. Tombstones have
+    /// no secret.
+    ///
+    /// - Throws: `interrupted` after a signal, or a failure of the file.
+    func sealAgain(
+        under keys: ClassKeys, in database: Database, _ step: () -> Void
+    ) throws(KeychainStoreError) {
+        var sealer = try ItemSealer()
+        var secret = SecretBytes(capacity: 4096)
+        var blob = SecretBytes(capacity: 4096)
+        for itemClass in ItemClass.allCases {
+            let row = ItemRow.of(itemClass)
+            // A row at a time, since no statement may run through a table that is being changed.
+            let next = try SQLStatement(row.rowFromNumber, on: database)
+            let update = try SQLStatement(row.resealing, on: database)
+            var number = Int64.min
+            while true {
+                if Interruption.isRequested { throw .interrupted }
+                try next.bind(number, 1)
+                guard try next.step() else { break }
+                number = row.number(next)
+                if !row.isTombstone(next), let item = row.item(next), let old = classKeys[item.accessibility],
+                    let new = keys[item.accessibility]
+                {
+                    sealer.begin(item)
+                    let isWhole = try row.withData(next) { bytes throws(KeychainStoreError) in
+                        try sealer.open(bytes, under: old, into: &secret)
+                    }
+                    if isWhole {
+                        try secret.withBytes { bytes throws(KeychainStoreError) in
+                            try sealer.seal(bytes, under: new, into: &blob)
+                        }
+                        try blob.withBytes { bytes throws(KeychainStoreError) in try update.bind(bytes, 1) }
+                        try update.bind(number, 2)
+                        try update.run()
+                    }
+                    step()
+                }
+                next.reset()
+                if number == .max { break }
+                number += 1
+            }
+            next.reset()
+        }
+    }
+}

@@ -1,0 +1,38 @@
+internal import ArgumentParser
+internal import BackupArchive
+internal import BackupEngine
+internal import ByteStreams
+internal import Console
+internal import KeychainModel
+
+/// What opens the secrets of an unencrypted archive where no keychain does.
+struct ArchivePasscodeOption: ParsableArguments {
+    @Option(
+        name: OptionName.archivePasscode.name,
+        help: ArgumentHelp(
+            "Where the passcode comes from that the keychain had when an unencrypted archive was made.",
+            valueName: "source"))
+    var archivePasscode: SecretSource?
+
+    /// Opens the secrets with the passcode that was given or, where it is needed, asked for.
+    ///
+    /// - Parameter isNeeded: true when nothing can be done with secrets that stay closed.
+    /// - Throws: `ArchiveFailure` (`wrongPasscode`, `passcodeNeeded`), and what asking throws.
+    func open(_ proven: ProvenArchive, isNeeded: Bool, path: String, in session: Session) throws {
+        if archivePasscode == .unknown { throw SecretProblem.notASource(.archivePasscode) }
+        guard let stored = proven.stored, stored.hasPasscode, proven.isFromThisDevice else {
+            if archivePasscode != nil {
+                session.warn(
+                    "no passcode opens this archive here; '\(OptionName.archivePasscode.spelling)' is not used")
+            }
+            return
+        }
+        guard archivePasscode != nil || isNeeded && stored.needsPasscode else { return }
+        guard archivePasscode != nil || session.world.terminal.isAttended else { throw ArchiveFailure.passcodeNeeded }
+        let passcode = try session.secrets.existing(
+            WantedSecret(
+                what: "passcode that the keychain had when \(quoted(path)) was made", flag: .archivePasscode,
+                source: archivePasscode))
+        try stored.unlock(passcode: passcode, minimumCost: session.world.costs.lowestPasscode)
+    }
+}

@@ -1,0 +1,83 @@
+import ByteStreams
+import Cryptography
+import DeviceIdentity
+import Foundation
+import KeychainModel
+import TestSupport
+import Testing
+
+@testable import KeychainStore
+
+/// Keychain files of every format that has been, kept openable for ever (`Keychains/README.md`).
+@Suite("keychain files of earlier formats") struct EarlierFileTests {
+    private static let folder = (#filePath as NSString).deletingLastPathComponent + "/Keychains/"
+
+    struct Earlier: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        let passcode: String?
+        let items: Int
+        let retired: Int
+
+        init(_ name: String, passcode: String?, items: Int, retired: Int = 0) {
+            testDescription = name
+            self.passcode = passcode
+            self.items = items
+            self.retired = retired
+        }
+    }
+
+    private static let all = [
+        Earlier("v1-none", passcode: nil, items: 6), Earlier("v1-passcode", passcode: "walnut", items: 7),
+        Earlier("v2-settings", passcode: "lantern", items: 7),
+        Earlier("v3-retired", passcode: "lantern", items: 7, retired: 2),
+    ]
+
+    private static func device() throws -> DeviceKey {
+        try DeviceKey(secret: SecretBytes(copying: (0..<32).map { UInt8($0) }))
+    }
+
+    @Test("every one opens with all its items, takes new ones, and a new passcode brings it up to date", arguments: all)
+    func opens(_ earlier: Earlier) throws {
+        let bench = try Bench(device: Self.device())
+        let bytes = try Data(contentsOf: URL(filePath: Self.folder + earlier.testDescription + ".keychain"))
+        try bench.folder.write("login.keychain", Array(bytes))
+        let keychain = try Keychain.open(at: bench.path, deviceKey: bench.device, lockWait: Bench.patience)
+        let before = keychain.keybag
+        #expect(before.retired.count == earlier.retired)
+        try keychain.unlock(passcode: earlier.passcode.secret, now: moment(10))
+        func check(_ keychain: Keychain) throws {
+            let opened = try keychain.items().filter { try keychain.text(of: $0) == $0.accessibility.rawValue }
+            #expect(opened.count == earlier.items)
+        }
+        try check(keychain)
+        let added = try keychain.add(password("added"), secret: "added".secret, now: moment(11))
+        #expect(try keychain.text(of: added) == "added")
+        try keychain.delete(matching: ItemQuery(added), now: moment(12))
+        try keychain.setPasscode(
+            current: earlier.passcode.secret, new: "next".secret, cost: Bench.cost, now: moment(13))
+        let again = try bench.open()
+        try again.unlock(passcode: "next".secret, now: moment(14))
+        try check(again)
+        #expect(again.keybag.retired.count == earlier.retired + 1)
+        #expect(again.lockSettings == before.lockSettings)
+        // An archive of that time restores into it.
+        let archived = try ArchivedKeybag(
+            text: String(decoding: before.text, as: UTF8.self), of: bench.device.id, deviceKey: bench.device)
+        #expect(try again.lendKeys(to: archived) == .retired)
+        #expect(archived.isOpen)
+    }
+
+    @Test("they are made anew when asked", .enabled(if: ProcessInfo.processInfo.environment["UPDATE_GOLDEN"] == "1"))
+    func update() throws {
+        // Only the present format can be made: the others are as earlier programs wrote them.
+        let bench = try Bench(device: Self.device())
+        let cost = ScryptCost(logN: 14)
+        let keychain = try Keychain.create(
+            at: bench.path, deviceKey: bench.device, passcode: nil, cost: cost, now: moment(0))
+        try keychain.setPasscode(current: nil, new: "walnut".secret, cost: cost, now: moment(1))
+        try keychain.setPasscode(current: "walnut".secret, new: "lantern".secret, cost: cost, now: moment(2))
+        _ = try keychain.fill()
+        try keychain.setLockSettings(try #require(LockSettings(lockAfter: 60, lockOnSuspend: true)))
+        try Data(bench.folder.read("login.keychain")).write(to: URL(filePath: Self.folder + "v3-retired.keychain"))
+    }
+}
