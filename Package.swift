@@ -46,6 +46,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0")
     ],
     targets: [
+        .systemLibrary(name: "CFiles"),
         .systemLibrary(name: "CKeyUtils", pkgConfig: "libkeyutils", providers: [.apt(["libkeyutils-dev"])]),
         .systemLibrary(name: "CLibArchive", pkgConfig: "libarchive", providers: [.apt(["libarchive-dev"])]),
         .systemLibrary(name: "CLibCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
@@ -55,7 +56,7 @@ let package = Package(
         .systemLibrary(name: "CZxcvbn", providers: [.apt(["libzxcvbn-dev"])]),
 
         library("SecurityStatus", []),
-        library("ByteStreams", []),
+        library("ByteStreams", ["CFiles"]),
         library("Cryptography", ["ByteStreams", "CLibCrypto"]),
         library("DeviceIdentity", ["ByteStreams", "Cryptography"]),
         library("TarArchive", ["ByteStreams", "CLibArchive"]),

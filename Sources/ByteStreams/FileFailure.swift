@@ -10,6 +10,14 @@ public struct FileFailure: Error, Hashable, Sendable {
         case exposed(mode: UInt32)
         /// The file belongs to neither this user nor root.
         case foreignOwner
+        /// Others can write to the folder, and so replace what is in it or plant something; the value is its mode.
+        case sharedFolder(mode: UInt32)
+        /// The folder belongs to neither this user nor root, but to the user with this number.
+        case foreignFolder(owner: UInt32)
+        /// Another process is changing what the file stands for.
+        case busy
+        /// The file system has no way to give a file a name that could not replace another file.
+        case noSafeNaming
         /// The file is larger than its kind can be.
         case tooLarge(limit: Int)
         /// The operating system refused, with this `errno`, while doing this.

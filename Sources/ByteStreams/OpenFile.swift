@@ -46,7 +46,9 @@ public final class OpenFile: Sendable {
         UInt64(max(0, try status().st_size))
     }
 
-    /// Appends bytes from `offset` on, at most `limit`; appends nothing at the end of the file.
+    /// Appends bytes from `offset` on until `limit` or the end of the file is reached.
+    ///
+    /// A system may give fewer bytes at a time than there are: whoever reads must not take that for the end.
     public func read(
         at offset: UInt64, upTo limit: Int = .max, into output: inout OutputSpan<UInt8>
     ) throws(StreamFailure) {
@@ -55,9 +57,17 @@ public final class OpenFile: Sendable {
         let code: Int32 = unsafe output.withUnsafeMutableBufferPointer { buffer, count in
             let free = min(buffer.count - count, limit)
             guard free > 0, let start = buffer.baseAddress else { return 0 }
-            let received = System.retrying { unsafe pread(descriptor, start + count, free, off_t(offset)) }
-            if received < 0 { return errno }
-            count += received
+            var done = 0
+            while done < free {
+                let received = System.retrying {
+                    unsafe pread(descriptor, start + count, free - done, off_t(offset) + off_t(done))
+                }
+                // What came before a failure is good; the next read meets the failure again.
+                if received < 0 { return done > 0 ? 0 : errno }
+                if received == 0 { break }
+                count += received
+                done += received
+            }
             return 0
         }
         if code != 0 { throw StreamFailure(.reading, errno: code, offset: offset) }
@@ -82,9 +92,9 @@ public final class OpenFile: Sendable {
         if code != 0 { throw StreamFailure(.writing, errno: code) }
     }
 
-    /// Forces the contents to the disk; a failure is final and is never retried (fsync forgets what it lost).
+    /// Forces the contents to the disk; a failure is final and is never retried, but for a signal (fsync forgets what it lost).
     public func synchronize() throws(StreamFailure) {
-        guard fsync(descriptor) == 0 else { throw StreamFailure(.writing, errno: errno) }
+        guard System.retrying({ fsync(descriptor) }) == 0 else { throw StreamFailure(.writing, errno: errno) }
     }
 }
 

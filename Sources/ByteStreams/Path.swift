@@ -11,12 +11,23 @@ public enum Path {
 
     /// Makes a folder and its missing parents, each 0700 and durable; existing ones are left as they are.
     ///
-    /// - Throws: `FileFailure` (`exists` when something that is not a folder has the name, `system`).
+    /// - Throws: `FileFailure` (`exists` when something that is not a folder has the name, `sharedFolder`,
+    ///   `foreignFolder`, `system`).
     public static func makeFolder(_ path: String) throws(FileFailure) {
-        if path.utf8.count > 1 && path.utf8.last == UInt8(ascii: "/") { return try makeFolder(String(path.dropLast())) }
+        // Before anything is made in somebody else's folder.
+        try PrivateFolder.require(path, mayBeMissing: true)
+        try makeMissing(path)
+        // Somebody else may have made it first, in a folder that is everybody's.
+        try PrivateFolder.require(path)
+    }
+
+    private static func makeMissing(_ path: String) throws(FileFailure) {
+        if path.utf8.count > 1 && path.utf8.last == UInt8(ascii: "/") {
+            return try makeMissing(String(path.dropLast()))
+        }
         if path.isEmpty || isFolder(path) { return }
         let parent = split(path).folder
-        try makeFolder(parent)
+        try makeMissing(parent)
         if unsafe mkdir(path, 0o700) != 0 {
             let code = errno
             // Another process may have made it meanwhile.
@@ -24,7 +35,7 @@ public enum Path {
             throw code == EEXIST
                 ? FileFailure(path, .exists) : FileFailure(path, .system(code, doing: "creating the folder"))
         }
-        try synchronizeFolder(parent)
+        synchronizeFolder(parent)
     }
 
     private static func isFolder(_ path: String) -> Bool {
@@ -33,23 +44,14 @@ public enum Path {
     }
 
     /// True when something, also a dangling symbolic link, has this name.
-    public static func exists(_ path: String) -> Bool {
-        var status = stat()
-        return unsafe lstat(path, &status) == 0
-    }
-
-    /// Gives a file in a folder another name there, durably, unless the name is taken.
     ///
-    /// - Throws: `FileFailure` (`exists`, `notFound`, `system`).
-    public static func rename(_ path: String, to name: String) throws(FileFailure) {
-        let folder = split(path).folder
-        let target = folder + "/" + name
-        // `link` fails where a name is taken, which `rename` does not.
-        guard unsafe link(path, target) == 0 else {
-            throw errno == EEXIST ? FileFailure(target, .exists) : FileFailure(target, .system(errno, doing: "naming"))
-        }
-        guard unsafe unlink(path) == 0 else { throw FileFailure(path, .system(errno, doing: "removing")) }
-        try synchronizeFolder(folder)
+    /// - Throws: `FileFailure` (`system`) when that cannot be known: a disk that fails is no missing file.
+    public static func exists(_ path: String) throws(FileFailure) -> Bool {
+        var status = stat()
+        if unsafe lstat(path, &status) == 0 { return true }
+        let code = errno
+        if code == ENOENT || code == ENOTDIR { return false }
+        throw FileFailure(path, .system(code, doing: "examining"))
     }
 
     /// Removes a file, if it is there.
@@ -86,13 +88,17 @@ public enum Path {
         return names
     }
 
-    /// Makes the entries of a folder durable.
-    ///
-    /// - Throws: `FileFailure` (`system`).
-    public static func synchronizeFolder(_ path: String) throws(FileFailure) {
+    /// Makes the entries of a folder durable; where that fails, what was done stays done, and `Durability` knows.
+    public static func synchronizeFolder(_ path: String) {
         let descriptor = System.retrying { unsafe open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
-        guard descriptor >= 0 else { throw .opening(path, errno) }
-        defer { close(descriptor) }
-        guard fsync(descriptor) == 0 else { throw FileFailure(path, .system(errno, doing: "making durable")) }
+        guard descriptor >= 0 else { return Durability.doubt(.opening(path, errno)) }
+        settle(OpenFile(owning: descriptor, path: path))
+    }
+
+    /// See `synchronizeFolder`.
+    static func settle(_ folder: OpenFile) {
+        guard System.retrying({ fsync(folder.descriptor) }) == 0 else {
+            return Durability.doubt(FileFailure(folder.path, .system(errno, doing: "making durable")))
+        }
     }
 }

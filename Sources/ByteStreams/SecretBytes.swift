@@ -3,10 +3,10 @@ internal import Glibc
 /// Bytes that must not be left behind: owned once, locked into memory, kept out of core dumps, wiped when released.
 ///
 /// The memory is whole pages of its own from `mmap`, `mlock`ed as far as `RLIMIT_MEMLOCK` allows and marked
-/// `MADV_DONTDUMP`; growing copies, wipes and releases the old pages. `explicit_bzero` does the wiping, which the
+/// `MADV_DONTDUMP`; where the system has no more mappings to give, it is from the heap. Growing copies, wipes and releases the old pages. `explicit_bzero` does the wiping, which the
 /// optimiser may not remove. Access is by closure only, so that no copy is made by accident.
 @safe public struct SecretBytes: ~Copyable, @unchecked Sendable {
-    private var base: UnsafeMutableRawPointer
+    private var pages: SecretPages
     /// How many bytes fit before the memory must grow.
     public private(set) var capacity: Int
     /// How many bytes there are.
@@ -15,8 +15,8 @@ internal import Glibc
     /// Makes an empty value with room for at least `capacity` bytes.
     public init(capacity: Int) {
         precondition(capacity >= 0, "a capacity is not negative")
-        self.capacity = Self.wholePages(max(capacity, 1))
-        unsafe base = Self.allocate(self.capacity)
+        pages = SecretPages(holding: max(capacity, 1))
+        self.capacity = pages.size
     }
 
     /// Copies `bytes`.
@@ -42,7 +42,7 @@ internal import Glibc
 
     deinit {
         unsafe explicit_bzero(base, count)
-        unsafe munmap(base, capacity)
+        pages.release()
     }
 
     /// True when there are no bytes.
@@ -137,33 +137,15 @@ internal import Glibc
         unsafe base.assumingMemoryBound(to: UInt8.self)
     }
 
+    private var base: UnsafeMutableRawPointer { unsafe pages.start }
+
     private mutating func grow(toHold needed: Int) {
-        let newCapacity = Self.wholePages(max(needed, capacity * 2))
-        let newBase = unsafe Self.allocate(newCapacity)
-        unsafe newBase.copyMemory(from: base, byteCount: count)
+        let larger = SecretPages(holding: max(needed, capacity * 2))
+        unsafe larger.start.copyMemory(from: base, byteCount: count)
         unsafe explicit_bzero(base, count)
-        unsafe munmap(base, capacity)
-        unsafe base = newBase
-        capacity = newCapacity
-    }
-
-    private static func wholePages(_ size: Int) -> Int {
-        // `mmap` and `munmap` round up alike where pages are larger.
-        let page = 4096
-        let (rounded, overflow) = size.addingReportingOverflow(page - 1)
-        precondition(!overflow, "a secret of that size cannot exist")
-        return rounded & ~(page - 1)
-    }
-
-    private static func allocate(_ size: Int) -> UnsafeMutableRawPointer {
-        let memory = unsafe mmap(nil, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
-        guard let memory = unsafe memory, unsafe memory != MAP_FAILED else {
-            preconditionFailure("out of memory")
-        }
-        // Locking can fail under a small RLIMIT_MEMLOCK; the bytes are then as safe as swap is (SECURITY.md).
-        if unsafe mlock(memory, size) != 0 { SecretMemory.noteUnlocked() }
-        unsafe madvise(memory, size, MADV_DONTDUMP)
-        return unsafe memory
+        pages.release()
+        pages = larger
+        capacity = larger.size
     }
 }
 
@@ -174,7 +156,7 @@ public enum SecretMemory {
     /// True while every secret could be locked into memory.
     public static var isLocked: Bool { unlockedAllocations.load(ordering: .relaxed) == 0 }
 
-    fileprivate static func noteUnlocked() {
+    static func noteUnlocked() {
         unlockedAllocations.add(1, ordering: .relaxed)
     }
 }

@@ -4,7 +4,8 @@ internal import Glibc
 ///
 /// `publish` is the only way to a name: fsync, `linkat` (which fails if the name is taken, so nothing is ever
 /// overwritten), fsync of the folder. Where the file system has no `O_TMPFILE`, a passing name made with `O_EXCL`
-/// stands in, and is removed in every case; where it has no links either, that name is renamed.
+/// stands in, which is removed in every case, by the next run if this one is killed; it is renamed without replacing
+/// (`renameat2`), or, where that is missing too, linked and unlinked.
 public final class UnnamedFile {
     /// The open file; write to it in order.
     public let file: OpenFile
@@ -16,7 +17,7 @@ public final class UnnamedFile {
 
     /// What the file system can do, from best to least.
     enum Way {
-        case withoutName, linking, renaming
+        case withoutName, renaming, linking
     }
     private let way: Way
 
@@ -26,7 +27,7 @@ public final class UnnamedFile {
     public convenience init(inFolder folderPath: String) throws(FileFailure) {
         // Naming a file of O_TMPFILE takes the descriptor's path in /proc, which some sandboxes lack.
         let hasDescriptorPaths = unsafe access("/proc/self/fd", X_OK) == 0
-        try self.init(inFolder: folderPath, way: hasDescriptorPaths ? .withoutName : .linking)
+        try self.init(inFolder: folderPath, way: hasDescriptorPaths ? .withoutName : .renaming)
     }
 
     /// Makes the file in the best way from `way` on that works.
@@ -43,23 +44,45 @@ public final class UnnamedFile {
             }
         }
         if descriptor < 0 && (way != .withoutName || [EOPNOTSUPP, EISDIR, EINVAL, ENOENT].contains(errno)) {
-            let name = Self.passingName()
-            descriptor = System.retrying {
-                unsafe openat(folderDescriptor, name, O_CREAT | O_EXCL | O_NOFOLLOW | O_RDWR | O_CLOEXEC, 0o600)
-            }
-            if descriptor >= 0 { passingName = name }
+            try Leftovers.sweep(folderPath)
+            let passing = try Self.passingFile(in: folder)
+            passingName = passing.name
+            file = passing.file
+            return
         }
         guard descriptor >= 0 else { throw FileFailure(folderPath, .system(errno, doing: "creating a file in")) }
         file = OpenFile(owning: descriptor, path: folderPath)
+        // For the time between two names of `PrivateFile.replace`.
+        _ = file.holdAgainstSweeping()
+    }
+
+    private static func passingFile(in folder: OpenFile) throws(FileFailure) -> (name: String, file: OpenFile) {
+        while true {
+            let name = try passingName(in: folder.path)
+            let descriptor = System.retrying {
+                unsafe openat(folder.descriptor, name, O_CREAT | O_EXCL | O_NOFOLLOW | O_RDWR | O_CLOEXEC, 0o600)
+            }
+            guard descriptor >= 0 else {
+                throw FileFailure(folder.path, .system(errno, doing: "creating a file in"))
+            }
+            let file = OpenFile(owning: descriptor, path: folder.path)
+            if file.holdAgainstSweeping() { return (name, file) }
+        }
     }
 
     deinit {
         if let passingName { unsafe unlinkat(folder.descriptor, passingName, 0) }
     }
 
-    /// A hidden name that nobody else has.
-    static func passingName() -> String {
-        ".kcbackup-\(String(UInt64.random(in: .min ... .max), radix: 36)).tmp"
+    /// A hidden name that no other process has.
+    ///
+    /// - Throws: `FileFailure` (`system`).
+    static func passingName(in folder: String) throws(FileFailure) -> String {
+        ".kcbackup-\(try Naming.uniqueWord(for: folder)).tmp"
+    }
+
+    static func isPassingName(_ name: String) -> Bool {
+        name.hasPrefix(".kcbackup-") && name.hasSuffix(".tmp") && name.utf8.count <= 64
     }
 
     /// Makes the contents durable without giving them a name.
@@ -67,51 +90,35 @@ public final class UnnamedFile {
         try file.synchronize()
     }
 
-    /// Gives the file its name, one component in the folder, durably; an existing name of any type is left alone.
+    /// Gives the file its name, one component in the folder; an existing name of any type is left alone.
     ///
-    /// - Throws: `FileFailure` (`exists`, `system`); the name then does not exist or is not ours.
+    /// The contents are durable before. Should the folder's entries not become so afterwards, the file keeps its name, and
+    /// `Durability` knows.
+    ///
+    /// - Throws: `FileFailure` (`exists`, `noSafeNaming`, `system`); the name then does not exist or is not ours.
     public func publish(as name: String) throws(FileFailure) {
         precondition(!name.utf8.contains(UInt8(ascii: "/")), "a name is one component")
         let path = folder.path == "." ? name : folder.path + "/" + name
-        guard fsync(file.descriptor) == 0 else { throw FileFailure(path, .system(errno, doing: "writing")) }
+        guard System.retrying({ fsync(file.descriptor) }) == 0 else {
+            throw FileFailure(path, .system(errno, doing: "writing"))
+        }
         let code = link(as: name)
-        guard code == 0 else {
-            throw code == EEXIST ? FileFailure(path, .exists) : FileFailure(path, .system(code, doing: "naming"))
-        }
-        guard fsync(folder.descriptor) == 0 else {
-            let code = errno
-            unsafe unlinkat(folder.descriptor, name, 0)
-            throw FileFailure(path, .system(code, doing: "making durable"))
-        }
+        guard code == 0 else { throw Naming.failure(path, code) }
+        Path.settle(folder)
     }
 
     /// Names the file and returns 0, or the `errno` that prevented it.
     private func link(as name: String) -> Int32 {
         guard let passingName else {
             let descriptorPath = "/proc/self/fd/\(file.descriptor)"
-            return unsafe linkat(AT_FDCWD, descriptorPath, folder.descriptor, name, AT_SYMLINK_FOLLOW) == 0 ? 0 : errno
+            let result = System.retrying {
+                unsafe linkat(AT_FDCWD, descriptorPath, folder.descriptor, name, AT_SYMLINK_FOLLOW)
+            }
+            return result == 0 ? 0 : errno
         }
-        var code = EPERM
-        if way != .renaming {
-            code = unsafe linkat(folder.descriptor, passingName, folder.descriptor, name, 0) == 0 ? 0 : errno
-            if code == 0 { unsafe unlinkat(folder.descriptor, passingName, 0) }
-        }
-        // FAT, as sticks have it, knows no links.
-        if [EPERM, EOPNOTSUPP, ENOSYS].contains(code) { code = renameOverPlaceholder(passingName, name) }
+        let code = Naming.move(
+            passingName, in: folder, to: name, in: folder, way: way == .linking ? .linking : .renaming)
         if code == 0 { self.passingName = nil }
-        return code
-    }
-
-    /// Reserves the name with an empty file of ours, so that renaming replaces nothing else.
-    private func renameOverPlaceholder(_ passingName: String, _ name: String) -> Int32 {
-        let placeholder = System.retrying {
-            unsafe openat(folder.descriptor, name, O_CREAT | O_EXCL | O_NOFOLLOW | O_WRONLY | O_CLOEXEC, 0o600)
-        }
-        guard placeholder >= 0 else { return errno }
-        close(placeholder)
-        if unsafe renameat(folder.descriptor, passingName, folder.descriptor, name) == 0 { return 0 }
-        let code = errno
-        unsafe unlinkat(folder.descriptor, name, 0)
         return code
     }
 }

@@ -5,7 +5,14 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 
-/* What Swift cannot call: prctl is variadic, and ppoll is declared for GNU sources alone. */
+/* What Swift cannot call: prctl is variadic, and the others are declared for GNU sources alone. */
+
+/* The child is to have no descriptor from `first` on; the actions are those of posix_spawn, whose header would make the
+   types of others this module's. */
+static inline int csystem_close_from(void *actions, int first) {
+    extern int posix_spawn_file_actions_addclosefrom_np(void *, int);
+    return posix_spawn_file_actions_addclosefrom_np(actions, first);
+}
 
 /* Neither a core dump nor another process of this user may see the memory; what fails is only one wall less. */
 static inline void csystem_hide_memory(void) {

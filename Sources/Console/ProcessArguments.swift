@@ -2,24 +2,35 @@
 
 /// The words that the process was started with.
 public enum ProcessArguments {
-    /// A word is not UTF-8; the standard library would put other characters in its place without a word.
-    public struct NotUTF8: Error, Hashable, Sendable {
-        /// Which one, from 1: the first one after the program's name.
-        public let place: Int
+    /// Why nobody can tell what the program is to do.
+    public enum Unreadable: Error, Hashable, Sendable {
+        /// A word is not UTF-8; the standard library would put other characters in its place without a word. The place
+        /// is counted from 1, the first one after the program's name.
+        case notUTF8(place: Int)
+        /// Not even the program's name is there, which Linux hands to every program: the Swift runtime finds the words by
+        /// `/proc/self/maps`, and reports none where it cannot read that file.
+        case missing
 
         /// The objection in words, a clause without a full stop.
-        public var reason: String { "argument \(place) is not UTF-8" }
+        public var reason: String {
+            switch self {
+            case .notUTF8(let place): "argument \(place) is not UTF-8"
+            case .missing: "the arguments cannot be read; is /proc mounted, and can files be opened?"
+            }
+        }
     }
 
     /// The words after the program's name.
     ///
-    /// - Throws: `NotUTF8` for the first one that is not.
-    public static func words() throws(NotUTF8) -> [String] {
+    /// - Throws: `Unreadable`.
+    public static func words() throws(Unreadable) -> [String] {
         var words: [String] = []
-        // A process can be started without even a name.
-        for place in 0..<max(1, Int(CommandLine.argc)) where place > 0 {
-            guard let bytes = unsafe CommandLine.unsafeArgv[place] else { break }
-            guard let word = unsafe String(validatingCString: bytes) else { throw NotUTF8(place: place) }
+        let count = Int(CommandLine.argc)
+        // No words would mean help, and success, to a program that was to make a backup.
+        guard count >= 1 else { throw .missing }
+        for place in 1..<count {
+            guard let bytes = unsafe CommandLine.unsafeArgv[place] else { throw .missing }
+            guard let word = unsafe String(validatingCString: bytes) else { throw .notUTF8(place: place) }
             words.append(word)
         }
         return words

@@ -18,7 +18,7 @@ public enum ShellCommand {
     }
 
     /// Runs `command` to its end and returns what it printed; its standard input and its messages are those of the
-    /// program.
+    /// program, and it has no other descriptor.
     ///
     /// - Parameter limit: bytes that it may print.
     /// - Throws: `Failure`.
@@ -65,6 +65,9 @@ public enum ShellCommand {
         unsafe posix_spawn_file_actions_init(&actions)
         defer { unsafe posix_spawn_file_actions_destroy(&actions) }
         unsafe posix_spawn_file_actions_adddup2(&actions, output, 1)
+        // What the caller opened for `fd:N` holds another secret, which is not the command's to read.
+        let code = unsafe csystem_close_from(&actions, 3)
+        guard code == 0 else { throw .notStarted(code) }
 
         // The signals that this program ignores are the command's to decide on, and none is held back from it.
         var attributes = posix_spawnattr_t()
@@ -83,8 +86,8 @@ public enum ShellCommand {
         let variables = unsafe strings(environment.map { "\($0.key)=\($0.value)" })
         defer { unsafe (arguments + variables).forEach { unsafe free($0) } }
         var process: pid_t = 0
-        let code = unsafe posix_spawn(&process, "/bin/sh", &actions, &attributes, arguments, variables)
-        guard code == 0 else { throw .notStarted(code) }
+        let started = unsafe posix_spawn(&process, "/bin/sh", &actions, &attributes, arguments, variables)
+        guard started == 0 else { throw .notStarted(started) }
         return process
     }
 

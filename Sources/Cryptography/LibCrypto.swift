@@ -5,8 +5,10 @@ internal import CLibCrypto
 public enum CryptographyFailure: Error, Hashable, Sendable {
     /// A tag, a wrapped key or a signature does not fit its key and its data.
     case authentication
-    /// libcrypto refused an operation that cannot fail by its input (memory, randomness, a crippled configuration).
+    /// libcrypto refused an operation that cannot fail by its input (memory, a crippled configuration).
     case library(String)
+    /// The operating system gives no random numbers.
+    case randomness
     /// A length or a number lies outside what the operation is defined for; the text names which.
     case unsupportedParameters(String)
 }

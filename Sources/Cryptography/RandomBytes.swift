@@ -6,12 +6,12 @@ internal import Glibc
 public enum RandomBytes {
     /// Makes `count` secret bytes from libcrypto's private generator (`RAND_priv_bytes`).
     ///
-    /// - Throws: `CryptographyFailure.library` when the generator cannot be seeded.
+    /// - Throws: `CryptographyFailure.randomness` when the generator cannot be seeded.
     public static func secret(count: Int) throws(CryptographyFailure) -> SecretBytes {
         var secret = SecretBytes(capacity: count)
         if count == 0 { return secret }
         let length = try LibCrypto.int32(count, "number of random bytes")
-        unsafe try secret.append(length: count, failure: .library("random bytes")) {
+        unsafe try secret.append(length: count, failure: .randomness) {
             unsafe RAND_priv_bytes($0, length)
         }
         return secret
@@ -21,7 +21,7 @@ public enum RandomBytes {
     ///
     /// The kernel is asked each time, so that a copied or forked process does not repeat them.
     ///
-    /// - Throws: `CryptographyFailure.library` when the kernel refuses.
+    /// - Throws: `CryptographyFailure.randomness` when the kernel refuses.
     public static func bytes(count: Int) throws(CryptographyFailure) -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: count)
         let status = unsafe bytes.withUnsafeMutableBytes { buffer in
@@ -33,7 +33,7 @@ public enum RandomBytes {
             }
             return true
         }
-        guard status else { throw .library("getentropy") }
+        guard status else { throw .randomness }
         return bytes
     }
 

@@ -28,17 +28,18 @@ public struct FileDeviceKeyProvider: DeviceKeyProvider {
         return device
     }
 
-    /// Makes the key and its folder, 0600 and 0700, and reads it back.
+    /// Makes the key and its folder, 0600 and 0700, and reads the key back before it gets its name.
     ///
     /// - Throws: `DeviceKeyFailure` (`exists`, `file`, `cryptography`).
     public func create() throws(DeviceKeyFailure) -> DeviceKey {
         let text = try newText()
-        let encoded = text.encode(device: try device(of: text).id)
-        try DeviceKeyFailure.wrapping { () throws(FileFailure) in
-            try Path.makeFolder(Path.split(path).folder)
-            try PrivateFile.create(path, encoded)
+        let device = try device(of: text)
+        try change { () throws(DeviceKeyFailure) in
+            try DeviceKeyFailure.wrapping { () throws(FileFailure) in
+                try PrivateFile.create(path, text.encode(device: device.id))
+            }
         }
-        return try readBack(text)
+        return device
     }
 
     /// Tells which device the key names and whether it was made on this machine, also where `load` refuses.
@@ -55,11 +56,13 @@ public struct FileDeviceKeyProvider: DeviceKeyProvider {
     ///
     /// - Throws: `DeviceKeyFailure` (`notFound`, `damaged`, `file`, `cryptography`).
     public func adopt() throws(DeviceKeyFailure) -> DeviceKey {
-        let old = try read(path)
-        let text = DeviceKeyText(secret: old.secret.copy(), machine: try currentMachine())
-        let encoded = text.encode(device: try device(of: text).id)
-        try DeviceKeyFailure.wrapping { () throws(FileFailure) in try PrivateFile.replace(path, encoded) }
-        return try readBack(text)
+        try change { () throws(DeviceKeyFailure) in
+            let old = try read(path)
+            let device = try device(of: old)
+            let text = DeviceKeyText(secret: old.secret.copy(), machine: try currentMachine())
+            try replace(with: text, device)
+            return device
+        }
     }
 
     /// Takes the user's word that this is another device: it gets a new key, and the old one another name.
@@ -67,20 +70,35 @@ public struct FileDeviceKeyProvider: DeviceKeyProvider {
     /// The old key is kept, 0600, as `<path>.retired-<its device ID>`. Cut short at any point, the old key is in place
     /// or both are, and a second call finishes the work.
     ///
-    /// - Throws: `DeviceKeyFailure` (`notFound`, `exists` when the name for the old key holds another one or when the
-    ///   key changed meanwhile, `damaged`, `file`, `cryptography`).
+    /// - Throws: `DeviceKeyFailure` (`notFound`, `exists` when the name for the old key holds another one, `damaged`,
+    ///   `file`, `cryptography`); the old key is in place then.
     public func renew() throws(DeviceKeyFailure) -> DeviceKeyRenewal {
-        let old = try read(path)
-        let oldID = try device(of: old).id
-        let new = try newText()
-        let encoded = new.encode(device: try device(of: new).id)
+        try change { () throws(DeviceKeyFailure) in
+            let old = try read(path)
+            let oldID = try device(of: old).id
+            let new = try newText()
+            let device = try device(of: new)
+            let retiredPath = "\(path).retired-\(oldID)"
+            try retire(old, oldID, to: retiredPath)
+            try replace(with: new, device)
+            return DeviceKeyRenewal(device: device, retired: oldID, retiredPath: retiredPath)
+        }
+    }
 
-        let retiredPath = "\(path).retired-\(oldID)"
-        try retire(old, oldID, to: retiredPath)
-        // Another renewal may have finished since: its new key must not be lost.
-        guard constantTimeEqual(try read(path).secret, old.secret) else { throw .exists(path: path) }
+    /// Runs `body` as the one process that changes the key and what lies beside it.
+    private func change<Result>(_ body: () throws(DeviceKeyFailure) -> Result) throws(DeviceKeyFailure) -> Result {
+        let lock = try DeviceKeyFailure.wrapping { () throws(FileFailure) in
+            let folder = Path.split(path).folder
+            try Path.makeFolder(folder)
+            return try FileLock.ofFolder(folder)
+        }
+        defer { withExtendedLifetime(lock) {} }
+        return try body()
+    }
+
+    private func replace(with text: borrowing DeviceKeyText, _ device: DeviceKey) throws(DeviceKeyFailure) {
+        let encoded = text.encode(device: device.id)
         try DeviceKeyFailure.wrapping { () throws(FileFailure) in try PrivateFile.replace(path, encoded) }
-        return DeviceKeyRenewal(device: try readBack(new), retired: oldID, retiredPath: retiredPath)
     }
 
     private func retire(
@@ -112,15 +130,6 @@ public struct FileDeviceKeyProvider: DeviceKeyProvider {
         } catch {
             throw .damaged(path: path, rule: error.rule)
         }
-    }
-
-    /// Loads what was just written, and makes sure that it is that.
-    private func readBack(_ written: borrowing DeviceKeyText) throws(DeviceKeyFailure) -> DeviceKey {
-        let text = try read(path)
-        guard constantTimeEqual(text.secret, written.secret), text.machine == written.machine else {
-            throw .damaged(path: path, rule: "it does not hold what was just written")
-        }
-        return try device(of: text)
     }
 
     private func device(of text: borrowing DeviceKeyText) throws(DeviceKeyFailure) -> DeviceKey {

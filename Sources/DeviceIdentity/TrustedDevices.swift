@@ -62,10 +62,10 @@ public struct TrustedDevices: Sendable {
     /// - Throws: `TrustedDevicesFailure` (`nameNotAllowed`, `full`, `altered`, `file`, `cryptography`).
     public func trust(_ id: DeviceID, name: String) throws(TrustedDevicesFailure) {
         guard Self.isAllowed(name) else { throw .nameNotAllowed }
-        var names = try list()
-        names[id] = name
-        guard names.count <= Self.countLimit else { throw .full(allowed: Self.countLimit) }
-        try write(names)
+        try change { names throws(TrustedDevicesFailure) in
+            names[id] = name
+            guard names.count <= Self.countLimit else { throw .full(allowed: Self.countLimit) }
+        }
     }
 
     /// Trusts a device no longer; false when it was not trusted.
@@ -73,20 +73,31 @@ public struct TrustedDevices: Sendable {
     /// - Throws: `TrustedDevicesFailure` (`altered`, `file`, `cryptography`).
     @discardableResult
     public func untrust(_ id: DeviceID) throws(TrustedDevicesFailure) -> Bool {
-        var names = try list()
-        guard names.removeValue(forKey: id) != nil else { return false }
-        try write(names)
-        return true
+        try change { names throws(TrustedDevicesFailure) in names.removeValue(forKey: id) != nil }
     }
 
-    /// Replaces the whole list in one step.
-    func write(_ names: [DeviceID: String]) throws(TrustedDevicesFailure) {
+    /// Reads the list, changes it and replaces it in one step, as the one process that does so.
+    func change<Result>(
+        _ body: (inout [DeviceID: String]) throws(TrustedDevicesFailure) -> Result
+    ) throws(TrustedDevicesFailure) -> Result {
+        let lock: FileLock
+        do throws(FileFailure) {
+            lock = try FileLock.ofFolder(Path.split(path).folder)
+        } catch {
+            throw .file(error)
+        }
+        defer { withExtendedLifetime(lock) {} }
+        let before = try list()
+        var names = before
+        let result = try body(&names)
+        if names == before { return result }
         let text = try encode(names)
         do throws(FileFailure) {
             try PrivateFile.replace(path, text)
         } catch {
             throw .file(error)
         }
+        return result
     }
 
     private func encode(_ names: [DeviceID: String]) throws(TrustedDevicesFailure) -> SecretBytes {

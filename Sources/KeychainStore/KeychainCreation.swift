@@ -16,10 +16,29 @@ extension Keychain {
         at path: String, deviceKey: DeviceKey, passcode: borrowing SecretBytes?, cost: ScryptCost? = defaultCost,
         now: Timestamp, lockWait: Duration = defaultLockWait
     ) throws(KeychainStoreError) -> Keychain {
+        let keys = try publish(at: path, deviceKey, passcode, cost, now)
+        let keychain = try Keychain(KeychainPath(path), path, deviceKey, lockWait, cost ?? defaultCost)
+        keychain.classKeys = keys
+        return keychain
+    }
+
+    /// Makes a new keychain and does not open it: once the file has its name, nothing can fail.
+    ///
+    /// - Throws: as `create(at:deviceKey:passcode:cost:now:lockWait:)`; there is no keychain then.
+    public static func make(
+        at path: String, deviceKey: DeviceKey, passcode: borrowing SecretBytes?, cost: ScryptCost? = defaultCost,
+        now: Timestamp
+    ) throws(KeychainStoreError) {
+        _ = try publish(at: path, deviceKey, passcode, cost, now)
+    }
+
+    private static func publish(
+        at path: String, _ deviceKey: DeviceKey, _ passcode: borrowing SecretBytes?, _ cost: ScryptCost?,
+        _ now: Timestamp
+    ) throws(KeychainStoreError) -> ClassKeys {
         let hasPasscode = try checked(passcode)
         guard let cost = cost ?? defaultCost else { throw .limit("work factor", found: 0, allowed: 20) }
-        let location = KeychainPath(path)
-        if Path.exists(location.path) { throw .exists(path) }
+        let location = try free(path)
         let keys: ClassKeys
         let keybag: Keybag
         do {
@@ -29,9 +48,8 @@ extension Keychain {
         } catch {
             throw .cryptography(error)
         }
-        let keychain = try make(location, path, keybag, deviceKey, now, lockWait, cost)
-        keychain.classKeys = keys
-        return keychain
+        try write(location, path, keybag, deviceKey, now)
+        return keys
     }
 
     /// Makes a new, empty keychain with the class keys of an earlier one of this device; the passcode of that time
@@ -42,10 +60,17 @@ extension Keychain {
         at path: String, adopting keybag: Keybag, deviceKey: DeviceKey, now: Timestamp,
         lockWait: Duration = defaultLockWait, minimumCost: ScryptCost? = nil
     ) throws(KeychainStoreError) -> Keychain {
-        let location = KeychainPath(path)
-        if Path.exists(location.path) { throw .exists(path) }
+        let location = try free(path)
         _ = try keybag.deviceOnlyKeys(deviceKey)
-        return try make(location, path, keybag, deviceKey, now, lockWait, minimumCost)
+        try write(location, path, keybag, deviceKey, now)
+        return try Keychain(location, path, deviceKey, lockWait, minimumCost)
+    }
+
+    /// A path at which nothing stands.
+    private static func free(_ path: String) throws(KeychainStoreError) -> KeychainPath {
+        let location = KeychainPath(path)
+        if try location.identity() != nil { throw .exists(path) }
+        return location
     }
 
     /// Says whether a passcode is given.
@@ -60,10 +85,9 @@ extension Keychain {
         }
     }
 
-    private static func make(
-        _ location: KeychainPath, _ path: String, _ keybag: Keybag, _ deviceKey: DeviceKey, _ now: Timestamp,
-        _ lockWait: Duration, _ minimumCost: ScryptCost?
-    ) throws(KeychainStoreError) -> Keychain {
+    private static func write(
+        _ location: KeychainPath, _ path: String, _ keybag: Keybag, _ deviceKey: DeviceKey, _ now: Timestamp
+    ) throws(KeychainStoreError) {
         let record: StoreRecord
         do {
             record = try StoreRecord(
@@ -81,6 +105,5 @@ extension Keychain {
         } catch {
             throw error.problem == .exists ? .exists(path) : .file(error)
         }
-        return try Keychain(location, path, deviceKey, lockWait, minimumCost)
     }
 }

@@ -13,18 +13,43 @@ struct KeychainPath {
         self.path = path.hasPrefix("/") ? path : "./" + path
     }
 
-    /// Makes sure that the file is ours alone, and that nothing lies beside it that SQLite would believe.
+    /// Makes sure that the file is ours alone, in a folder that is, and that nothing lies beside it that SQLite would
+    /// believe.
     ///
     /// - Throws: `notFound`, `file`, `notAKeychain` (`severalLinks`, `foreignJournal`).
     func examine() throws(KeychainStoreError) {
         guard let status = try status("") else { throw .notFound(path) }
+        try requirePrivateFolder()
         try require(status, "")
-        guard status.st_nlink == 1 else { throw .notAKeychain(.severalLinks) }
+        if status.st_nlink != 1, try !isLastNameLeft() { throw .notAKeychain(.severalLinks) }
         // Of write-ahead logs this program makes none; an interrupted change leaves a journal, with the file's mode.
         for suffix in ["-wal", "-shm"] where try self.status(suffix) != nil { throw .notAKeychain(.foreignJournal) }
         guard let journal = try self.status("-journal") else { return }
         try require(journal, "-journal")
-        guard journal.st_nlink == 1 else { throw .notAKeychain(.foreignJournal) }
+        guard journal.st_nlink == 1, try JournalCheck.isHarmless(path + "-journal") else {
+            throw .notAKeychain(.foreignJournal)
+        }
+    }
+
+    /// Makes sure that nobody else can put a journal beside the file, or another file in its place.
+    ///
+    /// - Throws: `file`.
+    func requirePrivateFolder() throws(KeychainStoreError) {
+        do throws(FileFailure) {
+            try PrivateFolder.require(Path.split(path).folder)
+        } catch {
+            throw .file(error)
+        }
+    }
+
+    /// Removes the second name that a process left that was killed while it gave the file its name.
+    private func isLastNameLeft() throws(KeychainStoreError) -> Bool {
+        do throws(FileFailure) {
+            try Leftovers.sweep(Path.split(path).folder)
+        } catch {
+            throw .file(error)
+        }
+        return try status("")?.st_nlink == 1
     }
 
     /// What tells the file from another one under the same name: device and number; nil where there is none.
@@ -61,50 +86,21 @@ struct KeychainPath {
             }
         if let problem { throw .file(FileFailure(path + suffix, problem)) }
     }
-
-    static func failure(_ path: String, _ code: Int32, _ doing: String) -> FileFailure {
-        FileFailure(path, code == ENOENT ? .notFound : .system(code, doing: doing))
-    }
 }
 
 /// The exclusive right to change a keychain, held until the object is released; the kernel frees it if we die.
 final class ChangeLock {
-    private let descriptor: Int32
-
-    // Long enough to cost nothing, short enough that nobody notices.
-    private static let pause = timespec(tv_sec: 0, tv_nsec: 20_000_000)
+    private let lock: FileLock
 
     /// Waits at most `limit` for whoever holds it.
     ///
     /// - Throws: `busy`, `file`, `interrupted`.
     init(for keychain: KeychainPath, waitingAtMost limit: Duration) throws(KeychainStoreError) {
-        let path = keychain.path + ".lock"
-        let opened = unsafe open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
-        guard opened >= 0 else { throw .file(KeychainPath.failure(path, errno, "opening")) }
-        let problem = Self.acquire(opened, ContinuousClock.now + limit, path)
-        if let problem {
-            close(opened)
-            throw problem
+        do throws(FileFailure) {
+            lock = try FileLock(keychain.path + ".lock", waitingAtMost: limit)
+        } catch {
+            if case .system = error.problem, Interruption.isRequested { throw .interrupted }
+            throw error.problem == .busy ? .busy : .file(error)
         }
-        descriptor = opened
-    }
-
-    deinit {
-        close(descriptor)
-    }
-
-    private static func acquire(_ descriptor: Int32, _ deadline: ContinuousClock.Instant, _ path: String)
-        -> KeychainStoreError?
-    {
-        while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
-            if Interruption.isRequested { return .interrupted }
-            guard errno == EWOULDBLOCK || errno == EINTR else {
-                return .file(KeychainPath.failure(path, errno, "locking"))
-            }
-            guard ContinuousClock.now < deadline else { return .busy }
-            var pause = pause
-            unsafe nanosleep(&pause, nil)
-        }
-        return nil
     }
 }

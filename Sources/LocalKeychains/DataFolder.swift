@@ -1,3 +1,6 @@
+internal import ByteStreams
+internal import Glibc
+
 /// The folder in which a user's keychains and device key are kept: `$XDG_DATA_HOME/kcbackup`, by default
 /// `~/.local/share/kcbackup`.
 public struct DataFolder: Hashable, Sendable {
@@ -17,6 +20,22 @@ public struct DataFolder: Hashable, Sendable {
             path = folder + "/kcbackup"
         } else {
             path = home + "/.local/share/kcbackup"
+        }
+    }
+
+    /// Makes sure that folder and process belong to the same user, and that nobody else can change what is in the folder.
+    ///
+    /// Every program asks this before it does anything else. With the rights of another user than the one who started it,
+    /// a process would take that user's word for where keys are; with the home folder of another user, it would leave
+    /// files there that this user cannot read.
+    ///
+    /// - Throws: `borrowedRights`, `file` (`sharedFolder`, `foreignFolder`, `system`).
+    public func requireOwn() throws(LocalKeychainFailure) {
+        guard getuid() == geteuid(), getgid() == getegid() else { throw .borrowedRights }
+        do throws(FileFailure) {
+            try PrivateFolder.require(path, mayBeMissing: true)
+        } catch {
+            throw .file(error)
         }
     }
 

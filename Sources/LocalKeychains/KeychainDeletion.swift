@@ -1,15 +1,17 @@
-internal import ByteStreams
+public import ByteStreams
 public import KeychainModel
 public import KeychainStore
 
 /// Deleting a keychain, as every program of kcbackup does it.
 extension LocalKeychain {
-    /// What is left of a deleted keychain.
+    /// What is left of a deleted keychain; its items are gone all the same.
     public enum Remains: Hashable, Sendable {
-        /// Nothing.
-        case none
-        /// Class keys may stay in the memory of the kernel, until they expire or the machine is started anew.
+        /// Class keys may stay in the memory of the kernel, until they expire or the machine is restarted.
         case kernelKeys
+        /// A file beside it could not be removed: its lock or its journal.
+        case file(FileFailure)
+        /// The lists of keychains still name it.
+        case lists(LocalKeychainFailure)
     }
 
     /// Locks a keychain for every process as a start of the machine does, removes its files, and takes it from the lists.
@@ -18,37 +20,62 @@ extension LocalKeychain {
     ///
     /// - Parameter keychain: the keychain, opened; nil for one that can never be opened here, whose keys nobody can name.
     /// - Returns: what is left.
-    /// - Throws: `LocalKeychainFailure` (`listsDamaged`, `file`), before anything is gone where the lists cannot be read;
-    ///   `KeychainStoreError`, `FileFailure`.
+    /// - Throws: `LocalKeychainFailure` (`listsDamaged`, `file`) where the lists cannot be read; `KeychainStoreError`,
+    ///   `FileFailure`. Nothing is gone then.
     public func delete(
         _ keychain: Keychain?, endingIn session: KeychainSession, lists folder: DataFolder, now: Timestamp
-    ) throws -> Remains {
+    ) throws -> [Remains] {
         // What cannot be taken off the lists stays.
         _ = try KeychainLists.load(from: folder)
-        var remains = Remains.none
+        var remains: [Remains] = []
         if let keychain {
-            var isLocked = false
+            remains = try delete(open: keychain, endingIn: session, now: now)
+        } else {
+            try Path.remove(path)
+            remains = removeCompanions()
+        }
+        Path.synchronizeFolder(Path.split(path).folder)
+        do throws(LocalKeychainFailure) {
+            try leaveLists(in: folder)
+        } catch {
+            remains.append(.lists(error))
+        }
+        return remains
+    }
+
+    private func delete(open keychain: Keychain, endingIn session: KeychainSession, now: Timestamp) throws -> [Remains]
+    {
+        var isLocked = false
+        // What is left once the file is gone; nil while it is there.
+        var remains: [Remains]?
+        do {
             // Within a change, so that nobody else is writing to it, or unlocking it.
             try keychain.importItems { _ in
                 do throws(KeychainStoreError) {
                     try session.lock(keychain, untilFirstUnlock: true)
                     isLocked = true
                 } catch {}
-                try removeFiles()
+                try Path.remove(path)
+                // Before the lock is released: then another keychain may get the name, and a journal of its own.
+                remains = removeCompanions()
             }
-            // A kernel that refuses its key service never had any.
-            if !isLocked, (try? session.status(keychain, now: now))?.refusal == nil { remains = .kernelKeys }
-        } else {
-            try removeFiles()
+        } catch {
+            // Ending a change of a file that is gone may fail, and means nothing.
+            if remains == nil { throw error }
         }
-        try Path.remove(path + ".lock")
-        try Path.synchronizeFolder(Path.split(path).folder)
-        try leaveLists(in: folder)
-        return remains
+        // A kernel that refuses its key service never had any.
+        if !isLocked, (try? session.status(keychain, now: now))?.refusal == nil { remains?.append(.kernelKeys) }
+        return remains ?? []
     }
 
-    private func removeFiles() throws(FileFailure) {
-        try Path.remove(path)
-        try Path.remove(path + "-journal")
+    private func removeCompanions() -> [Remains] {
+        ["-journal", ".lock"].compactMap { suffix in
+            do throws(FileFailure) {
+                try Path.remove(path + suffix)
+                return nil
+            } catch {
+                return .file(error)
+            }
+        }
     }
 }

@@ -38,14 +38,31 @@ public struct KeychainLists: Hashable, Sendable {
         return lists
     }
 
-    /// Replaces what was set before, in one step.
+    /// Reads what is set, changes it and replaces it in one step, as the one process that does so.
     ///
-    /// - Throws: `file` (`system`), `listsDamaged` when a reference or the number of them cannot be written down.
-    public func save(to folder: DataFolder) throws(LocalKeychainFailure) {
+    /// - Throws: what `body` throws, with nothing changed; `LocalKeychainFailure`: `file`, `listsDamaged`, also when a
+    ///   reference or the number of them cannot be written down.
+    public static func change(
+        in folder: DataFolder, _ body: (inout KeychainLists) throws(LocalKeychainFailure) -> Void
+    ) throws(LocalKeychainFailure) {
+        let lock: FileLock
+        do throws(FileFailure) {
+            try Path.makeFolder(folder.path)
+            lock = try FileLock.ofFolder(folder.path)
+        } catch {
+            throw .file(error)
+        }
+        defer { withExtendedLifetime(lock) {} }
+        let before = try load(from: folder)
+        var after = before
+        try body(&after)
+        if after != before { try after.save(to: folder) }
+    }
+
+    private func save(to folder: DataFolder) throws(LocalKeychainFailure) {
         // What cannot be read again is not written.
         guard KeychainLists(parsing: spelling) == self else { throw .listsDamaged(path: folder.keychainLists) }
         do throws(FileFailure) {
-            try Path.makeFolder(folder.path)
             try PrivateFile.replace(folder.keychainLists, SecretBytes(spelling.utf8.span))
         } catch {
             throw .file(error)
@@ -112,23 +129,19 @@ public struct KeychainLists: Hashable, Sendable {
 extension LocalKeychain {
     /// Puts a new keychain of the data folder on the search list, where somebody has set one.
     ///
-    /// - Throws: `listsDamaged`, also when the list is full, `file`.
+    /// - Throws: `LocalKeychainFailure` (`listsDamaged`, also when the list is full, `file`).
     public func joinSearchList(in folder: DataFolder) throws(LocalKeychainFailure) {
         guard isNamed else { return }
-        let before = try KeychainLists.load(from: folder)
-        var after = before
-        after.include(self)
-        if after != before { try after.save(to: folder) }
+        try KeychainLists.change(in: folder) { lists throws(LocalKeychainFailure) in lists.include(self) }
     }
 
     /// Takes a keychain that is no more from the search list, and from its place as the default one.
     ///
-    /// - Throws: `listsDamaged`, `file`.
+    /// - Throws: `LocalKeychainFailure` (`listsDamaged`, `file`).
     public func leaveLists(in folder: DataFolder) throws(LocalKeychainFailure) {
-        let before = try KeychainLists.load(from: folder)
-        var after = before
-        try after.forget(self, in: folder)
-        if after != before { try after.save(to: folder) }
+        try KeychainLists.change(in: folder) { lists throws(LocalKeychainFailure) in
+            try lists.forget(self, in: folder)
+        }
     }
 }
 

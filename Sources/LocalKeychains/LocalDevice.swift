@@ -32,16 +32,27 @@ public struct LocalDevice: Sendable {
     ///
     /// - Throws: `DeviceKeyFailure`.
     public func keyIfAny() throws(DeviceKeyFailure) -> DeviceKey? {
-        Path.exists(provider.path) ? try provider.load() : nil
+        do throws(DeviceKeyFailure) {
+            return try provider.load()
+        } catch {
+            if case .notFound = error { return nil }
+            throw error
+        }
     }
 
     /// The key that is there, or a new one with the first keychain.
     ///
     /// - Throws: `DeviceKeyFailure`, `LocalKeychainFailure` (`deviceKeyMissing`), `FileFailure`.
     public func keyOrFirst() throws -> (key: DeviceKey, isNew: Bool) {
-        if Path.exists(provider.path) { return (try provider.load(), false) }
+        if let key = try keyIfAny() { return (key, false) }
         try refuseOrphans()
-        return (try provider.create(), true)
+        do throws(DeviceKeyFailure) {
+            return (try provider.create(), true)
+        } catch {
+            // Another process has made it since.
+            if case .exists = error { return (try provider.load(), false) }
+            throw error
+        }
     }
 
     /// The list of devices that the owner of `key` trusts.

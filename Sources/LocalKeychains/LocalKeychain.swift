@@ -46,10 +46,13 @@ public struct LocalKeychain: Hashable, Sendable {
 
     /// The names of the keychains in the data folder, sorted.
     ///
-    /// - Throws: `FileFailure` (`system`).
+    /// - Throws: `FileFailure` (`sharedFolder`, `foreignFolder`, `system`).
     public static func names(in folder: DataFolder) throws(FileFailure) -> [String] {
-        try Path.names(in: folder.keychains).filter { $0.hasSuffix(ending) }.map { String($0.dropLast(ending.count)) }
-            .filter(isName).sorted()
+        try PrivateFolder.require(folder.keychains, mayBeMissing: true)
+        return try Path.names(in: folder.keychains).filter { $0.hasSuffix(ending) }.map {
+            String($0.dropLast(ending.count))
+        }
+        .filter(isName).sorted()
     }
 
     /// Opens the file; only what needs no passcode is at hand.
@@ -57,7 +60,7 @@ public struct LocalKeychain: Hashable, Sendable {
     /// - Parameter minimumCost: the lowest scrypt cost believed; for tests.
     /// - Throws: `KeychainStoreError`, `DeviceKeyFailure`, `LocalKeychainFailure` (`deviceKeyMissing`), `FileFailure`.
     public func open(on device: LocalDevice, minimumCost: ScryptCost? = nil) throws -> Keychain {
-        guard Path.exists(path) else { throw KeychainStoreError.notFound(path) }
+        guard try Path.exists(path) else { throw KeychainStoreError.notFound(path) }
         return try Keychain.open(at: path, deviceKey: device.key(), minimumCost: minimumCost)
     }
 

@@ -10,6 +10,8 @@ public enum LocalKeychainFailure: Error, Hashable, Sendable {
     case deviceKeyMissing(keychains: Int)
     /// The file with the default keychain and the search list is not as this program writes it.
     case listsDamaged(path: String)
+    /// The process has the rights of another user or group than the one who started it.
+    case borrowedRights
     /// That file, or the data folder, cannot be trusted, read or written.
     case file(FileFailure)
 }

@@ -13,7 +13,7 @@ extension LocalKeychain {
     /// - Parameters:
     ///   - home: the home folder, absolute.
     ///   - workingFolder: where relative paths start, absolute.
-    /// - Throws: `emptyName`, `invalidName`.
+    /// - Throws: `emptyName`, `invalidName`, `file` when nobody can tell what is there.
     public init(
         macName word: String, in folder: DataFolder, home: String, workingFolder: String
     ) throws(LocalKeychainFailure) {
@@ -29,7 +29,7 @@ extension LocalKeychain {
             try self.init(name, in: folder)
             return
         }
-        try self.init(Path.exists(path) ? path : Self.twin(of: path) ?? path, in: folder)
+        try self.init(Self.isThere(path) ? path : try Self.twin(of: path) ?? path, in: folder)
     }
 
     /// The name in a file name, or nil when it has neither ending.
@@ -41,7 +41,7 @@ extension LocalKeychain {
     }
 
     /// The other spelling of a path, if there is a file.
-    private static func twin(of path: String) -> String? {
+    private static func twin(of path: String) throws(LocalKeychainFailure) -> String? {
         let other: String
         if path.hasSuffix(macEnding) {
             other = String(path.dropLast(3))
@@ -50,7 +50,15 @@ extension LocalKeychain {
         } else {
             return nil
         }
-        return Path.exists(other) ? other : nil
+        return try isThere(other) ? other : nil
+    }
+
+    private static func isThere(_ path: String) throws(LocalKeychainFailure) -> Bool {
+        do throws(FileFailure) {
+            return try Path.exists(path)
+        } catch {
+            throw .file(error)
+        }
     }
 
     /// The path without empty and `.` components; `..` stays, since only the file system knows what it means.

@@ -18,7 +18,7 @@ extension Session {
     func namedOrDefault(_ word: String?) throws -> LocalKeychain {
         if let word { return try named(word) }
         let standard = try KeychainLists.load(from: world.dataFolder).standard(in: world.dataFolder)
-        guard Path.exists(standard.path) else { throw SecurityStatus.noDefaultKeychain }
+        guard try Path.exists(standard.path) else { throw SecurityStatus.noDefaultKeychain }
         return standard
     }
 
@@ -26,7 +26,7 @@ extension Session {
     func searched(_ words: [String]) throws -> [LocalKeychain] {
         if !words.isEmpty { return try words.map { try named($0) } }
         return try KeychainLists.load(from: world.dataFolder).searched(in: world.dataFolder).filter { keychain in
-            let isThere = Path.exists(keychain.path)
+            let isThere = try Path.exists(keychain.path)
             if !isThere {
                 note("the search list names a keychain that is not there: \(told(keychain.path))", evenIfQuiet: true)
             }

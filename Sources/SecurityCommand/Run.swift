@@ -1,6 +1,7 @@
 internal import ByteStreams
 internal import Console
 internal import KeychainModel
+internal import LocalKeychains
 
 /// Runs one command line from its words to its exit status, in any world.
 func run(_ arguments: [String], in world: World) -> ExitStatus {
@@ -8,8 +9,8 @@ func run(_ arguments: [String], in world: World) -> ExitStatus {
     return session.reporting { try session.start(arguments) }
 }
 
-/// Refuses a command line that is no text.
-func refuse(_ objection: ProcessArguments.NotUTF8, in world: World) -> ExitStatus {
+/// Refuses a command line that cannot be read.
+func refuse(_ objection: ProcessArguments.Unreadable, in world: World) -> ExitStatus {
     Session(world).message("security: \(objection.reason)\n")
     return .usage
 }
@@ -67,12 +68,22 @@ extension Session {
             message(command.usage)
             return .usage
         }
+        defer { noteDoubts() }
         return reporting(command) {
             if words.has(Command.helpFlag.letter) {
                 try write(command.usage)
                 return .ok
             }
+            try world.dataFolder.requireOwn()
             return try command.run(words, self)
+        }
+    }
+
+    /// Says what was done and may yet be lost.
+    private func noteDoubts() {
+        for doubt in Durability.takeDoubts() {
+            let reason = cause(doubt).note.map { ": " + told($0) } ?? ""
+            note("what was named there is done, and may be lost in a power cut" + reason, evenIfQuiet: true)
         }
     }
 

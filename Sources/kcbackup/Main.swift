@@ -8,7 +8,7 @@ struct Main {
         ProcessSetup.run()
         let world = World.ofThisProcess()
         let status: ExitStatus
-        do throws(ProcessArguments.NotUTF8) {
+        do throws(ProcessArguments.Unreadable) {
             status = try kcbackup.run(ProcessArguments.words(), in: world)
         } catch {
             status = refuse(error, among: CommandLine.arguments.dropFirst(), in: world)

@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import ByteStreams
 internal import Console
 internal import KeychainModel
+internal import LocalKeychains
 
 /// A verb of the command line.
 protocol Verb: ParsableCommand {
@@ -31,19 +32,30 @@ func run(_ arguments: [String], in world: World) -> ExitStatus {
     if session.now < earliestLikely {
         session.warn("the clock says \(session.now.day), so dates written now will be wrong")
     }
+    defer { session.warnOfDoubts() }
     do {
         try refuseRepetition(words)
+        try world.dataFolder.requireOwn()
         return try verb.run(in: session)
     } catch {
         return report(Failure(error, session.subjects), session)
     }
 }
 
-/// Refuses a command line that is no text.
+extension Session {
+    /// Says what was done and may yet be lost.
+    fileprivate func warnOfDoubts() {
+        for doubt in Durability.takeDoubts() {
+            warn("what was named there is done, and may be lost in a power cut: " + explain(doubt).message)
+        }
+    }
+}
+
+/// Refuses a command line that cannot be read.
 ///
 /// - Parameter arguments: the words, as near as text comes to them.
 func refuse(
-    _ objection: ProcessArguments.NotUTF8, among arguments: ArraySlice<String>, in world: World
+    _ objection: ProcessArguments.Unreadable, among arguments: ArraySlice<String>, in world: World
 ) -> ExitStatus {
     let session = Session(world, OutputStyle(before: arguments.prefix { $0 != "--" }))
     return report(.commandLine(message: objection.reason, command: nil), session)

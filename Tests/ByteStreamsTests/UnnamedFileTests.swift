@@ -16,7 +16,7 @@ struct UnnamedFileTests {
     func publishes(way: UnnamedFile.Way) throws {
         var unnamed: UnnamedFile? = try UnnamedFile(inFolder: folder.path, way: way)
         try unnamed?.file.write([1, 2, 3].span)
-        #expect(!Path.exists(folder.path("f")))
+        #expect(try !Path.exists(folder.path("f")))
         try unnamed?.publish(as: "f")
         #expect(try folder.list() == ["f"])
         unnamed = nil

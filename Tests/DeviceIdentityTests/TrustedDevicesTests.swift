@@ -23,8 +23,9 @@ import Testing
     func empty() throws {
         #expect(try trusted.list().isEmpty)
         #expect(try !trusted.contains(laptop))
-        #expect(try !trusted.untrust(laptop))
         #expect(try folder.list().isEmpty)
+        #expect(try !trusted.untrust(laptop))
+        #expect(try folder.list() == [".lock"])
     }
 
     @Test("trusted devices keep their names until they are untrusted")
@@ -34,7 +35,7 @@ import Testing
         try trusted.trust(laptop, name: "old laptop")
         #expect(try trusted.list() == [laptop: "old laptop", server: "\u{301}été # mac"])
         #expect(try trusted.contains(server))
-        #expect(try folder.list() == [fileName])
+        #expect(try folder.list() == [".lock", fileName])
         #expect(try trusted.untrust(server))
         #expect(try !trusted.untrust(server))
         #expect(try trusted.list() == [laptop: "old laptop"])
@@ -99,7 +100,9 @@ import Testing
     func full() throws {
         let name = String(repeating: "n", count: TrustedDevices.nameLimit)
         let ids = (0..<TrustedDevices.countLimit).map { DeviceID(publicKey: [UInt8($0 / 256), UInt8($0 % 256)]) }
-        try trusted.write(Dictionary(uniqueKeysWithValues: ids.dropLast().map { ($0, name) }))
+        try trusted.change { names throws(TrustedDevicesFailure) in
+            for id in ids.dropLast() { names[id] = name }
+        }
         try trusted.trust(ids[ids.count - 1], name: name)
         #expect(throws: TrustedDevicesFailure.full(allowed: TrustedDevices.countLimit)) {
             try trusted.trust(laptop, name: name)

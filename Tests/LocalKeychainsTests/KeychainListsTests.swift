@@ -38,9 +38,9 @@ struct KeychainListsTests {
         var lists = KeychainLists()
         lists.defaultKeychain = standard
         lists.searchList = list
-        try lists.save(to: folder)
+        try lists.set(in: folder)
         #expect(try KeychainLists.load(from: folder) == lists)
-        try KeychainLists().save(to: folder)
+        try KeychainLists().set(in: folder)
         #expect(try KeychainLists.load(from: folder) == KeychainLists())
     }
 
@@ -49,11 +49,11 @@ struct KeychainListsTests {
         #expect(try LocalKeychain(nil, in: folder).name == "login")
         var lists = KeychainLists()
         lists.defaultKeychain = "work"
-        try lists.save(to: folder)
+        try lists.set(in: folder)
         #expect(try LocalKeychain(nil, in: folder).path == folder.keychains + "/work.keychain")
         #expect(try LocalKeychain("login", in: folder).name == "login")
         lists.defaultKeychain = "/srv/x.keychain"
-        try lists.save(to: folder)
+        try lists.set(in: folder)
         #expect(try LocalKeychain(nil, in: folder).path == "/srv/x.keychain")
     }
 
@@ -68,7 +68,7 @@ struct KeychainListsTests {
         for _ in 0..<2 { try lists.include(LocalKeychain("work", in: folder)) }
         #expect(lists.searchList == ["login", "/srv/x.keychain", "work"])
         lists.defaultKeychain = "work"
-        try lists.save(to: folder)
+        try lists.set(in: folder)
         try LocalKeychain("work", in: folder).leaveLists(in: folder)
         let after = try KeychainLists.load(from: folder)
         #expect(after.searchList == ["login", "/srv/x.keychain"])
@@ -83,7 +83,7 @@ struct KeychainListsTests {
             try lists.include(LocalKeychain(path, in: folder))
         }
         #expect(lists.searchList == nil)
-        try lists.save(to: folder)
+        try lists.set(in: folder)
         try keychain("work")
         lists = try KeychainLists.load(from: folder)
         #expect(
@@ -98,17 +98,17 @@ struct KeychainListsTests {
         try lists.include(LocalKeychain("/srv/x.keychain", in: folder))
         lists.searchList = ["login"]
         #expect(lists.additions == [])
-        try lists.save(to: folder)
+        try lists.set(in: folder)
         #expect(try KeychainLists.load(from: folder) == lists)
     }
 
     @Test("A new keychain of the data folder joins a search list that somebody set")
     func joining() throws {
         try LocalKeychain("work", in: folder).joinSearchList(in: folder)
-        #expect(!Path.exists(folder.keychainLists))
+        #expect(try !Path.exists(folder.keychainLists))
         var lists = KeychainLists()
         lists.searchList = ["login"]
-        try lists.save(to: folder)
+        try lists.set(in: folder)
         try LocalKeychain("work", in: folder).joinSearchList(in: folder)
         try LocalKeychain("./elsewhere", in: folder).joinSearchList(in: folder)
         #expect(try KeychainLists.load(from: folder).searchList == ["login", "work"])
@@ -126,7 +126,7 @@ struct KeychainListsTests {
             var lists = KeychainLists()
             lists.searchList = ["login", path, path + "-db"]
             lists.defaultKeychain = path
-            try lists.save(to: folder)
+            try lists.set(in: folder)
             try LocalKeychain(spelling, in: folder, workingFolder: temporary.path("a/b")).leaveLists(in: folder)
             let after = try KeychainLists.load(from: folder)
             #expect(after.searchList == ["login", path + "-db"], "\(spelling)")
@@ -134,7 +134,7 @@ struct KeychainListsTests {
         }
         var lists = KeychainLists()
         lists.searchList = ["login", "work"]
-        try lists.save(to: folder)
+        try lists.set(in: folder)
         try LocalKeychain(folder.keychains + "/work.keychain", in: folder).leaveLists(in: folder)
         #expect(try KeychainLists.load(from: folder).searchList == ["login"])
     }
@@ -176,12 +176,12 @@ struct KeychainListsTests {
         for name in ["a\nb", "/a\nb", "", ".hidden", "/x\0y"] {
             var lists = KeychainLists()
             lists.searchList = [name]
-            #expect(throws: LocalKeychainFailure.self, "\(name)") { try lists.save(to: folder) }
+            #expect(throws: LocalKeychainFailure.self, "\(name)") { try lists.set(in: folder) }
         }
         var long = KeychainLists()
         long.searchList = Array(repeating: "login", count: KeychainLists.searchListLimit + 1)
-        #expect(throws: LocalKeychainFailure.self) { try long.save(to: folder) }
-        #expect(!Path.exists(folder.keychainLists))
+        #expect(throws: LocalKeychainFailure.self) { try long.set(in: folder) }
+        #expect(try !Path.exists(folder.keychainLists))
     }
 
     @Test("A name from a Mac leads to the keychain of that name, however it is spelled")
@@ -209,5 +209,12 @@ struct KeychainListsTests {
         #expect(try found("./y.keychain-db").path == temporary.path("work/y.keychain"))
         try temporary.write("work/x.keychain", [])
         #expect(try found("./x.keychain").path == temporary.path("work/x.keychain"))
+    }
+}
+
+extension KeychainLists {
+    /// Puts these lists in the place of what was set before.
+    fileprivate func set(in folder: DataFolder) throws {
+        try KeychainLists.change(in: folder) { lists throws(LocalKeychainFailure) in lists = self }
     }
 }

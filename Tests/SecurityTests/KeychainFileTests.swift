@@ -60,7 +60,7 @@ struct KeychainFileTests {
         let data = DataFolder(path: program.folder.path("data"))
         var lists = KeychainLists()
         lists.defaultKeychain = "work"
-        try lists.save(to: data)
+        try lists.set(in: data)
         #expect(program(on: nil).copyMatching(query("ann"), nil) == errSecNoDefaultKeychain)
         try manager.moveItem(atPath: program.keychainPath, toPath: data.keychains + "/work.keychain")
         #expect(program(on: nil).copyMatching(query("ann"), nil) == errSecSuccess)
@@ -237,5 +237,12 @@ struct PublicCallTests {
             #expect(SecItemAdd(password("ann", "1") as CFDictionary, nil) == errSecNoDefaultKeychain)
             #expect(try folder.list() == [])
         }
+    }
+}
+
+extension KeychainLists {
+    /// Puts these lists in the place of what was set before.
+    fileprivate func set(in folder: DataFolder) throws {
+        try KeychainLists.change(in: folder) { lists throws(LocalKeychainFailure) in lists = self }
     }
 }

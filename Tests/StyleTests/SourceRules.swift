@@ -14,7 +14,7 @@ enum SourceRule: String, CaseIterable, Sendable {
     /// The target that fences each library.
     static let owners = [
         "CLibArchive": "TarArchive", "CLibCrypto": "Cryptography", "CZlib": "GzipStreams", "CSQLite": "KeychainStore",
-        "CKeyUtils": "KernelKeyring", "CZxcvbn": "PasscodeStrength", "CSystem": "Console",
+        "CKeyUtils": "KernelKeyring", "CZxcvbn": "PasscodeStrength", "CSystem": "Console", "CFiles": "ByteStreams",
         "ArgumentParser": "kcbackup",
     ]
     /// The targets that are programs.

@@ -18,7 +18,7 @@ struct SearchListTests {
     private func setList(_ names: [String]) throws {
         var lists = try KeychainLists.load(from: folder)
         lists.searchList = names
-        try lists.save(to: folder)
+        try lists.set(in: folder)
     }
 
     @Test("A keychain that is made or restored is searched, also where somebody has set a list")
@@ -47,5 +47,12 @@ struct SearchListTests {
         try setList(["login", home.path("x.keychain")])
         #expect(home.run("keychain delete ./x.keychain --confirm ./x.keychain").status == .ok)
         #expect(try KeychainLists.load(from: folder).searchList == ["login"])
+    }
+}
+
+extension KeychainLists {
+    /// Puts these lists in the place of what was set before.
+    fileprivate func set(in folder: DataFolder) throws {
+        try KeychainLists.change(in: folder) { lists throws(LocalKeychainFailure) in lists = self }
     }
 }

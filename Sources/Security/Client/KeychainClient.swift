@@ -115,6 +115,7 @@ public final class KeychainClient: @unchecked Sendable {
             self.opened = nil
         }
         let folder = configuration.folder ?? Self.folderOfThisUser
+        try folder.requireOwn()
         let local = try LocalKeychain(configuration.keychain, in: folder)
         let device = LocalDevice(folder, machineIDPath: configuration.machineIDPath)
         do {

@@ -65,7 +65,7 @@ struct CallFailure: Error, Hashable {
     private static func status(of failure: LocalKeychainFailure) -> OSStatus {
         switch failure {
         case .emptyName, .invalidName: errSecNoSuchKeychain
-        case .deviceKeyMissing: errSecNotAvailable
+        case .deviceKeyMissing, .borrowedRights: errSecNotAvailable
         case .listsDamaged: errSecNoDefaultKeychain
         case .file(let failure): status(of: failure)
         }
@@ -74,8 +74,9 @@ struct CallFailure: Error, Hashable {
     private static func status(of failure: FileFailure) -> OSStatus {
         switch failure.problem {
         case .notFound: errSecNoSuchKeychain
-        case .exists, .notRegular, .exposed, .foreignOwner, .tooLarge: errSecNotAvailable
-        case .system: errSecIO
+        case .exists, .notRegular, .exposed, .foreignOwner, .sharedFolder, .foreignFolder, .busy, .tooLarge:
+            errSecNotAvailable
+        case .noSafeNaming, .system: errSecIO
         }
     }
 

@@ -64,7 +64,7 @@ extension Session {
         let data = try contents.encoded(format, passphrase: passphrase, isArmored: words.has("p"))
         guard let file = words.value("o") else { return try write(data) }
         do throws(FileFailure) {
-            try PrivateFile.create(world.resolve(file), data)
+            try PrivateFile.create(world.resolve(file), data, anywhere: true)
         } catch {
             // The status of an existing file would speak of a keychain.
             if error.problem == .exists { throw Failure(saying: "\"\(file)\" is there already and is not overwritten") }

@@ -49,7 +49,7 @@ extension Session {
             try calling("SecKeychainCreate \(name)") {
                 let local = try named(name)
                 // Looked at before anybody types a password; the creation itself looks again.
-                if Path.exists(local.path) { throw SecurityStatus.duplicateKeychain }
+                if try Path.exists(local.path) { throw SecurityStatus.duplicateKeychain }
                 switch given {
                 case .some(let password): try create(local, password.copy())
                 case .none:
@@ -63,9 +63,7 @@ extension Session {
 
     private func create(_ local: LocalKeychain, _ password: consuming SecretBytes) throws {
         // The lists are read first: a keychain that cannot be put on them is not made.
-        var lists = try KeychainLists.load(from: world.dataFolder)
-        let before = lists
-        lists.include(local)
+        _ = try KeychainLists.load(from: world.dataFolder)
         var passcode: SecretBytes? = password
         if passcode?.isEmpty == true {
             passcode = nil
@@ -73,23 +71,36 @@ extension Session {
         }
         let device = try world.device.keyOrFirst().key
         if local.isNamed { try Path.makeFolder(world.dataFolder.keychains) }
-        let keychain = try Keychain.create(
-            at: local.path, deviceKey: device, passcode: passcode, cost: world.cost, now: now)
-        if lists != before { try lists.save(to: world.dataFolder) }
-        // As on macOS, a new keychain is unlocked; where that fails, it is there all the same.
-        do throws(KeychainStoreError) {
+        try Keychain.make(at: local.path, deviceKey: device, passcode: passcode, cost: world.cost, now: now)
+        // From here on it is there, whatever fails.
+        do throws(LocalKeychainFailure) {
+            try KeychainLists.change(in: world.dataFolder) { lists throws(LocalKeychainFailure) in lists.include(local)
+            }
+        } catch {
+            note("\(told(local.name)) was made, and is not searched: \(cause(error).status.message)", evenIfQuiet: true)
+        }
+        // As on macOS, a new keychain is unlocked.
+        do {
+            let keychain = try open(local)
             try world.keychainSession.unlock(keychain, passcode: passcode, now: now)
         } catch {
-            note("\(told(local.name)) was made, and is locked: \(cause(error).status.message)", evenIfQuiet: true)
+            let reason = Cause(sorting: error).status.message
+            note("\(told(local.name)) was made, and is locked: \(reason)", evenIfQuiet: true)
         }
     }
 
     fileprivate func deleteKeychain(_ local: LocalKeychain) throws {
-        guard Path.exists(local.path) else { throw SecurityStatus.noSuchKeychain }
+        guard try Path.exists(local.path) else { throw SecurityStatus.noSuchKeychain }
         let remains = try local.delete(
             openForDeletion(local), endingIn: world.keychainSession, lists: world.dataFolder, now: now)
-        if remains == .kernelKeys {
-            note("its keys may stay in the memory of the kernel until they expire", evenIfQuiet: true)
+        for remains in remains {
+            switch remains {
+            case .kernelKeys: note("its keys may stay in the memory of the kernel until they expire", evenIfQuiet: true)
+            case .file(let failure):
+                note("deleted, and a file beside it is left: \(told(failure.path))", evenIfQuiet: true)
+            case .lists(let failure):
+                note("deleted, and still on the lists: \(cause(failure).status.message)", evenIfQuiet: true)
+            }
         }
     }
 

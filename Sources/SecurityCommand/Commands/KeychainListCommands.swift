@@ -42,15 +42,13 @@ extension Session {
         if words.has("s") {
             try calling("SecKeychainSetSearchList") {
                 if !isUsers { throw SecurityStatus.unimplemented }
-                var lists = try KeychainLists.load(from: folder)
                 var names: [String] = []
                 for word in words.operands {
                     let name = try named(word).name
                     if !names.contains(name) { names.append(name) }
                 }
                 guard names.count <= KeychainLists.searchListLimit else { throw SecurityStatus.parameter }
-                lists.searchList = names
-                try lists.save(to: folder)
+                try KeychainLists.change(in: folder) { lists throws(LocalKeychainFailure) in lists.searchList = names }
             }
         } else {
             if !words.operands.isEmpty { throw UsageProblem() }
@@ -69,11 +67,11 @@ extension Session {
             if words.operands.count > 1 { throw UsageProblem() }
             try calling("SecKeychainSetDefault") {
                 if !isUsers { throw SecurityStatus.unimplemented }
-                var lists = try KeychainLists.load(from: folder)
                 let keychain = try words.operands.first.map { try named($0) }
-                if let keychain, !Path.exists(keychain.path) { throw SecurityStatus.noSuchKeychain }
-                lists.defaultKeychain = keychain?.name
-                try lists.save(to: folder)
+                if let keychain, try !Path.exists(keychain.path) { throw SecurityStatus.noSuchKeychain }
+                try KeychainLists.change(in: folder) { lists throws(LocalKeychainFailure) in
+                    lists.defaultKeychain = keychain?.name
+                }
             }
         } else {
             if !words.operands.isEmpty { throw UsageProblem() }

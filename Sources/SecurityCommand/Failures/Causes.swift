@@ -73,6 +73,8 @@ func cause(_ failure: LocalKeychainFailure) -> Cause {
     case .listsDamaged(let path):
         Cause(
             .decode, "the file with the default keychain and the search list is damaged; to begin anew, remove \(path)")
+    case .borrowedRights:
+        Cause(.notAvailable, "the program runs with the rights of another user than the one who started it")
     case .file(let failure): cause(failure)
     }
 }
@@ -103,6 +105,16 @@ func cause(_ failure: FileFailure) -> Cause {
             .notAvailable,
             "others can use \(failure.path) (mode \(String(mode, radix: 8))), so it is not trusted; see chmod(1)")
     case .foreignOwner: Cause(.notAvailable, "\(failure.path) belongs to another user")
+    case .sharedFolder(let mode):
+        Cause(
+            .notAvailable,
+            "others can change what is in the folder \(failure.path) (mode \(String(mode, radix: 8))), so it is not "
+                + "trusted; see chmod(1)")
+    case .foreignFolder(let owner):
+        Cause(.notAvailable, "the folder \(failure.path) belongs to another user (number \(owner)); see sudo(8), -H")
+    case .busy: Cause(.openedForWriting, "another program is changing what \(failure.path) stands for")
+    case .noSafeNaming:
+        Cause(.writePermission, "the file system cannot name \(failure.path) without the risk of replacing a file")
     case .tooLarge(let limit): Cause(.dataTooLarge, "\(failure.path) has more than \(limit) bytes")
     case .system(let code, let doing): cause(errno: code, "\(doing) \(failure.path)")
     }
@@ -133,6 +145,7 @@ func cause(_ failure: TerminalFailure) -> Cause {
 func cause(_ failure: CryptographyFailure) -> Cause {
     switch failure {
     case .authentication: Cause(.decode)
+    case .randomness: Cause(.io, "the operating system gives no random numbers")
     case .library(let operation): Cause(.internalError, "libcrypto failed at '\(operation)'")
     case .unsupportedParameters(let what): Cause(.internalError, "libcrypto was asked for an unsupported \(what)")
     }

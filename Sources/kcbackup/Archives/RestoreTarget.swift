@@ -30,7 +30,7 @@ struct RestoreTarget {
         self.replaces = replaces
         self.isDryRun = isDryRun
         self.session = session
-        isThere = Path.exists(local.path)
+        isThere = try Path.exists(local.path)
         session.subjects.keychain = local.name
     }
 
@@ -72,11 +72,11 @@ struct RestoreTarget {
         let (device, isFirst) = try LocalDevice(session.world).keyOrFirst()
         if !local.name.contains("/") { try Path.makeFolder(session.world.dataFolder.keychains) }
         let folder = Path.split(local.path).folder
-        let passing = folder + "/.restoring-\(ItemUUID())"
-        defer { for suffix in ["", "-journal", ".lock"] { try? Path.remove(passing + suffix) } }
+        let passing = try PassingFolder(in: folder)
+        let name = Path.split(local.path).name
         // The keychain is closed when this returns, before it gets its name.
-        let result = try body(make(at: passing, device))
-        try Path.rename(passing, to: Path.split(local.path).name)
+        let result = try body(make(at: passing.path + "/" + name, device))
+        try passing.publish(name, as: name)
         session.note("keychain \(quoted(local.name)) made")
         session.putOnSearchList(local)
         if isFirst { session.note("this is now device \(device.id)") }

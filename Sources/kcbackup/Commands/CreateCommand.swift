@@ -47,6 +47,8 @@ struct CreateCommand: Verb {
 
     func run(in session: Session) throws -> ExitStatus {
         if unencrypted, let option = keys.firstGiven { throw UsageProblem.unencryptedWith(option) }
+        // A member of a tar is dated with 11 octal digits of seconds since 1970.
+        guard (0..<(1 << 33)).contains(session.now.seconds) else { throw Refusal.clock(day: session.now.day) }
         let local = try LocalKeychain(keychain.keychain, in: session.world)
         let path = try outputPath(local, session)
         let open = try local.open(in: session)
@@ -85,8 +87,8 @@ struct CreateCommand: Verb {
         let digits = session.now.description.prefix(19).filter { $0.isNumber }
         let path = output ?? "\(stem)-\(digits.prefix(8))-\(digits.dropFirst(8)).kcb"
         let resolved = session.world.resolve(path)
-        if Path.split(resolved).name.isEmpty || Path.exists(resolved) { throw FileFailure(path, .exists) }
-        guard Path.exists(Path.split(resolved).folder) else {
+        if try Path.split(resolved).name.isEmpty || Path.exists(resolved) { throw FileFailure(path, .exists) }
+        guard try Path.exists(Path.split(resolved).folder) else {
             throw FileFailure(Path.split(path).folder, .notFound)
         }
         return path
@@ -104,15 +106,24 @@ struct CreateCommand: Verb {
             session.note("\(counted(report.notOpened, "item")) not opened: the keychain is locked")
         }
         guard style.json else { return }
-        let outline = try ArchiveOutline(ArchiveFile(path: session.world.resolve(path)))
         try session.result(
             .members([
-                ("archive", outline.json(path)),
+                ("archive", outline(path, session)),
                 ("contents", report.contents.json), ("boundToThisDevice", .number(report.boundToThisDevice)),
                 ("notOpened", .number(report.notOpened)),
                 ("omitted", .list(report.omitted.map { .item($0) })),
                 ("damaged", .list(report.damaged.map { $0.map { .item($0) } ?? [:] })),
             ]), [])
+    }
+
+    /// The outside of the new archive; where it cannot be read by now, it is there all the same.
+    private func outline(_ path: String, _ session: Session) -> JSONValue {
+        do {
+            return try ArchiveOutline(ArchiveFile(path: session.world.resolve(path))).json(path)
+        } catch {
+            session.warn("made, and cannot be read again: " + Failure(error, session.subjects).explanation.message)
+            return ["path": .text(path)]
+        }
     }
 
     /// The one line that says where the archive can be restored and what will not travel.

@@ -119,7 +119,7 @@ struct DeviceRenewCommand: Verb {
         let device = LocalDevice(session.world)
         let keychains = try LocalKeychain.names(in: session.world.dataFolder)
         for name in keychains { session.warn("keychain \(quoted(name)) will not open with the new key") }
-        guard Path.exists(device.provider.path) else {
+        guard try Path.exists(device.provider.path) else {
             // Without the old key nothing is retired; a device that never had one gets it with its first keychain.
             if keychains.isEmpty { throw DeviceKeyFailure.notFound(path: device.provider.path) }
             try session.confirm("Make a new key for this device?", isGiven: yes)

@@ -43,7 +43,7 @@ struct KeychainCreateCommand: Verb {
         let local = try operand.local(in: session)
         session.subjects.keychain = local.name
         // Looked at before anybody types a passcode; the creation itself looks again.
-        if Path.exists(local.path) { throw KeychainStoreError.exists(local.path) }
+        if try Path.exists(local.path) { throw KeychainStoreError.exists(local.path) }
         if suggest { try session.suggestPasscode() }
         var strength: PasscodeStrength?
         let secret =
@@ -61,7 +61,7 @@ struct KeychainCreateCommand: Verb {
 
         let (device, isFirst) = try LocalDevice(session.world).keyOrFirst()
         if !local.name.contains("/") { try Path.makeFolder(session.world.dataFolder.keychains) }
-        let keychain = try Keychain.create(
+        try Keychain.make(
             at: local.path, deviceKey: device, passcode: secret, cost: session.world.costs.passcode, now: session.now)
         session.putOnSearchList(local)
         if isFirst { session.note("this is now device \(device.id)") }
@@ -71,10 +71,19 @@ struct KeychainCreateCommand: Verb {
         let option = isDefault ? "" : " \(OptionName.keychain.spelling) \(quoted(local.name))"
         session.note("make its first backup soon: kcbackup create\(option) -o FILE.kcb")
         if style.json {
-            let found = try keychain.information()
-            try session.result(.passcodeSet(.keychain(local, found), strength), [])
+            try session.result(.passcodeSet(describe(local, in: session), strength), [])
         }
         return .ok
+    }
+
+    /// The new keychain as JSON; where it cannot be opened by now, it is there all the same.
+    private func describe(_ local: LocalKeychain, in session: Session) -> JSONValue {
+        do {
+            return .keychain(local, try local.open(in: session).information())
+        } catch {
+            session.warn("made, and cannot be opened: " + Failure(error, session.subjects).explanation.message)
+            return ["name": .text(local.name), "path": .text(local.path)]
+        }
     }
 }
 

@@ -67,7 +67,13 @@ struct KeychainDeleteCommand: Verb {
         let world = session.world
         let remains = try local.delete(
             keychain, endingIn: world.unlocked, lists: world.dataFolder, now: session.now)
-        if remains == .kernelKeys { session.warn("its keys may stay in the memory of the kernel until they expire") }
+        for remains in remains {
+            switch remains {
+            case .kernelKeys: session.warn("its keys may stay in the memory of the kernel until they expire")
+            case .file(let failure): session.warn("deleted, and a file beside it is left: \(explain(failure).message)")
+            case .lists(let failure): session.warn("deleted, and still on the lists: \(explain(failure).message)")
+            }
+        }
     }
 
     private func requireName(_ local: LocalKeychain, _ what: String, in session: Session) throws {

@@ -20,6 +20,25 @@ func explain(_ failure: FileFailure) -> Explanation {
                 "run 'chmod 600 \(displayed(failure.path, limit: 200))'; if others may have read it, change the secret")
     case .foreignOwner:
         return Explanation(.refused, "\(path) belongs to another user", hint: "make a copy of your own")
+    case .sharedFolder(let mode):
+        return Explanation(
+            .refused,
+            "others can change what is in the folder \(path) (mode \(String(mode, radix: 8))), so nothing there is trusted",
+            hint: "if the folder is yours alone, run 'chmod go-w \(displayed(failure.path, limit: 200))'",
+            "otherwise keep keys and keychains in a folder of mode 700 in your home folder")
+    case .foreignFolder(let owner):
+        return Explanation(
+            .refused, "the folder \(path) belongs to another user (number \(owner)), so nothing there is trusted",
+            hint: "under sudo, 'sudo -H' takes the home folder of the right user; XDG_DATA_HOME names another folder",
+            "otherwise keep keys and keychains in a folder of your own")
+    case .busy:
+        return Explanation(
+            .busy, "another program is changing what \(path) stands for", hint: "wait until it has ended, and try again"
+        )
+    case .noSafeNaming:
+        return Explanation(
+            .io, "the file system cannot give \(path) its name without the risk of replacing another file",
+            hint: "make the file in another folder, and copy it there")
     case .tooLarge(let limit): return Explanation(.limit, "\(path) has more than \(limit) bytes")
     case .system(let code, let doing): return explainSystem(code, "\(doing) \(path)")
     }
@@ -86,6 +105,10 @@ func explainInterruption() -> Explanation {
 func explain(_ failure: CryptographyFailure) -> Explanation {
     switch failure {
     case .authentication: Explanation(.damaged, "a part is not genuine")
+    case .randomness:
+        Explanation(
+            .io, "the operating system gives no random numbers, without which no key can be made",
+            hint: "see whether a sandbox forbids getrandom(2)")
     case .library(let operation): explainBug("libcrypto failed at '\(operation)'")
     case .unsupportedParameters(let what): explainBug("libcrypto was asked for an unsupported \(what)")
     }

@@ -20,6 +20,10 @@ func explain(_ failure: LocalKeychainFailure) -> Explanation {
             .damaged, "the file with the default keychain and the search list is damaged: \(quoted(path))",
             hint: "name the keychain with '\(OptionName.keychain.spelling)', or remove the file: 'login' is the "
                 + "default again then, and all keychains are searched")
+    case .borrowedRights:
+        Explanation(
+            .refused, "the program runs with the rights of another user than the one who started it",
+            hint: "do not install it setuid or setgid; 'sudo -H' runs it as another user with that user's files")
     case .file(let failure): explain(failure)
     }
 }

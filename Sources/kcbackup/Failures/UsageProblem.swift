@@ -105,6 +105,8 @@ enum Refusal: Error, Hashable, Sendable {
     case unattended(question: String, OptionName)
     /// The answer was no.
     case declined
+    /// The clock is outside of what an archive can be dated with.
+    case clock(day: String)
     /// The name that was typed is not the keychain's.
     case otherName(keychain: String)
     /// The keychain is locked, and nobody is there to type its passcode.
@@ -122,6 +124,10 @@ func explain(_ refusal: Refusal) -> Explanation {
         Explanation(
             .refused, "'\(question)' needs an answer, and there is no terminal to ask on",
             hint: "add '\(flag.spelling)' if that is what you want")
+    case .clock(let day):
+        Explanation(
+            .refused, "the clock says \(day), and an archive can bear dates from 1970 to 2241",
+            hint: "set the clock, and try again")
     case .declined: Explanation(.refused, "not confirmed; nothing was changed")
     case .otherName(let keychain):
         Explanation(

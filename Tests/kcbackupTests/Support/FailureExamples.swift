@@ -55,7 +55,8 @@ enum FailureExamples {
         .unencryptedWith(.recipient), .emptyArchive, .withArgument(.all), .noSetting, .needsTerminal(.suggest),
     ]
     private static let refusals: [Refusal] = [
-        .unattended(question: "Delete 2 items?", .yes), .declined, .otherName(keychain: "login"),
+        .unattended(question: "Delete 2 items?", .yes), .declined, .clock(day: "1969-12-31"),
+        .otherName(keychain: "login"),
         .locked(keychain: "login"), .nothingToLock(keychain: "scripts"), .nothingIsKept(.refused(1)),
     ]
     private static let secrets: [SecretProblem] = [
@@ -66,7 +67,8 @@ enum FailureExamples {
     ]
     private static let terminal: [TerminalFailure] = [.unavailable, .closed, .lineTooLong(limit: 4096), .interrupted]
     private static let files: [FileFailure.Problem] = [
-        .notFound, .exists, .notRegular, .exposed(mode: 0o644), .foreignOwner, .tooLarge(limit: 65_536),
+        .notFound, .exists, .notRegular, .exposed(mode: 0o644), .foreignOwner, .sharedFolder(mode: 0o1777),
+        .foreignFolder(owner: 1_000), .busy, .noSafeNaming, .tooLarge(limit: 65_536),
         .system(28, doing: "writing"),
     ]
     private static let streams: [StreamFailure.Kind] = [
@@ -75,6 +77,7 @@ enum FailureExamples {
     ]
     private static let locals: [LocalKeychainFailure] = [
         .emptyName, .invalidName, .deviceKeyMissing(keychains: 2), .listsDamaged(path: "keychain-lists"),
+        .borrowedRights,
         .file(FileFailure("keychain-lists", .foreignOwner)),
     ]
     private static let keychains: [KeychainStoreError] = [
@@ -124,6 +127,6 @@ enum FailureExamples {
         .wouldRemoveUnopened(3), .itemsStayBehind(3), .conflicts(2),
     ]
     private static let cryptography: [CryptographyFailure] = [
-        .authentication, .library("scrypt"), .unsupportedParameters("key length"),
+        .authentication, .randomness, .library("scrypt"), .unsupportedParameters("key length"),
     ]
 }

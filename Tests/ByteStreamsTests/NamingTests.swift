@@ -1,0 +1,142 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import ByteStreams
+
+@Suite("Names, passing and final")
+struct NamingTests {
+    private let folder: TemporaryFolder
+
+    init() throws {
+        folder = try TemporaryFolder()
+    }
+
+    private func links(_ name: String) throws -> Int? {
+        try FileManager.default.attributesOfItem(atPath: folder.path(name))[.referenceCount] as? Int
+    }
+
+    private func open(_ path: String) throws -> OpenFile {
+        OpenFile(owning: unsafe Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), path: path)
+    }
+
+    @Test("a file moves to a free name, and has one name", arguments: [Naming.Way.renaming, .linking])
+    func moves(way: Naming.Way) throws {
+        try folder.write("old", [1])
+        let parent = try open(folder.path)
+        #expect(Naming.move("old", in: parent, to: "new", in: parent, way: way) == 0)
+        #expect(try folder.list() == ["new"])
+        #expect(try links("new") == 1)
+    }
+
+    @Test("a taken name is left alone", arguments: [Naming.Way.renaming, .linking])
+    func keepsTakenName(way: Naming.Way) throws {
+        try folder.write("old", [1])
+        try folder.write("new", [2])
+        let parent = try open(folder.path)
+        #expect(Naming.move("old", in: parent, to: "new", in: parent, way: way) == EEXIST)
+        #expect(try folder.read("new") == [2])
+        #expect(try folder.read("old") == [1])
+    }
+
+    @Test("what a killed process left under a passing name is swept away, and what another one holds is not")
+    func sweeps() throws {
+        let names = [".kcbackup-1abc.tmp", ".restoring-old/login.keychain", ".restoring-old/login.keychain-journal"]
+        try FileManager.default.createDirectory(
+            atPath: folder.path(".restoring-old"), withIntermediateDirectories: false)
+        for name in names { try folder.write(name, [1]) }
+        let others = [".kcbackup-1abc", "kcbackup-1abc.tmp", "login.keychain", ".restoring"]
+        for name in others { try folder.write(name, [1]) }
+        let held = try UnnamedFile(inFolder: folder.path, way: .renaming)
+        let passing = try PassingFolder(in: folder.path)
+        try Leftovers.sweep(folder.path)
+        let left = try folder.list()
+        #expect(left.count == others.count + 2)
+        #expect(Set(left).isSuperset(of: others))
+        #expect(left.contains(Path.split(passing.path).name))
+        withExtendedLifetime((held, passing)) {}
+    }
+
+    @Test("the second name that a kill between link and unlink leaves is removed by the next sweep")
+    func finishesNaming() throws {
+        try folder.write("login.keychain", [1])
+        try FileManager.default.linkItem(
+            atPath: folder.path("login.keychain"), toPath: folder.path(".kcbackup-1abc.tmp"))
+        try Leftovers.sweep(folder.path)
+        #expect(try folder.list() == ["login.keychain"])
+        #expect(try links("login.keychain") == 1)
+    }
+
+    @Test("replacing a file sweeps, and so does making one where files cannot be without a name")
+    func makersSweep() throws {
+        try folder.write(".kcbackup-1abc.tmp", [1])
+        try PrivateFile.replace(folder.path("f"), SecretBytes(copying: [2]))
+        #expect(try folder.list() == ["f"])
+        try folder.write(".kcbackup-1abc.tmp", [1])
+        try UnnamedFile(inFolder: folder.path, way: .renaming).publish(as: "g")
+        #expect(try folder.list() == ["f", "g"])
+    }
+
+    @Test("a passing folder vanishes with all in it, but for what was published")
+    func passingFolder() throws {
+        do {
+            let passing = try PassingFolder(in: folder.path)
+            for name in ["f", "f-journal", "f.lock"] {
+                try folder.write(Path.split(passing.path).name + "/" + name, [1])
+            }
+            try folder.write("taken", [2])
+            #expect(throws: FileFailure(folder.path("taken"), .exists)) { try passing.publish("f", as: "taken") }
+            try passing.publish("f", as: "g")
+        }
+        #expect(try folder.list() == ["g", "taken"])
+        #expect(try folder.read("taken") == [2])
+    }
+}
+
+@Suite("Locks")
+struct FileLockTests {
+    private let folder: TemporaryFolder
+    private var path: String { folder.path("x.lock") }
+
+    init() throws {
+        folder = try TemporaryFolder()
+    }
+
+    @Test("one holder at a time, and the next one when it lets go")
+    func excludes() throws {
+        var first: FileLock? = try FileLock(path)
+        #expect(throws: FileFailure(path, .busy)) { _ = try FileLock(path, waitingAtMost: .zero) }
+        withExtendedLifetime(first) {}
+        first = nil
+        _ = try FileLock(path, waitingAtMost: .seconds(60))
+    }
+
+    @Test("a lock file that is not ours alone, or no file, is refused and never waited for")
+    func refusesForeign() throws {
+        try folder.write("x.lock", [], mode: 0o644)
+        #expect(throws: FileFailure(path, .exposed(mode: 0o644))) { _ = try FileLock(path) }
+        try FileManager.default.removeItem(atPath: path)
+        try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: "elsewhere")
+        #expect(throws: FileFailure(path, .notRegular)) { _ = try FileLock(path) }
+        #expect(try folder.list() == ["x.lock"])
+        try FileManager.default.removeItem(atPath: path)
+        try #require(unsafe mkfifo(path, 0o600) == 0)
+        #expect(throws: FileFailure(path, .notRegular)) { _ = try FileLock(path) }
+    }
+
+    @Test("a lock file of another user is refused", .enabled(if: geteuid() == 0, "only root can give files away"))
+    func refusesForeignOwner() throws {
+        try folder.write("x.lock", [])
+        try #require(unsafe chown(path, 65_534, 65_534) == 0)
+        #expect(throws: FileFailure(path, .foreignOwner)) { _ = try FileLock(path) }
+    }
+
+    @Test("who waited for a lock that was removed meanwhile holds the new one")
+    func survivesRemoval() throws {
+        let first = try FileLock(path)
+        try FileManager.default.removeItem(atPath: path)
+        let second = try FileLock(path, waitingAtMost: .zero)
+        #expect(throws: FileFailure(path, .busy)) { _ = try FileLock(path, waitingAtMost: .zero) }
+        withExtendedLifetime((first, second)) {}
+    }
+}

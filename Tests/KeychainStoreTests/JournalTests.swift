@@ -1,0 +1,118 @@
+import ByteStreams
+import Foundation
+import KeychainModel
+import TestSupport
+import Testing
+
+@testable import KeychainStore
+
+@Suite("Journals beside a keychain")
+struct JournalTests {
+    private let bench: Bench
+    private static let magic: [UInt8] = [0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7]
+
+    init() throws {
+        bench = try Bench()
+        try bench.create().add(password("ann"), secret: "x".secret, now: moment(1))
+    }
+
+    private static func bigEndian(_ number: UInt32) -> [UInt8] {
+        [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: number >> $0) }
+    }
+
+    /// A journal of no records, as SQLite would believe it.
+    private static func journal(pages: UInt32 = 1, sector: UInt32 = 512, page: UInt32 = 4_096) -> [UInt8] {
+        let fields = [0, 7, pages, sector, page].flatMap(bigEndian)
+        return (magic + fields + [UInt8](repeating: 0, count: 512)).prefix(512) + []
+    }
+
+    /// The record that makes SQLite delete `path`.
+    private static func superJournal(_ path: String) -> [UInt8] {
+        let name = Array(path.utf8)
+        let checksum = name.reduce(UInt32(0)) { $0 &+ UInt32($1) }
+        return bigEndian(0xffff_ffff) + name + bigEndian(UInt32(name.count)) + bigEndian(checksum) + magic
+    }
+
+    private func plant(_ journal: [UInt8]) throws {
+        try bench.folder.write("login.keychain-journal", journal)
+    }
+
+    private func expectRefusal(_ location: SourceLocation = #_sourceLocation) {
+        #expect(throws: KeychainStoreError.notAKeychain(.foreignJournal), sourceLocation: location) {
+            try bench.open()
+        }
+    }
+
+    @Test("a planted journal that names another file as its super-journal deletes nothing")
+    func superJournal() throws {
+        let victim = try bench.folder.write("victim", [1, 2, 3])
+        for head in [Self.journal(), [1], [0], [], [UInt8](repeating: 0, count: 512)] {
+            try plant(head + Self.superJournal(victim))
+            expectRefusal()
+            #expect(try bench.folder.read("victim") == [1, 2, 3])
+        }
+    }
+
+    @Test("a journal with a header that this program does not write is refused, and changes nothing")
+    func foreignHeader() throws {
+        let before = try bench.folder.read("login.keychain")
+        var changed = Self.journal()
+        changed[7] ^= 1
+        let bad: [[UInt8]] = [
+            [1], Array("a text".utf8), changed, Array(Self.journal().prefix(27)), Self.journal(sector: 500),
+            Self.journal(sector: 131_072), Self.journal(page: 256), Self.journal(page: 0), Self.journal(page: 4_097),
+        ]
+        for journal in bad {
+            try plant(journal)
+            expectRefusal()
+            #expect(try bench.folder.read("login.keychain") == before)
+        }
+    }
+
+    @Test("a planted journal in a folder that others can write to truncates nothing")
+    func sharedFolder() throws {
+        let before = try bench.folder.read("login.keychain")
+        try plant(Self.journal(pages: 0))
+        try FileManager.default.setAttributes([.posixPermissions: 0o1777], ofItemAtPath: bench.folder.path)
+        #expect(throws: KeychainStoreError.file(FileFailure(bench.folder.path, .sharedFolder(mode: 0o1777)))) {
+            try bench.open()
+        }
+        #expect(throws: KeychainStoreError.self) { try bench.create(at: bench.folder.path("new.keychain")) }
+        try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: bench.folder.path)
+        #expect(try bench.folder.read("login.keychain") == before)
+    }
+
+    @Test("a journal that SQLite ignores is no obstacle: empty, or beginning with a zero", arguments: [0, 1, 28, 600])
+    func cold(count: Int) throws {
+        try plant([UInt8](repeating: 0, count: count))
+        #expect(try bench.open().items().count == 1)
+    }
+
+    @Test("an interrupted change is rolled back at the next opening")
+    func interruptedChange() throws {
+        let other = try Bench(device: bench.device)
+        #expect(throws: KeychainStoreError.interrupted) {
+            try bench.open().changeRethrowing { database in
+                // More pages than the cache holds, so that some go to the file, and their old ones to the journal before.
+                try database.execute("PRAGMA cache_size = 1")
+                try database.execute("UPDATE genp SET labl = zeroblob(900000)")
+                try database.execute("DELETE FROM keychain")
+                for name in ["login.keychain", "login.keychain-journal"] {
+                    try other.folder.write(name, try bench.folder.read(name))
+                }
+                throw KeychainStoreError.interrupted
+            }
+        }
+        let journal = try other.folder.read("login.keychain-journal")
+        try #require(journal.prefix(8) == Self.magic[...])
+        #expect(try other.open().items().map(\.attributes) == bench.open().items().map(\.attributes))
+        #expect(try other.folder.list().contains("login.keychain-journal") == false)
+    }
+
+    @Test("the second name that a killed process left does not close a keychain for ever")
+    func secondName() throws {
+        try FileManager.default.linkItem(atPath: bench.path, toPath: bench.folder.path(".kcbackup-1abc.tmp"))
+        #expect(try bench.open().items().count == 1)
+        #expect(try bench.folder.list().contains(".kcbackup-1abc.tmp") == false)
+    }
+}

@@ -1,0 +1,199 @@
+import Foundation
+import KeychainModel
+import TestSupport
+import Testing
+
+@testable import kcbackup
+
+/// The real programs under strace(1), which makes calls fail or kills them, and with the rights of others.
+@Suite("The programs when the system fails")
+struct SystemFailureTests {
+    private let folder: TemporaryFolder
+    private let environment: [String: String]
+
+    init() throws {
+        folder = try TemporaryFolder()
+        environment = [
+            "HOME": folder.path, "PATH": "/usr/bin:/bin:/usr/sbin:/sbin",
+            "KCBACKUP": try ExternalProgram.built("kcbackup"),
+            "SECURITY": try ExternalProgram.built("security"), "SWIFT_BACKTRACE": "enable=no",
+        ]
+    }
+
+    private func shell(_ script: String) throws -> ExternalProgram.Outcome {
+        let helper = """
+            inject() { local fault=$1; shift; strace -f -qq -o /dev/null -e trace=all -e "inject=$fault" "$@"; }
+
+            """
+        return try ExternalProgram.run(
+            "timeout", ["300", "bash", "-c", helper + script], environment: environment, in: folder.path)
+    }
+
+    @Test("a program that cannot read its arguments is no success", arguments: ["EACCES", "EMFILE", "ENOENT"])
+    func arguments(code: String) throws {
+        let outcome = try shell(
+            """
+            for program in "$KCBACKUP" "$SECURITY"; do
+              strace -f -qq -o /dev/null -P /proc/self/maps -P /proc/self/cmdline -e trace=openat \\
+                -e inject=openat:error=\(code) "$program" list-keychains >out 2>err
+              echo $? $(wc -c <out) $(grep -c "the arguments cannot be read" err)
+            done
+            """)
+        #expect(outcome.text == "64 0 1\n2 0 1\n", "\(outcome.errorText)")
+    }
+
+    @Test(
+        "killed before or after the new keychain of a restore gets its name, it opens or is not there, and the next run sweeps"
+    )
+    func killedRestore() throws {
+        let outcome = try shell(
+            """
+            "$KCBACKUP" keychain create --no-passcode -q 2>/dev/null
+            echo swordfish >secret; chmod 600 secret
+            "$KCBACKUP" item add --service a --secret file:secret
+            "$KCBACKUP" create --unencrypted -o a.kcb -q
+            restore="$KCBACKUP restore a.kcb --keychain new"
+            inject renameat2:signal=KILL:when=1 $restore 2>/dev/null
+            echo killed $?
+            "$KCBACKUP" item list --keychain new >/dev/null 2>&1; echo $?
+            $restore -q --on-conflict keep; echo $?
+            "$KCBACKUP" item find --service a --reveal --keychain new; echo
+            "$KCBACKUP" restore a.kcb --keychain another -q
+            ls -A .local/share/kcbackup/keychains | grep -v -e "\\.lock$" -e "\\.keychain$"
+            """)
+        let lines = outcome.text.split(separator: "\n")
+        #expect(lines.first == "killed 137", "\(outcome.errorText)")
+        #expect(["0", "10"].contains(lines[1]))
+        #expect(lines.dropFirst(2) == ["0", "swordfish"])
+    }
+
+    @Test(
+        "where a file system can neither rename without replacing nor link, nothing gets the name, not even an empty file"
+    )
+    func noSafeNaming() throws {
+        let outcome = try shell(
+            """
+            "$KCBACKUP" keychain create --no-passcode -q 2>/dev/null
+            strace -f -qq -o /dev/null -e trace=openat,renameat2,linkat -e inject=linkat:error=EPERM \\
+              -e inject=renameat2:error=EINVAL "$KCBACKUP" create --unencrypted -o a.kcb
+            echo $?
+            ls -A
+            """)
+        #expect(outcome.text.hasPrefix("74\n"), "\(outcome.errorText)")
+        #expect(!outcome.text.contains("kcb"))
+    }
+
+    @Test("a folder that cannot be made durable after the archive has its name is a warning that says so")
+    func folderNotDurable() throws {
+        let outcome = try shell(
+            """
+            "$KCBACKUP" keychain create --no-passcode -q 2>/dev/null
+            strace -f -qq -o log -e trace=fsync,linkat "$KCBACKUP" create --unencrypted -o a.kcb
+            last=$(grep -c fsync log)
+            inject fsync:error=EIO:when=$last "$KCBACKUP" create --unencrypted -o b.kcb 2>err
+            echo $?
+            grep -c "may be lost in a power cut" err
+            "$KCBACKUP" verify b.kcb >/dev/null; echo $?
+            """)
+        #expect(outcome.text == "0\n1\n0\n", "\(outcome.errorText)")
+    }
+
+    @Test("a keychain whose lock cannot be removed is deleted, and the lock is mentioned")
+    func lockStays() throws {
+        let outcome = try shell(
+            """
+            "$KCBACKUP" keychain create work --no-passcode -q 2>/dev/null
+            lock=.local/share/kcbackup/keychains/work.keychain.lock
+            strace -f -qq -o /dev/null -P "$PWD/$lock" -e trace=unlink,unlinkat -e inject=unlink,unlinkat:error=EIO \\
+              "$KCBACKUP" keychain delete work --confirm work 2>err
+            echo $?
+            grep -c "work.keychain.lock" err
+            "$KCBACKUP" keychain info work 2>/dev/null; echo $?
+            """)
+        #expect(outcome.text == "0\n1\n10\n", "\(outcome.errorText)")
+    }
+
+    @Test("a disk that fails is not a keychain that is not there")
+    func failingDisk() throws {
+        let outcome = try shell(
+            """
+            "$KCBACKUP" keychain create --no-passcode -q 2>/dev/null
+            strace -f -qq -o /dev/null -P "$PWD/.local/share/kcbackup/keychains/login.keychain" -e trace=%lstat,newfstatat,statx \\
+              -e inject=%lstat,newfstatat,statx:error=EIO "$KCBACKUP" item list 2>err
+            echo $?
+            grep -c "input or output error" err
+            """)
+        #expect(outcome.text == "74\n1\n", "\(outcome.errorText)")
+    }
+
+    @Test("signals that cut calls short at the lock, at fsync and at linkat change nothing")
+    func interruptedCalls() throws {
+        let outcome = try shell(
+            """
+            "$KCBACKUP" keychain create --no-passcode -q 2>/dev/null
+            for call in fsync linkat flock; do
+              inject $call:error=EINTR:when=1 "$KCBACKUP" create --unencrypted -o $call.kcb -q; echo $?
+            done
+            strace -f -qq -o /dev/null -P "$PWD/.local/share/kcbackup/keychains/login.keychain.lock" -e trace=openat \\
+              -e inject=openat:error=EINTR:when=1 "$KCBACKUP" item add --service a -q; echo $?
+            """)
+        #expect(outcome.text == "0\n0\n0\n0\n", "\(outcome.errorText)")
+    }
+
+    @Test("where the system has no more mappings, what is being done is done")
+    func noMappings() throws {
+        let outcome = try shell(
+            """
+            "$KCBACKUP" keychain create --no-passcode -q 2>/dev/null
+            strace -f -qq -o log -e trace=mmap "$KCBACKUP" item list
+            calls=$(grep -c mmap log)
+            inject mmap:error=ENOMEM:when=$((calls - 3))+ "$KCBACKUP" item list >/dev/null; echo $?
+            """)
+        #expect(outcome.text == "0\n", "\(outcome.errorText)")
+    }
+
+    @Test(
+        "with the rights of another user, or in the home folder of one, nothing is done", .enabled(if: geteuid() == 0))
+    func otherUsers() throws {
+        let outcome = try shell(
+            """
+            setpriv --ruid 65534 --clear-groups "$KCBACKUP" keychain list 2>&1 | head -1
+            setpriv --rgid 65534 --clear-groups "$SECURITY" list-keychains 2>&1 | tail -1
+            mkdir home; chown 65534 home
+            HOME=$PWD/home "$KCBACKUP" keychain create --no-passcode 2>&1 | head -1; echo ${PIPESTATUS[0]}
+            HOME=$PWD/home "$SECURITY" create-keychain -p x y 2>/dev/null; echo $?
+            ls -A home
+            """)
+        let lines = outcome.text.split(separator: "\n")
+        #expect(lines.count == 5, "\(outcome.text)")
+        #expect(
+            lines[0].contains("with the rights of another user") && lines[1].contains("with the rights of another user")
+        )
+        #expect(lines[2].contains("belongs to another user (number 65534)"))
+        #expect(lines[3] == "4" && lines[4] != "0")
+    }
+
+    @Test("a descriptor of fd:N does not reach the child of cmd:")
+    func descriptors() throws {
+        let outcome = try shell(
+            """
+            "$KCBACKUP" keychain create --passcode 'cmd:echo walnut' -q 2>/dev/null
+            "$KCBACKUP" item add --service a --passcode fd:7 --secret 'cmd:ls /proc/self/fd | tr "\\n" ,' 7< <(echo walnut)
+            "$KCBACKUP" item find --service a --reveal --passcode 'cmd:echo walnut'
+            """)
+        // ls itself has the folder open as 3.
+        #expect(outcome.text == "0,1,2,3,", "\(outcome.errorText)")
+    }
+
+    @Test("a clock that no archive can bear is refused before anything is asked", arguments: [Int64(-1), 1 << 33])
+    func clock(seconds: Int64) throws {
+        let home = try TestHome()
+        _ = home.run("keychain create --no-passcode")
+        var world = home.world()
+        world.clock = { Timestamp(microseconds: seconds * 1_000_000) ?? .reference }
+        let messages = CollectedOutput()
+        world.messages = messages
+        #expect(kcbackup.run(["create", "--unencrypted", "-o", "a.kcb"], in: world) == .refused)
+        #expect(messages.text.contains("set the clock"))
+    }
+}
