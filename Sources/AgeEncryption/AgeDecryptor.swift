@@ -15,6 +15,8 @@ public struct AgeDecryptor<Upstream: ByteSource & ~Copyable>: ByteSource, ~Copya
 
     /// Which of the identities opened the file: its position among those that were given.
     public let opener: Int
+    /// How many recipients the file has.
+    public let recipientCount: Int
     private var upstream: PayloadSource<Upstream>
     private var cipher: ChunkCipher
     private var ciphertext: SecretBytes
@@ -51,6 +53,7 @@ public struct AgeDecryptor<Upstream: ByteSource & ~Copyable>: ByteSource, ~Copya
         }
         cipher = try ChunkCipher(fileKey: fileKey, nonce: nonce.withBytes { span in span.indices.map { span[$0] } })
         self.opener = opener
+        recipientCount = header.stanzas.count
         self.upstream = payload
         start = nonceStart + UInt64(ChunkCipher.nonceSize)
         ciphertext = SecretBytes(capacity: 2 * ChunkCipher.ciphertextSize)

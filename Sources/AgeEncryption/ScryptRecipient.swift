@@ -58,24 +58,46 @@ public final class ScryptIdentity: Identity {
     public func unwrap(_ stanzas: [Stanza]) throws(AgeFailure) -> SecretBytes? {
         try AgeHeader.requireLonePassphrase(stanzas)
         guard let stanza = stanzas.first, stanza.type == ScryptRecipient.type else { return nil }
-        guard stanza.arguments.count == 2 else {
-            throw .malformedHeader("a scrypt recipient does not have two arguments")
-        }
-        guard let salt = Base64.decode(stanza.arguments[0], padded: false), salt.count == ScryptRecipient.saltSize
-        else {
-            throw .malformedHeader("a scrypt salt is not 16 bytes of canonical base 64")
-        }
-        let cost = try cost(stanza.arguments[1])
-        guard stanza.body.count == wrappedFileKeySize else {
-            throw .malformedHeader("a wrapped file key has a wrong size")
-        }
+        let (salt, cost) = try ScryptRecipient.parameters(of: stanza, highestCost: highestCost)
         return try cryptography { () throws(CryptographyFailure) in
             let key = try ScryptRecipient.wrapKey(passphrase, salt: salt, cost: cost)
             return try FileKeyWrap.unwrap(stanza.body, under: key)
         }
     }
+}
 
-    private func cost(_ text: String) throws(AgeFailure) -> ScryptCost {
+extension AgeHeader {
+    /// Makes sure that a passphrase opens the file, and nothing else, at a cost that is borne.
+    ///
+    /// - Throws: `AgeFailure`: `malformedHeader`, `mixedPassphrase`, `workFactorTooHigh`.
+    public func requirePassphrase(highestCost: Int = ScryptIdentity.defaultHighestCost) throws(AgeFailure) {
+        try Self.requireLonePassphrase(stanzas)
+        guard let stanza = stanzas.first, stanza.type == ScryptRecipient.type else {
+            throw .malformedHeader("it is not for a passphrase")
+        }
+        _ = try ScryptRecipient.parameters(of: stanza, highestCost: highestCost)
+    }
+}
+
+extension ScryptRecipient {
+    /// Reads a stanza of this kind.
+    fileprivate static func parameters(
+        of stanza: Stanza, highestCost: Int
+    ) throws(AgeFailure) -> (salt: [UInt8], cost: ScryptCost) {
+        guard stanza.arguments.count == 2 else {
+            throw .malformedHeader("a scrypt recipient does not have two arguments")
+        }
+        guard let salt = Base64.decode(stanza.arguments[0], padded: false), salt.count == saltSize else {
+            throw .malformedHeader("a scrypt salt is not 16 bytes of canonical base 64")
+        }
+        let cost = try cost(stanza.arguments[1], highestCost)
+        guard stanza.body.count == wrappedFileKeySize else {
+            throw .malformedHeader("a wrapped file key has a wrong size")
+        }
+        return (salt, cost)
+    }
+
+    private static func cost(_ text: String, _ highestCost: Int) throws(AgeFailure) -> ScryptCost {
         let digits = Array(text.utf8)
         guard let first = digits.first, (49...57).contains(first), digits.allSatisfy({ (48...57).contains($0) }) else {
             throw .malformedHeader("a scrypt work factor is not a decimal number")

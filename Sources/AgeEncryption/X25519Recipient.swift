@@ -102,15 +102,7 @@ public final class X25519Identity: Identity {
     /// Tries each X25519 stanza; one whose tag does not fit is somebody else's.
     public func unwrap(_ stanzas: [Stanza]) throws(AgeFailure) -> SecretBytes? {
         for stanza in stanzas where stanza.type == X25519Recipient.type {
-            guard stanza.arguments.count == 1 else {
-                throw .malformedHeader("an X25519 recipient does not have one argument")
-            }
-            guard let share = Base64.decode(stanza.arguments[0], padded: false), share.count == 32 else {
-                throw .malformedHeader("an X25519 share is not 32 bytes of canonical base 64")
-            }
-            guard stanza.body.count == wrappedFileKeySize else {
-                throw .malformedHeader("a wrapped file key has a wrong size")
-            }
+            let share = try X25519Recipient.share(of: stanza)
             if let fileKey = try unwrap(stanza.body, share: share) { return fileKey }
         }
         return nil
@@ -127,5 +119,33 @@ public final class X25519Identity: Identity {
         } catch {
             throw AgeFailure(error)
         }
+    }
+}
+
+extension AgeHeader {
+    /// Makes sure that every recipient is an X25519 one, by the form of its stanza.
+    ///
+    /// - Throws: `AgeFailure.malformedHeader`.
+    public func requireX25519() throws(AgeFailure) {
+        for stanza in stanzas {
+            guard stanza.type == X25519Recipient.type else { throw .malformedHeader("a recipient is not X25519") }
+            _ = try X25519Recipient.share(of: stanza)
+        }
+    }
+}
+
+extension X25519Recipient {
+    /// Reads a stanza of this kind.
+    fileprivate static func share(of stanza: Stanza) throws(AgeFailure) -> [UInt8] {
+        guard stanza.arguments.count == 1 else {
+            throw .malformedHeader("an X25519 recipient does not have one argument")
+        }
+        guard let share = Base64.decode(stanza.arguments[0], padded: false), share.count == 32 else {
+            throw .malformedHeader("an X25519 share is not 32 bytes of canonical base 64")
+        }
+        guard stanza.body.count == wrappedFileKeySize else {
+            throw .malformedHeader("a wrapped file key has a wrong size")
+        }
+        return share
     }
 }

@@ -7,8 +7,8 @@ internal import KeychainModel
 public enum ArchiveFailure: Error, Hashable, Sendable {
     /// The file is no archive of ours: not the tar profile, or without our header.
     case notAnArchive
-    /// The archive says that a newer program wrote it.
-    case newerFormat(found: Int64, known: Int64)
+    /// The archive says that a newer program wrote it; the version that it has is decimal digits, 20 at most.
+    case newerFormat(found: String, known: Int64)
     /// The archive breaks a rule of its format or does not prove genuine; the rule holds no foreign text.
     case damaged(rule: String)
     /// Something in the archive is larger than allowed.
@@ -69,10 +69,6 @@ public enum ArchiveFailure: Error, Hashable, Sendable {
         }
     }
 
-    init(_ malformed: MalformedLine) {
-        self = .damaged(rule: malformed.rule)
-    }
-
     /// Sorts any failure of the layers below.
     init(any error: any Error) {
         switch error {
@@ -80,7 +76,6 @@ public enum ArchiveFailure: Error, Hashable, Sendable {
         case let failure as StreamFailure: self.init(failure)
         case let failure as AgeFailure: self.init(failure)
         case let failure as FileFailure: self = .file(failure)
-        case let failure as MalformedLine: self.init(failure)
         case let failure as CryptographyFailure: self = .cryptography("\(failure)")
         default: self = .cryptography("an unforeseen failure")
         }

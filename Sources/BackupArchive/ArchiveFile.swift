@@ -94,18 +94,34 @@ public struct ArchiveFile {
 
     /// The kinds of recipients of both streams, readable without a key; empty in an unencrypted archive.
     ///
+    /// Every age header is checked, that of `identity.age` too.
+    ///
     /// - Throws: `ArchiveFailure` (`damaged`, `limit`, `stream`).
     public func recipients() throws(ArchiveFailure) -> StreamRecipients {
         guard header.mode == .encrypted else { return StreamRecipients(metadata: [], secrets: []) }
-        return try StreamRecipients(
-            metadata: recipients(of: .metadata(header.mode)), secrets: recipients(of: .secrets(header.mode)))
-    }
-
-    private func recipients(of member: ArchiveMember) throws(ArchiveFailure) -> [String] {
         do {
-            return try AgeHeader.read(from: parts.slice(member)).stanzas.map(\.type)
+            let metadata = try AgeHeader.read(from: parts.slice(.metadata(header.mode)))
+            let secrets = try AgeHeader.read(from: parts.slice(.secrets(header.mode)))
+            try metadata.requireX25519()
+            try secrets.requireX25519()
+            guard secrets.stanzas.count <= metadata.stanzas.count else {
+                throw ArchiveFailure.damaged(rule: "the secrets have more recipients than the metadata")
+            }
+            if hasPassphrase { try checkIdentity() }
+            return StreamRecipients(metadata: metadata.stanzas.map(\.type), secrets: secrets.stanzas.map(\.type))
         } catch {
             throw ArchiveFailure(any: error)
+        }
+    }
+
+    /// Checks what can be checked of `identity.age` without the passphrase, whether it is going to be used or not.
+    private func checkIdentity() throws {
+        let name = ArchiveMember.identity.name
+        let bytes = try parts.read(.identity, limit: ArchiveLimits.identitySize)
+        do {
+            try AgeHeader.read(from: MemorySource(copying: bytes)).requirePassphrase()
+        } catch AgeFailure.malformedHeader(let rule) {
+            throw ArchiveFailure.damaged(rule: "\(rule), found in the header of '\(name)'")
         }
     }
 

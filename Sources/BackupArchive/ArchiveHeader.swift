@@ -2,6 +2,7 @@ internal import ByteStreams
 internal import Cryptography
 public import DeviceIdentity
 public import KeychainModel
+internal import TarArchive
 
 /// How many items of each class there are.
 public struct ItemCounts: Hashable, Sendable {
@@ -135,10 +136,19 @@ public struct ArchiveHeader: Hashable, Sendable {
     /// - Throws: `ArchiveFailure`: `notAnArchive`, `newerFormat`.
     static func refuseNewerFormat(_ bytes: borrowing Span<UInt8>) throws(ArchiveFailure) {
         var scanner = CanonicalScanner()
-        guard scanner.skip(start, in: bytes), let version = try? scanner.integer(in: bytes) else {
-            throw .notAnArchive
+        guard scanner.skip(start, in: bytes) else { throw .notAnArchive }
+        // Byte by byte: a version beyond 64 bits is newer all the same.
+        var digits = ""
+        var isLong = false
+        for index in scanner.position..<bytes.count {
+            guard (48...57).contains(bytes[index]) else { break }
+            if digits.count < 20 { digits.unicodeScalars.append(Unicode.Scalar(bytes[index])) } else { isLong = true }
         }
-        guard version <= currentVersion else { throw .newerFormat(found: version, known: currentVersion) }
+        // What is no canonical number is judged when the whole header is read.
+        guard let first = digits.first, first != "0" else { return }
+        guard !isLong, let version = Int64(digits), version <= currentVersion else {
+            throw .newerFormat(found: isLong ? "\(digits)…" : digits, known: currentVersion)
+        }
     }
 
     private static let start = "{\"format\":\"kcbackup\",\"version\":"
@@ -155,6 +165,9 @@ public struct ArchiveHeader: Hashable, Sendable {
         try scanner.literal(",\"created\":", in: bytes)
         guard let created = Timestamp(try scanner.string(in: bytes)) else {
             throw MalformedLine("the date is not canonical", at: scanner.position)
+        }
+        guard (0...TarProfile.timeLimit).contains(created.seconds) else {
+            throw MalformedLine("the date is not between 1970 and 2242", at: scanner.position)
         }
         try scanner.literal(",\"device\":", in: bytes)
         let deviceText = try scanner.string(in: bytes)

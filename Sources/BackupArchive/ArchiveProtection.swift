@@ -44,11 +44,7 @@ public struct ArchiveProtection: Sendable {
         let isOnlyKey = metadataRecipients.isEmpty && secretsRecipients.isEmpty
         do {
             let identity = try X25519Identity.generate()
-            let text = IdentityFile.text(
-                of: identity,
-                comments: [
-                    IdentityNote.archive(archiveID), isOnlyKey ? IdentityNote.onlyKey : IdentityNote.notOnlyKey,
-                ])
+            let text = IdentityNote.text(of: identity, archiveID: archiveID, isOnlyKey: isOnlyKey)
             var encryptor = try AgeEncryptor(
                 recipients: [ScryptRecipient(passphrase: passphrase, cost: cost)], to: MemorySink())
             try text.withBytes { bytes throws(StreamFailure) in try encryptor.write(bytes) }
@@ -64,8 +60,13 @@ public struct ArchiveProtection: Sendable {
     }
 }
 
-/// The comment lines that an archive's own identity file carries.
+/// What an archive's own identity file says beside the identity (docs/format.md, "Encryption").
 enum IdentityNote {
+    /// The whole text of the file.
+    static func text(of identity: X25519Identity, archiveID: [UInt8], isOnlyKey: Bool) -> SecretBytes {
+        IdentityFile.text(of: identity, comments: [archive(archiveID), isOnlyKey ? onlyKey : notOnlyKey])
+    }
+
     static func archive(_ archiveID: [UInt8]) -> String { "kcbackup archive: " + Hexadecimal.encode(archiveID) }
     static let onlyKey = "kcbackup only key: yes"
     static let notOnlyKey = "kcbackup only key: no"

@@ -56,8 +56,12 @@ public struct GenuineArchive {
     public func open(passphrase: borrowing SecretBytes) throws(ArchiveFailure) -> OpenedArchive {
         guard hasPassphrase else { throw .noPassphraseSet }
         let (identity, isOnlyKey) = try ownIdentity(passphrase)
-        if isOnlyKey, recipients.metadata.count > 1 || recipients.secrets.count > 1 {
-            throw .damaged(rule: "the passphrase is noted as its only key, and a stream has other recipients")
+        // Every key opens the metadata.
+        guard isOnlyKey == (recipients.metadata.count == 1) else {
+            throw .damaged(
+                rule: isOnlyKey
+                    ? "the passphrase is noted as its only key, and it has other recipients"
+                    : "the passphrase is noted as one of several keys, and it has no other recipient")
         }
         let metadata = try opener(.metadata(header.mode), among: [identity])
         let secrets = try opener(.secrets(header.mode), among: [identity])
@@ -77,12 +81,18 @@ public struct GenuineArchive {
                 source(.identity), identities: [ScryptIdentity(passphrase: passphrase)])
             let text = try decryptor.readAll(limit: ArchiveLimits.identitySize, as: "identity size")
             let parsed = try IdentityFile.parse(text)
-            guard parsed.identities.count == 1, let identity = parsed.identities.first,
-                parsed.comments.contains(IdentityNote.archive(header.archiveID))
-            else { throw ArchiveFailure.damaged(rule: "the passphrase's identity belongs to another archive") }
-            return (identity, parsed.comments.contains(IdentityNote.onlyKey))
-        } catch AgeFailure.noMatchingIdentity {
-            throw .damaged(rule: "'\(ArchiveMember.identity.name)' is not for a passphrase")
+            guard parsed.identities.count == 1, let identity = parsed.identities.first else {
+                throw ArchiveFailure.damaged(rule: "'\(ArchiveMember.identity.name)' holds several identities")
+            }
+            guard parsed.comments.contains(IdentityNote.archive(header.archiveID)) else {
+                throw ArchiveFailure.damaged(rule: "the passphrase's identity belongs to another archive")
+            }
+            for isOnlyKey in [true, false] {
+                let expected = IdentityNote.text(of: identity, archiveID: header.archiveID, isOnlyKey: isOnlyKey)
+                if constantTimeEqual(text, expected) { return (identity, isOnlyKey) }
+            }
+            throw ArchiveFailure.damaged(
+                rule: "what '\(ArchiveMember.identity.name)' holds is not in its one spelling")
         } catch {
             throw ArchiveFailure(any: error)
         }

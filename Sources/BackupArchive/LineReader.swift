@@ -15,15 +15,18 @@ struct LineReader: ~Copyable {
     private var start = 0
     private var searched = 0
     private let lineLimit: Int
+    private let kind: StreamKind
+    private var number = 0
 
     // Enough that a refill, which moves what is left of the last line, does not count.
     private static let pieceSize = 256 << 10
 
-    init(_ source: consuming ProtectedSource, lineLimit: Int) throws(ArchiveFailure) {
+    init(_ source: consuming ProtectedSource, kind: StreamKind, lineLimit: Int) throws(ArchiveFailure) {
         self.source = try Self.decoder(source)
         buffer = SecretBytes(capacity: Self.pieceSize)
         hash = SHA256()
         self.lineLimit = lineLimit
+        self.kind = kind
     }
 
     private static func decoder(
@@ -35,6 +38,9 @@ struct LineReader: ~Copyable {
             throw ArchiveFailure(error)
         }
     }
+
+    /// Where the next line is, for messages; the first line has number 1.
+    var nextPlace: LinePlace { LinePlace(kind: kind, number: number + 1) }
 
     /// Lends the next line, without its line feed, to `body`.
     ///
@@ -48,6 +54,7 @@ struct LineReader: ~Copyable {
         let result = try buffer.withBytes { bytes throws(ArchiveFailure) in
             try body(bytes.extracting(start..<end))
         }
+        number += 1
         lastLine = start
         self.start = end + 1
         searched = self.start
@@ -65,7 +72,7 @@ struct LineReader: ~Copyable {
     /// Makes sure that nothing follows the last line.
     mutating func end() throws(ArchiveFailure) {
         guard start == buffer.count, try fill() == 0 else {
-            throw .damaged(rule: "something follows the last line of a stream")
+            throw .damaged(rule: "something follows the last line of the \(kind.rawValue)")
         }
     }
 
@@ -78,7 +85,7 @@ struct LineReader: ~Copyable {
             }
             searched = buffer.count
             guard searched - start <= lineLimit else { throw lineTooLong }
-            guard try fill() > 0 else { throw .damaged(rule: "a stream ends without its last line") }
+            guard try fill() > 0 else { throw .damaged(rule: "the \(kind.rawValue) end without their last line") }
         }
     }
 
@@ -107,5 +114,30 @@ struct LineReader: ~Copyable {
         hashed = end
     }
 
-    private var lineTooLong: ArchiveFailure { .limit("line length: \(lineLimit) bytes are the limit") }
+    private var lineTooLong: ArchiveFailure {
+        .limit("length of line \(number + 1) of the \(kind.rawValue): \(lineLimit) bytes are the limit")
+    }
+}
+
+/// A line of a stream, as messages name it.
+struct LinePlace {
+    let kind: StreamKind
+    let number: Int
+
+    /// Damage that was found there.
+    ///
+    /// - Parameter item: the item of the line, where that is known.
+    func damaged(_ rule: String, item: Item? = nil) -> ArchiveFailure {
+        let item = item.map { " (\($0.itemClass.rawValue) \($0.uuid))" } ?? ""
+        return .damaged(rule: "line \(number) of the \(kind.rawValue)\(item): \(rule)")
+    }
+
+    /// Turns a malformed line into damage.
+    func parsed<R>(item: Item? = nil, _ body: () throws(MalformedLine) -> R) throws(ArchiveFailure) -> R {
+        do {
+            return try body()
+        } catch {
+            throw damaged(error.rule, item: item)
+        }
+    }
 }

@@ -72,7 +72,13 @@ public struct OpenedArchive {
         do {
             switch opener {
             case .clear: return ProtectedSource(clear: source)
-            case .opened(let identity): return try ProtectedSource(encrypted: source, identities: [identity])
+            case .opened(let identity):
+                let opened = try ProtectedSource(encrypted: source, identities: [identity])
+                // Counted before, but maybe in other bytes than those that were proved.
+                guard opening != .passphraseAlone || opened.recipientCount == 1 else {
+                    throw ArchiveFailure.damaged(rule: "it was changed while it was being read")
+                }
+                return opened
             case .closed(let recipients): throw ArchiveFailure.noMatchingIdentity(recipients)
             }
         } catch {

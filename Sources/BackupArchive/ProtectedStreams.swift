@@ -33,15 +33,20 @@ struct ProtectedSink: ByteSink, ~Copyable {
 struct ProtectedSource: ByteSource, ~Copyable {
     private var encrypted: AgeDecryptor<ProvenSource>?
     private var clear: ProvenSource?
+    /// How many recipients can open it; nil where it is not encrypted.
+    let recipientCount: Int?
 
     /// Reads bytes that were never encrypted.
     init(clear source: consuming ProvenSource) {
         clear = consume source
+        recipientCount = nil
     }
 
     /// Reads an age file with whichever of `identities` opens it.
     init(encrypted source: consuming ProvenSource, identities: [any Identity]) throws(AgeFailure) {
-        encrypted = try AgeDecryptor(source, identities: identities)
+        let decryptor = try AgeDecryptor(source, identities: identities)
+        recipientCount = decryptor.recipientCount
+        encrypted = consume decryptor
     }
 
     mutating func read(into output: inout OutputSpan<UInt8>) throws(StreamFailure) {

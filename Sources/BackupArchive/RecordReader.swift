@@ -41,9 +41,10 @@ struct RecordReader: ~Copyable {
     private var identities = IdentityList()
 
     init(header: ArchiveHeader, headerHash: SHA256Digest, metadata: consuming ProtectedSource) throws(ArchiveFailure) {
-        var lines = try LineReader(metadata, lineLimit: ItemLimits.metadataLineSize)
+        var lines = try LineReader(metadata, kind: .metadata, lineLimit: ItemLimits.metadataLineSize)
+        let place = lines.nextPlace
         try lines.next { line throws(ArchiveFailure) in
-            _ = try parsed { () throws(MalformedLine) in
+            _ = try place.parsed { () throws(MalformedLine) in
                 try StreamStart(parsing: line, kind: .metadata, archiveID: header.archiveID, mode: header.mode)
             }
         }
@@ -96,16 +97,17 @@ struct RecordReader: ~Copyable {
     ) throws(ArchiveFailure) -> StreamEnd? {
         let previous = self.previous
         var current: Item?
+        let place = metadata.nextPlace
         let end = try metadata.next { line throws(ArchiveFailure) -> StreamEnd? in
             if StreamEnd.begins(line) {
-                return try parsed { () throws(MalformedLine) in try StreamEnd(parsing: line, kind: .metadata) }
+                return try place.parsed { () throws(MalformedLine) in try StreamEnd(parsing: line, kind: .metadata) }
             }
-            let item = try parsed { () throws(MalformedLine) in try ItemLine.decode(line) }
+            let item = try place.parsed { () throws(MalformedLine) in try ItemLine.decode(line) }
             guard Travel(item.accessibility) != .nowhere else {
-                throw .damaged(rule: "an item is in the archive that belongs in none")
+                throw place.damaged("the item belongs in no archive", item: item)
             }
             guard previous?.precedes(item) ?? true else {
-                throw .damaged(rule: "the items are not in order, or one is there twice")
+                throw place.damaged("the items are not in order, or one is there twice", item: item)
             }
             try body(item, line)
             current = item
@@ -127,7 +129,9 @@ struct RecordReader: ~Copyable {
         guard end.contents.counts == counts, header.store.map({ $0.counts == counts }) ?? true else {
             throw .damaged(rule: "the number of items is not the one that is stated")
         }
-        guard !identities.hasRepetition() else { throw .damaged(rule: "two items have the same UUID") }
+        if let repeated = identities.repetition() {
+            throw .damaged(rule: "two items have the same UUID \(repeated)")
+        }
         try metadata.end()
         return end.contents
     }
@@ -141,10 +145,10 @@ private struct IdentityList {
         all.append(uuid)
     }
 
-    /// True when a UUID is there twice.
-    mutating func hasRepetition() -> Bool {
+    /// A UUID that is there twice.
+    mutating func repetition() -> ItemUUID? {
         all.sort { ($0.high, $0.low) < ($1.high, $1.low) }
-        return zip(all, all.dropFirst()).contains { $0 == $1 }
+        return zip(all, all.dropFirst()).first { $0 == $1 }?.0
     }
 }
 
@@ -156,9 +160,10 @@ private struct SecretsReader: ~Copyable {
     private var opened: SecretBytes
 
     init(_ source: consuming ProtectedSource, header: ArchiveHeader, device: DeviceKey?) throws(ArchiveFailure) {
-        var lines = try LineReader(source, lineLimit: ItemLimits.secretLineSize)
+        var lines = try LineReader(source, kind: .secrets, lineLimit: ItemLimits.secretLineSize)
+        let place = lines.nextPlace
         let start = try lines.next { line throws(ArchiveFailure) in
-            try parsed { () throws(MalformedLine) in
+            try place.parsed { () throws(MalformedLine) in
                 try StreamStart(parsing: line, kind: .secrets, archiveID: header.archiveID, mode: header.mode)
             }
         }
@@ -188,8 +193,11 @@ private struct SecretsReader: ~Copyable {
     mutating func next(
         of item: Item, line: borrowing Span<UInt8>, ordinal: UInt64, into secret: inout SecretBytes
     ) throws(ArchiveFailure) -> SecretState {
+        let place = lines.nextPlace
         let form = try lines.next { line throws(ArchiveFailure) in
-            try parsed { () throws(MalformedLine) in try SecretLine.decode(line, of: item, into: &secret) }
+            try place.parsed(item: item) { () throws(MalformedLine) in
+                try SecretLine.decode(line, of: item, into: &secret)
+            }
         }
         let state: SecretState
         switch (mode, Travel(item.accessibility), form) {
@@ -198,15 +206,17 @@ private struct SecretsReader: ~Copyable {
         case (.encrypted, .anyDevice, .plain): state = .open
         case (.encrypted, .thisDevice, .sealed):
             guard secret.count == (item.secretSize ?? 0) + authenticationTagLength else {
-                throw .damaged(rule: "a secret does not have the stated size")
+                throw place.damaged("a secret does not have the stated size", item: item)
             }
             if seal == nil { return .sealedElsewhere }
-            try open(&secret, line: line, ordinal: ordinal)
+            guard try open(&secret, line: line, ordinal: ordinal) else {
+                throw place.damaged("a sealed secret is not genuine", item: item)
+            }
             state = item.secretSize == nil ? .absent : .open
-        default: throw .damaged(rule: "a secret is not in the form that its item needs")
+        default: throw place.damaged("a secret is not in the form that its item needs", item: item)
         }
         guard secret.count == item.secretSize ?? 0, (state == .absent) == (item.secretSize == nil) else {
-            throw .damaged(rule: "a secret does not have the stated size")
+            throw place.damaged("a secret does not have the stated size", item: item)
         }
         return state
     }
@@ -215,8 +225,9 @@ private struct SecretsReader: ~Copyable {
     consuming func finish(
         contents: ArchiveContents, headerHash: SHA256Digest
     ) throws(ArchiveFailure) -> (whole: SHA256Digest, metadata: SHA256Digest) {
+        let place = lines.nextPlace
         let end = try lines.next { line throws(ArchiveFailure) in
-            try parsed { () throws(MalformedLine) in try StreamEnd(parsing: line, kind: .secrets) }
+            try place.parsed { () throws(MalformedLine) in try StreamEnd(parsing: line, kind: .secrets) }
         }
         guard end.header == headerHash else { throw .damaged(rule: "the secrets belong to another header") }
         guard end.contents == contents else {
@@ -227,27 +238,19 @@ private struct SecretsReader: ~Copyable {
         return (whole, end.other)
     }
 
-    /// Replaces a sealed secret by what it seals.
+    /// Replaces a sealed secret by what it seals; false when it is not genuine.
     private mutating func open(
         _ secret: inout SecretBytes, line: borrowing Span<UInt8>, ordinal: UInt64
-    ) throws(ArchiveFailure) {
+    ) throws(ArchiveFailure) -> Bool {
         opened.removeAll()
         do {
             try seal?.open(secret, line: line, ordinal: ordinal, into: &opened)
         } catch .authentication {
-            throw .damaged(rule: "a sealed secret is not genuine")
+            return false
         } catch {
             throw .cryptography("opening a sealed secret")
         }
         swap(&secret, &opened)
-    }
-}
-
-/// Turns a malformed line into damage.
-private func parsed<R>(_ body: () throws(MalformedLine) -> R) throws(ArchiveFailure) -> R {
-    do {
-        return try body()
-    } catch {
-        throw ArchiveFailure(error)
+        return true
     }
 }

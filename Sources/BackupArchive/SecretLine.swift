@@ -42,6 +42,7 @@ enum SecretLine {
         var form: CarriedForm?
         if scanner.skip("\",\"", in: bytes) {
             form = CarriedForm.allCases.first { scanner.skip($0.rawValue, in: bytes) }
+            guard form != nil else { throw MalformedLine("the form of the secret is unknown", at: scanner.position) }
             try scanner.literal("\":", in: bytes)
             try scanner.base64(in: bytes, into: &secret)
             try scanner.literal("}", in: bytes)

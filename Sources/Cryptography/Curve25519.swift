@@ -48,15 +48,39 @@ public enum Ed25519 {
         try RawKey(EVP_PKEY_ED25519, privateKey: seed).sign(message)
     }
 
-    /// True when `signature` is one of `message` by the owner of `publicKey`.
+    /// True when `signature` is one of `message` by the owner of `publicKey`, which must be usable.
     ///
     /// - Throws: `CryptographyFailure.library` when libcrypto cannot check; a wrong length is just not valid.
     public static func isValid(
         signature: [UInt8], of message: borrowing Span<UInt8>, publicKey: [UInt8]
     ) throws(CryptographyFailure) -> Bool {
-        guard signature.count == 64, publicKey.count == 32 else { return false }
+        guard signature.count == 64, isUsable(publicKey: publicKey) else { return false }
         return try RawKey(EVP_PKEY_ED25519, publicKey: publicKey).isValid(signature, of: message)
     }
+
+    /// False for 32 bytes that are no honest public key: a point of small order, or a second spelling of a point.
+    ///
+    /// RFC 8032 leaves both to the verifier, and libcrypto accepts them. Under a point of small order, one signature
+    /// fits every message or every eighth one, so it proves nothing. libcrypto itself refuses an S that is not below
+    /// the group order.
+    public static func isUsable(publicKey: [UInt8]) -> Bool {
+        guard publicKey.count == 32 else { return false }
+        var y = publicKey
+        y[31] &= 0x7f
+        // The coordinate is little-endian and must be below p = 2^255 - 19.
+        let isReduced = y[31] != 0x7f || y[0] < 0xed || y[1..<31].contains { $0 != 0xff }
+        return isReduced && !smallOrderCoordinates.contains(Hexadecimal.encode(y))
+    }
+
+    /// The y coordinates of the eight points of small order, without the sign of x (Chalkias, Garillot, Nikolaenko:
+    /// "Taming the many EdDSAs", 2020, table 1; the same list as in libsodium).
+    private static let smallOrderCoordinates = [
+        "0000000000000000000000000000000000000000000000000000000000000000",
+        "0100000000000000000000000000000000000000000000000000000000000000",
+        "26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05",
+        "c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a",
+        "ecffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
+    ]
 }
 
 /// Owner of libcrypto's form of a 32-byte key.

@@ -82,7 +82,7 @@ public struct CanonicalScanner {
 
     /// Passes over exactly `text`.
     public mutating func literal(_ text: String, in bytes: borrowing Span<UInt8>) throws(MalformedLine) {
-        guard skip(text, in: bytes) else { throw MalformedLine("'\(text)' is missing", at: position) }
+        guard skip(text, in: bytes) else { throw MalformedLine("'\(displayed(text))' is missing", at: position) }
     }
 
     /// Passes over `text` if it comes next.

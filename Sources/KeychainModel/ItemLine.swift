@@ -119,7 +119,11 @@ public enum ItemLine {
                 throw MalformedLine("the attributes are not in order", at: start)
             }
             try scanner.literal("\":", in: bytes)
-            attributes.append(code, try value(of: code, &scanner, in: bytes))
+            do {
+                attributes.append(code, try value(of: code, &scanner, in: bytes))
+            } catch {
+                throw MalformedLine("attribute '\(code.code)': \(error.rule)", at: error.position)
+            }
             if scanner.skip("}", in: bytes) { return attributes }
             try scanner.literal(",", in: bytes)
         }

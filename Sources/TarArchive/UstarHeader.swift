@@ -64,16 +64,50 @@ struct UstarHeader {
         Constant("the magic is that of ustar", 257, "ustar\0"),
         Constant("the version is that of ustar", 263, "00"),
         Constant("a member is a regular file", 156, "0"),
-        Constant("the mode is 0600", 100, "000600 \0"),
-        Constant("the owner is 0", 108, "000000 \0"),
-        Constant("the group is 0", 116, "000000 \0"),
         Constant("a member is no link", 157, zeros: 100),
         Constant("the owner has no name", 265, zeros: 32),
         Constant("the group has no name", 297, zeros: 32),
-        Constant("a member is no device", 329, "000000 \0000000 \0"),
         Constant("a name has no prefix", 345, zeros: 155),
         Constant("the header ends in zeros", 500, zeros: 12),
     ]
+
+    /// A field that holds a number, in the one spelling that this profile has for it.
+    private struct Number {
+        let name: String
+        let offset: Int
+        let digits: Int
+        /// What follows the digits.
+        let end: [UInt8]
+
+        init(_ name: String, _ offset: Int, digits: Int, end: String) {
+            self.name = name
+            self.offset = offset
+            self.digits = digits
+            self.end = Array(end.utf8)
+        }
+
+        /// Reads the field; a value that is spelled in another way is a fault of its own.
+        func read(_ block: [UInt8]) throws(BrokenRule) -> UInt64 {
+            let field = block[offset..<offset + digits + end.count]
+            guard let value = UstarHeader.octal(field.prefix(digits)), field.suffix(end.count).elementsEqual(end) else {
+                let words = end.map { $0 == 0 ? "a zero byte" : "a space" }.joined(separator: " and ")
+                throw BrokenRule("the \(name) is spelled as \(digits) octal digits, then \(words)")
+            }
+            return value
+        }
+    }
+
+    // What libarchive writes. GNU tar writes other spellings of the same numbers: one digit more and no space.
+    private static let fixedNumbers: [(field: Number, value: UInt64, rule: String)] = [
+        (Number("mode", 100, digits: 6, end: " \0"), 0o600, "the mode is 0600"),
+        (Number("owner", 108, digits: 6, end: " \0"), 0, "the owner is 0"),
+        (Number("group", 116, digits: 6, end: " \0"), 0, "the group is 0"),
+        (Number("device number", 329, digits: 6, end: " \0"), 0, "a member is no device"),
+        (Number("device number", 337, digits: 6, end: " \0"), 0, "a member is no device"),
+    ]
+    private static let sizeField = Number("size", 124, digits: 11, end: " ")
+    private static let timeField = Number("time", 136, digits: 11, end: " ")
+    private static let checksumField = Number("checksum", 148, digits: 6, end: "\0 ")
 
     /// Judges a block of 512 bytes and throws the text of the first rule that it breaks.
     init(_ block: [UInt8]) throws(BrokenRule) {
@@ -82,8 +116,12 @@ struct UstarHeader {
             let field = block[constant.offset..<constant.offset + constant.bytes.count]
             guard field.elementsEqual(constant.bytes) else { throw BrokenRule(constant.rule) }
         }
-        guard Self.checksum(block) == Self.octal(block[148..<154]), block[154] == 0, block[155] == UInt8(ascii: " ")
-        else { throw BrokenRule("the checksum fits the header") }
+        for number in Self.fixedNumbers where try number.field.read(block) != number.value {
+            throw BrokenRule(number.rule)
+        }
+        guard try Self.checksumField.read(block) == Self.checksum(block) else {
+            throw BrokenRule("the checksum fits the header")
+        }
 
         let nameField = block[0..<100]
         let name = nameField.prefix { $0 != 0 }
@@ -93,18 +131,12 @@ struct UstarHeader {
         }
         self.name = String(decoding: name, as: UTF8.self)
 
-        guard let length = Self.octal(block[124..<135]), block[135] == UInt8(ascii: " ") else {
-            throw BrokenRule("the size is eleven octal digits")
-        }
-        self.length = length
-        guard let modified = Self.octal(block[136..<147]), block[147] == UInt8(ascii: " ") else {
-            throw BrokenRule("the time is eleven octal digits")
-        }
-        self.modified = Int64(modified)
+        length = try Self.sizeField.read(block)
+        modified = Int64(try Self.timeField.read(block))
     }
 
     /// The number that the digits spell, or nil; at most eleven digits, so that it cannot overflow.
-    private static func octal(_ digits: ArraySlice<UInt8>) -> UInt64? {
+    fileprivate static func octal(_ digits: ArraySlice<UInt8>) -> UInt64? {
         var number: UInt64 = 0
         for digit in digits {
             guard (UInt8(ascii: "0")...UInt8(ascii: "7")).contains(digit) else { return nil }

@@ -40,7 +40,7 @@ struct HeaderTests {
 
     @Test("a newer format version is refused by its number, whatever follows it")
     func newerVersion() {
-        #expect(throws: ArchiveFailure.newerFormat(found: 2, known: 1)) {
+        #expect(throws: ArchiveFailure.newerFormat(found: "2", known: 1)) {
             try parse("{\"format\":\"kcbackup\",\"version\":2,\"and\":\"more\"}")
         }
     }

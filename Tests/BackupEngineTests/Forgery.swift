@@ -18,8 +18,8 @@ struct Forgery {
     var metadata: [String]
     var secrets: [String]
     var signer: DeviceKey
-    var metadataRecipients: [X25519Recipient]
-    var secretsRecipients: [X25519Recipient]
+    var metadataRecipients: [any Recipient]
+    var secretsRecipients: [any Recipient]
     var isEncrypted: Bool
 
     /// Whether counts and hashes are made to fit the lines.
@@ -154,7 +154,7 @@ struct Forgery {
 }
 
 /// An age file for `recipients`.
-func ageFile(_ bytes: [UInt8], to recipients: [X25519Recipient]) throws -> [UInt8] {
+func ageFile(_ bytes: [UInt8], to recipients: [any Recipient]) throws -> [UInt8] {
     var encryptor = try AgeEncryptor(recipients: recipients, to: MemorySink())
     try encryptor.write(bytes.span)
     return try encryptor.finish()

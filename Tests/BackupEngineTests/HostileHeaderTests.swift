@@ -6,28 +6,35 @@ import Testing
 @testable import BackupEngine
 
 private let headersCases = join([
-    HostileCase.both("newer version", .exactly(.newerFormat(found: 2, known: 1))) {
+    HostileCase.both("newer version", .exactly(.newerFormat(found: "2", known: 1))) {
         $0.header = $0.header.replacing("\"version\":1,", with: "\"version\":2,")
     },
     HostileCase.both(
-        "newer version with other members", .exactly(.newerFormat(found: 9_223_372_036_854_775_807, known: 1))
+        "newer version with other members", .exactly(.newerFormat(found: "9223372036854775807", known: 1))
     ) {
         $0.header = "{\"format\":\"kcbackup\",\"version\":9223372036854775807,\"new\":true}\n"
         $0.arrange = { $0 = [$0[0], TarEntry("other", [], time: 0)] }
     },
     edits("version 0", "\"version\":1,", "\"version\":0,", .damaged("kcbackup.json")),
     edits("negative version", "\"version\":1,", "\"version\":-1,", .damaged("kcbackup.json")),
-    edits("version beyond 64 bits", "\"version\":1,", "\"version\":9223372036854775808,", .exactly(.notAnArchive)),
+    edits(
+        "version beyond 64 bits", "\"version\":1,", "\"version\":1180591620717411303424,",
+        .exactly(.newerFormat(found: "11805916207174113034…", known: 1))),
+    edits("version with a leading zero", "\"version\":1,", "\"version\":01,", .damaged("kcbackup.json")),
+    edits("version without digits", "\"version\":1,", "\"version\":,", .damaged("kcbackup.json")),
     edits("another format", "\"kcbackup\"", "\"kcbackuq\"", .exactly(.notAnArchive)),
     edits("space", "{\"format\"", "{ \"format\"", .exactly(.notAnArchive)),
     edits("another mode", "crypted\"", "cryptet\"", .damaged("mode")),
     edits("device in lower case", "KC-", "kc-", .damaged("device ID")),
+    edits("second 60", "00:01:40", "00:01:60", .damaged("date")),
+    edits("year 1969", "\"created\":\"2026", "\"created\":\"1969", .damaged("between 1970 and 2242")),
+    edits("year 2243", "\"created\":\"2026", "\"created\":\"2243", .damaged("between 1970 and 2242")),
     edits("date with another offset", "Z\",\"device\"", "z\",\"device\"", .damaged("date")),
     edits("archive ID in upper case", "\"archive\":\"", "\"archive\":\"A", .damaged("hexadecimal")),
     edits("tool with a raw control character", "\"test\"", "\"te\u{1b}st\"", .damaged("control")),
     edits("tool with an escape that is not needed", "\"test\"", "\"t\\u0065st\"", .damaged("escape")),
     edits("one more member", "\"tool\"", "\"extra\":1,\"tool\"", .damaged("kcbackup.json")),
-    edits("no line feed", "}\n", "}", .damaged("kcbackup.json")),
+    edits("no line feed", "}\n", "}", .damaged("'}\\u{a}' is missing")),
     edits("a second line", "}\n", "}\n\n", .damaged("kcbackup.json")),
     edits("too long", "\"test\"", "\"\(String(repeating: "t", count: 17_000))\"", .limit("kcbackup.json")),
     [

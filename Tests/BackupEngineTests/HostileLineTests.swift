@@ -29,14 +29,14 @@ private let orderCases = join([
         $0.metadata[3].replace(third, with: first)
         $0.secrets[3].replace(third, with: first)
     },
-    HostileCase.both("no metadata at all", .damaged("without its last line")) {
+    HostileCase.both("no metadata at all", .damaged("without their last line")) {
         $0.metadata = []; $0.recounts = false
     },
-    HostileCase.both("no secrets at all", .damaged("without its last line")) {
+    HostileCase.both("no secrets at all", .damaged("without their last line")) {
         $0.secrets = []; $0.recounts = false
     },
-    HostileCase.both("metadata without last line", .damaged("without its last line")) { $0.metadata.removeLast() },
-    HostileCase.both("secrets without last line", .damaged("without its last line")) { $0.secrets.removeLast() },
+    HostileCase.both("metadata without last line", .damaged("without their last line")) { $0.metadata.removeLast() },
+    HostileCase.both("secrets without last line", .damaged("without their last line")) { $0.secrets.removeLast() },
     HostileCase.both("metadata without first line", .damaged("does not belong")) { $0.metadata.removeFirst() },
     HostileCase.both("secrets without first line", .damaged("does not belong")) { $0.secrets.removeFirst() },
     HostileCase.both("the last metadata line twice", .damaged("follows the last line")) {
@@ -150,7 +150,7 @@ private let spellingCases = join([
     spells("another class", "has no attribute", "\"genp\"", "\"inet\""),
     spells("unknown accessibility", "accessibility", "\"pdmn\":\"ak\"", "\"pdmn\":\"zk\""),
     spells(
-        "an item that is in no archive", "belongs in none|contradict|travel|verdict", "\"pdmn\":\"ak\"",
+        "an item that is in no archive", "belongs in no archive|contradict|travel|verdict", "\"pdmn\":\"ak\"",
         "\"pdmn\":\"akpu\""),
     spells("negative size", "negative", "\"size\":12", "\"size\":-12"),
     spells("size beyond the limit", "the secret has more than", "\"size\":12", "\"size\":16777217"),
@@ -169,7 +169,7 @@ private let spellingCases = join([
     HostileCase.both("verdict class that contradicts the accessibility", .damaged("")) {
         $0.edit("\"acct\":\"aku\"", "this-device", "any-device")
     },
-    HostileCase.both("akpu with its verdict class", .damaged("belongs in none")) {
+    HostileCase.both("akpu with its verdict class", .damaged("belongs in no archive")) {
         $0.edit("\"acct\":\"aku\"", "this-device", "nowhere")
         $0.edit("\"acct\":\"aku\"", "\"pdmn\":\"aku\"", "\"pdmn\":\"akpu\"")
     },
@@ -197,7 +197,14 @@ private let secretCases: [HostileCase] = [
     HostileCase("no secret in an unencrypted archive", .unencrypted, .damaged("in the form")) {
         $0.secrets[plainLine] = String($0.secrets[plainLine].prefix(46) + "}")
     },
-    HostileCase("unknown form", .damaged("is missing")) {
+    HostileCase("form without a name", .damaged("form of the secret is unknown")) {
+        $0.secrets[plainLine] = String($0.secrets[plainLine].prefix(46)) + ",\"\":\"\"}"
+    },
+    HostileCase("empty form of a secret that is absent", .damaged("form of the secret is unknown")) {
+        $0.edit("\"acct\":\"ak\"", "\"size\":12,", "")
+        $0.secrets[plainLine] = String($0.secrets[plainLine].prefix(46)) + ",\"\":\"\"}"
+    },
+    HostileCase("unknown form", .damaged("form of the secret is unknown")) {
         $0.secrets[plainLine].replace("\"secret\"", with: "\"secreu\"")
     },
     HostileCase("size too small", .damaged("stated size")) { $0.edit("\"acct\":\"ak\"", "\"size\":12", "\"size\":11") },
@@ -248,6 +255,50 @@ struct HostileLineTests {
 
     @Test("metadata lines in another spelling, or that make no item, are refused", arguments: spellingCases)
     func spelling(_ hostile: HostileCase) throws { try hostile.check() }
+
+    @Test(
+        "what only looks odd is accepted",
+        arguments: [
+            ("\"mail\"", "\"m\u{7f}il\""), ("\"mail\"", "\"\\u0000\""), ("\"mail\"", "{\"base64\":\"bWFpbA==\"}"),
+            ("\"sync\":0}", "\"sync\":0},\"extra\":{\"\":\"\\u0000\",\"a\":\"\",\"aa\":\"\",\"b\":\"\"}"),
+            ("\"cdat\":\"2026-01-01T00:00:01.000000Z\"", "\"cdat\":\"0001-01-01T00:00:00.000000Z\""),
+        ])
+    func accepted(old: String, new: String) throws {
+        let genuine = try Genuine.all.get()
+        var forgery = try Forgery(genuine.encrypted)
+        forgery.edit("\"acct\":\"ak\"", old, new)
+        let outcome = try genuine.outcome(of: forgery.bytes())
+        #expect(outcome.error == nil)
+        #expect(outcome.written == 6)
+    }
+
+    @Test(
+        "a UUID of any version is accepted",
+        arguments: ["00000000-0000-0000-0000-000000000000", "ffffffff-ffff-ffff-ffff-ffffffffffff"])
+    func anyUUID(_ uuid: String) throws {
+        let genuine = try Genuine.all.get()
+        var forgery = try Forgery(genuine.encrypted)
+        let own = forgery.metadata[plainLine].dropFirst(24).prefix(36)
+        forgery.metadata[plainLine].replace(own, with: uuid)
+        forgery.secrets[plainLine].replace(own, with: uuid)
+        #expect(try genuine.outcome(of: forgery.bytes()).written == 6)
+    }
+
+    @Test("damage is told by stream, line, item and attribute, without a line feed")
+    func place() throws {
+        let genuine = try Genuine.all.get()
+        var forgery = try Forgery(genuine.encrypted)
+        forgery.edit("\"acct\":\"ak\"", "\"cdat\":\"2026-01-01", "\"cdat\":\"2026-02-30")
+        #expect(
+            try genuine.outcome(of: forgery.bytes()).error as? ArchiveFailure
+                == .damaged(rule: "line 2 of the metadata: attribute 'cdat': the date is not canonical"))
+        forgery = try Forgery(genuine.encrypted)
+        let uuid = forgery.metadata[sealedLine].dropFirst(24).prefix(36)
+        forgery.edit("\"acct\":\"aku\"", "\"mail\"", "\"bank\"")
+        #expect(
+            try genuine.outcome(of: forgery.bytes()).error as? ArchiveFailure
+                == .damaged(rule: "line 3 of the secrets (genp \(uuid)): a sealed secret is not genuine"))
+    }
 
     @Test("secrets in another form, size or place are refused", arguments: secretCases)
     func secrets(_ hostile: HostileCase) throws { try hostile.check() }

@@ -88,6 +88,60 @@ import Testing
         #expect(try !Ed25519.isValid(signature: expected, of: bytes.span, publicKey: key.reversed()))
     }
 
+    /// Every encoding of the eight points of small order, canonical or not: see `Ed25519.isUsable`.
+    static let smallOrderKeys = [
+        "0000000000000000000000000000000000000000000000000000000000000000",
+        "0000000000000000000000000000000000000000000000000000000000000080",
+        "0100000000000000000000000000000000000000000000000000000000000000",
+        "0100000000000000000000000000000000000000000000000000000000000080",
+        "26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05",
+        "26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc85",
+        "c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a",
+        "c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac03fa",
+        "ecffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
+        "ecffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff",
+        "edffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
+        "edffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff",
+        "eeffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f",
+        "eeffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff",
+    ]
+
+    @Test("no signature is valid under an Ed25519 key of small order", arguments: smallOrderKeys)
+    func smallOrderSigner(_ publicKey: String) throws {
+        let key = try hex(publicKey)
+        #expect(!Ed25519.isUsable(publicKey: key))
+        // R is the neutral point and S is 0: libcrypto by itself takes this for at least one message in eight.
+        let forged = [1] + [UInt8](repeating: 0, count: 63)
+        for number in UInt8.min...UInt8.max {
+            let message = [number]
+            #expect(try !Ed25519.isValid(signature: forged, of: message.span, publicKey: key))
+        }
+    }
+
+    @Test("an Ed25519 key has one spelling: a coordinate of p or more is refused", arguments: UInt8(0xed)...0xff)
+    func unreducedKeys(_ lowest: UInt8) throws {
+        for highest: UInt8 in [0x7f, 0xff] {
+            let key = [lowest] + [UInt8](repeating: 0xff, count: 30) + [highest]
+            #expect(!Ed25519.isUsable(publicKey: key))
+            #expect(Ed25519.isUsable(publicKey: [lowest, 0xfe] + key.dropFirst(2)))
+        }
+    }
+
+    @Test("a second spelling of a valid signature, with the group order added to S, is refused", arguments: signatures)
+    func unreducedSignature(seed: String, publicKey: String, message: String, signature: String) throws {
+        let order = try hex("edd3f55c1a631258d69cf7a2def9de1400000000000000000000000000000010")
+        var bytes = try hex(signature)
+        var carry = 0
+        for index in 0..<32 {
+            carry += Int(bytes[32 + index]) + Int(order[index])
+            bytes[32 + index] = UInt8(carry & 0xff)
+            carry >>= 8
+        }
+        try #require(carry == 0)
+        let (message, key) = (try hex(message), try hex(publicKey))
+        #expect(try !Ed25519.isValid(signature: bytes, of: message.span, publicKey: key))
+    }
+
     @Test("keys of other lengths than 32 bytes are refused")
     func keyLengths() throws {
         #expect(throws: CryptographyFailure.self) { _ = try X25519.publicKey(of: SecretBytes(copying: [1])) }

@@ -24,6 +24,23 @@ import Testing
         }
     }
 
+    @Test("a signature by a key of small order, which would fit everything, is not believed")
+    func smallOrder() throws {
+        func field(_ bytes: [UInt8]) -> [UInt8] { [0, 0, 0, UInt8(bytes.count)] + bytes }
+        let neutral = [1] + [UInt8](repeating: 0, count: 31)
+        let type = field(Array("ssh-ed25519".utf8))
+        let blob =
+            Array("SSHSIG".utf8) + [0, 0, 0, 1] + field(type + field(neutral)) + field(Array("kcbackup".utf8))
+            + field([]) + field(Array("sha512".utf8)) + field(type + field(neutral + [UInt8](repeating: 0, count: 32)))
+        var text = "-----BEGIN SSH SIGNATURE-----\n"
+        for (index, character) in Base64.encode(blob).enumerated() {
+            if index > 0, index % 70 == 0 { text += "\n" }
+            text.append(character)
+        }
+        let armored = Array((text + "\n-----END SSH SIGNATURE-----\n").utf8)
+        #expect(throws: SSHSignatureFailure.doesNotFit) { try SSHSignature.verify(armored, message: message) }
+    }
+
     @Test("no changed, missing or added byte is accepted")
     func damage() throws {
         let signature = try SSHSignature.sign(message: message, with: device)

@@ -63,13 +63,18 @@ struct TarDirectoryTests {
             (0, "../x\0\0\0\0\0", "a name is letters, digits, dots, hyphens, underscores"),
             (0, "\0", "a name is letters, digits, dots, hyphens, underscores"),
             (50, "x", "a name is padded with zeros"),
-            (100, "000644 \0", "the mode is 0600"), (100, "0000600\0", "the mode is 0600"),
+            (100, "000644 \0", "the mode is 0600"),
+            // GNU tar's spellings of the same numbers.
+            (100, "0000600\0", "the mode is spelled as 6 octal digits, then a space and a zero byte"),
+            (108, "0000000\0", "the owner is spelled as 6 octal digits, then a space and a zero byte"),
+            (136, "14524770400\0", "the time is spelled as 11 octal digits, then a space"),
+            (329, "\0\0\0\0\0\0\0\0", "the device number is spelled as 6 octal digits, then a space and a zero byte"),
             (108, "001750 \0", "the owner is 0"), (116, "001750 \0", "the group is 0"),
-            (124, "00000000045\0", "the size is eleven octal digits"),
-            (124, "         45 ", "the size is eleven octal digits"),
-            (124, "00000000048 ", "the size is eleven octal digits"),
-            (124, "-0000000045 ", "the size is eleven octal digits"),
-            (136, "14524770400\0", "the time is eleven octal digits"),
+            (124, "00000000045\0", "the size is spelled as 11 octal digits, then a space"),
+            (124, "         45 ", "the size is spelled as 11 octal digits, then a space"),
+            (124, "00000000048 ", "the size is spelled as 11 octal digits, then a space"),
+            (124, "-0000000045 ", "the size is spelled as 11 octal digits, then a space"),
+            (136, "14524770400\0", "the time is spelled as 11 octal digits, then a space"),
             (156, "\0", "a member is a regular file"), (156, "1", "a member is a regular file"),
             (156, "2", "a member is a regular file"), (156, "3", "a member is a regular file"),
             (156, "5", "a member is a regular file"), (156, "6", "a member is a regular file"),
@@ -90,7 +95,8 @@ struct TarDirectoryTests {
     func refusesBase256() throws {
         let size = [0x80] + [UInt8](repeating: 0, count: 10) + [37]
         try expectMalformed(
-            TarSample.changed(TarSample.small(), at: 124, size), "the size is eleven octal digits", at: 0)
+            TarSample.changed(TarSample.small(), at: 124, size), "the size is spelled as 11 octal digits, then a space",
+            at: 0)
     }
 
     @Test("a size beyond the end of the file is truncation", arguments: ["00000010000 ", "77777777777 "])

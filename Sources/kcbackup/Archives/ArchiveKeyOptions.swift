@@ -39,7 +39,8 @@ struct ArchiveKeyOptions: ParsableArguments {
 
     /// The public keys that are given, each once.
     ///
-    /// - Throws: `AgeFailure`, `FileFailure`, `ArchiveFailure`, `UsageProblem` (`noRestoreKey`).
+    /// - Throws: `AgeFailure`, `FileFailure`, `ArchiveFailure`, `UsageProblem` (`noRestoreKey`,
+    ///   `recipientInspects`).
     func recipients(in session: Session) throws -> ArchiveProtection {
         var protection = try ArchiveProtection()
         var seen: Set<X25519Recipient> = []
@@ -47,8 +48,11 @@ struct ArchiveKeyOptions: ParsableArguments {
         where seen.insert(found).inserted {
             protection.add(found)
         }
-        for found in try inspectRecipient.map(Self.parse) where seen.insert(found).inserted {
-            protection.addInspector(found)
+        // Whoever gives a key twice means one of the two, and the wrong one could read secrets.
+        let restoring = seen
+        for found in try inspectRecipient.map(Self.parse) {
+            if restoring.contains(found) { throw UsageProblem.recipientInspects }
+            if seen.insert(found).inserted { protection.addInspector(found) }
         }
         // Nobody could ever restore what only inspectors open.
         let asks = passphrase != nil || session.world.terminal.isAttended

@@ -2,7 +2,7 @@ internal import AgeEncryption
 internal import BackupArchive
 internal import BackupEngine
 
-private let copyAgain = "the copy may be incomplete: copy it again, and run 'kcbackup verify'"
+private let copyAgain = "the copy may be incomplete: copy it again from where it was made, or use another archive"
 
 /// What is told about an archive.
 func explain(_ failure: ArchiveFailure, _ path: String?) -> Explanation {

@@ -28,6 +28,8 @@ enum UsageProblem: Error, Hashable, Sendable {
     case deviceID
     /// An encrypted archive needs a key that restores it.
     case noRestoreKey
+    /// One public key is to restore and to inspect alone.
+    case recipientInspects
     /// The option has no meaning for an unencrypted archive.
     case unencryptedWith(OptionName)
     /// The archive's name is empty.
@@ -77,6 +79,11 @@ func explain(_ problem: UsageProblem) -> Explanation {
         Explanation(
             .usage, "no key would be able to restore this archive",
             hint: "add '\(OptionName.recipient.spelling) age1…' or '\(OptionName.passphrase.spelling) SOURCE'")
+    case .recipientInspects:
+        Explanation(
+            .usage, "a public key is given as '\(OptionName.inspectRecipient.spelling)' and as one that restores",
+            hint: "a key that restores lists the items as well: leave it out of "
+                + "'\(OptionName.inspectRecipient.spelling)'")
     case .emptyArchive: Explanation(.usage, "the name of the archive is empty")
     case .withArgument(let flag):
         Explanation(.usage, "'\(flag.spelling)' means every keychain, and one is named as well")

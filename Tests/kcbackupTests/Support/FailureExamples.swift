@@ -52,7 +52,8 @@ enum FailureExamples {
         .repeated(.keychain), .empty(.output), .together(.passcode, .noPasscode), .needs(.json, .output),
         .malformed(.set, form: "CODE=VALUE or CODE:base64=VALUE"), .keychainTwice,
         .attributeTwice("svce"), .noCondition, .noChange, .severalSecrets(2), .noSecret, .deviceID, .noRestoreKey,
-        .unencryptedWith(.recipient), .emptyArchive, .withArgument(.all), .noSetting, .needsTerminal(.suggest),
+        .recipientInspects, .unencryptedWith(.recipient), .emptyArchive, .withArgument(.all), .noSetting,
+        .needsTerminal(.suggest),
     ]
     private static let refusals: [Refusal] = [
         .unattended(question: "Delete 2 items?", .yes), .declined, .clock(day: "1969-12-31"),
@@ -116,7 +117,7 @@ enum FailureExamples {
         .identityFileNeedsPassphrase, .stream(StreamFailure(.reading, .system(5))), .cryptography("scrypt"),
     ]
     private static let archives: [ArchiveFailure] = [
-        .notAnArchive, .newerFormat(found: 2, known: 1), .damaged(rule: "a member does not have its checksum"),
+        .notAnArchive, .newerFormat(found: "2", known: 1), .damaged(rule: "a member does not have its checksum"),
         .limit("the line length: 20 where 10 is the limit"), .noPassphraseSet, .wrongPassphrase,
         .wrongPasscode, .passcodeNeeded, .noMatchingIdentity(["X25519", "X25519"]), .keyNeeded(passphraseOpens: true),
         .keyNeeded(passphraseOpens: false), .age(.malformedRecipient), .stream(StreamFailure(.reading, .system(5))),
