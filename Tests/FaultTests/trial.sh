@@ -128,14 +128,14 @@ fi
 mkdir -p "$HOME" && cp -a "$template/." "$HOME" && cd "$HOME" || exit 1
 before=$(cat "$template.before")
 run=()
-run=("$@")
+run=(timeout -k 5 60 "$@")
 if [ -n "${FREE-}" ]; then
   head -c "$(($(df --output=avail -k . | tail -n 1) - FREE))K" /dev/zero > filler
 fi
 SECONDS=0
 command > "$HOME.output" 2>&1 < /dev/null
 status=$?
-[ $SECONDS -lt 60 ] || fault "it took $SECONDS seconds"
+[ $SECONDS -lt 58 ] || fault "it took $SECONDS seconds"
 rm -f filler
 echo "STATUS $status"
 sed 's/^/OUTPUT /' "$HOME.output"
