@@ -16,13 +16,14 @@ COMPLETIONS := share/bash-completion/completions/kcbackup share/zsh/site-functio
 RECOVERY := share/kcbackup/recover.sh
 SOURCES := Package.swift $(shell find Sources -type f)
 
-.PHONY: help build test demo install uninstall format clean packages-build packages-test
+.PHONY: help build test faults demo install uninstall format clean packages-build packages-test
 # Half a file must not look up to date.
 .DELETE_ON_ERROR:
 
 help:
 	@echo 'make build      release binaries, manual page and shell completions, in $(STAGE)'
 	@echo 'make test       build, check the format, run all tests'
+	@echo 'make faults     kill and disturb the program at every system call that changes a file'
 	@echo 'make demo       backup and restore of the sample keychain, in a temporary folder'
 	@echo 'make install    install below PREFIX=$(PREFIX) (and DESTDIR=)'
 	@echo 'make uninstall  remove what install put there'
@@ -36,6 +37,11 @@ test: packages-test
 	swift format lint --strict --recursive Sources Tests Package.swift
 	# The backtrace of a crashing test prints memory, and takes seconds.
 	SWIFT_BACKTRACE=enable=no swift test
+
+# Every fault of the harness of which `make test` takes a sample; most of an hour.
+faults: packages-test
+	swift build --build-tests
+	FAULTS=all SWIFT_BACKTRACE=enable=no swift test --skip-build --filter FaultTests
 
 demo: packages-test $(STAGE)/$(PROGRAM)
 	KCBACKUP=$(abspath $(STAGE)/$(PROGRAM)) Samples/demo.sh

@@ -124,11 +124,16 @@ sub line {
     return $line;
 }
 
-# Base 64 in its one spelling: the bits behind the last byte are zero.
-sub decoded {
+# How many bytes base 64 stands for, in its one spelling: the bits behind the last byte are zero.
+sub size_of {
     my $text = shift;
     refuse("a secret is not base 64") unless length($text) % 4 == 0
         && $text =~ m{\A[A-Za-z0-9+/]*(?:[AEIMQUYcgkosw048]=|[AQgw]==)?\z};
+    return length($text) / 4 * 3 - ($text =~ tr/=//);
+}
+
+sub decoded {
+    my $text = shift;
     # uuencode, which Perl can read, is base 64 with other letters and a length before each line.
     $text =~ tr{A-Za-z0-9+/=}{ -_}d;
     return join '', map { unpack 'u', chr(32 + int(length($_) * 3 / 4)) . $_ } $text =~ /(.{1,60})/g;
@@ -165,13 +170,14 @@ sub read_streams {
         refuse("two items have the UUID $name") if $seen{pack 'H*', $name =~ tr/-//dr}++;
         my $expected = $travels eq 'this' ? 'sealed' : defined $bytes ? 'secret' : '';
         refuse("the secret of $name is not of the kind that its metadata says") unless ($form // '') eq $expected;
-        my $plain = decoded($value // '');
+        $value //= '';
+        my $found = size_of($value);
         refuse("the secret of $name does not have the size that its metadata says")
-            if $expected eq 'secret' && length $plain != $bytes;
+            if $expected eq 'secret' && $found != $bytes;
         my ($row, $title) = split /\t/, line($names, 'the list of names'), 2;
         refuse('the names do not fit the items') unless $row eq $name;
         $number{$class}++;
-        $visit->($name, $class, $title, $expected, \$plain);
+        $visit->($name, $class, $title, $expected, \$value);
     }
     refuse('something follows the last line') if grep { defined readline $_ } $metadata, $secrets, $names;
     my $items = "{" . join(",", map { "\"$_\":" . ($number{$_} // 0) } qw(genp inet cert keys)) . "}";
@@ -185,11 +191,11 @@ open my $table, '>:utf8', '../table.tsv' or die "table.tsv: $!\n";
 my %state = (secret => 'recovered', sealed => 'sealed for its device', '' => 'no secret');
 my %number = (secret => 0, sealed => 0, '' => 0);
 my ($items, $omitted, $damaged) = read_streams(sub {
-    my ($name, $class, $title, $form, $bytes) = @_;
+    my ($name, $class, $title, $form, $value) = @_;
     $number{$form}++;
     if ($form eq 'secret') {
         open my $file, '>:raw', "../$name" or die "$name: $!\n";
-        print $file $$bytes or die "$name: $!\n";
+        print $file decoded($$value) or die "$name: $!\n";
         close $file or die "$name: $!\n";
     }
     # What a terminal would obey or not show is spelled out.

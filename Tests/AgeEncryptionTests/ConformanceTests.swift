@@ -61,7 +61,7 @@ import Testing
 
     @Test("the vectors that are not tried are the armored and the post-quantum ones")
     func skipped() throws {
-        guard ConformanceVector.isDefaultFolder, !ConformanceVector.all.isEmpty else { return }
+        guard ConformanceVector.isDefaultFolder else { return }
         let skipped = ConformanceVector.all.filter { !$0.isSupported }
         #expect(skipped.allSatisfy { $0.name.hasPrefix("armor_") || $0.name.hasPrefix("hybrid") })
         #expect(skipped.count == 34)

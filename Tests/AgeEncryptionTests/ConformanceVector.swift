@@ -22,20 +22,18 @@ struct ConformanceVector: Sendable, CustomTestStringConvertible {
         "expect", "payload", "file key", "identity", "passphrase", "armored", "compressed", "comment",
     ]
 
-    /// Where the vectors are: `AGE_TESTKIT`, or beside the package.
+    /// Where the vectors are: beside the tests, or where `AGE_TESTKIT` says.
     static let folder: URL = {
         if let path = ProcessInfo.processInfo.environment["AGE_TESTKIT"] { return URL(filePath: path) }
-        let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../..")
-        return root.appending(path: "../shared/vectors/age").standardizedFileURL
+        return URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Vectors").standardizedFileURL
     }()
 
     static let isDefaultFolder = ProcessInfo.processInfo.environment["AGE_TESTKIT"] == nil
 
-    /// All vectors of the folder; none, with a line that says so, where there is no such folder.
+    /// All vectors of the folder.
     static let all: [ConformanceVector] = {
-        guard let names = try? FileManager.default.contentsOfDirectory(atPath: folder.path()) else {
-            print("skipped: the age conformance vectors, for want of a folder; AGE_TESTKIT can name it")
-            return []
+        guard let names = try? FileManager.default.contentsOfDirectory(atPath: folder.path()), !names.isEmpty else {
+            preconditionFailure("there are no conformance vectors in \(folder.path())")
         }
         return names.filter { $0 != "README.md" }.sorted().map { name in
             guard let data = try? Data(contentsOf: folder.appending(path: name)),

@@ -1,4 +1,5 @@
 import ByteStreams
+import Foundation
 import TestSupport
 import Testing
 
@@ -91,5 +92,34 @@ struct SecretBytesTests {
         await #expect(processExitsWith: .failure) {
             _ = SecretBytes(count: 2) { $0.append(1) }
         }
+    }
+}
+
+extension SecretBytesTests {
+    @Test("the memory is locked, and left out of dumps, also when it has grown", arguments: [1, 100_000])
+    func memoryIsGuarded(count: Int) throws {
+        var secret = SecretBytes(capacity: 1)
+        for _ in 0..<count { secret.append(7) }
+        let address = secret.withBytes { bytes in
+            unsafe bytes.withUnsafeBufferPointer { UInt(bitPattern: $0.baseAddress) }
+        }
+        // Foundation takes the size of such a file, which is 0, at its word.
+        let file = try #require(FileHandle(forReadingAtPath: "/proc/self/smaps"))
+        let maps = String(decoding: try file.readToEnd() ?? Data(), as: UTF8.self)
+        var flags: Substring?
+        var isIts = false
+        for line in maps.split(separator: "\n") {
+            if let range = line.prefixMatch(of: /([0-9a-f]+)-([0-9a-f]+)\x20/) {
+                let start = try #require(UInt(range.1, radix: 16))
+                let end = try #require(UInt(range.2, radix: 16))
+                isIts = (start..<end).contains(address)
+            } else if isIts, line.hasPrefix("VmFlags:") {
+                flags = line
+            }
+        }
+        let words = try #require(flags).split(separator: " ")
+        #expect(words.contains("dd"), "\(words)")
+        // Where the system refuses to lock memory, that is known.
+        #expect(words.contains("lo") || !SecretMemory.isLocked, "\(words)")
     }
 }

@@ -1,0 +1,182 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// A command of the program, by its name in `trial.sh`.
+enum Scenario: String, CaseIterable, Sendable, CustomTestStringConvertible {
+    case createEncrypted = "create-encrypted"
+    case createUnencrypted = "create-unencrypted"
+    case restoreExisting = "restore-existing"
+    case restoreReplace = "restore-replace"
+    case restoreNew = "restore-new"
+    case itemImport = "import"
+    case setPasscode = "set-passcode"
+    case keychainCreate = "keychain-create"
+    case keychainFirst = "keychain-first"
+    case keychainDelete = "keychain-delete"
+    case deviceRenew = "device-renew"
+    case deviceAdopt = "device-adopt"
+
+    var testDescription: String { rawValue }
+}
+
+/// A prepared home, what the undisturbed command leaves of it, and the calls that it takes.
+struct FaultBench {
+    let scenario: Scenario
+    let calls: [SystemCall]
+    private let folder: TemporaryFolder
+    private let undisturbed: Trial
+    private let user: [String]
+
+    private static let script = URL(filePath: #filePath).appending(path: "../trial.sh").standardizedFileURL.path
+
+    /// Prepares the home.
+    ///
+    /// - Parameter user: what runs each trial as somebody else.
+    init(_ scenario: Scenario, as user: [String] = []) throws {
+        self.scenario = scenario
+        self.user = user
+        folder = try TemporaryFolder(inMemory: true)
+        if !user.isEmpty {
+            try FileManager.default.setAttributes([.posixPermissions: 0o777], ofItemAtPath: folder.path)
+        }
+        let prepared = try Self.run(scenario, user, in: folder, home: "template", template: "-", under: [])
+        try #require(prepared.status == 0, "\(prepared.text)\(prepared.errorText)")
+        let options = ["strace", "-f", "-qq", "-y", "-o", folder.path("trace"), "-e", SystemCall.traced]
+        let outcome = try Self.run(
+            scenario, user, in: folder, home: "undisturbed", template: folder.path("template"), under: options)
+        undisturbed = Trial(outcome.text)
+        try #require(undisturbed.status == 0 && undisturbed.isChanged, "\(outcome.text)\(outcome.errorText)")
+        try #require(undisturbed.faults.isEmpty, "\(undisturbed.faults)")
+        calls = SystemCall.all(
+            in: String(decoding: try folder.read("trace"), as: UTF8.self), below: folder.path("undisturbed"))
+    }
+
+    private static func run(
+        _ scenario: Scenario, _ user: [String], in folder: TemporaryFolder, home: String, template: String,
+        under prefix: [String], free: Int? = nil
+    ) throws -> ExternalProgram.Outcome {
+        let program = try ProcessInfo.processInfo.environment["KCBACKUP"] ?? ExternalProgram.built("kcbackup")
+        var environment = [
+            "HOME": folder.path(home), "PATH": ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin",
+        ]
+        var command = user + ["bash", script, program, template, scenario.rawValue] + prefix
+        if let free {
+            environment["FREE"] = String(free)
+            let mount = #"mkdir -p "$HOME" && mount -t tmpfs -o size=4m,mode=700 none "$HOME" && exec "$@""#
+            command = ["unshare", "-m", "bash", "-c", mount, "--"] + command
+        }
+        return try ExternalProgram.run(
+            command[0], Array(command.dropFirst()), environment: environment, in: folder.path)
+    }
+
+    /// Runs the command with one fault at one call, and says what does not hold.
+    func violations(of call: SystemCall, _ action: Action) throws -> [String] {
+        let expression = "inject=\(call.name):\(action.words):when=\(call.number)"
+        let strace = [
+            "strace", "-f", "-qq", "--seccomp-bpf", "-o", "/dev/null", "-e", "trace=\(call.name)", "-e", expression,
+            "--",
+        ]
+        let trial = try trial(under: strace)
+        var found = violations(trial)
+        if case .error = action { found += statusViolations(trial, isUnsure: call.synchronizes, expected: [74]) }
+        return found.map { "\(scenario.rawValue), \(expression)\n  \(call)\n  \($0)" }
+    }
+
+    /// Runs the command where only `free` KiB are left.
+    func violations(onADiskWith free: Int) throws -> [String] {
+        let trial = try trial(under: [], free: free)
+        let found = violations(trial) + statusViolations(trial, isUnsure: false, expected: [74])
+        return found.map { "\(scenario.rawValue), with \(free) KiB left\n  \($0)" }
+    }
+
+    /// Runs the command by `prefix`.
+    func violations(under prefix: [String]) throws -> [String] {
+        let trial = try trial(under: prefix)
+        let found = violations(trial) + statusViolations(trial, isUnsure: false, expected: nil)
+        return found.map { "\(scenario.rawValue), \(prefix.joined(separator: " "))\n  \($0)" }
+    }
+
+    private func trial(under prefix: [String], free: Int? = nil) throws -> Trial {
+        defer { try? FileManager.default.removeItem(atPath: folder.path("trial")) }
+        let outcome = try Self.run(
+            scenario, user, in: folder, home: "trial", template: folder.path("template"), under: prefix, free: free)
+        let trial = Trial(outcome.text)
+        try #require(trial.status != nil, "\(outcome.text)\(outcome.errorText)")
+        return trial
+    }
+
+    /// What is wrong with what a trial left.
+    private func violations(_ trial: Trial) -> [String] {
+        var violations = trial.faults
+        if trial.result != undisturbed.result {
+            violations.append("it left\n  \(trial.result.joined(separator: "\n  "))")
+        }
+        let more = Set(trial.left).subtracting(undisturbed.left)
+        let missing = Set(undisturbed.left).subtracting(trial.left)
+        if !more.isEmpty { violations.append("a later run leaves \(more.sorted())") }
+        if !missing.isEmpty { violations.append("a later run misses \(missing.sorted())") }
+        return violations
+    }
+
+    /// What an exit status must be after a call failed.
+    ///
+    /// - Parameters:
+    ///   - isUnsure: true where what was done may not be durable.
+    ///   - expected: the statuses that say what it was; nil for any that the program has.
+    private func statusViolations(_ trial: Trial, isUnsure: Bool, expected: [Int32]?) -> [String] {
+        guard let status = trial.status else { return [] }
+        let words = trial.output.joined(separator: "\n  ")
+        if status == 0 {
+            return trial.isChanged ? [] : ["it ended with 0 and did nothing\n  \(words)"]
+        }
+        var violations: [String] = []
+        if trial.isChanged, !isUnsure {
+            violations.append("it ended with \(status) although it was done\n  \(words)")
+        }
+        let known = expected ?? Self.statuses
+        if !known.contains(status) {
+            violations.append("it ended with \(status), which is none of \(known)\n  \(words)")
+        }
+        if !words.contains("kcbackup: error: ") { violations.append("it gave no reason") }
+        return violations
+    }
+
+    /// Every status of an error but "internal".
+    private static let statuses: [Int32] = [3, 4, 10, 11, 12, 13, 14, 16, 18, 64, 74]
+
+    enum Action: Sendable {
+        case kill
+        case error(String)
+
+        var words: String {
+            switch self {
+            case .kill: "signal=KILL"
+            case .error(let name): "error=\(name)"
+            }
+        }
+    }
+}
+
+/// What `trial.sh` printed.
+private struct Trial {
+    let status: Int32?
+    let isChanged: Bool
+    let faults: [String]
+    let output: [String]
+    let result: [String]
+    let left: [String]
+
+    init(_ text: String) {
+        let lines = text.split(separator: "\n").map(String.init)
+        func all(_ key: String) -> [String] {
+            lines.filter { $0.hasPrefix(key + " ") }.map { String($0.dropFirst(key.count + 1)) }
+        }
+        status = all("STATUS").first.flatMap { Int32($0) }
+        isChanged = all("STATE") == ["changed"]
+        faults = all("FAULT")
+        output = all("OUTPUT")
+        result = all("RESULT")
+        left = all("LEFT")
+    }
+}

@@ -1,0 +1,157 @@
+#!/bin/bash
+# One trial: runs a command of the real program, disturbed or not, in a copy of a prepared home, and prints what is left.
+#
+#   trial.sh PROGRAM TEMPLATE SCENARIO [PREFIX...]
+#
+# PREFIX is what runs the program, such as strace; without one, nothing is run again. HOME is the home of the trial, which
+# must not exist yet, and FREE the KiB that the disk has left, where it is to be full. Prints lines `KEY VALUE`; `FAULT …` is a claim that does not hold.
+set -u
+program=$1
+template=$2
+scenario=$3
+shift 3
+
+kc() { timeout -k 5 100 "$program" "$@"; }
+fault() { echo "FAULT $1"; }
+data=.local/share/kcbackup
+
+# What a keychain holds, with its secrets; dates that a run sets are left out.
+keychain() {
+  [ -e "$data/keychains/$1.keychain" ] || { echo "no keychain $1"; return; }
+  local list uuid
+  list=$(kc item list --keychain "$@" --json 2>&1) || { echo "keychain $1 cannot be listed: $list"; return; }
+  echo "keychain $1: $list" | sed -E 's/"(cdat|mdat)":"[^"]*",?//g'
+  for uuid in $(grep -o '"uuid":"[^"]*"' <<< "$list" | cut -d '"' -f 4); do
+    kc item find --keychain "$@" --uuid "$uuid" --reveal 2>&1 || echo "item $uuid of $1 cannot be read"
+    echo
+  done
+}
+
+# An archive has its name only if it is whole.
+archive() {
+  [ -e "$1" ] || { echo "no archive $1"; return; }
+  kc verify "$1" -i key.txt > messages 2>&1 && echo "archive $1 is genuine" || echo "archive $1: $(cat messages)"
+  rm -f messages
+}
+
+device() {
+  kc device show --json 2>&1 | grep -o '"machine":"[a-z]*"' || echo "no device key"
+  if cmp -s "$data/device.key" device.key.copy; then
+    echo "device key as it was"
+  elif sed /^machine/d "$data/device.key" | cmp -s - <(sed /^machine/d device.key.copy); then
+    echo "the same device on another machine"
+  elif grep -qs "$(grep -o '^KCBACKUP.*' device.key.copy)" "$data"/device.key.retired-*; then
+    echo "another device, and the old key is kept"
+  else
+    echo "THE OLD KEY IS LOST"
+  fi
+}
+
+command() {
+  case $scenario in
+    create-encrypted) set -- create -o x.kcb -r "$(cat recipient)" ;;
+    create-unencrypted) set -- create --unencrypted -o x.kcb ;;
+    restore-existing) set -- restore old.kcb -i key.txt ;;
+    restore-replace) set -- restore old.kcb -i key.txt --replace --yes ;;
+    restore-new) set -- restore here.kcb --keychain fresh ;;
+    import) set -- item import more.jsonl ;;
+    set-passcode) set -- keychain set-passcode --new-passcode file:new ;;
+    keychain-create) set -- keychain create extra --no-passcode ;;
+    keychain-first) set -- keychain create --no-passcode ;;
+    keychain-delete) set -- keychain delete second --confirm second ;;
+    device-renew) set -- device renew --yes ;;
+    device-adopt) set -- device adopt --yes ;;
+  esac
+  "${run[@]}" "$program" "$@" -q
+}
+
+probe() {
+  case $scenario in
+    create-*) archive x.kcb; keychain login ;;
+    restore-new) keychain fresh; keychain login ;;
+    set-passcode)
+      if kc keychain info --json 2> messages | grep -q '"passcode":true'; then
+        echo "with a passcode"
+        keychain login --passcode file:new
+      else
+        cat messages
+        keychain login
+      fi ;;
+    keychain-create) keychain extra; keychain login ;;
+    keychain-delete) keychain second; keychain login ;;
+    device-*) device ;;
+    *) keychain login ;;
+  esac
+}
+
+# A run that changes something in every folder: after it, nothing of an earlier one may be left.
+settle() {
+  kc keychain create settle --no-passcode -q && kc create --unencrypted --keychain settle -o settle.kcb -q &&
+    kc keychain delete settle --confirm settle -q
+} > /dev/null 2>&1
+
+leftovers() { find . -mindepth 1 -printf '%P %y %m\n' | grep -v '^messages ' | sed 's/retired-[^ ]*/retired/' | sort; }
+
+prepare() {
+  mkdir -p "$HOME"
+  cd "$HOME" || exit 1
+  [ "$scenario" != keychain-first ] || return 0
+  line() { echo '{"uuid":"5a3b1e00-0000-4000-8000-00000000000'"$1"'","class":"genp","attributes":{"svce":"'"$2"'","acct":"ada"},"secret":"'"$3"'"}'; }
+  umask 077
+  run=()
+  kc keychain create --no-passcode -q
+  kc keygen -o key.txt -q 2> /dev/null
+  grep -o 'age1[0-9a-z]*' key.txt > recipient
+  { line 1 changed older; line 2 archived two; } > first.jsonl
+  kc item import first.jsonl -q
+  kc create -o old.kcb -r "$(cat recipient)" -q
+  kc create --unencrypted -o here.kcb -q
+  kc item delete --service archived --yes -q
+  line 3 kept three > kept.jsonl
+  kc item import kept.jsonl -q
+  { line 4 imported four; line 5 imported-too five; } > more.jsonl
+  kc keychain create second --no-passcode -q
+  kc item import --keychain second more.jsonl -q
+  printf 'orbit lantern velvet\n' > new
+  [ "$scenario" != device-renew ] && [ "$scenario" != device-adopt ] ||
+    sed -i "s/^machine .*/machine $(printf '%064d' 0)/" "$data/device.key"
+  cp "$data/device.key" device.key.copy
+  rm -f messages
+}
+
+if [ "$template" = - ]; then
+  prepare 2>&1
+  probe > "$HOME.before"
+  exit
+fi
+
+mkdir -p "$HOME" && cp -a "$template/." "$HOME" && cd "$HOME" || exit 1
+before=$(cat "$template.before")
+run=()
+run=(timeout -k 5 60 "$@")
+if [ -n "${FREE-}" ]; then
+  head -c "$(($(df --output=avail -k . | tail -n 1) - FREE))K" /dev/zero > filler
+fi
+SECONDS=0
+command > "$HOME.output" 2>&1 < /dev/null
+status=$?
+[ $SECONDS -lt 58 ] || fault "it took $SECONDS seconds"
+rm -f filler
+echo "STATUS $status"
+sed 's/^/OUTPUT /' "$HOME.output"
+state=$(probe)
+run=()
+if [ "$state" = "$before" ]; then
+  echo "STATE before"
+  # What was not done can be done now, unless an undisturbed run is what this is.
+  if [ $# -ne 0 ]; then
+    command > output 2>&1 < /dev/null || fault "the same command, run again, ended with $?: $(cat output)"
+    rm -f output
+    state=$(probe)
+  fi
+else
+  echo "STATE changed"
+fi
+settle || fault "a later run failed: $(kc keychain create settle --no-passcode 2>&1 | tail -2)"
+sed 's/^/RESULT /' <<< "$state"
+leftovers | sed 's/^/LEFT /'
