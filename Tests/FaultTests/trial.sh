@@ -3,8 +3,8 @@
 #
 #   trial.sh PROGRAM TEMPLATE SCENARIO [PREFIX...]
 #
-# PREFIX is what runs the program, such as strace; without one, nothing is run again. HOME is the home of the trial, which
-# must not exist yet, and FREE the KiB that the disk has left, where it is to be full. Prints lines `KEY VALUE`; `FAULT …` is a claim that does not hold.
+# PREFIX is what runs the program, such as strace. HOME is the home of the trial, which must not exist yet, and FREE the
+# KiB that the disk has left, where it is to be full. Prints lines `KEY VALUE`; `FAULT …` is a claim that does not hold.
 set -u
 program=$1
 template=$2
@@ -127,7 +127,6 @@ fi
 
 mkdir -p "$HOME" && cp -a "$template/." "$HOME" && cd "$HOME" || exit 1
 before=$(cat "$template.before")
-run=()
 run=(timeout -k 5 60 "$@")
 if [ -n "${FREE-}" ]; then
   head -c "$(($(df --output=avail -k . | tail -n 1) - FREE))K" /dev/zero > filler
@@ -143,12 +142,10 @@ state=$(probe)
 run=()
 if [ "$state" = "$before" ]; then
   echo "STATE before"
-  # What was not done can be done now, unless an undisturbed run is what this is.
-  if [ $# -ne 0 ]; then
-    command > output 2>&1 < /dev/null || fault "the same command, run again, ended with $?: $(cat output)"
-    rm -f output
-    state=$(probe)
-  fi
+  # What was not done can be done now.
+  command > output 2>&1 < /dev/null || fault "the same command, run again, ended with $?: $(cat output)"
+  rm -f output
+  state=$(probe)
 else
   echo "STATE changed"
 fi
