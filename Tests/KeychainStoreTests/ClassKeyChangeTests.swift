@@ -125,11 +125,11 @@ import Testing
         let item = try keychain.add(password("damaged"), secret: "x".secret, now: moment(1))
         try keychain.add(password("gone", [.sync: .number(1)]), secret: "x".secret, now: moment(1))
         try keychain.delete(matching: ItemQuery(synchronizable: .yes), now: moment(2))
-        try bench.alter("UPDATE genp SET labl = x'61' WHERE uuid = ?", [Data(item.uuid.bytes)])
+        try bench.alter("UPDATE genp SET labl = x'61' WHERE uuid = ?", [.blob(item.uuid.bytes)])
         try keychain.setPasscode(current: "old".secret, new: "new".secret, cost: Bench.cost, now: moment(3))
         #expect(throws: KeychainStoreError.itemDamaged(item.uuid)) { try keychain.text(of: item) }
         #expect(try keychain.information().tombstoneCount == 1)
-        try bench.alter("UPDATE genp SET labl = NULL WHERE uuid = ?", [Data(item.uuid.bytes)])
+        try bench.alter("UPDATE genp SET labl = NULL WHERE uuid = ?", [.blob(item.uuid.bytes)])
         #expect(throws: KeychainStoreError.itemDamaged(item.uuid)) { try keychain.text(of: item) }
     }
 
