@@ -98,6 +98,19 @@ struct SystemFailureTests {
         #expect(outcome.text == "0\n1\n0\n", "\(outcome.errorText)")
     }
 
+    @Test("a new keychain that cannot be opened by now was made all the same, and so says the exit code")
+    func madeAndNotOpened() throws {
+        let outcome = try shell(
+            """
+            strace -f -qq -o /dev/null -P "$PWD/.local/share/kcbackup/keychains/login.keychain" -e trace=openat \\
+              -e inject=openat:error=EMFILE "$KCBACKUP" keychain create --no-passcode --json >out 2>err
+            echo $?
+            grep -c "made, and cannot be opened" err
+            "$KCBACKUP" keychain info >/dev/null; echo $?
+            """)
+        #expect(outcome.text == "0\n1\n0\n", "\(outcome.errorText)")
+    }
+
     @Test("a keychain whose lock cannot be removed is deleted, and the lock is mentioned")
     func lockStays() throws {
         let outcome = try shell(
