@@ -1,4 +1,5 @@
 // Fence: asks the C library what Foundation would ask it, which would bring 40 MB of tables along.
+internal import CSystem
 internal import Glibc
 
 /// What the operating system says about the process that was started.
