@@ -2,8 +2,11 @@
 
 PREFIX ?= /usr/local
 DESTDIR ?=
-# More flags for the release build, e.g. --static-swift-stdlib for a binary that needs no Swift runtime beside it.
+# More flags for the release build.
 SWIFTFLAGS ?=
+# The program starts without a Swift toolchain, looks for libraries nowhere but where the system keeps them, and binds
+# every call before it runs: lazy binding leaves registers, which may hold a secret, on the stack.
+LINKFLAGS := --static-swift-stdlib --disable-local-rpath -Xlinker -z -Xlinker now -Xlinker -z -Xlinker relro -Xlinker -s
 
 # What is to be installed, laid out as below PREFIX, so that `sudo make install` after `make build` only copies.
 STAGE := .build/stage
@@ -72,7 +75,8 @@ packages-test:
 
 # The packages are order-only: looking for them must not make a binary look old.
 $(addprefix $(STAGE)/,$(BINARIES)): $(SOURCES) | packages-build
-	swift build --configuration release --product $(@F) $(SWIFTFLAGS)
+	swift build --configuration release --product $(@F) $(LINKFLAGS) $(SWIFTFLAGS)
+	.ci/check-binary .build/release/$(@F)
 	install -D -m 755 .build/release/$(@F) $@
 
 # The plugin of swift-argument-parser writes the page from the same declarations as --help.

@@ -81,9 +81,20 @@ extension ItemQuery {
 
     /// The statement that finds the rows of one class, in archive order, with everything bound.
     func statement(_ row: ItemRow, on database: Database) throws(KeychainStoreError) -> SQLStatement {
+        try statement(row.selection, row.order, row, on: database)
+    }
+
+    /// The statement that counts the rows of one class in the table itself, with everything bound.
+    func count(_ row: ItemRow, on database: Database) throws(KeychainStoreError) -> SQLStatement {
+        try statement("SELECT count(*) FROM \(row.itemClass.rawValue) NOT INDEXED", "", row, on: database)
+    }
+
+    private func statement(
+        _ selection: String, _ order: String, _ row: ItemRow, on database: Database
+    ) throws(KeychainStoreError) -> SQLStatement {
         let key = Set(row.itemClass.uniqueKey)
         let ordered = attributes.sorted { $0.key < $1.key }
-        var conditions = [meansTombstones ? "tomb <> 0" : "tomb = 0"]
+        var conditions = [meansTombstones ? ItemRow.isTombstone : ItemRow.isLive]
         if uuid != nil { conditions.append("uuid=?") }
         for (code, _) in ordered {
             conditions.append((key.contains(code) ? Schema.keyTerm(code) : Schema.quoted(code)) + "=?")
@@ -98,7 +109,7 @@ extension ItemQuery {
             conditions.append(Schema.keyTerm(.agrp) + " IN (\(marks))")
         }
         let statement = try SQLStatement(
-            "\(row.selection) WHERE \(conditions.joined(separator: " AND "))\(row.order)", on: database)
+            "\(selection) WHERE \(conditions.joined(separator: " AND "))\(order)", on: database)
         var parameter = 1
         if let uuid {
             try statement.bind(uuid.bytes.span, parameter)

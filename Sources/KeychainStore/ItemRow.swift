@@ -35,8 +35,11 @@ struct ItemRow {
     /// The start of every query for rows; a condition or an order may follow.
     var selection: String { "SELECT \(names.joined(separator: ",")) FROM \(itemClass.rawValue)" }
 
-    /// All live rows in archive order.
-    var liveInOrder: String { "\(selection) WHERE tomb = 0\(order)" }
+    /// The condition for a trace of a deleted item.
+    static let isTombstone = "(tomb = 1 AND data IS NULL)"
+
+    /// The condition for all other rows; one bit must not hide an item, so that a tombstone with a secret is one of them.
+    static let isLive = "(tomb IS NOT 1 OR data IS NOT NULL)"
 
     /// The order of an archive: that of the unique index.
     var order: String { " ORDER BY \(Schema.keyTerms(of: itemClass).joined(separator: ","))" }
@@ -149,7 +152,10 @@ struct ItemRow {
     }
 
     /// True when the current row is a tombstone.
-    func isTombstone(_ row: SQLStatement) -> Bool { row.integer(Self.tombColumn) != 0 }
+    func isTombstone(_ row: SQLStatement) -> Bool {
+        row.type(Self.tombColumn) == .integer && row.integer(Self.tombColumn) == 1
+            && row.type(Self.dataColumn) == .null
+    }
 
     /// Lends the sealed secret of the current row; it is empty in a tombstone.
     func withData<Result: ~Copyable, E: Error>(
@@ -166,7 +172,9 @@ struct ItemRow {
         if isTombstone(row) {
             size = nil
         } else {
-            guard let frame = row.withBytes(Self.dataColumn, { SealedFrame(measuring: $0) }) else { return nil }
+            guard row.type(Self.tombColumn) == .integer, row.integer(Self.tombColumn) == 0,
+                let frame = row.withBytes(Self.dataColumn, { SealedFrame(measuring: $0) })
+            else { return nil }
             size = frame.secretSize
         }
         return try? Item(

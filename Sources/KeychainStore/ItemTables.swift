@@ -41,7 +41,9 @@ final class ItemTables {
         let row = ItemRow.of(itemClass)
         let statement = try statement(.byUUID, row)
         try statement.bind(uuid.bytes.span, 1)
-        return try found(statement, row)
+        let found = try found(statement, row)
+        guard found == nil || found?.uuid == uuid else { throw .indexMismatch }
+        return found
     }
 
     /// The row, tombstone or live, of whatever class, with this UUID.
@@ -95,6 +97,15 @@ final class ItemTables {
     /// How many rows a class has, tombstones included, as the index of UUIDs knows it.
     func rowCount(_ itemClass: ItemClass) throws(KeychainStoreError) -> Int {
         Int(try number("SELECT count(*) FROM \(itemClass.rawValue) INDEXED BY \(itemClass.rawValue)_uuid"))
+    }
+
+    /// How many rows a class has, tombstones included, in the table and in its index of UUIDs.
+    ///
+    /// - Throws: `damaged` when the two differ.
+    func checkedRowCount(_ itemClass: ItemClass) throws(KeychainStoreError) -> Int {
+        let count = Int(try number("SELECT count(*) FROM \(itemClass.rawValue) NOT INDEXED"))
+        guard try count == rowCount(itemClass) else { throw .indexMismatch }
+        return count
     }
 
     /// The one number that a query answers; a NULL is 0.

@@ -87,21 +87,17 @@ extension KeychainWriter {
     private func rows(
         _ query: ItemQuery
     ) throws(KeychainStoreError) -> (ItemMatches, [(ItemClass, ItemUUID)]) {
-        try query.check()
         var matches = ItemMatches()
         var damaged: [(ItemClass, ItemUUID)] = []
-        for itemClass in query.classes {
-            let row = ItemRow.of(itemClass)
-            let statement = try query.statement(row, on: tables.database)
-            while matches.items.count + damaged.count < query.limit ?? .max, try statement.step() {
-                if let item = row.item(statement) {
-                    matches.items.append(item)
-                } else if let uuid = row.uuid(statement) {
-                    damaged.append((itemClass, uuid))
-                    matches.damaged += 1
-                } else {
-                    throw .damaged("a row has no UUID")
-                }
+        var search = try ItemSearch(query, in: tables)
+        while matches.items.count + damaged.count < query.limit ?? .max, let match = try search.next() {
+            if let item = match.item {
+                matches.items.append(item)
+            } else if let uuid = match.row.uuid(match.statement) {
+                damaged.append((match.row.itemClass, uuid))
+                matches.damaged += 1
+            } else {
+                throw .damaged("a row has no UUID")
             }
         }
         return (matches, damaged)

@@ -36,8 +36,8 @@ extension Keychain {
             var tombstones = 0
             for itemClass in ItemClass.allCases {
                 let table = itemClass.rawValue
-                counts[itemClass] = Int(try tables.number("SELECT count(*) FROM \(table) WHERE tomb = 0"))
-                tombstones += Int(try tables.number("SELECT count(*) FROM \(table) WHERE tomb <> 0"))
+                counts[itemClass] = Int(try tables.number("SELECT count(*) FROM \(table) WHERE \(ItemRow.isLive)"))
+                tombstones += Int(try tables.number("SELECT count(*) FROM \(table) WHERE \(ItemRow.isTombstone)"))
             }
             return KeychainInformation(
                 storeID: storeID, created: created, device: keybag.device, keybagUUID: keybag.uuid,

@@ -19,14 +19,10 @@ public final class KeychainReader: ExistingItems {
     ///
     /// - Throws: `item` (`wrongKind`), `limit`, `damaged`, `sqlite`.
     public func find(_ query: ItemQuery) throws(KeychainStoreError) -> ItemMatches {
-        try query.check()
         var matches = ItemMatches()
-        for itemClass in query.classes {
-            let row = ItemRow.of(itemClass)
-            let statement = try query.statement(row, on: tables.database)
-            while matches.items.count < query.limit ?? .max, try statement.step() {
-                if let item = row.item(statement) { matches.items.append(item) } else { matches.damaged += 1 }
-            }
+        var search = try ItemSearch(query, in: tables)
+        while matches.items.count < query.limit ?? .max, let match = try search.next() {
+            if let item = match.item { matches.items.append(item) } else { matches.damaged += 1 }
         }
         return matches
     }
@@ -37,16 +33,12 @@ public final class KeychainReader: ExistingItems {
     ///
     /// - Throws: what `body` throws, and as `find`.
     public func visit(_ query: ItemQuery, _ body: (Item) throws -> Bool) throws {
-        try query.check()
         var count = 0
-        for itemClass in query.classes {
-            let row = ItemRow.of(itemClass)
-            let statement = try query.statement(row, on: tables.database)
-            while count != query.limit, try statement.step() {
-                guard let item = row.item(statement) else { continue }
-                count += 1
-                guard try body(item) else { return }
-            }
+        var search = try ItemSearch(query, in: tables)
+        while count != query.limit, let match = try search.next() {
+            guard let item = match.item else { continue }
+            count += 1
+            guard try body(item) else { return }
         }
     }
 
@@ -54,17 +46,28 @@ public final class KeychainReader: ExistingItems {
     ///
     /// - Throws: `itemNotFound`, `locked`, `passcodeNotSet`, `sqlite`.
     public func isWhole(_ item: Item) throws(KeychainStoreError) -> Bool {
-        guard let found = try tables.row(item.itemClass, item.uuid), !found.isTombstone else { throw .itemNotFound }
+        let found = try row(of: item)
         guard let stored = found.item else { return false }
         defer { opened.removeAll() }
         return try opens(stored, found.blob, into: &opened)
     }
 
+    /// The row of an item that was found before.
+    ///
+    /// - Throws: `itemNotFound`, `damaged` when only its index does not know it, `sqlite`.
+    func row(of item: Item) throws(KeychainStoreError) -> ItemTables.Found {
+        if let found = try tables.row(item.itemClass, item.uuid), !found.isTombstone { return found }
+        var search = try ItemSearch(ItemQuery(item), in: tables)
+        while try search.next() != nil {}
+        throw .itemNotFound
+    }
+
     /// The secret of an item, by its UUID; nil when it has none.
     ///
-    /// - Throws: `itemNotFound`, `itemDamaged` (also when attributes were changed by another program), `locked`.
+    /// - Throws: `itemNotFound`, `itemDamaged` (also when attributes were changed by another program), `locked`,
+    ///   `damaged`.
     public func secret(of item: Item) throws(KeychainStoreError) -> SecretBytes? {
-        guard let found = try tables.row(item.itemClass, item.uuid), !found.isTombstone else { throw .itemNotFound }
+        let found = try row(of: item)
         guard let stored = found.item else { throw .itemDamaged(item.uuid) }
         var secret = SecretBytes(capacity: 0)
         try open(stored, found.blob, into: &secret)
@@ -76,7 +79,7 @@ public final class KeychainReader: ExistingItems {
     public var isEmpty: Bool {
         get throws {
             for itemClass in ItemClass.allCases {
-                let sql = "SELECT EXISTS(SELECT 1 FROM \(itemClass.rawValue) WHERE tomb = 0)"
+                let sql = "SELECT EXISTS(SELECT 1 FROM \(itemClass.rawValue) WHERE \(ItemRow.isLive))"
                 if try tables.number(sql) != 0 { return false }
             }
             return true
@@ -145,13 +148,9 @@ public final class KeychainReader: ExistingItems {
 
     /// Every live item that is not synchronizable, in archive order; rows that make no item are passed over.
     public func localItems(_ body: (Item) throws -> Void) throws {
-        let query = ItemQuery(synchronizable: .no)
-        for itemClass in query.classes {
-            let row = ItemRow.of(itemClass)
-            let statement = try query.statement(row, on: tables.database)
-            while try statement.step() {
-                if let item = row.item(statement) { try body(item) }
-            }
+        var search = try ItemSearch(ItemQuery(synchronizable: .no), in: tables)
+        while let match = try search.next() {
+            if let item = match.item { try body(item) }
         }
     }
 }

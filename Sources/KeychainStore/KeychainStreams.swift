@@ -19,7 +19,7 @@ extension Keychain: ItemSource {
         _ itemClass: ItemClass, _ form: SecretForm, _ tables: ItemTables, _ visitor: inout Visitor
     ) throws {
         let row = ItemRow.of(itemClass)
-        let expected = try tables.rowCount(itemClass)
+        let expected = try tables.checkedRowCount(itemClass)
         guard expected <= ItemLimits.itemCount else {
             throw KeychainStoreError.limit("items of a class", found: expected, allowed: ItemLimits.itemCount)
         }
@@ -28,6 +28,7 @@ extension Keychain: ItemSource {
         var sealer = try ItemSealer()
         var secret = SecretBytes(capacity: 65_536)
         var count = 0
+        var previous: Item?
         while try statement.step() {
             count += 1
             if row.isTombstone(statement) { continue }
@@ -51,12 +52,15 @@ extension Keychain: ItemSource {
                 }
             }
             if isWhole {
+                // Visited twice is another one hidden.
+                guard previous?.precedes(item) ?? true else { throw KeychainStoreError.indexMismatch }
+                previous = item
                 try sealer.withLine { line in try visitor.take(item, line: line, secret: secret) }
             } else {
                 try visitor.skip(damaged: item)
             }
         }
-        guard count == expected else { throw KeychainStoreError.damaged("an index has lost entries") }
+        guard count == expected else { throw KeychainStoreError.indexMismatch }
     }
 }
 

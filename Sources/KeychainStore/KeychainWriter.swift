@@ -192,7 +192,7 @@ public final class KeychainWriter: ItemWriter {
             var removed = 0
             for itemClass in ItemClass.allCases {
                 try SQLStatement(
-                    "DELETE FROM \(itemClass.rawValue) WHERE tomb = 0 AND \(Schema.keyTerm(.sync)) = 0",
+                    "DELETE FROM \(itemClass.rawValue) WHERE \(ItemRow.isLive) AND \(Schema.keyTerm(.sync)) = 0",
                     on: tables.database
                 ).run()
                 removed += Int(try tables.number("SELECT changes()"))

@@ -46,15 +46,18 @@ extension KeychainStoreError {
         static let access = SQLITE_IOERR | 13 << 8
         static let checkLock = SQLITE_IOERR | 14 << 8
         static let lock = SQLITE_IOERR | 15 << 8
+        static let link = SQLITE_CANTOPEN | 6 << 8
     }
 
     private static func system(_ code: Int32, _ systemError: Int32, _ path: String?) -> KeychainStoreError {
         if code == Extended.noMemory { return .sqlite(SQLITE_NOMEM) }
-        guard let path, systemError != 0 else { return .sqlite(code) }
+        guard let path else { return .sqlite(code) }
+        // SQLite looks for links itself, so that no system call has failed.
+        if code == Extended.link { return .file(FileFailure(path, .notRegular)) }
+        guard systemError != 0 else { return .sqlite(code) }
         if code & 0xff == SQLITE_CANTOPEN {
             switch systemError {
             case ENOENT, ENOTDIR: return .notFound(path)
-            case ELOOP: return .file(FileFailure(path, .notRegular))
             default: break
             }
         }

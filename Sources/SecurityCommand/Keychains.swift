@@ -86,21 +86,26 @@ extension Session {
     ) throws -> ExitStatus {
         var status = ExitStatus.ok
         for local in keychains {
-            let keychain: Keychain
-            let matches: ItemMatches
+            var failureOfBody: (any Error)?
             do {
-                keychain = try open(local)
+                let keychain = try open(local)
                 try prepare(keychain, local)
-                matches = try keychain.find(query)
+                let damaged = try keychain.walk(query) { item in
+                    do {
+                        try body(Found(item: item, keychain: keychain, local: local))
+                    } catch {
+                        failureOfBody = error
+                        throw error
+                    }
+                }
+                if damaged > 0 {
+                    noteDamage(damaged, in: local)
+                    status = .failed
+                }
             } catch {
+                if let failureOfBody { throw failureOfBody }
                 if keychains.count == 1 { throw error }
                 message(Failure(error, api: "\(api) \(local.path)").lines(told))
-                status = .failed
-                continue
-            }
-            for item in matches.items { try body(Found(item: item, keychain: keychain, local: local)) }
-            if matches.damaged > 0 {
-                noteDamage(matches.damaged, in: local)
                 status = .failed
             }
         }

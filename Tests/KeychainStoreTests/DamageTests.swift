@@ -160,7 +160,7 @@ import Testing
         bytes.replaceSubrange((root - 1) * 4096..<(root - 1) * 4096 + 8, with: [10, 0, 0, 0, 0, 0x10, 0, 0])
         try bench.folder.write("login.keychain", bytes)
         let keychain = try bench.open()
-        #expect(throws: KeychainStoreError.damaged("an index has lost entries")) { try keychain.visit() }
+        #expect(throws: KeychainStoreError.damaged("an index does not fit its table")) { try keychain.visit() }
         #expect(throws: KeychainStoreError.damaged("the database is malformed")) { try keychain.checkIntegrity() }
     }
 

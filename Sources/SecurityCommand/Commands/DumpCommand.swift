@@ -23,26 +23,24 @@ extension Command {
 
 extension Session {
     fileprivate func dump(_ keychains: [LocalKeychain], _ words: Words) throws -> ExitStatus {
-        var stored = StoredData()
-        return try calling("SecKeychainSearchCopyNext") {
+        try calling("SecKeychainSearchCopyNext") {
             try forEach(
                 ItemQuery(), in: keychains, api: "SecKeychainSearchCopyNext",
                 prepare: { keychain, local in
-                    if words.has("r") { try keychain.visitItems(.stored, &stored) }
                     // Asked for before anything is shown, and not in the middle of it.
                     if words.has("d") { try unlock(keychain, local, for: .whenUnlocked) }
                 }
             ) { found in
-                try dump(found, words, stored)
+                try dump(found, words)
             }
         }
     }
 
-    private func dump(_ found: Found, _ words: Words, _ stored: StoredData) throws {
+    private func dump(_ found: Found, _ words: Words) throws {
         var text = listing(of: found.item, in: listed(found.local))
         if words.has("r") {
             text.appendText("raw data:\n")
-            let bytes = stored.bytes[found.item.uuid] ?? []
+            let bytes = try found.keychain.storedSecret(of: found.item)
             text.appendListed(bytes.span)
             text.append(UInt8(ascii: "\n"))
         }
@@ -56,17 +54,4 @@ extension Session {
         }
         try write(text)
     }
-}
-
-/// The data of items as the file holds them: sealed, but for certificates.
-private struct StoredData: ItemVisitor {
-    var bytes: [ItemUUID: [UInt8]] = [:]
-
-    func wants(_ item: Item) -> Bool { true }
-
-    mutating func take(_ item: Item, line: borrowing Span<UInt8>, secret: borrowing SecretBytes) {
-        bytes[item.uuid] = secret.withBytes { span in span.indices.map { span[$0] } }
-    }
-
-    func skip(damaged item: Item?) {}
 }

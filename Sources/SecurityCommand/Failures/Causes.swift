@@ -37,7 +37,8 @@ func cause(_ error: KeychainStoreError) -> Cause {
         Cause(.dataTooLarge, "\(what): \(found), and \(allowed) is the limit")
     case .diskFull: Cause(.diskFull)
     case .readOnly: Cause(.readOnly)
-    case .sqlite(let code): Cause(.io, "SQLite failed with result code \(code)")
+    case .sqlite(let code):
+        Cause(.io, "SQLite failed: \(KeychainStoreError.words(ofSQLiteCode: code)) (result code \(code))")
     case .cryptography(let failure): cause(failure)
     case .kernelKeys(let failure): Cause(.notAvailable, failure.reason)
     case .interrupted: .interruption

@@ -24,13 +24,12 @@ struct ItemListCommand: Verb {
     var style: StyleOptions
 
     func run(in session: Session) throws -> ExitStatus {
-        let matches = try keychain.open(in: session).find(conditions.query())
-        var table = ItemTable()
-        if !style.json { for item in matches.items { table.append(item) } }
-        try session.result(
-            ["items": .list(matches.items.map { .item($0) })], table.lines(width: session.tableWidth))
-        session.note(counted(matches.items.count, "item"))
-        return session.status(ofDamaged: matches.damaged)
+        let store = try keychain.open(in: session)
+        let listing = ItemListing(session)
+        let damaged = try store.walk(conditions.query(), first: listing.measure, listing.show)
+        try listing.end()
+        session.note(counted(listing.count, "item"))
+        return session.status(ofDamaged: damaged)
     }
 }
 

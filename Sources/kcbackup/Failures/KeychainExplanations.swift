@@ -82,7 +82,10 @@ func explain(_ error: KeychainStoreError, keychain name: String?) -> Explanation
         return Explanation(
             .io, "what is unlocked of \(keychain) cannot be kept or looked up: \(failure.reason)",
             hint: "'\(OptionName.passcode.spelling) SOURCE' opens the keychain for one command without it")
-    case .sqlite(let code): return Explanation(.io, "SQLite failed on \(keychain) with result code \(code)")
+    case .sqlite(let code):
+        return Explanation(
+            .io,
+            "SQLite failed on \(keychain): \(KeychainStoreError.words(ofSQLiteCode: code)) (result code \(code))")
     case .cryptography(let failure): return explain(failure)
     case .interrupted: return explainInterruption()
     }

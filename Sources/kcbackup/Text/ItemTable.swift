@@ -1,36 +1,77 @@
+internal import ByteStreams
+internal import Console
 internal import KeychainModel
 
-/// The table of items that `item list` shows.
-struct ItemTable {
-    private var table: Table
+/// The list that `item list` shows: measured in a first pass, written row by row in a second.
+///
+/// A million items go through without being held.
+final class ItemListing {
+    /// How many items were shown.
+    private(set) var count = 0
 
-    /// Starts without items.
-    init() {
-        table = Table(
+    private let session: Session
+    private let table: StreamedTable
+    private var buffer = SecretBytes(capacity: ItemListing.bufferSize)
+
+    // Large enough that writes do not count.
+    private static let bufferSize = 65_536
+
+    init(_ session: Session) {
+        self.session = session
+        table = StreamedTable(
             [
                 Table.Column(title: "CLASS"), Table.Column(title: "SERVICE/SERVER", least: 10),
                 Table.Column(title: "ACCOUNT", least: 8), Table.Column(title: "LABEL", least: 8),
                 Table.Column(title: "GROUP", least: 8), Table.Column(title: "ACCESSIBLE", least: 12),
                 Table.Column(title: "CREATED"), Table.Column(title: "MODIFIED"),
                 Table.Column(title: "SECRET", alignment: .right),
-            ])
+            ], width: session.tableWidth)
     }
 
-    /// Adds a row.
-    mutating func append(_ item: Item) {
+    /// Makes room for an item.
+    func measure(_ item: Item) {
+        if !session.style.isJSON { table.measure(Self.cells(item)) }
+    }
+
+    /// Shows an item that was measured.
+    func show(_ item: Item) throws {
+        if session.style.isJSON {
+            buffer.append((count == 0 ? "{\"items\":[" : ",").utf8.span)
+            JSONValue.item(item).encode(into: &buffer)
+        } else {
+            if count == 0 { buffer.append(table.header.utf8.span) }
+            buffer.append(table.row(Self.cells(item)).utf8.span)
+        }
+        count += 1
+        if buffer.count >= Self.bufferSize { try flush() }
+    }
+
+    /// Shows that this was all.
+    func end() throws {
+        if session.style.isJSON { buffer.append((count == 0 ? "{\"items\":[]}\n" : "]}\n").utf8.span) }
+        try flush()
+    }
+
+    private func flush() throws {
+        if session.style.isJSON, session.world.terminal.showsOutput {
+            var ascii = SecretBytes(capacity: buffer.count)
+            buffer.withBytes { appendASCII($0, to: &ascii) }
+            try session.write(ascii)
+        } else {
+            try session.write(buffer)
+        }
+        buffer.removeAll()
+    }
+
+    private static func cells(_ item: Item) -> [String] {
         let attributes = item.attributes
-        let size = item.secretSize.map { byteCount(UInt64($0)) } ?? "none"
-        table.append(
-            [
-                item.itemClass.rawValue, attributes.shown(.svce) ?? attributes.shown(.srvr) ?? "",
-                attributes.shown(.acct) ?? "", attributes.shown(.labl) ?? "", item.accessGroup,
-                item.accessibility.name + (item.isSynchronizable ? ", sync" : ""),
-                item.created.day, item.modified.day, size,
-            ])
+        return [
+            item.itemClass.rawValue, attributes.shown(.svce) ?? attributes.shown(.srvr) ?? "",
+            attributes.shown(.acct) ?? "", attributes.shown(.labl) ?? "", item.accessGroup,
+            item.accessibility.name + (item.isSynchronizable ? ", sync" : ""),
+            item.created.day, item.modified.day, item.secretSize.map { byteCount(UInt64($0)) } ?? "none",
+        ]
     }
-
-    /// The lines; none without items.
-    func lines(width: Int?) -> [String] { table.isEmpty ? [] : table.lines(width: width) }
 }
 
 extension Attributes {

@@ -1,0 +1,143 @@
+import KeychainModel
+import TestSupport
+import Testing
+
+@testable import KeychainStore
+
+/// One bit of the file is wrong: what is read is what was written, or it is said that something is wrong.
+@Suite struct BitRotTests {
+    // Lives as long as the test, and its folder with it.
+    private let bench: Bench
+    private let items: [Item]
+    private let whole: [UInt8]
+
+    init() throws {
+        bench = try Bench()
+        let keychain = try bench.create()
+        var items: [Item] = []
+        for account in ["ann", "bob", "eve"] {
+            let sync = AttributeValue.number(account == "eve" ? 1 : 0)
+            items.append(try keychain.add(password(account, [.sync: sync]), secret: account.secret, now: moment(1)))
+        }
+        let deleted = try keychain.add(password("old", [.sync: .number(1)]), secret: "x".secret, now: moment(1))
+        try keychain.delete(matching: ItemQuery(deleted), now: moment(2))
+        self.items = items
+        whole = try bench.folder.read("login.keychain")
+    }
+
+    /// What every way of reading shows of the file as it is; nil where one of them says that something is wrong.
+    private func reading() throws -> Reading? {
+        do {
+            let keychain = try bench.open()
+            let visit = try keychain.visit()
+            let listed = try keychain.find(ItemQuery())
+            guard visit.damaged.isEmpty, listed.damaged == 0 else { return nil }
+            var found: [Item] = []
+            var secrets: [String?] = []
+            for item in items {
+                let byUUID = try keychain.find(ItemQuery(item))
+                let byKey = try keychain.find(
+                    ItemQuery(itemClass: .genericPassword, attributes: [.acct: item.attributes[.acct] ?? .text("")]))
+                guard byUUID.damaged == 0, byKey.damaged == 0 else { return nil }
+                found += byUUID.items + byKey.items
+                secrets.append(try keychain.text(of: item))
+            }
+            return Reading(
+                visited: visit.items, listed: listed.items, found: found, secrets: secrets,
+                tombstones: try keychain.information().tombstoneCount)
+        } catch is KeychainStoreError {
+            return nil
+        }
+    }
+
+    private struct Reading: Hashable {
+        let visited: [Item]
+        let listed: [Item]
+        let found: [Item]
+        let secrets: [String?]
+        let tombstones: Int
+    }
+
+    @Test("no flipped bit of a page with items or of one of their indexes hides an item")
+    func everyByte() throws {
+        let expected = try #require(try reading())
+        #expect(expected.listed == items && expected.tombstones == 1)
+        let roots = try bench.alter("SELECT rootpage FROM sqlite_schema WHERE tbl_name = 'genp'")
+        var noticed = 0
+        for page in roots.compactMap(\.first?.integer) {
+            for offset in (page - 1) * 4096..<page * 4096 {
+                // Unused bytes are many, and all alike.
+                if whole[offset] == 0, offset % 4096 > 64, offset % 64 != 0 { continue }
+                var bytes = whole
+                bytes[offset] ^= 1 << UInt8(offset * 5 % 8)
+                try bench.folder.write("login.keychain", bytes)
+                let found = try reading()
+                if found == nil { noticed += 1 }
+                #expect(found == nil || found == expected, "page \(page), byte \(offset % 4096)")
+            }
+        }
+        #expect(noticed > 100)
+    }
+
+    @Test(
+        "a tombstone with a secret is damage, and so is a row that says neither",
+        arguments: ["tomb = 1", "tomb = 2", "tomb = -1"])
+    func hiddenItem(assignment: String) throws {
+        try bench.alter("UPDATE genp SET \(assignment) WHERE acct = CAST('ann' AS BLOB)")
+        let keychain = try bench.open()
+        #expect(try keychain.visit().damaged.count == 1)
+        #expect(try keychain.find(ItemQuery()) == ItemMatches(items: Array(items.dropFirst()), damaged: 1))
+        #expect(try keychain.find(ItemQuery(items[0])).damaged == 1)
+        #expect(throws: KeychainStoreError.itemDamaged(items[0].uuid)) { try keychain.text(of: items[0]) }
+        #expect(try keychain.information().itemCounts[.genericPassword] == 3)
+    }
+
+    /// Changes every place where 16 bytes of a UUID stand, but for one.
+    private func flip(_ uuid: ItemUUID, occurrence: Int) throws {
+        let wanted = uuid.bytes
+        var places: [Int] = []
+        for start in whole.indices.dropLast(16) where whole[start..<start + 16].elementsEqual(wanted) {
+            places.append(start)
+        }
+        #expect(places.count == 2, "one in the table, one in the index")
+        var bytes = whole
+        bytes[places[occurrence]] ^= 4
+        try bench.folder.write("login.keychain", bytes)
+    }
+
+    @Test("a UUID that is wrong in the table or in its index is damage, not a missing item", arguments: 0..<2)
+    func changedUUID(occurrence: Int) throws {
+        try flip(items[0].uuid, occurrence: occurrence)
+        let keychain = try bench.open()
+        #expect(throws: KeychainStoreError.self) { try keychain.text(of: items[0]) }
+        do throws(KeychainStoreError) {
+            let matches = try keychain.find(ItemQuery(items[0]))
+            #expect(matches.damaged == 1)
+        } catch {
+            #expect(error == .indexMismatch)
+        }
+        for item in try keychain.find(ItemQuery()).items where item.attributes[.acct] == .text("ann") {
+            do throws(KeychainStoreError) {
+                _ = try keychain.secret(of: item)
+                Issue.record("the seal is broken or the index is")
+            } catch {
+                #expect(error != .itemNotFound)
+            }
+        }
+    }
+
+    @Test("a walk looks at everything before it shows the first item")
+    func walk() throws {
+        let keychain = try bench.open()
+        var measured: [Item] = []
+        var shown: [Item] = []
+        let damaged = try keychain.walk(ItemQuery()) {
+            measured.append($0)
+        } _: { item in
+            #expect(measured == items)
+            shown.append(item)
+        }
+        #expect(damaged == 0 && shown == items)
+        #expect(try keychain.storedSecret(of: items[0]).count == SealedFrame.overhead + 3)
+    }
+}

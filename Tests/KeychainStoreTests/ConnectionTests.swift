@@ -1,0 +1,154 @@
+import ByteStreams
+import Foundation
+import KeychainModel
+import TestSupport
+import Testing
+
+@testable import KeychainStore
+
+@Suite struct ConnectionTests {
+    // Lives as long as the test, and its folder with it.
+    private let bench = try? Bench()
+
+    private struct StopHere: Error {}
+
+    private func connection() throws -> (Connection, Bench) {
+        let bench = try #require(bench)
+        return (try bench.create().connection, bench)
+    }
+
+    private func failed(_ database: Database) throws -> Int64 {
+        let row = try SQLStatement("SELECT failed FROM attempts", on: database)
+        return try row.step() ? row.integer(0) : -1
+    }
+
+    @Test("a reading transaction changes nothing, and sees one state")
+    func reading() throws {
+        let (connection, bench) = try connection()
+        #expect(throws: KeychainStoreError.readOnly) {
+            try connection.read { database throws(KeychainStoreError) in
+                try SQLStatement("UPDATE attempts SET failed = 3", on: database).run()
+            }
+        }
+        let other = try bench.open().connection
+        try connection.readRethrowing { database in
+            #expect(try failed(database) == 0)
+            // The writer has to wait for the reader, and does not wait long.
+            try other.database.execute("PRAGMA busy_timeout = 0")
+            #expect(throws: KeychainStoreError.busy) {
+                try other.writeRethrowing { try SQLStatement("UPDATE attempts SET failed = 3", on: $0).run() }
+            }
+            #expect(try failed(database) == 0)
+        }
+        // The commit that failed left nothing, and its connection goes on working.
+        #expect(try other.readRethrowing { try failed($0) } == 0)
+        try other.writeRethrowing { try SQLStatement("UPDATE attempts SET failed = 3", on: $0).run() }
+        #expect(try connection.readRethrowing { try failed($0) } == 3)
+    }
+
+    @Test("what a body throws comes out unchanged, with nothing written")
+    func rollBack() throws {
+        let (connection, _) = try connection()
+        #expect(throws: StopHere.self) {
+            try connection.writeRethrowing { database in
+                try SQLStatement("UPDATE attempts SET failed = 3", on: database).run()
+                throw StopHere()
+            }
+        }
+        #expect(try connection.readRethrowing { try failed($0) } == 0)
+    }
+
+    @Test("after SQLite gave the transaction up, no statement runs on its own, and nothing is committed")
+    func lostTransaction() throws {
+        let (connection, _) = try connection()
+        func lose(_ database: Database) throws {
+            try SQLStatement("UPDATE attempts SET failed = 3", on: database).run()
+            // As on a full disk, SQLite has rolled back by itself.
+            #expect(throws: KeychainStoreError.self) {
+                try database.execute("ROLLBACK; SELECT no_such_function()")
+            }
+            #expect(throws: KeychainStoreError.sqlite(4)) {
+                try SQLStatement("UPDATE attempts SET failed = 4", on: database).run()
+            }
+        }
+        #expect(throws: KeychainStoreError.sqlite(4)) { try connection.writeRethrowing(lose) }
+        #expect(try connection.readRethrowing { try failed($0) } == 0)
+    }
+
+    @Test("a keychain behind a linked folder opens, and a linked keychain does not")
+    func links() throws {
+        let (_, bench) = try connection()
+        let folder = try TemporaryFolder()
+        try FileManager.default.createSymbolicLink(
+            atPath: folder.path("linked"), withDestinationPath: bench.folder.path)
+        #expect(try bench.open(at: folder.path("linked/login.keychain")).items() == [])
+        try FileManager.default.createSymbolicLink(
+            atPath: folder.path("x.keychain"), withDestinationPath: bench.path)
+        #expect(throws: KeychainStoreError.file(FileFailure(folder.path("x.keychain"), .notRegular))) {
+            try Database(fileAt: folder.path("x.keychain"), lockWait: .zero)
+        }
+        #expect(throws: KeychainStoreError.notFound(folder.path("y.keychain"))) {
+            try Database(fileAt: folder.path("y.keychain"), lockWait: .zero)
+        }
+    }
+}
+
+@Suite struct SQLiteCodeTests {
+    /// A result code, the error number of the system behind it, and what they mean together.
+    struct Example: Sendable {
+        let code: Int32
+        let errorNumber: Int32
+        let meaning: KeychainStoreError
+
+        init(_ primary: Int32, _ extension: Int32, _ errorNumber: Int32, _ meaning: KeychainStoreError) {
+            code = primary | `extension` << 8
+            self.errorNumber = errorNumber
+            self.meaning = meaning
+        }
+
+        init(_ primary: Int32, _ extension: Int32, _ errorNumber: Int32, doing: String) {
+            self.init(primary, `extension`, errorNumber, .file(FileFailure("/x", .system(errorNumber, doing: doing))))
+        }
+    }
+
+    static let examples: [Example] = [
+        Example(10, 1, EIO, doing: "reading"),
+        Example(10, 3, EDQUOT, doing: "writing"),
+        Example(10, 4, EIO, doing: "making durable"),
+        Example(10, 15, ENOLCK, doing: "locking"),
+        Example(10, 10, EACCES, doing: "removing the journal of"),
+        // A page that the device does not deliver.
+        Example(11, 0, EIO, doing: "reading"),
+        Example(11, 0, 0, .damaged("the database is malformed")),
+        Example(11, 1, 0, .damaged("the database is malformed")),
+        Example(14, 0, EMFILE, doing: "opening"),
+        Example(14, 0, ENOENT, .notFound("/x")),
+        Example(14, 6, ELOOP, .file(FileFailure("/x", .notRegular))),
+        Example(14, 0, 0, .sqlite(14)),
+        Example(10, 12, 0, .sqlite(7)),
+        Example(7, 0, 0, .sqlite(7)),
+        Example(13, 0, ENOSPC, .diskFull),
+        Example(8, 0, 0, .readOnly),
+        Example(8, 3, 0, .readOnly),
+        Example(5, 0, 0, .busy),
+        Example(6, 0, 0, .busy),
+        Example(26, 0, 0, .notAKeychain(.notADatabase)),
+        Example(19, 8, 0, .duplicateItem),
+        Example(19, 6, 0, .duplicateItem),
+        Example(19, 12, 0, .sqlite(3091)),
+        Example(18, 0, 0, .damaged("a row is larger than an item can be")),
+        Example(9, 0, 0, .interrupted),
+        Example(1, 0, 0, .sqlite(1)),
+    ]
+
+    @Test("a failure of the disk names the disk's reason, and only a malformed file is damaged", arguments: examples)
+    func meaning(example: Example) {
+        let found = KeychainStoreError(sqliteCode: example.code, systemError: example.errorNumber, "/x")
+        #expect(found == example.meaning)
+    }
+
+    @Test("every result code of SQLite has words", arguments: Int32(1)...26)
+    func words(code: Int32) {
+        #expect(!KeychainStoreError.words(ofSQLiteCode: code).isEmpty)
+    }
+}

@@ -1,0 +1,91 @@
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("Where the system gives too little")
+struct ShortResourcesTests {
+    private let folder: TemporaryFolder
+
+    init() throws {
+        folder = try TemporaryFolder()
+    }
+
+    /// Runs a script with a function `run`, by which the program runs within a limit and tells its status.
+    private func shell(limit: String, _ script: String) throws -> ExternalProgram.Outcome {
+        let prologue = """
+            set -u
+            chmod 711 .
+            # Root may make any number of threads, so that another user is asked.
+            user=64321
+            as=
+            mkdir home
+            if [ "$(id -u)" -eq 0 ]; then
+                as="setpriv --reuid=$user --regid=$user --clear-groups"
+                install -m 755 "$KCBACKUP" kcbackup
+                KCBACKUP=$PWD/kcbackup
+            fi
+            cd home
+            export HOME=$PWD
+            umask 077
+            echo walnut-stapler-93 > code
+            for n in $(seq 100); do
+                printf '{"class":"genp","attributes":{"acct":"%s","svce":"s"},"secret":"%09000d"}\\n' $n $n
+            done > items.jsonl
+            [ -z "$as" ] || chown -R $user:$user .
+            run() {
+                timeout -k 5 120 $as \(limit) "$KCBACKUP" "$@" >out 2>err </dev/null
+                echo "$? $1 $2"
+            }
+            """
+        return try ExternalProgram.run(
+            "bash", ["-c", prologue + "\n" + script],
+            environment: [
+                "HOME": folder.path, "PATH": "/usr/sbin:/usr/bin:/sbin:/bin",
+                "KCBACKUP": try ExternalProgram.built("kcbackup"), "SWIFT_BACKTRACE": "enable=no",
+            ],
+            in: folder.path)
+    }
+
+    private static let verbs = """
+        run keychain create --passcode file:code
+        run keychain create free --no-passcode
+        run keychain list
+        run keychain info
+        run keychain status
+        run keychain set-settings --lock-after 100 --passcode file:code
+        run item import items.jsonl --keychain free
+        run item add --service a --secret file:code --passcode file:code
+        run item list --keychain free
+        run item find --service a --reveal --passcode file:code
+        run item update --service a --set labl=b --passcode file:code
+        run keygen -o id.txt
+        run device show
+        run device list
+        run create -o a.kcb --passphrase file:code --passcode file:code
+        run create -o b.kcb --keychain free  -r "$(grep -o 'age1[a-z0-9]*' id.txt | head -1)"
+        run create -o c.kcb --unencrypted
+        run verify a.kcb --passphrase file:code
+        run inspect b.kcb -i id.txt
+        run restore b.kcb -i id.txt --keychain free
+        run restore c.kcb --passcode file:code
+        run item delete --service a --passcode file:code
+        run keychain lock
+        """
+
+    @Test("No verb hangs or fails where no thread can be made")
+    func noThreads() throws {
+        let outcome = try shell(limit: "prlimit --nproc=1", Self.verbs)
+        let lines = outcome.text.split(separator: "\n")
+        #expect(lines.count == 23)
+        #expect(lines.filter { !$0.hasPrefix("0 ") } == [], "\(outcome.errorText)")
+    }
+
+    @Test("No verb hangs where address space is short", arguments: [120, 200, 260, 320])
+    func noMemory(megabytes: Int) throws {
+        let outcome = try shell(limit: "prlimit --nproc=1 --as=\(megabytes)000000", Self.verbs)
+        let lines = outcome.text.split(separator: "\n")
+        #expect(lines.count == 23)
+        // Killed by `timeout`, with SIGTERM or SIGKILL.
+        #expect(lines.filter { $0.hasPrefix("124 ") || $0.hasPrefix("137 ") } == [], "\(outcome.errorText)")
+    }
+}
