@@ -200,8 +200,8 @@ struct SurveyTests {
         change(&forgery)
         let folder = try TemporaryFolder()
         let path = try folder.write("a.kcb", forgery.bytes())
-        return ProvenArchive(
-            try ArchiveFile(path: path).prove().open(identities: [genuine.identity]), local: genuine.local)
+        return try ProvenArchive(
+            ArchiveFile(path: path).prove().open(identities: [genuine.identity]), local: genuine.local)
     }
 
     @Test("damage under an inspect key is damage, and not a key that does not fit")
