@@ -99,6 +99,10 @@ internal import KeychainModel
             unsafe withUnsafeMutablePointer(to: &systemError) { error in
                 _ = unsafe sqlite3_file_control(pointer, "main", SQLITE_FCNTL_LAST_ERRNO, error)
             }
+        } else if code & 0xff == SQLITE_CANTOPEN, systemError == ENOENT || systemError == ENOTDIR {
+            // The keychain itself is open. A journal that cannot be made is tried again for reading alone, and that
+            // error hides the first one.
+            systemError = 0
         }
         return KeychainStoreError(sqliteCode: code, systemError: systemError, path)
     }

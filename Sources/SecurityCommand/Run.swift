@@ -68,8 +68,7 @@ extension Session {
             message(command.usage)
             return .usage
         }
-        defer { noteDoubts() }
-        return reporting(command) {
+        let status = reporting(command) {
             if words.has(Command.helpFlag.letter) {
                 try write(command.usage)
                 return .ok
@@ -77,14 +76,17 @@ extension Session {
             try world.dataFolder.requireOwn()
             return try command.run(words, self)
         }
+        return noteDoubts() && status == .ok ? .failed : status
     }
 
-    /// Says what was done and may yet be lost.
-    private func noteDoubts() {
-        for doubt in Durability.takeDoubts() {
+    /// Says what was done and may yet be lost; true when there is something.
+    private func noteDoubts() -> Bool {
+        let doubts = Durability.takeDoubts()
+        for doubt in doubts {
             let reason = cause(doubt).note.map { ": " + told($0) } ?? ""
             note("what was named there is done, and may be lost in a power cut" + reason, evenIfQuiet: true)
         }
+        return !doubts.isEmpty
     }
 
     /// Turns what `body` throws into messages and a status.

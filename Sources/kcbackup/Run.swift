@@ -32,22 +32,28 @@ func run(_ arguments: [String], in world: World) -> ExitStatus {
     if session.now < earliestLikely {
         session.warn("the clock says \(session.now.day), so dates written now will be wrong")
     }
-    defer { session.warnOfDoubts() }
+    var status: ExitStatus
     do {
         try refuseRepetition(words)
         try world.dataFolder.requireOwn()
-        return try verb.run(in: session)
+        status = try verb.run(in: session)
     } catch {
-        return report(Failure(error, session.subjects), session)
+        status = report(Failure(error, session.subjects), session)
     }
+    for doubt in Durability.takeDoubts() { status = session.tell(doubt, endingWith: status) }
+    return status
 }
 
 extension Session {
-    /// Says what was done and may yet be lost.
-    fileprivate func warnOfDoubts() {
-        for doubt in Durability.takeDoubts() {
-            warn("what was named there is done, and may be lost in a power cut: " + explain(doubt).message)
+    /// Says that something was done and may yet be lost; a run is not a success until what it made is durable.
+    fileprivate func tell(_ doubt: FileFailure, endingWith status: ExitStatus) -> ExitStatus {
+        let explanation = explain(doubt).prefixed("what was named there is done, and may be lost in a power cut: ")
+        guard status == .ok else {
+            warn(explanation.message)
+            return status
         }
+        message(explanation.lines)
+        return explanation.status
     }
 }
 

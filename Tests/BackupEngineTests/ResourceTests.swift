@@ -26,11 +26,11 @@ private func ageHeader(_ stanzas: [String]) -> [UInt8] {
 }
 
 private let bombCases = join([
-    HostileCase.both("a metadata line of a gigabyte", .limit("line length")) {
+    HostileCase.both("a metadata line of a gigabyte", .limit("length of line 2 of the metadata")) {
         let start = Forgery.text([$0.metadata[0]])
         $0.compressMetadata = { _ in gigabyte(after: start) }
     },
-    HostileCase.both("a secrets line of a gigabyte", .limit("line length")) {
+    HostileCase.both("a secrets line of a gigabyte", .limit("length of line 2 of the secrets")) {
         let start = Forgery.text([$0.secrets[0]])
         $0.compressSecrets = { _ in gigabyte(after: start) }
     },
@@ -68,7 +68,7 @@ private let bombCases = join([
         HostileCase("a megabyte of one recipient", .limit("header bytes")) {
             $0.arrange = { $0[2].bytes = ageHeader([String(repeating: "X", count: 2 << 20)]) }
         },
-        HostileCase("a passphrase beside a recipient", .damaged("passphrase stands beside")) {
+        HostileCase("a passphrase beside a recipient", .damaged("a recipient is not X25519")) {
             let share = String(repeating: "A", count: 43)
             $0.arrange = { $0[2].bytes = ageHeader(["scrypt AAAAAAAAAAAAAAAAAAAAAA 10", "X25519 \(share)"]) }
         },

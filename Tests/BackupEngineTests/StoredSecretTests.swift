@@ -107,8 +107,9 @@ struct StoredSecretTests {
 
     @Test("create leaves an item with a broken seal out, and counts it, where there is a key")
     func rotAtCreate() throws {
-        let keychain = try filled()
-        try rot("login", keychain, "ck")
+        try rot("login", filled(), "ck")
+        let keychain = try reopened()
+        try keychain.unlock(passcode: Optional("1234").secret, now: moment(2))
         let report = try machine.backUpUnencrypted(keychain, as: "u.kcb")
         #expect(report.damaged.map { $0?.accessibility } == [.afterFirstUnlock])
         #expect(report.contents.damaged == 1 && !report.contents.isComplete && report.notOpened == 0)
@@ -124,12 +125,17 @@ struct StoredSecretTests {
     /// An archive with a broken item, made while the keychain was locked.
     private func rotten() throws -> Keychain {
         let keychain = try filled()
-        keychain.lock(untilFirstUnlock: true)
         let good = try machine.folder.read("login.keychain")
         try rot("login", keychain, "ck")
-        #expect(try machine.backUpUnencrypted(keychain, as: "u.kcb").damaged.isEmpty)
+        #expect(try machine.backUpUnencrypted(reopened(), as: "u.kcb").damaged.isEmpty)
         try machine.folder.overwrite("login.keychain", good)
-        return keychain
+        return try reopened()
+    }
+
+    /// The keychain as another process sees it: an open connection may still have the pages of before.
+    private func reopened() throws -> Keychain {
+        try Keychain.open(
+            at: machine.folder.path("login.keychain"), deviceKey: machine.device, minimumCost: Machine.cheap)
     }
 
     @Test("verify names an item whose seal is broken, once it has the key, and says how many it could not open")

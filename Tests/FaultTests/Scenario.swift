@@ -38,7 +38,7 @@ struct FaultBench {
         self.user = user
         folder = try TemporaryFolder(inMemory: true)
         if !user.isEmpty {
-            try FileManager.default.setAttributes([.posixPermissions: 0o777], ofItemAtPath: folder.path)
+            try FileManager.default.setAttributes([.ownerAccountID: Surroundings.otherUser], ofItemAtPath: folder.path)
         }
         let prepared = try Self.run(scenario, user, in: folder, home: "template", template: "-", under: [])
         try #require(prepared.status == 0, "\(prepared.text)\(prepared.errorText)")

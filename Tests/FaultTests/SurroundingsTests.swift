@@ -41,7 +41,8 @@ enum Surroundings {
         return outcome?.status == 0
     }()
 
-    static let somebodyElse = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+    static let otherUser = 65_534
+    static let somebodyElse = ["setpriv", "--reuid=\(otherUser)", "--regid=\(otherUser)", "--clear-groups"]
 
     static let lendsTheProgram: Bool = {
         guard let program = try? ExternalProgram.built("kcbackup") else { return false }

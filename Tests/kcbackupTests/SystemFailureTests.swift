@@ -95,7 +95,7 @@ struct SystemFailureTests {
             grep -c "may be lost in a power cut" err
             "$KCBACKUP" verify b.kcb >/dev/null; echo $?
             """)
-        #expect(outcome.text == "0\n1\n0\n", "\(outcome.errorText)")
+        #expect(outcome.text == "74\n1\n0\n", "\(outcome.errorText)")
     }
 
     @Test("a new keychain that cannot be opened by now was made all the same, and so says the exit code")

@@ -59,6 +59,7 @@ struct RestoreCommand: Verb {
     var style: StyleOptions
 
     func run(in session: Session) throws -> ExitStatus {
+        try requireSources()
         var options = RestoreOptions()
         options.conflictPolicy = onConflict
         options.replacesLocalItems = replace
@@ -93,6 +94,15 @@ struct RestoreCommand: Verb {
             keychain: local.name
         ).tell(session)
         return report.failing.isEmpty ? .ok : .incomplete
+    }
+
+    /// Refuses, before anything is opened, a word that is no source: it may be the secret itself.
+    private func requireSources() throws(SecretProblem) {
+        let sources: [(SecretSource?, OptionName)] = [
+            (archive.passphrase, .passphrase), (archivePasscode.archivePasscode, .archivePasscode),
+            (keychain.passcode, .passcode),
+        ]
+        for (source, option) in sources where source == .unknown { throw .notASource(option) }
     }
 
     /// Accepts an unknown origin after asking, where somebody can be asked.
