@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Measures whole runs of kcbackup: seconds, processor seconds and peak memory of import, create, verify, inspect and
-# restore of COUNT generated items. No key derivation is in the figures: the keychain has no passcode, and the archive
+# Measures whole runs of kcbackup: seconds, processor seconds and peak memory of import, list, create, verify, inspect
+# and restore of COUNT generated items, and of `security dump-keychain` where that program lies beside kcbackup. No key derivation is in the figures: the keychain has no passcode, and the archive
 # is for a public key. Needs GNU time (Debian package `time`).
 #
 #   Benchmarks/measure.sh COUNT [KCBACKUP]
@@ -34,13 +34,23 @@ recipient=$(sed -n 's/^# public key: //p' identity.txt)
 measure() {
     local name=$1
     shift
-    /usr/bin/time -o figures -f '%e %U %S %M' "$kcbackup" "$@" >/dev/null
+    measure_program "$name" "$kcbackup" "$@"
+}
+
+measure_program() {
+    local name=$1
+    shift
+    /usr/bin/time -o figures -f '%e %U %S %M' "$@" >/dev/null
     awk -v name="$name" '{ printf "%-22s %8.2f s %8.2f s cpu %6d MiB\n", name, $1, $2 + $3, $4 / 1024 }' figures
 }
 
 echo "$count items"
 measure import item import items.jsonl
 rm items.jsonl
+measure "item list" item list
+if [ -x "${kcbackup%/*}/security" ]; then
+    measure_program "dump-keychain -r" "${kcbackup%/*}/security" dump-keychain -r
+fi
 measure create create -r "$recipient" -o archive.kcb
 measure "create unencrypted" create --unencrypted -o here.kcb
 measure verify verify archive.kcb -i identity.txt
