@@ -56,7 +56,12 @@ cd recovered/archive
 sha256sum "${signed[@]}" | cmp -s - SHA256SUMS || fail "the checksums do not fit: the archive is damaged or forged"
 ssh-keygen -Y check-novalidate -n kcbackup -s SHA256SUMS.sig < SHA256SUMS > /dev/null ||
   fail "the signature does not fit: the archive is damaged or forged"
-# The device ID is the beginning of the SHA-256 of the signer's public key, bytes 33 to 64 of the signature.
+# ssh-keygen takes other kinds of keys too, and of an RSA key the signer may choose the bytes: the signature begins with
+# "SSHSIG", its version 1, a key of 51 bytes, its type "ssh-ed25519", and the length of the public key, 32.
+start=$(grep -v '^-' SHA256SUMS.sig | base64 -d | head -c 33 | basenc --base16 -w 0)
+[ "$start" = 53534853494700000001000000330000000B7373682D6564323535313900000020 ] ||
+  fail "the signature is not by an Ed25519 key: the archive is forged"
+# The device ID is the beginning of the SHA-256 of the public key that follows.
 key=$(grep -v '^-' SHA256SUMS.sig | base64 -d | tail -c +34 | head -c 32 | sha256sum | cut -c 1-64 | tr a-f A-F)
 signer=$(printf %s "$key" | basenc --base16 -d | base32 -w 0 | cut -c 1-20 | sed 's/..../-&/g; s/^/KC/')
 
@@ -100,7 +105,7 @@ HEADER=$(sha256 < kcbackup.json) SECRETS=$(sha256 < secrets.jsonl) METADATA=$(he
 export HEADER SECRETS METADATA
 sed '1d;$d' metadata.jsonl | jq -r '
   def text: if type == "object" then .base64 else . end;
-  [.uuid, (.attributes | .svce // .srvr // .labl, .acct | text)] | @tsv' > names.tsv ||
+  [.uuid, (.attributes | .svce // .srvr // .labl, .acct | text)] | @tsv' > names.tsv 2> /dev/null ||
   fail "the metadata is not as expected: the archive is forged"
 
 perl - <<'PERL'
@@ -200,7 +205,7 @@ my ($items, $omitted, $damaged) = read_streams(sub {
     }
     # What a terminal would obey or not show is spelled out.
     utf8::decode($title);
-    $title =~ s/([^[:print:]\t]|\p{Cf})/sprintf '\\x{%x}', ord $1/ge;
+    $title =~ s/([^[:print:]\t]|\p{Cf}|\p{Default_Ignorable_Code_Point})/sprintf '\\x{%x}', ord $1/ge;
     print $table join("\t", $name, $class, $title, $state{$form}), "\n" or die "table.tsv: $!\n";
 });
 close $table or die "table.tsv: $!\n";

@@ -146,7 +146,8 @@ public struct RestoreBackup {
         if options.conflictPolicy == .fail, counts.update > 0 { throw RestoreRefusal.conflicts(counts.update) }
         if options.replacesLocalItems { try existing.localItems { _ in counts.remove += 1 } }
         if counts.remove > 0 {
-            let broken = visitor.failing.count { $0.problem == .broken }
+            // Those that could not be read when the archive was made would not come back either.
+            let broken = visitor.failing.count { $0.problem == .broken } + contents.damaged
             if broken > 0 { throw RestoreRefusal.wouldRemoveForBroken(broken) }
             if visitor.notOpened > 0 { throw RestoreRefusal.wouldRemoveUnopened(visitor.notOpened) }
         }
@@ -233,7 +234,7 @@ private final class PlanningVisitor: TargetVisitor {
             isIdentical = try existing.secret(of: counterpart, equals: secret, in: form)
         }
         return rules.action(
-            for: item, byKey: byKey, byUUID: byUUID, problem: problem,
+            for: item, byKey: byKey, byUUID: byUUID, problem: problem, isProvedWhole: state != .stored,
             isIdentical: { isIdentical })
     }
 }

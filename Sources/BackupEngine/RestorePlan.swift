@@ -75,9 +75,11 @@ public struct RestoreRules: Sendable {
     ///   - byKey: the live item with the same unique key.
     ///   - byUUID: the live item with the same UUID; when only this one is there, the item was renamed since.
     ///   - problem: why its secret cannot be had, if so.
+    ///   - isProvedWhole: false when the secret is stored ciphertext that no key was there to open.
     ///   - isIdentical: compares the secrets, asked only when everything else is equal.
     func action(
-        for item: Item, byKey: Item?, byUUID: Item?, problem: RestoreAction.Problem?, isIdentical: () throws -> Bool
+        for item: Item, byKey: Item?, byUUID: Item?, problem: RestoreAction.Problem?, isProvedWhole: Bool = true,
+        isIdentical: () throws -> Bool
     ) rethrows -> RestoreAction {
         if case .staysBehind(let reason) = verdict(item.accessibility, mode, isSameDevice) {
             return .staysBehind(reason)
@@ -91,8 +93,8 @@ public struct RestoreRules: Sendable {
         if existing == item {
             if try isIdentical() { return .same }
             // A secret changes together with its date. Where only the secret differs it was damaged since, and nothing
-            // of the keychain's own version is worth keeping.
-            if policy == .newer { return .update }
+            // of the keychain's own version is worth keeping; unless the archive's may be the damaged one.
+            if policy == .newer { return isProvedWhole ? .update : .keep }
         }
         switch policy {
         case .newer: return item.modified > existing.modified ? .update : .keep

@@ -44,7 +44,7 @@ public final class UnnamedFile {
             }
         }
         if descriptor < 0 && (way != .withoutName || [EOPNOTSUPP, EISDIR, EINVAL, ENOENT].contains(errno)) {
-            try Leftovers.sweep(folderPath)
+            try Self.sweep(folderPath)
             let passing = try Self.passingFile(in: folder)
             passingName = passing.name
             file = passing.file
@@ -54,6 +54,16 @@ public final class UnnamedFile {
         file = OpenFile(owning: descriptor, path: folderPath)
         // For the time between two names of `PrivateFile.replace`.
         _ = file.holdAgainstSweeping()
+    }
+
+    /// Removes what a killed process left, but not in a shared folder: there others choose what has such a name.
+    private static func sweep(_ folder: String) throws(FileFailure) {
+        do throws(FileFailure) {
+            try PrivateFolder.require(folder)
+        } catch {
+            return
+        }
+        try Leftovers.sweep(folder)
     }
 
     private static func passingFile(in folder: OpenFile) throws(FileFailure) -> (name: String, file: OpenFile) {

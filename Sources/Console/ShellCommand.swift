@@ -65,6 +65,8 @@ public enum ShellCommand {
         unsafe posix_spawn_file_actions_init(&actions)
         defer { unsafe posix_spawn_file_actions_destroy(&actions) }
         unsafe posix_spawn_file_actions_adddup2(&actions, output, 1)
+        // Standard input may be the secret of `fd:0`, or the file that is being imported; a person is asked there.
+        if isatty(0) == 0 { unsafe posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0) }
         // What the caller opened for `fd:N` holds another secret, which is not the command's to read.
         let code = unsafe csystem_close_from(&actions, 3)
         guard code == 0 else { throw .notStarted(code) }

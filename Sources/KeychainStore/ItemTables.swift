@@ -46,6 +46,16 @@ final class ItemTables {
         return found
     }
 
+    /// Makes sure that a row which the index does not know is not in the table either.
+    ///
+    /// - Throws: `damaged` when it is, `sqlite`.
+    func requireGone(_ itemClass: ItemClass, _ uuid: ItemUUID) throws(KeychainStoreError) {
+        let name = itemClass.rawValue
+        let statement = try SQLStatement("SELECT 1 FROM \(name) NOT INDEXED WHERE uuid=?", on: database)
+        try statement.bind(uuid.bytes.span, 1)
+        if try statement.step() { throw .indexMismatch }
+    }
+
     /// The row, tombstone or live, of whatever class, with this UUID.
     func row(_ uuid: ItemUUID) throws(KeychainStoreError) -> Found? {
         for itemClass in ItemClass.allCases {

@@ -66,10 +66,18 @@ extension Keychain {
         return try Keychain(location, path, deviceKey, lockWait, minimumCost)
     }
 
-    /// A path at which nothing stands.
+    /// Makes sure that a new keychain can have this path: nothing has the name, nor one that SQLite would look for beside
+    /// it. The journal of a keychain that was there before would be played back into the new one.
+    ///
+    /// - Throws: `exists`, `file` (`exists`) for what lies beside it.
+    public static func requireFree(at path: String) throws(KeychainStoreError) {
+        _ = try free(path)
+    }
+
     private static func free(_ path: String) throws(KeychainStoreError) -> KeychainPath {
         let location = KeychainPath(path)
         if try location.identity() != nil { throw .exists(path) }
+        try location.requireNothingBeside()
         return location
     }
 

@@ -65,6 +65,13 @@ struct KeychainPath {
         let number: UInt64
     }
 
+    /// - Throws: `file` (`exists`).
+    func requireNothingBeside() throws(KeychainStoreError) {
+        for suffix in ["-journal", "-wal", "-shm"] where try status(suffix) != nil {
+            throw .file(FileFailure(path + suffix, .exists))
+        }
+    }
+
     private func status(_ suffix: String) throws(KeychainStoreError) -> stat? {
         var status = stat()
         if unsafe lstat(path + suffix, &status) == 0 { return status }

@@ -11,7 +11,7 @@ extension Keychain {
     ///   - first: is given every item before `body` is given the first one, for example to measure a table.
     ///   - body: may use the keychain.
     /// - Returns: how many rows match whose contents make no valid item.
-    /// - Throws: what `first` and `body` throw, and as `find`.
+    /// - Throws: what `first` and `body` throw, and as `find`; `damaged` also when an index hides an item.
     @discardableResult
     public func walk(
         _ query: ItemQuery, first: (Item) throws -> Void = { _ in }, _ body: (Item) throws -> Void
@@ -37,7 +37,11 @@ extension Keychain {
                     let tables = ItemTables(database)
                     var items: [Item] = []
                     for uuid in uuids[start..<min(start + Self.walkStep, uuids.count)] {
-                        guard let row = try tables.row(itemClass, uuid), !row.isTombstone else { continue }
+                        guard let row = try tables.row(itemClass, uuid) else {
+                            try tables.requireGone(itemClass, uuid)
+                            continue
+                        }
+                        if row.isTombstone { continue }
                         guard let item = row.item else { throw .itemDamaged(uuid) }
                         if query.means(item) { items.append(item) }
                     }

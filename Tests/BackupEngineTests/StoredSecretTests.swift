@@ -159,6 +159,32 @@ struct StoredSecretTests {
         #expect(try machine.restore(open("1234"), into: other).counts.create == 5)
     }
 
+    @Test("a stored secret that nobody can open does not replace one whose item is the same")
+    func unopenedDoesNotReplace() throws {
+        let keychain = try rotten()
+        let report = try machine.restore(open(), into: keychain)
+        #expect(report.counts.keep == 1 && report.counts.same == 5 && report.notOpened == 4)
+        try keychain.unlock(passcode: Optional("1234").secret, now: moment(3))
+        #expect(try keychain.contents()["ck"] == "secret of ck")
+    }
+
+    @Test("a replacing restore removes nothing for the sake of an archive that lacks damaged items")
+    func replaceByIncompleteArchive() throws {
+        let keychain = try filled()
+        let good = try machine.folder.read("login.keychain")
+        try rot("login", keychain, "ck")
+        let rotten = try reopened()
+        try rotten.unlock(passcode: Optional("1234").secret, now: moment(2))
+        #expect(try machine.backUpUnencrypted(rotten, as: "u.kcb").contents.damaged == 1)
+        try machine.folder.overwrite("login.keychain", good)
+        let whole = try reopened()
+        try whole.unlock(passcode: Optional("1234").secret, now: moment(3))
+        #expect(throws: RestoreRefusal.wouldRemoveForBroken(1)) {
+            try machine.restore(open("1234"), into: whole) { $0.replacesLocalItems = true }
+        }
+        #expect(try whole.contents()["ck"] == "secret of ck")
+    }
+
     @Test("a replacing restore removes nothing for broken items, nor for items that nobody could open")
     func rotAtReplace() throws {
         let keychain = try rotten()

@@ -31,7 +31,9 @@ import Testing
             let keychain = try bench.open()
             let visit = try keychain.visit()
             let listed = try keychain.find(ItemQuery())
-            guard visit.damaged.isEmpty, listed.damaged == 0 else { return nil }
+            var walked: [Item] = []
+            let unreadable = try keychain.walk(ItemQuery()) { walked.append($0) }
+            guard visit.damaged.isEmpty, listed.damaged == 0, unreadable == 0 else { return nil }
             var found: [Item] = []
             var secrets: [String?] = []
             for item in items {
@@ -43,7 +45,7 @@ import Testing
                 secrets.append(try keychain.text(of: item))
             }
             return Reading(
-                visited: visit.items, listed: listed.items, found: found, secrets: secrets,
+                visited: visit.items, listed: listed.items, walked: walked, found: found, secrets: secrets,
                 tombstones: try keychain.information().tombstoneCount)
         } catch is KeychainStoreError {
             return nil
@@ -53,6 +55,7 @@ import Testing
     private struct Reading: Hashable {
         let visited: [Item]
         let listed: [Item]
+        let walked: [Item]
         let found: [Item]
         let secrets: [String?]
         let tombstones: Int
@@ -119,6 +122,14 @@ import Testing
             let matches = try keychain.find(ItemQuery(items[0]))
             #expect(matches.damaged == 1 || matches.items == [items[0]])
         } catch {
+            #expect(error == .indexMismatch)
+        }
+        // A list goes by both.
+        do {
+            var walked: [Item] = []
+            let unreadable = try keychain.walk(ItemQuery()) { walked.append($0) }
+            #expect(unreadable == 1 || walked == items)
+        } catch let error as KeychainStoreError {
             #expect(error == .indexMismatch)
         }
         // A backup goes by the unique key, and so by the UUID in the table.

@@ -37,6 +37,21 @@ struct JournalTests {
         try bench.folder.write("login.keychain-journal", journal)
     }
 
+    @Test(
+        "no keychain is made where another one left a journal, which would be played back into it",
+        arguments: ["-journal", "-wal", "-shm"])
+    func leftJournal(suffix: String) throws {
+        let path = bench.folder.path("new.keychain")
+        try bench.folder.write("new.keychain" + suffix, Self.journal())
+        #expect(throws: KeychainStoreError.file(FileFailure(path + suffix, .exists))) {
+            try Keychain.requireFree(at: path)
+        }
+        #expect(throws: KeychainStoreError.file(FileFailure(path + suffix, .exists))) {
+            _ = try bench.create(at: path)
+        }
+        #expect(try bench.folder.list().filter { $0.hasPrefix("new") } == ["new.keychain" + suffix])
+    }
+
     private func expectRefusal(_ location: SourceLocation = #_sourceLocation) {
         #expect(throws: KeychainStoreError.notAKeychain(.foreignJournal), sourceLocation: location) {
             try bench.open()

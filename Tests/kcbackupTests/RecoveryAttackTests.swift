@@ -90,6 +90,14 @@ struct RecoveryAttack: Sendable, CustomTestStringConvertible {
             "checksums of one file more", "the checksums do not fit",
             members: "members=\"$members metadata\"", container: "members=$(echo $members | sed 's/ metadata / /')"),
         .init(
+            "the signature of an RSA key, whose bytes its owner may choose", "not by an Ed25519 key",
+            container: """
+                ssh-keygen -q -t rsa -b 2048 -N '' -f ../rsa
+                rm SHA256SUMS.sig
+                ssh-keygen -q -Y sign -n kcbackup -f ../rsa SHA256SUMS
+                rm ../rsa ../rsa.pub
+                """),
+        .init(
             "another member", "its members are not as expected", container: #"members="$members metadata""#),
         .init(
             "a member twice", "its members are not as expected",

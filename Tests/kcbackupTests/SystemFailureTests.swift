@@ -193,9 +193,11 @@ struct SystemFailureTests {
             "$KCBACKUP" keychain create --passcode 'cmd:echo walnut' -q 2>/dev/null
             "$KCBACKUP" item add --service a --passcode fd:7 --secret 'cmd:ls /proc/self/fd | tr "\\n" ,' 7< <(echo walnut)
             "$KCBACKUP" item find --service a --reveal --passcode 'cmd:echo walnut'
+            "$KCBACKUP" item add --service b --passcode fd:0 --secret 'cmd:cat; echo nothing' < <(echo walnut)
+            "$KCBACKUP" item find --service b --reveal --passcode 'cmd:echo walnut'
             """)
         // ls itself has the folder open as 3.
-        #expect(outcome.text == "0,1,2,3,", "\(outcome.errorText)")
+        #expect(outcome.text == "0,1,2,3,nothing", "\(outcome.errorText)")
     }
 
     @Test("a clock that no archive can bear is refused before anything is asked", arguments: [Int64(-1), 1 << 33])

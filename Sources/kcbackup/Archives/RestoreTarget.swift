@@ -37,6 +37,7 @@ struct RestoreTarget {
     /// Hands the keychain to `body`; a new one exists afterwards only if `body` returned and something was to be written.
     func use<Result>(_ body: (any StoredItemTarget) throws -> Result) throws -> Result {
         if isThere { return try body(existing()) }
+        try Keychain.requireFree(at: local.path)
         try openArchive(isNeeded: !adopts)
         return isDryRun ? try body(EmptyTarget(form: adopts ? .stored : .plain)) : try withNew(body)
     }
@@ -76,6 +77,7 @@ struct RestoreTarget {
         let name = Path.split(local.path).name
         // The keychain is closed when this returns, before it gets its name.
         let result = try body(make(at: passing.path + "/" + name, device))
+        try Keychain.requireFree(at: local.path)
         try passing.publish(name, as: name)
         session.note("keychain \(quoted(local.name)) made")
         session.putOnSearchList(local)

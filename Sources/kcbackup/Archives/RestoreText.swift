@@ -24,7 +24,7 @@ struct RestoreText {
         }
         for (item, problem) in report.failing { session.warn("not restored: \(item.words): \(problem.words)") }
         if report.notOpened > 0 {
-            session.note(
+            session.warn(
                 "\(counted(report.notOpened, "item")) as the keychain had stored "
                     + (report.notOpened == 1 ? "it" : "them") + ", without opening: the keychain is locked")
         }

@@ -103,6 +103,7 @@ struct CreateCommand: Verb {
         session.note("\(displayed(path)): \(counted(total, "item")), \(byteCount(report.size))")
         session.note(travelWords(report))
         if report.notOpened > 0 {
+            // No warning: a nightly run without the passcode is meant to be silent.
             session.note("\(counted(report.notOpened, "item")) not opened: the keychain is locked")
         }
         guard style.json else { return }

@@ -41,7 +41,7 @@ struct ItemFindCommand: Verb {
         }
         if style.json {
             try printJSON(matches.items, store, in: session)
-        } else if reveal, !session.world.terminal.showsOutput {
+        } else if reveal, !session.world.terminal.showsOutput, !matches.items.isEmpty {
             guard matches.items.count == 1, let item = matches.items.first else {
                 throw UsageProblem.severalSecrets(matches.items.count)
             }

@@ -21,9 +21,15 @@ func explain(_ failure: FileFailure) -> Explanation {
     case .foreignOwner:
         return Explanation(.refused, "\(path) belongs to another user", hint: "make a copy of your own")
     case .sharedFolder(let mode):
+        let message =
+            "others can change what is in the folder \(path) (mode \(String(mode, radix: 8))), so nothing there is trusted"
+        // A sticky folder, such as /tmp, is shared on purpose.
+        if mode & 0o1000 != 0 {
+            return Explanation(
+                .refused, message, hint: "keep keys and keychains in a folder of mode 700 in your home folder")
+        }
         return Explanation(
-            .refused,
-            "others can change what is in the folder \(path) (mode \(String(mode, radix: 8))), so nothing there is trusted",
+            .refused, message,
             hint: "if the folder is yours alone, run 'chmod go-w \(displayed(failure.path, limit: 200))'",
             "otherwise keep keys and keychains in a folder of mode 700 in your home folder")
     case .foreignFolder(let owner):
