@@ -66,8 +66,10 @@ extension Keychain {
         return try Keychain(location, path, deviceKey, lockWait, minimumCost)
     }
 
-    /// Makes sure that a new keychain can have this path: nothing has the name, nor one that SQLite would look for beside
-    /// it. The journal of a keychain that was there before would be played back into the new one.
+    /// Makes sure that a new keychain can have this path.
+    ///
+    /// Nothing may have the name, nor one that SQLite would look for beside it: the journal of a keychain that was there
+    /// before would be played back into the new one.
     ///
     /// - Throws: `exists`, `file` (`exists`) for what lies beside it.
     public static func requireFree(at path: String) throws(KeychainStoreError) {

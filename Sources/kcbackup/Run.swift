@@ -80,7 +80,7 @@ private let earliestLikely = Timestamp.reference.advanced(byMicroseconds: 19 * 3
 /// Tells about a failure and returns the status that it ends the run with.
 private func report(_ failure: Failure, _ session: Session) -> ExitStatus {
     // Nobody reads the results any more, as after `| head`.
-    if case .stream(StreamFailure(.writing, .system(brokenPipe)), _) = failure { return .brokenPipe }
+    if case .output(StreamFailure(.writing, .system(brokenPipe))) = failure { return .brokenPipe }
     let explanation = failure.explanation
     session.message(explanation.lines)
     if session.style.isJSON { try? session.result(explanation.json, []) }
@@ -107,11 +107,11 @@ private func answer(_ error: any Error, _ session: Session) -> ExitStatus {
         return report(.commandLine(message: objection(error), command: command(of: error)), session)
     }
     let help = SecretBytes((CommandLineTool.fullMessage(for: error, columns: width) + "\n").utf8.span)
-    do throws(StreamFailure) {
+    do throws(Failure) {
         try session.write(help)
         return .ok
     } catch {
-        return report(.stream(error, path: nil), session)
+        return report(error, session)
     }
 }
 

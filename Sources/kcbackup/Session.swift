@@ -25,7 +25,7 @@ final class Session {
     var tableWidth: Int? { world.terminal.showsOutput ? world.terminal.width ?? 80 : nil }
 
     /// Writes a result: the JSON object with `--json`, the lines otherwise.
-    func result(_ json: @autoclosure () -> JSONValue, _ lines: @autoclosure () -> [String]) throws(StreamFailure) {
+    func result(_ json: @autoclosure () -> JSONValue, _ lines: @autoclosure () -> [String]) throws(Failure) {
         var text = SecretBytes(capacity: 4096)
         if style.isJSON {
             json().encode(into: &text)
@@ -37,7 +37,7 @@ final class Session {
     }
 
     /// Writes one line of JSON to standard output, in ASCII when a terminal shows it.
-    func writeJSON(_ json: borrowing SecretBytes) throws(StreamFailure) {
+    func writeJSON(_ json: borrowing SecretBytes) throws(Failure) {
         var line = SecretBytes(capacity: json.count + 1)
         if world.terminal.showsOutput {
             json.withBytes { appendASCII($0, to: &line) }
@@ -49,9 +49,15 @@ final class Session {
     }
 
     /// Writes bytes to standard output as they are.
-    func write(_ bytes: borrowing SecretBytes) throws(StreamFailure) {
+    ///
+    /// - Throws: `Failure.output`, which blames no file that the run was about.
+    func write(_ bytes: borrowing SecretBytes) throws(Failure) {
         if bytes.isEmpty { return }
-        try bytes.withBytes { span throws(StreamFailure) in try world.output.write(span) }
+        do throws(StreamFailure) {
+            try bytes.withBytes { span throws(StreamFailure) in try world.output.write(span) }
+        } catch {
+            throw .output(error)
+        }
     }
 
     /// Says what was done, to a person who watches, or to anybody with `--verbose`.

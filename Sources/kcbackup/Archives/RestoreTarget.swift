@@ -80,6 +80,9 @@ struct RestoreTarget {
         try Keychain.requireFree(at: local.path)
         try passing.publish(name, as: name)
         session.note("keychain \(quoted(local.name)) made")
+        if adopts, archive.stored?.hasPasscode == true {
+            session.note("its passcode is the one that the archived keychain had when the archive was made")
+        }
         session.putOnSearchList(local)
         if isFirst { session.note("this is now device \(device.id)") }
         return result

@@ -19,6 +19,8 @@ enum Failure: Error, Hashable, Sendable {
     case terminal(TerminalFailure)
     case file(FileFailure)
     case stream(StreamFailure, path: String?)
+    /// Standard output does not take the result; what the command does was done before.
+    case output(StreamFailure)
     case local(LocalKeychainFailure)
     case keychain(KeychainStoreError, name: String?)
     case item(ItemProblem)
@@ -83,6 +85,7 @@ enum Failure: Error, Hashable, Sendable {
         case .terminal(let failure): explain(failure)
         case .file(let failure): explain(failure)
         case .stream(let failure, let path): explain(failure, path)
+        case .output(let failure): explain(failure, nil).prefixed("standard output does not take the result: ")
         case .local(let failure): explain(failure)
         case .keychain(let error, let name): explain(error, keychain: name)
         case .item(let problem): explain(problem)

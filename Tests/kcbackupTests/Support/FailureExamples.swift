@@ -43,6 +43,7 @@ enum FailureExamples {
         + usage.map { .usage($0) } + refusals.map { .refused($0) } + secrets.map { .secret($0) }
         + terminal.map { .terminal($0) } + files.map { .file(FileFailure("laptop.kcb", $0)) }
         + streams.map { .stream(StreamFailure(.reading, $0), path: "laptop.kcb") }
+        + [.output(StreamFailure(.writing, .system(28)))]
         + locals.map { .local($0) } + keychains.map { .keychain($0, name: "login") } + items.map { .item($0) }
         + imports.map { .importLine(3, $0) } + devices.map { .device($0) } + trust.map { .trust($0) }
         + ages.map { .age($0, path: "restore-key.txt") } + archives.map { .archive($0, path: "laptop.kcb") }
