@@ -1,5 +1,5 @@
 public import ByteStreams
-internal import Cryptography
+public import Cryptography
 
 /// Why an age file cannot be made or opened.
 public enum AgeFailure: Error, Hashable, Sendable {
@@ -40,10 +40,10 @@ public enum AgeFailure: Error, Hashable, Sendable {
     /// Reading or writing failed below.
     case stream(StreamFailure)
     /// A cryptographic library call failed for a reason that is not in the data.
-    case cryptography(String)
+    case cryptography(CryptographyFailure)
 
     init(_ failure: CryptographyFailure) {
-        self = .cryptography("\(failure)")
+        self = .cryptography(failure)
     }
 }
 

@@ -1,6 +1,6 @@
 public import AgeEncryption
 public import ByteStreams
-internal import Cryptography
+public import Cryptography
 internal import KeychainModel
 
 /// Why an archive cannot be read or written.
@@ -30,7 +30,7 @@ public enum ArchiveFailure: Error, Hashable, Sendable {
     case stream(StreamFailure)
     case file(FileFailure)
     /// A cryptographic library call failed for a reason that is not in the data.
-    case cryptography(String)
+    case cryptography(CryptographyFailure)
 
     /// Sorts trouble in motion: what lies in the bytes is damage, what lies in the machine stays what it is.
     init(_ failure: StreamFailure) {
@@ -76,8 +76,8 @@ public enum ArchiveFailure: Error, Hashable, Sendable {
         case let failure as StreamFailure: self.init(failure)
         case let failure as AgeFailure: self.init(failure)
         case let failure as FileFailure: self = .file(failure)
-        case let failure as CryptographyFailure: self = .cryptography("\(failure)")
-        default: self = .cryptography("an unforeseen failure")
+        case let failure as CryptographyFailure: self = .cryptography(failure)
+        default: self = .cryptography(.library("an unforeseen failure"))
         }
     }
 }

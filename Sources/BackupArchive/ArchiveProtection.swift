@@ -55,7 +55,7 @@ public struct ArchiveProtection: Sendable {
         } catch let failure as StreamFailure {
             throw ArchiveFailure(failure)
         } catch {
-            throw .cryptography("making the archive's identity")
+            throw ArchiveFailure(any: error)
         }
     }
 }
@@ -77,6 +77,6 @@ func cryptography<R: ~Copyable>(_ body: () throws(CryptographyFailure) -> R) thr
     do {
         return try body()
     } catch {
-        throw .cryptography("\(error)")
+        throw .cryptography(error)
     }
 }

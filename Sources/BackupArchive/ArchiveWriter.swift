@@ -89,7 +89,7 @@ public struct ArchiveWriter: ~Copyable {
             do {
                 try seal.seal(secret, line: metadataLine, ordinal: ordinal, into: &sealed)
             } catch {
-                throw .cryptography("sealing a secret")
+                throw .cryptography(error)
             }
             SecretLine.encode(item.uuid, .sealed, sealed, into: &line)
         }

@@ -248,7 +248,7 @@ private struct SecretsReader: ~Copyable {
         } catch .authentication {
             return false
         } catch {
-            throw .cryptography("opening a sealed secret")
+            throw .cryptography(error)
         }
         swap(&secret, &opened)
         return true

@@ -63,8 +63,8 @@ public final class StoredSecrets {
         case .damaged(let rule): .damaged(rule: rule)
         case .otherDevice: .damaged(rule: "the keybag belongs to another device")
         case .limit(let what, let found, let allowed): .limit("\(what): \(found) where \(allowed) is the limit")
-        case .cryptography(let failure): .cryptography("\(failure)")
-        default: .cryptography("an unforeseen failure")
+        case .cryptography(let failure): .cryptography(failure)
+        default: .cryptography(.library("an unforeseen failure"))
         }
     }
 

@@ -2,8 +2,8 @@ internal import Synchronization
 
 /// What was done and may yet be lost: names that were given in a folder whose entries could not be forced to the disk.
 ///
-/// By then the file has its name, and taking it away again could fail as well. So the work counts as done, and whoever
-/// speaks to the user says at the end of the run what is uncertain about it.
+/// By then the file has its name, and taking it away again could fail as well. So the work counts as done, and the
+/// end of the run reports the doubt.
 public enum Durability {
     private static let collected = Mutex<[FileFailure]>([])
 

@@ -45,7 +45,7 @@ public final class FileLock {
             guard status.st_uid == geteuid() else { throw FileFailure(path, .foreignOwner) }
             guard status.st_mode & 0o077 == 0 else { throw FileFailure(path, .exposed(mode: status.st_mode & 0o777)) }
             try wait(for: file, deadline)
-            // Who deletes a keychain removes its lock: a lock without a name excludes nobody.
+            // Deleting a keychain removes its lock file, and a lock on a file without a name protects nothing.
             var named = stat()
             if unsafe lstat(path, &named) == 0, named.st_dev == status.st_dev, named.st_ino == status.st_ino {
                 return file

@@ -1,8 +1,8 @@
 internal import Glibc
 
-/// What a process that was killed has left under a passing name, and nobody holds any more.
+/// Files and folders that a killed process left under temporary names.
 ///
-/// Whoever makes such a file or folder holds a lock on it as long as it lives; what can be locked has no owner left.
+/// The maker of such a file or folder keeps it locked while it lives, so one that can be locked has no owner.
 public enum Leftovers {
     /// Removes what is ours and without an owner; what cannot be removed stays for the next time.
     ///

@@ -48,7 +48,7 @@ public final class OpenFile: Sendable {
 
     /// Appends bytes from `offset` on until `limit` or the end of the file is reached.
     ///
-    /// A system may give fewer bytes at a time than there are: whoever reads must not take that for the end.
+    /// A system may return fewer bytes than there are, so a short read is not the end.
     public func read(
         at offset: UInt64, upTo limit: Int = .max, into output: inout OutputSpan<UInt8>
     ) throws(StreamFailure) {

@@ -46,7 +46,7 @@ public enum PrivateFolder {
                 if target.hasPrefix("/") { current = "/" }
                 rest += components(target).reversed()
                 status = try examine(current)
-            // Whoever makes the missing folders meets it, and names it.
+            // Making the missing folders meets the same problem, and names it.
             default:
                 if mayBeMissing { return }
                 throw FileFailure(path, .notFound)

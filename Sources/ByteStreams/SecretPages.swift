@@ -2,7 +2,7 @@ internal import Glibc
 
 /// Whole pages for a secret: locked, and left out of core dumps.
 ///
-/// Whoever has them releases them, once, after wiping.
+/// Their owner releases them once, after wiping.
 @safe struct SecretPages {
     /// The first byte, zero at first as all others.
     let start: UnsafeMutableRawPointer
@@ -51,7 +51,7 @@ internal import Glibc
         return unsafe memory
     }
 
-    /// Ends the process with a sentence: an initialiser has no other way to fail, and a trap would tell nobody why.
+    /// Ends the process with a sentence: an initialiser has no other way to fail, and a trap would not say why.
     private static func endWithoutMemory() -> Never {
         let words: StaticString = "error: out of memory\n"
         _ = unsafe write(2, words.utf8Start, words.utf8CodeUnitCount)

@@ -25,7 +25,7 @@ public enum ProcessEnvironment {
         var found: UnsafeMutablePointer<passwd>?
         var buffer = [CChar](repeating: 0, count: 16_384)
         return unsafe buffer.withUnsafeMutableBufferPointer { buffer in
-            // Whoever is in no database has the root as a home, as login(1) gives it.
+            // A user without an entry gets the root folder, as from login(1).
             guard let start = buffer.baseAddress,
                 unsafe getpwuid_r(getuid(), &entry, start, buffer.count, &found) == 0, unsafe found != nil,
                 let home = unsafe entry.pw_dir

@@ -7,6 +7,8 @@ public enum CryptographyFailure: Error, Hashable, Sendable {
     case authentication
     /// libcrypto refused an operation that cannot fail by its input (memory, a crippled configuration).
     case library(String)
+    /// There is no memory for a key derivation that takes this many bytes.
+    case outOfMemory(bytes: Int)
     /// The operating system gives no random numbers.
     case randomness
     /// A length or a number lies outside what the operation is defined for; the text names which.

@@ -23,7 +23,7 @@ public struct ScryptCost: Hashable, Sendable {
 public enum Scrypt {
     /// Derives `count` bytes from a passphrase; slow and large on purpose.
     ///
-    /// - Throws: `CryptographyFailure` (`unsupportedParameters` for `count` outside 1...64, `library` when memory lacks).
+    /// - Throws: `CryptographyFailure` (`unsupportedParameters` for `count` outside 1...64, `outOfMemory`).
     public static func derive(
         passphrase: borrowing SecretBytes, salt: [UInt8], cost: ScryptCost, count: Int
     ) throws(CryptographyFailure) -> SecretBytes {
@@ -33,7 +33,7 @@ public enum Scrypt {
         var key = SecretBytes(capacity: count)
         try passphrase.withBytes { span throws(CryptographyFailure) in
             try unsafe span.withUnsafeBufferPointer { bytes throws(CryptographyFailure) in
-                unsafe try key.append(length: count, failure: .library("scrypt")) { output in
+                unsafe try key.append(length: count, failure: .outOfMemory(bytes: cost.memoryInBytes)) { output in
                     unsafe bytes.withMemoryRebound(to: CChar.self) { passphrase in
                         unsafe EVP_PBE_scrypt(
                             passphrase.baseAddress, passphrase.count, salt, salt.count, 1 << cost.logN, 8, 1,

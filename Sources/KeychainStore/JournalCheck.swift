@@ -21,7 +21,7 @@ enum JournalCheck {
             let size = try file.size()
             return try !namesSuperJournal(file, size) && (isCold(file) || hasOurHeader(file, size))
         } catch let failure as FileFailure {
-            // Whoever was changing the keychain has finished.
+            // The process that was changing the keychain has finished.
             if failure.problem == .notFound { return true }
             throw .file(failure)
         } catch let failure as StreamFailure {

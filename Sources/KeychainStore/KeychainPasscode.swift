@@ -80,7 +80,7 @@ extension Keychain {
             throw .cryptography(error)
         }
         try change { database throws(KeychainStoreError) in
-            // Somebody else was quicker: what was made here does not follow what was made there.
+            // Another process was first: what was made here does not follow what was made there.
             guard keybag == before else { throw .busy }
             if !hasNew { try Self.removePasscodeBoundItems(database) }
             try sealAgain(under: keys, in: database, step)

@@ -4,7 +4,7 @@ extension Keychain {
     /// Visits the items that a query means, in archive order, without holding them or the file.
     ///
     /// First all are looked at in one state of the file, and only their UUIDs are kept; then they are fetched again, some
-    /// at a time, so that no other program waits while `body` writes to a pipe that nobody reads. What was deleted in
+    /// at a time, so that no other program waits while `body` writes to a pipe without a reader. What was deleted in
     /// between is passed over.
     ///
     /// - Parameters:

@@ -17,7 +17,7 @@ extension KeychainStoreError {
         case SQLITE_CORRUPT where [EIO, ENXIO, ERANGE].contains(systemError):
             self = .system(code, systemError, path)
         case SQLITE_CORRUPT, SQLITE_FORMAT: self = .damaged("the database is malformed")
-        // Nothing of ours is larger than SQLite was told to accept.
+        // No row that we write is larger than SQLite was told to accept.
         case SQLITE_TOOBIG: self = .damaged("a row is larger than an item can be")
         case SQLITE_NOTADB: self = .notAKeychain(.notADatabase)
         case SQLITE_CONSTRAINT where Self.takenKeys.contains(code): self = .duplicateItem

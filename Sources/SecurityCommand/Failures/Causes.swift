@@ -146,6 +146,7 @@ func cause(_ failure: TerminalFailure) -> Cause {
 func cause(_ failure: CryptographyFailure) -> Cause {
     switch failure {
     case .authentication: Cause(.decode)
+    case .outOfMemory: Cause(.allocation)
     case .randomness: Cause(.io, "the operating system gives no random numbers")
     case .library(let operation): Cause(.internalError, "libcrypto failed at '\(operation)'")
     case .unsupportedParameters(let what): Cause(.internalError, "libcrypto was asked for an unsupported \(what)")

@@ -48,7 +48,7 @@ struct ArchiveKeyOptions: ParsableArguments {
         where seen.insert(found).inserted {
             protection.add(found)
         }
-        // Whoever gives a key twice means one of the two, and the wrong one could read secrets.
+        // A key given both ways is a mistake, and a wrong guess would let it read secrets.
         let restoring = seen
         for found in try inspectRecipient.map(Self.parse) {
             if restoring.contains(found) { throw UsageProblem.recipientInspects }

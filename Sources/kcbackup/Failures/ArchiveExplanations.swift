@@ -44,7 +44,7 @@ func explain(_ failure: ArchiveFailure, _ path: String?) -> Explanation {
     case .age(let failure): return explain(failure, path)
     case .stream(let failure): return explain(failure, path)
     case .file(let failure): return explain(failure)
-    case .cryptography(let what): return explainBug("libcrypto failed: \(what)")
+    case .cryptography(let failure): return explain(failure)
     }
 }
 
@@ -95,7 +95,7 @@ func explain(_ failure: AgeFailure, _ path: String?) -> Explanation {
             .wrongKey, "the identity file \(file) is itself encrypted with a passphrase",
             hint: "run from a terminal to be asked for it, or decrypt it with 'age -d'")
     case .stream(let failure): return explain(failure, path)
-    case .cryptography(let what): return explainBug("libcrypto failed: \(what)")
+    case .cryptography(let failure): return explain(failure)
     }
 }
 

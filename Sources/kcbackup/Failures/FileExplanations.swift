@@ -111,6 +111,10 @@ func explainInterruption() -> Explanation {
 func explain(_ failure: CryptographyFailure) -> Explanation {
     switch failure {
     case .authentication: Explanation(.damaged, "a part is not genuine")
+    case .outOfMemory(let bytes):
+        Explanation(
+            .io, "there is no memory for stretching a passphrase, which takes \(bytes / 1_048_576) MiB",
+            hint: "raise the limit on memory ('ulimit -v'), or end other programs")
     case .randomness:
         Explanation(
             .io, "the operating system gives no random numbers, without which no key can be made",

@@ -115,14 +115,15 @@ enum FailureExamples {
         .wrongPassphrase, .workFactorTooHigh(found: 22, allowed: 20), .mixedPassphrase, .noRecipients,
         .malformedRecipient, .unsupportedRecipient(line: 2, kind: "ssh-ed25519"), .malformedRecipientLine(2),
         .malformedIdentityLine(2), .unsupportedIdentity(line: 2, kind: "AGE-PLUGIN"), .noIdentities,
-        .identityFileNeedsPassphrase, .stream(StreamFailure(.reading, .system(5))), .cryptography("scrypt"),
+        .identityFileNeedsPassphrase, .stream(StreamFailure(.reading, .system(5))),
+        .cryptography(.outOfMemory(bytes: 268_435_456)),
     ]
     private static let archives: [ArchiveFailure] = [
         .notAnArchive, .newerFormat(found: "2", known: 1), .damaged(rule: "a member does not have its checksum"),
         .limit("the line length: 20 where 10 is the limit"), .noPassphraseSet, .wrongPassphrase,
         .wrongPasscode, .passcodeNeeded, .noMatchingIdentity(["X25519", "X25519"]), .keyNeeded(passphraseOpens: true),
         .keyNeeded(passphraseOpens: false), .age(.malformedRecipient), .stream(StreamFailure(.reading, .system(5))),
-        .file(missing), .cryptography("HKDF"),
+        .file(missing), .cryptography(.randomness),
     ]
     private static let restores: [RestoreRefusal] = [
         .unencryptedElsewhere(device: device), .unknownOrigin(device: device), .wouldRemoveForBroken(1),
