@@ -38,8 +38,7 @@ build: $(addprefix $(STAGE)/,$(BINARIES) $(MANUAL) $(COMPLETIONS))
 test: packages-test
 	swift build --build-tests
 	swift format lint --strict --recursive Sources Tests Package.swift
-	# The backtrace of a crashing test prints memory, and takes seconds.
-	SWIFT_BACKTRACE=enable=no swift test
+	.ci/run-tests
 
 # Every fault of the harness of which `make test` takes a sample; most of an hour.
 faults: packages-test

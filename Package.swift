@@ -114,9 +114,11 @@ let package = Package(
             name: "ConcurrentProgram", dependencies: ["Security"], path: "Tests/ConcurrentProgram",
             swiftSettings: clientSettings),
 
+        .target(name: "CTestSupport", path: "Tests/CTestSupport"),
         .target(
-            name: "TestSupport", dependencies: ["ByteStreams", "KernelKeyring", "CSQLite"], path: "Tests/TestSupport",
-            swiftSettings: settings),
+            name: "TestSupport", dependencies: ["CTestSupport", "ByteStreams", "KernelKeyring", "CSQLite"],
+            path: "Tests/TestSupport", swiftSettings: settings),
+        tests("TestSupport"),
         tests("SecurityStatus"),
         tests("ByteStreams"),
         tests("Cryptography"),

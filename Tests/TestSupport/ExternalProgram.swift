@@ -1,3 +1,4 @@
+import CTestSupport
 import Foundation
 
 /// Runs another program and collects what it says: the outside judges of the tests.
@@ -22,32 +23,65 @@ public enum ExternalProgram {
         return folders.map { "\($0)/\(name)" }.first { FileManager.default.isExecutableFile(atPath: $0) }
     }
 
-    /// Runs `name` (found in `PATH`, or a path) to its end.
+    /// Runs `name` (found in `PATH`, or a path) to its end, and ends what it left running.
     ///
     /// Standard input and output go through files, so that no size can block.
+    ///
+    /// - Parameter seconds: how long it may take; far more than it needs, so that only what hangs is ended.
+    /// - Throws: ``Overdue`` for a program that took longer; `CocoaError` and `POSIXError` when it could not be started.
     public static func run(
         _ name: String, _ arguments: [String], input: [UInt8] = [], environment: [String: String]? = nil,
-        in folder: String? = nil
+        in folder: String? = nil, seconds: Int32 = 600
     ) throws -> Outcome {
         guard let executable = name.contains("/") ? name : locate(name) else {
             throw CocoaError(.fileNoSuchFile, userInfo: [NSFilePathErrorKey: name])
         }
         let scratch = try TemporaryFolder()
+        let streams = ["in", "out", "err"].map(scratch.path)
         try scratch.write("in", input)
         try scratch.write("out", [])
         try scratch.write("err", [])
-        let process = Process()
-        process.executableURL = URL(filePath: executable)
-        process.arguments = arguments
-        if let environment { process.environment = environment }
-        if let folder { process.currentDirectoryURL = URL(filePath: folder) }
-        process.standardInput = FileHandle(forReadingAtPath: scratch.path("in"))
-        process.standardOutput = FileHandle(forWritingAtPath: scratch.path("out"))
-        process.standardError = FileHandle(forWritingAtPath: scratch.path("err"))
-        try process.run()
-        process.waitUntilExit()
+        let words = (environment ?? ProcessInfo.processInfo.environment).map { "\($0)=\($1)" }
+        var process: pid_t = 0
+        let failure = unsafe withCStrings([executable] + arguments) { arguments in
+            unsafe withCStrings(words) { environment in
+                unsafe withCStrings(streams) { streams in
+                    let streams = unsafe streams.map { unsafe UnsafePointer($0) }
+                    return unsafe ctest_spawn(&process, executable, arguments, environment, folder, streams)
+                }
+            }
+        }
+        guard failure == 0 else { throw POSIXError(POSIXErrorCode(rawValue: failure) ?? .EINVAL) }
+        let ended = ctest_wait(process, seconds * 1000)
+        // Its number stays taken until it is reaped: nobody else can be hit.
+        kill(-process, SIGKILL)
+        var status: Int32 = 0
+        while unsafe waitpid(process, &status, 0) < 0, errno == EINTR {}
+        guard ended == 1 else {
+            let said = String(decoding: try scratch.read("out") + scratch.read("err"), as: UTF8.self)
+            throw Overdue(command: [name] + arguments, seconds: seconds, said: said)
+        }
         return Outcome(
-            status: process.terminationStatus, output: try scratch.read("out"), errorOutput: try scratch.read("err"))
+            status: status & 0x7f == 0 ? status >> 8 & 0xff : status & 0x7f, output: try scratch.read("out"),
+            errorOutput: try scratch.read("err"))
+    }
+
+    /// A program that did not end in its time, and was ended.
+    public struct Overdue: Error, CustomStringConvertible {
+        let command: [String]
+        let seconds: Int32
+        let said: String
+
+        /// The command, and what it said.
+        public var description: String { "\(command) did not end within \(seconds) s; it said: \(said)" }
+    }
+
+    private static func withCStrings<Result>(
+        _ strings: [String], _ body: ([UnsafeMutablePointer<CChar>?]) throws -> Result
+    ) rethrows -> Result {
+        let copies = unsafe strings.map { unsafe strdup($0) }
+        defer { for unsafecopy in unsafe copies { unsafe free(copy) } }
+        return try unsafe body(copies + [nil])
     }
 }
 
