@@ -118,7 +118,7 @@ let package = Package(
         .target(
             name: "TestSupport", dependencies: ["CTestSupport", "ByteStreams", "KernelKeyring", "CSQLite"],
             path: "Tests/TestSupport", swiftSettings: settings),
-        tests("TestSupport"),
+        .testTarget(name: "TestSupportTests", dependencies: ["TestSupport"], swiftSettings: settings),
         tests("SecurityStatus"),
         tests("ByteStreams"),
         tests("Cryptography"),

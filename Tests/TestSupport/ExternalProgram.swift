@@ -80,7 +80,7 @@ public enum ExternalProgram {
         _ strings: [String], _ body: ([UnsafeMutablePointer<CChar>?]) throws -> Result
     ) rethrows -> Result {
         let copies = unsafe strings.map { unsafe strdup($0) }
-        defer { for unsafecopy in unsafe copies { unsafe free(copy) } }
+        defer { unsafe copies.forEach { unsafe free($0) } }
         return try unsafe body(copies + [nil])
     }
 }
