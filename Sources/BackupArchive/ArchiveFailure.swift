@@ -32,6 +32,11 @@ public enum ArchiveFailure: Error, Hashable, Sendable {
     /// A cryptographic library call failed for a reason that is not in the data.
     case cryptography(CryptographyFailure)
 
+    /// Damage of one member: it is not what was signed.
+    static func checksum(_ member: ArchiveMember) -> ArchiveFailure {
+        .damaged(rule: "'\(member.name)' does not have its checksum")
+    }
+
     /// Sorts trouble in motion: what lies in the bytes is damage, what lies in the machine stays what it is.
     init(_ failure: StreamFailure) {
         switch failure.kind {

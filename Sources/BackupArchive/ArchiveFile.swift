@@ -60,23 +60,22 @@ public struct ArchiveFile {
         }
     }
 
-    /// Proves that every member is what its device signed.
+    /// Proves that a device signed the checksums, and that the header and what a passphrase opens are what it signed.
+    ///
+    /// The streams, which make up nearly all of an archive, are held to their checksums while they are read: whoever
+    /// reads one to its end without an error has read what was signed. `GenuineArchive.proveStreams` does it at once.
     ///
     /// - Throws: `ArchiveFailure` (`damaged`, `limit`, `stream`).
     public func prove() throws(ArchiveFailure) -> GenuineArchive {
         let text = try parts.read(.checksums, limit: ArchiveLimits.checksumsSize)
         let signature = try parts.read(.signature, limit: ArchiveLimits.signatureSize)
         let signer: [UInt8]
-        var digests: [ArchiveMember: SHA256Digest] = [:]
+        let digests: [ArchiveMember: SHA256Digest]
         do {
-            var sums: [(name: String, digest: SHA256Digest)] = []
-            for member in ArchiveMember.summed(header.mode, withPassphrase: hasPassphrase) {
-                let digest = try parts.hash(member)
-                digests[member] = digest
-                sums.append((member.name, digest))
-            }
-            guard Checksums.encode(sums) == text, digests[.header] == headerHash else {
-                throw ArchiveFailure.damaged(rule: "a member does not have its checksum")
+            digests = try Checksums.decode(text, of: ArchiveMember.summed(header.mode, withPassphrase: hasPassphrase))
+            guard digests[.header] == headerHash else { throw ArchiveFailure.checksum(.header) }
+            if hasPassphrase, digests[.identity] != (try parts.hash(.identity)) {
+                throw ArchiveFailure.checksum(.identity)
             }
             signer = try SSHSignature.verify(signature, message: text)
         } catch is SSHSignatureFailure {
@@ -87,9 +86,16 @@ public struct ArchiveFile {
         guard DeviceID(publicKey: signer) == header.device else {
             throw .damaged(rule: "it is signed by another device than it names")
         }
+        let recipients: StreamRecipients
+        do {
+            recipients = try self.recipients()
+        } catch {
+            try parts.requireStreams(header.mode, digests)
+            throw error
+        }
         return GenuineArchive(
             header: header, headerHash: headerHash, hasPassphrase: hasPassphrase, signer: signer,
-            recipients: try recipients(), parts: parts, digests: digests)
+            recipients: recipients, parts: parts, digests: digests)
     }
 
     /// The kinds of recipients of both streams, readable without a key; empty in an unencrypted archive.
@@ -175,6 +181,15 @@ struct ArchiveParts {
             throw ArchiveFailure(any: error)
         }
         return source.finalize()
+    }
+
+    /// Reads both streams and compares them with their checksums.
+    func requireStreams(
+        _ mode: ArchiveMode, _ digests: [ArchiveMember: SHA256Digest]
+    ) throws(ArchiveFailure) {
+        for member in [ArchiveMember.metadata(mode), .secrets(mode)] {
+            guard try hash(member) == digests[member] else { throw .checksum(member) }
+        }
     }
 
     private func place(_ member: ArchiveMember) throws(ArchiveFailure) -> TarMember {

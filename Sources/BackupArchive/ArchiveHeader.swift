@@ -53,8 +53,6 @@ public struct ArchiveHeader: Hashable, Sendable {
     /// The newest format version that this program writes and reads.
     public static let currentVersion: Int64 = 1
 
-    /// How the archive was made.
-    public let mode: ArchiveMode
     /// 32 random bytes that no other archive shares.
     public let archiveID: [UInt8]
     /// When the archive was made, by the clock of its device.
@@ -64,33 +62,28 @@ public struct ArchiveHeader: Hashable, Sendable {
     /// Name and version of the program that made it.
     public let tool: String
     /// Only in unencrypted archives: what restoring the stored rows needs.
-    public let store: StoredKeychain?
+    public let store: Store?
 
-    /// The keychain of an unencrypted archive.
-    public struct StoredKeychain: Hashable, Sendable {
-        /// Which keychain file it was: 16 bytes.
-        public let storeID: [UInt8]
-        /// The wrapped class keys, in the canonical text of docs/keychain-file.md.
-        public let keybag: String
+    /// How the archive is protected.
+    public var mode: ArchiveMode { store == nil ? .encrypted : .unencrypted }
+
+    /// What an unencrypted archive says of its keychain, and how many items it holds.
+    public struct Store: Hashable, Sendable {
+        /// The keychain whose stored secrets it holds.
+        public let keychain: StoredKeychain
         /// The items in the archive.
         public let counts: ItemCounts
 
-        /// Collects what is known of the keychain.
-        public init(storeID: [UInt8], keybag: String, counts: ItemCounts) {
-            self.storeID = storeID
-            self.keybag = keybag
+        /// Collects both.
+        public init(keychain: StoredKeychain, counts: ItemCounts) {
+            self.keychain = keychain
             self.counts = counts
         }
     }
 
-    /// Describes an archive; `store` is there exactly when `mode` is unencrypted.
-    public init(
-        mode: ArchiveMode, archiveID: [UInt8], created: Timestamp, device: DeviceID, tool: String,
-        store: StoredKeychain?
-    ) {
-        precondition((mode == .unencrypted) == (store != nil), "an unencrypted archive describes its keychain")
+    /// Describes an archive, which is unencrypted where `store` is given.
+    public init(archiveID: [UInt8], created: Timestamp, device: DeviceID, tool: String, store: Store?) {
         precondition(archiveID.count == 32, "an archive ID has 32 bytes")
-        self.mode = mode
         self.archiveID = archiveID
         self.created = created
         self.device = device
@@ -108,8 +101,8 @@ public struct ArchiveHeader: Hashable, Sendable {
         CanonicalJSON.literal("\",\"created\":\"\(created)\",\"device\":\"\(device)\",\"tool\":", into: &line)
         CanonicalJSON.string(tool, into: &line)
         if let store {
-            CanonicalJSON.literal(",\"store\":\"\(Hexadecimal.encode(store.storeID))\",\"keybag\":", into: &line)
-            CanonicalJSON.string(store.keybag, into: &line)
+            CanonicalJSON.literal(",\"store\":\"\(Hexadecimal.encode(store.keychain.storeID))\",\"keybag\":", into: &line)
+            CanonicalJSON.string(store.keychain.keybag, into: &line)
             CanonicalJSON.literal(",\"counts\":", into: &line)
             store.counts.encode(into: &line)
         }
@@ -176,22 +169,23 @@ public struct ArchiveHeader: Hashable, Sendable {
         }
         try scanner.literal(",\"tool\":", in: bytes)
         let tool = try scanner.string(in: bytes)
-        let store = mode == .unencrypted ? try storedKeychain(&scanner, in: bytes) : nil
+        let store = mode == .unencrypted ? try store(&scanner, in: bytes) : nil
         try scanner.literal("}\n", in: bytes)
         try scanner.end(in: bytes)
         return ArchiveHeader(
-            mode: mode, archiveID: archiveID, created: created, device: device, tool: tool, store: store)
+            archiveID: archiveID, created: created, device: device, tool: tool, store: store)
     }
 
-    private static func storedKeychain(
+    private static func store(
         _ scanner: inout CanonicalScanner, in bytes: borrowing Span<UInt8>
-    ) throws(MalformedLine) -> StoredKeychain {
+    ) throws(MalformedLine) -> Store {
         try scanner.literal(",\"store\":", in: bytes)
         let storeID = try hex(count: 16, &scanner, in: bytes)
         try scanner.literal(",\"keybag\":", in: bytes)
         let keybag = try scanner.string(in: bytes)
         try scanner.literal(",\"counts\":", in: bytes)
-        return StoredKeychain(storeID: storeID, keybag: keybag, counts: try ItemCounts(&scanner, in: bytes))
+        return Store(
+            keychain: StoredKeychain(storeID: storeID, keybag: keybag), counts: try ItemCounts(&scanner, in: bytes))
     }
 
     /// Reads a quoted number of bytes in lower-case hexadecimal.

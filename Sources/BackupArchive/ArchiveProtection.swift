@@ -1,63 +1,82 @@
 public import AgeEncryption
 public import ByteStreams
 public import Cryptography
-internal import KeychainModel
+public import KeychainModel
 
-/// Who will be able to open an archive.
-public struct ArchiveProtection: Sendable {
+/// How an archive is protected, which decides where it can be restored.
+public enum ArchiveProtection: Sendable {
+    /// It opens with these keys, on any device.
+    case encrypted(ArchiveKeys)
+    /// Anybody can read its metadata; its secrets stay as this keychain stores them, which only its device opens.
+    case unencrypted(StoredKeychain)
+
+    /// What the archive says of itself.
+    public var mode: ArchiveMode {
+        switch self {
+        case .encrypted: .encrypted
+        case .unencrypted: .unencrypted
+        }
+    }
+
+    /// Who can read a stream; nobody where it is not encrypted.
+    func recipients(of stream: StreamKind) -> [any Recipient] {
+        guard case .encrypted(let keys) = self else { return [] }
+        return stream == .metadata ? keys.recipients + keys.inspectors : keys.recipients
+    }
+}
+
+/// Who will be able to open an encrypted archive; somebody can always restore it.
+public struct ArchiveKeys: Sendable {
     /// 32 random bytes that no other archive shares.
-    public let archiveID: [UInt8]
-    /// Who can read the metadata stream.
-    private(set) var metadataRecipients: [any Recipient] = []
-    /// Who can read the secrets stream.
-    private(set) var secretsRecipients: [any Recipient] = []
+    let archiveID: [UInt8]
+    /// Who can read both streams.
+    let recipients: [any Recipient]
+    /// Who can read the metadata and never a secret.
+    let inspectors: [any Recipient]
     /// The bytes of `identity.age`, where a passphrase was set.
-    private(set) var identityMember: [UInt8]?
+    let identityMember: [UInt8]?
+}
 
-    /// Starts with nobody, which is right for an unencrypted archive and wrong for an encrypted one.
+extension ArchiveKeys {
+    /// The keys of an archive without a passphrase.
     ///
-    /// - Throws: `ArchiveFailure.cryptography` when there is no randomness.
-    public init() throws(ArchiveFailure) {
-        archiveID = try cryptography { () throws(CryptographyFailure) in try RandomBytes.bytes(count: 32) }
+    /// - Throws: `ArchiveFailure`: `age(.noRecipients)` when nobody could restore, `cryptography` without randomness.
+    public init(recipients: [any Recipient], inspectors: [any Recipient] = []) throws(ArchiveFailure) {
+        guard !recipients.isEmpty else { throw .age(.noRecipients) }
+        self.init(
+            archiveID: try randomID(), recipients: recipients, inspectors: inspectors, identityMember: nil)
     }
 
-    /// True when somebody will be able to open the secrets.
-    public var isComplete: Bool { !secretsRecipients.isEmpty }
-
-    /// Adds who may read both streams.
-    public mutating func add(_ recipient: any Recipient) {
-        metadataRecipients.append(recipient)
-        secretsRecipients.append(recipient)
-    }
-
-    /// Adds who may read the metadata and never a secret.
-    public mutating func addInspector(_ recipient: any Recipient) {
-        metadataRecipients.append(recipient)
-    }
-
-    /// Lets a passphrase open the archive: through an identity made for this archive alone.
+    /// The keys of an archive that a passphrase opens too, through an identity made for this archive alone.
     ///
-    /// To be called last: the identity file notes whether the passphrase is the only key, which is what makes a
-    /// passphrase vouch for the origin of an archive (docs/threat-model.md, "Origin").
-    public mutating func addPassphrase(_ passphrase: borrowing SecretBytes, cost: ScryptCost) throws(ArchiveFailure) {
-        precondition(identityMember == nil, "an archive has one passphrase")
-        let isOnlyKey = metadataRecipients.isEmpty && secretsRecipients.isEmpty
+    /// The identity file notes whether the passphrase is the only key, which is what makes a passphrase vouch for the
+    /// origin of an archive (docs/threat-model.md, "Origin").
+    ///
+    /// - Throws: `ArchiveFailure` (`age`, `cryptography`).
+    public init(
+        passphrase: borrowing SecretBytes, cost: ScryptCost, recipients: [any Recipient] = [],
+        inspectors: [any Recipient] = []
+    ) throws(ArchiveFailure) {
+        let archiveID = try randomID()
         do {
             let identity = try X25519Identity.generate()
-            let text = IdentityNote.text(of: identity, archiveID: archiveID, isOnlyKey: isOnlyKey)
+            let text = IdentityNote.text(
+                of: identity, archiveID: archiveID, isOnlyKey: recipients.isEmpty && inspectors.isEmpty)
             var encryptor = try AgeEncryptor(
                 recipients: [ScryptRecipient(passphrase: passphrase, cost: cost)], to: MemorySink())
             try text.withBytes { bytes throws(StreamFailure) in try encryptor.write(bytes) }
-            identityMember = try encryptor.finish()
-            add(identity.recipient)
-        } catch let failure as AgeFailure {
-            throw ArchiveFailure(failure)
-        } catch let failure as StreamFailure {
-            throw ArchiveFailure(failure)
+            self.init(
+                archiveID: archiveID, recipients: recipients + [identity.recipient], inspectors: inspectors,
+                identityMember: try encryptor.finish())
         } catch {
             throw ArchiveFailure(any: error)
         }
     }
+}
+
+/// A new archive ID.
+func randomID() throws(ArchiveFailure) -> [UInt8] {
+    try cryptography { () throws(CryptographyFailure) in try RandomBytes.bytes(count: 32) }
 }
 
 /// What an archive's own identity file says beside the identity (docs/format.md, "Encryption").

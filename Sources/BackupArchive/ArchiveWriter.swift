@@ -11,6 +11,7 @@ internal import TarArchive
 public struct ArchiveWriter: ~Copyable {
     private let mode: ArchiveMode
     private let protection: ArchiveProtection
+    private let archiveID: [UInt8]
     private let device: DeviceKey
     private let folder: String
     private var metadata: StreamWriter
@@ -25,20 +26,21 @@ public struct ArchiveWriter: ~Copyable {
     ///
     /// - Throws: `ArchiveFailure` (`file` when the folder cannot be written to, `age`, `cryptography`).
     public init(
-        mode: ArchiveMode, protection: ArchiveProtection, device: DeviceKey, folder: String
+        _ protection: ArchiveProtection, device: DeviceKey, folder: String
     ) throws(ArchiveFailure) {
-        precondition(protection.isComplete == (mode == .encrypted), "only an encrypted archive has keys of its own")
+        let mode = protection.mode
+        let archiveID = if case .encrypted(let keys) = protection { keys.archiveID } else { try randomID() }
         let seal = try cryptography { () throws(CryptographyFailure) in
-            try SecretSeal(device: device, deviceID: device.id, archiveID: protection.archiveID, mode: mode)
+            try SecretSeal(device: device, deviceID: device.id, archiveID: archiveID, mode: mode)
         }
         let metadata = try Self.stream(
-            StreamStart(kind: .metadata, archiveID: protection.archiveID, mode: mode, sealCommitment: nil),
-            to: protection.metadataRecipients, inFolder: folder)
+            StreamStart(kind: .metadata, archiveID: archiveID, mode: mode, sealCommitment: nil),
+            to: protection.recipients(of: .metadata), inFolder: folder)
         let secrets = try Self.stream(
             StreamStart(
-                kind: .secrets, archiveID: protection.archiveID, mode: mode,
+                kind: .secrets, archiveID: archiveID, mode: mode,
                 sealCommitment: mode == .encrypted ? seal.commitment : nil),
-            to: protection.secretsRecipients, inFolder: folder)
+            to: protection.recipients(of: .secrets), inFolder: folder)
         self.metadata = metadata
         self.secrets = secrets
         self.seal = seal
@@ -46,6 +48,7 @@ public struct ArchiveWriter: ~Copyable {
         sealed = SecretBytes(capacity: 4_096)
         self.mode = mode
         self.protection = protection
+        self.archiveID = archiveID
         self.device = device
         self.folder = folder
     }
@@ -101,15 +104,13 @@ public struct ArchiveWriter: ~Copyable {
     /// - Parameters:
     ///   - omitted: how many items are in no archive by rule.
     ///   - damaged: how many could not be read.
-    ///   - keychain: store ID and keybag, for an unencrypted archive.
     /// - Returns: the file, durable and proved, still without a name.
     public consuming func finish(
-        omitted: Int, damaged: Int, created: Timestamp, tool: String, keychain: (storeID: [UInt8], keybag: String)?
+        omitted: Int, damaged: Int, created: Timestamp, tool: String
     ) throws(ArchiveFailure) -> FinishedArchive {
         let contents = ArchiveContents(counts: counts, omitted: omitted, damaged: damaged)
         let header = ArchiveHeader(
-            mode: mode, archiveID: protection.archiveID, created: created, device: device.id, tool: tool,
-            store: keychain.map { .init(storeID: $0.storeID, keybag: $0.keybag, counts: contents.counts) })
+            archiveID: archiveID, created: created, device: device.id, tool: tool, store: store(contents.counts))
         let headerBytes = header.encoded()
         let headerHash = headerBytes.withBytes { SHA256.hash($0) }
         try end(.secrets, StreamEnd(kind: .secrets, contents: contents, header: headerHash, other: metadata.takeHash()))
@@ -120,16 +121,23 @@ public struct ArchiveWriter: ~Copyable {
             let output = try UnnamedFile(inFolder: folder)
             var container = try ArchiveContainer(output, modified: created.seconds)
             try container.append(.header, headerBytes.withBytes { span in span.indices.map { span[$0] } })
-            if let identity = protection.identityMember { try container.append(.identity, identity) }
+            if case .encrypted(let keys) = protection, let identity = keys.identityMember {
+                try container.append(.identity, identity)
+            }
             try container.append(.metadata(mode), streams.metadata)
             try container.append(.secrets(mode), streams.secrets)
             try container.finish(signedBy: device)
             try output.synchronize()
-            _ = try ArchiveFile(output.file).prove()
+            try ArchiveFile(output.file).prove().proveStreams()
             return FinishedArchive(output: output, header: header, contents: contents, size: try output.file.size())
         } catch {
             throw ArchiveFailure(any: error)
         }
+    }
+
+    private func store(_ counts: ItemCounts) -> ArchiveHeader.Store? {
+        guard case .unencrypted(let keychain) = protection else { return nil }
+        return ArchiveHeader.Store(keychain: keychain, counts: counts)
     }
 
     private static func stream(

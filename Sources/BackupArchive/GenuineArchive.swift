@@ -3,7 +3,10 @@ public import ByteStreams
 internal import Cryptography
 internal import KeychainModel
 
-/// An archive whose every member is what its device signed; only `ArchiveFile.prove()` makes one.
+/// An archive whose checksums a device signed; only `ArchiveFile.prove()` makes one.
+///
+/// Header and identity have been checked. A stream is checked by whoever reads it: its last byte is not handed out
+/// before all of it has proved to be what was signed, so what was read to its end is genuine.
 ///
 /// One kind of key opens it, and the result says which: there is no way to open it with two kinds at once.
 public struct GenuineArchive {
@@ -106,17 +109,40 @@ public struct GenuineArchive {
         do throws(AgeFailure) {
             let decryptor = try AgeDecryptor(slice, identities: identities)
             return .opened(by: identities[decryptor.opener])
-        } catch .noMatchingIdentity(let kinds) {
-            return .closed(recipients: kinds)
         } catch {
-            throw ArchiveFailure(error)
+            // A damaged header must not look like a wrong key.
+            try proveStreams()
+            guard case .noMatchingIdentity(let kinds) = error else { throw ArchiveFailure(error) }
+            return .closed(recipients: kinds)
         }
     }
 
-    /// The bytes of a member, which must still be those that were proved.
+    /// Reads both streams and nothing of what is in them, for callers that will not read both themselves.
+    ///
+    /// - Throws: `ArchiveFailure` (`damaged`, `stream`).
+    public func proveStreams() throws(ArchiveFailure) {
+        try parts.requireStreams(header.mode, digests)
+    }
+
+    /// Runs `body`, of whose failures none is believed before the streams have proved to be what was signed.
+    func blamingDamageFirst<R>(_ body: () throws -> R) throws -> R {
+        do {
+            return try body()
+        } catch {
+            try proveStreams()
+            throw error
+        }
+    }
+
+    /// The bytes of a member, which end only if they are those that were signed.
     func source(_ member: ArchiveMember) throws(ArchiveFailure) -> ProvenSource {
         guard let digest = digests[member] else { throw .damaged(rule: "'\(member.name)' is missing") }
-        return try ProvenSource(parts.slice(member), expected: digest)
+        return try ProvenSource(parts.slice(member), of: member, expected: digest)
+    }
+
+    /// The bytes of a member for a second reading, whose content the caller compares with that of the first.
+    func sourceAgain(_ member: ArchiveMember) throws(ArchiveFailure) -> ProvenSource {
+        try ProvenSource(parts.slice(member), of: member, expected: nil)
     }
 }
 

@@ -44,16 +44,12 @@ struct LineReader: ~Copyable {
 
     /// Lends the next line, without its line feed, to `body`.
     ///
-    /// - Throws: `ArchiveFailure.damaged` when the stream ends, even if at a line feed: a stream says itself when it
-    ///   is over, by its last line.
-    mutating func next<R>(
-        _ body: (borrowing Span<UInt8>) throws(ArchiveFailure) -> R
-    ) throws(ArchiveFailure) -> R {
+    /// - Throws: what `body` throws, and `ArchiveFailure`: `damaged` when the stream ends, even if at a line feed, since
+    ///   a stream says itself when it is over, by its last line.
+    mutating func next<R>(_ body: (borrowing Span<UInt8>) throws -> R) throws -> R {
         let end = try findLineEnd()
         let start = self.start
-        let result = try buffer.withBytes { bytes throws(ArchiveFailure) in
-            try body(bytes.extracting(start..<end))
-        }
+        let result = try buffer.withBytes { bytes in try body(bytes.extracting(start..<end)) }
         number += 1
         lastLine = start
         self.start = end + 1

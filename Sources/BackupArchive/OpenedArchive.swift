@@ -41,34 +41,57 @@ public struct OpenedArchive {
         }
     }
 
+    /// Proves both streams, for callers that will not read both.
+    ///
+    /// - Throws: `ArchiveFailure` (`damaged`, `stream`).
+    public func proveStreams() throws(ArchiveFailure) {
+        try archive.proveStreams()
+    }
+
     /// Reads the metadata stream to its end.
     ///
     /// - Returns: how much the archive holds.
-    /// - Throws: `ArchiveFailure`; nothing that the visitor got may be believed then.
-    public func readMetadata(_ visitor: inout some RecordVisitor) throws(ArchiveFailure) -> ArchiveContents {
-        try recordReader().readMetadata(&visitor)
+    /// - Throws: `ArchiveFailure` and what the visitor throws; nothing that it got may be believed then.
+    public func readMetadata(_ visitor: inout some RecordVisitor) throws -> ArchiveContents {
+        try archive.blamingDamageFirst {
+            try recordReader(archive.source(.metadata(header.mode))).readMetadata(&visitor)
+        }
     }
 
     /// Reads both streams to their ends.
     ///
     /// - Parameter device: opens what this device sealed.
-    /// - Returns: how much the archive holds.
-    /// - Throws: `ArchiveFailure`; nothing that the visitor got may be believed then. `noMatchingIdentity` where
-    ///   `opensSecrets` is false.
-    public func readAll(
-        device: DeviceKey?, _ visitor: inout some RecordVisitor
-    ) throws(ArchiveFailure) -> ArchiveContents {
-        let secrets = try source(.secrets(header.mode), secrets)
-        return try recordReader().readAll(secrets: secrets, device: device, &visitor)
+    /// - Returns: what was found, for `readAgain`.
+    /// - Throws: `ArchiveFailure` and what the visitor throws; nothing that it got may be believed then.
+    ///   `noMatchingIdentity` where `opensSecrets` is false.
+    public func readAll(device: DeviceKey?, _ visitor: inout some RecordVisitor) throws -> ReadStreams {
+        try archive.blamingDamageFirst {
+            let secrets = try opened(archive.source(.secrets(header.mode)), secrets)
+            return try recordReader(archive.source(.metadata(header.mode)))
+                .readAll(secrets: secrets, device: device, &visitor)
+        }
     }
 
-    private func recordReader() throws(ArchiveFailure) -> RecordReader {
+    /// Reads both streams once more, without hashing the file again: what is in them must be what `readAll` found.
+    ///
+    /// - Throws: as `readAll`, and `damaged` when they are others by now.
+    public func readAgain(
+        _ first: ReadStreams, device: DeviceKey?, _ visitor: inout some RecordVisitor
+    ) throws {
+        let secrets = try opened(archive.sourceAgain(.secrets(header.mode)), secrets)
+        let second = try recordReader(archive.sourceAgain(.metadata(header.mode)))
+            .readAll(secrets: secrets, device: device, &visitor)
+        guard second == first else { throw ArchiveFailure.damaged(rule: "it changed while it was being read") }
+    }
+
+    private func recordReader(_ source: consuming ProvenSource) throws -> RecordReader {
         try RecordReader(
-            header: header, headerHash: archive.headerHash, metadata: source(.metadata(header.mode), metadata))
+            header: header, headerHash: archive.headerHash, metadata: opened(source, metadata))
     }
 
-    private func source(_ member: ArchiveMember, _ opener: StreamOpener) throws(ArchiveFailure) -> ProtectedSource {
-        let source = try archive.source(member)
+    private func opened(
+        _ source: consuming ProvenSource, _ opener: StreamOpener
+    ) throws(ArchiveFailure) -> ProtectedSource {
         do {
             switch opener {
             case .clear: return ProtectedSource(clear: source)
@@ -76,7 +99,7 @@ public struct OpenedArchive {
                 let opened = try ProtectedSource(encrypted: source, identities: [identity])
                 // Counted before, but maybe in other bytes than those that were proved.
                 guard opening != .passphraseAlone || opened.recipientCount == 1 else {
-                    throw ArchiveFailure.damaged(rule: "it was changed while it was being read")
+                    throw ArchiveFailure.damaged(rule: "it changed while it was being read")
                 }
                 return opened
             case .closed(let recipients): throw ArchiveFailure.noMatchingIdentity(recipients)

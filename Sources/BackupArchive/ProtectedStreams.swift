@@ -55,18 +55,20 @@ struct ProtectedSource: ByteSource, ~Copyable {
     }
 }
 
-/// The bytes of a member, which must still be the ones that were proved genuine.
+/// The bytes of a member, which must be the ones that were signed.
 ///
-/// Proving and reading are two passes over a file that others may be able to write to. The end of the member is
-/// reached only if the hash is the same as in the first pass, and no stage above is done before it has seen that end.
+/// The end of the member is reached only if the hash is right, and no stage above is done before it has seen that end.
 struct ProvenSource: ByteSource, ~Copyable {
     private var slice: FileSlice
     private var hash = SHA256()
-    private let expected: SHA256Digest
+    private let member: ArchiveMember
+    /// Nil in a second reading: what is read then is compared after decryption, which hashes it anyway.
+    private let expected: SHA256Digest?
     private var isOver = false
 
-    init(_ slice: FileSlice, expected: SHA256Digest) {
+    init(_ slice: FileSlice, of member: ArchiveMember, expected: SHA256Digest?) {
         self.slice = slice
+        self.member = member
         self.expected = expected
     }
 
@@ -74,6 +76,7 @@ struct ProvenSource: ByteSource, ~Copyable {
         guard !isOver else { return }
         let before = output.count
         try slice.read(into: &output)
+        guard let expected else { return }
         if output.count > before {
             hash.update(output.span.extracting(before..<output.count))
             return
@@ -82,7 +85,7 @@ struct ProvenSource: ByteSource, ~Copyable {
         var whole = SHA256()
         swap(&whole, &hash)
         guard whole.finalize() == expected else {
-            throw StreamFailure(.reading, .malformed("the archive was changed since it was proved genuine"))
+            throw StreamFailure(.reading, .malformed("'\(member.name)' does not have its checksum"))
         }
     }
 }

@@ -25,10 +25,11 @@ public enum SecretState: Hashable, Sendable {
 public protocol RecordVisitor {
     /// Takes one item; `line` and `secret` are lent for the time of the call.
     ///
-    /// `secret` holds what `state` says, and nothing where that is `absent`, `broken` or `notRead`.
+    /// `secret` holds what `state` says, and nothing where that is `absent`, `broken` or `notRead`. An error ends the
+    /// reading and comes out unchanged.
     mutating func take(
         _ item: Item, line: borrowing Span<UInt8>, secret: borrowing SecretBytes, state: SecretState
-    ) throws(ArchiveFailure)
+    ) throws
 }
 
 /// Reads the two streams side by side and checks all that binds them: order, UUIDs, counts and hashes.
@@ -40,10 +41,10 @@ struct RecordReader: ~Copyable {
     private var counts = ItemCounts()
     private var identities = IdentityList()
 
-    init(header: ArchiveHeader, headerHash: SHA256Digest, metadata: consuming ProtectedSource) throws(ArchiveFailure) {
+    init(header: ArchiveHeader, headerHash: SHA256Digest, metadata: consuming ProtectedSource) throws {
         var lines = try LineReader(metadata, kind: .metadata, lineLimit: ItemLimits.metadataLineSize)
         let place = lines.nextPlace
-        try lines.next { line throws(ArchiveFailure) in
+        try lines.next { line in
             _ = try place.parsed { () throws(MalformedLine) in
                 try StreamStart(parsing: line, kind: .metadata, archiveID: header.archiveID, mode: header.mode)
             }
@@ -54,10 +55,10 @@ struct RecordReader: ~Copyable {
     }
 
     /// Reads the metadata alone.
-    consuming func readMetadata(_ visitor: inout some RecordVisitor) throws(ArchiveFailure) -> ArchiveContents {
+    consuming func readMetadata(_ visitor: inout some RecordVisitor) throws -> ArchiveContents {
         let nothing = SecretBytes(capacity: 0)
         while true {
-            let end = try nextMetadata { item, line throws(ArchiveFailure) in
+            let end = try nextMetadata { item, line in
                 try visitor.take(item, line: line, secret: nothing, state: .notRead)
             }
             if let end { return try finish(end) }
@@ -69,12 +70,12 @@ struct RecordReader: ~Copyable {
     /// - Parameter device: opens what this device sealed; seals of other devices stay closed.
     consuming func readAll(
         secrets source: consuming ProtectedSource, device: DeviceKey?, _ visitor: inout some RecordVisitor
-    ) throws(ArchiveFailure) -> ArchiveContents {
+    ) throws -> ReadStreams {
         var secrets = try SecretsReader(source, header: header, device: device)
         var secret = SecretBytes(capacity: 4096)
         var ordinal: UInt64 = 0
         while true {
-            let end = try nextMetadata { item, line throws(ArchiveFailure) in
+            let end = try nextMetadata { item, line in
                 let state = try secrets.next(of: item, line: line, ordinal: ordinal, into: &secret)
                 try visitor.take(item, line: line, secret: secret, state: state)
             }
@@ -82,23 +83,23 @@ struct RecordReader: ~Copyable {
             guard let end else { continue }
             let hashes = try secrets.finish(contents: end.contents, headerHash: headerHash)
             guard hashes.whole == end.other else {
-                throw .damaged(rule: "the metadata belongs to other secrets")
+                throw ArchiveFailure.damaged(rule: "the metadata belongs to other secrets")
             }
             guard hashes.metadata == metadata.digest(withLastLine: false) else {
-                throw .damaged(rule: "the secrets belong to other metadata")
+                throw ArchiveFailure.damaged(rule: "the secrets belong to other metadata")
             }
-            return try finish(end)
+            return ReadStreams(contents: try finish(end), metadata: hashes.metadata, secrets: hashes.whole)
         }
     }
 
     /// Hands the next item to `body`, or returns the last line.
     private mutating func nextMetadata(
-        _ body: (Item, borrowing Span<UInt8>) throws(ArchiveFailure) -> Void
-    ) throws(ArchiveFailure) -> StreamEnd? {
+        _ body: (Item, borrowing Span<UInt8>) throws -> Void
+    ) throws -> StreamEnd? {
         let previous = self.previous
         var current: Item?
         let place = metadata.nextPlace
-        let end = try metadata.next { line throws(ArchiveFailure) -> StreamEnd? in
+        let end = try metadata.next { line -> StreamEnd? in
             if StreamEnd.begins(line) {
                 return try place.parsed { () throws(MalformedLine) in try StreamEnd(parsing: line, kind: .metadata) }
             }
@@ -116,7 +117,7 @@ struct RecordReader: ~Copyable {
         if let current {
             counts[current.itemClass] += 1
             guard counts.total <= ItemLimits.itemCount else {
-                throw .limit("items: \(ItemLimits.itemCount) are the limit")
+                throw ArchiveFailure.limit("items: \(ItemLimits.itemCount) are the limit")
             }
             identities.append(current.uuid)
             self.previous = current
@@ -135,6 +136,15 @@ struct RecordReader: ~Copyable {
         try metadata.end()
         return end.contents
     }
+}
+
+/// What a whole reading of both streams found: how much there is, and the hashes of the decompressed streams.
+public struct ReadStreams: Hashable, Sendable {
+    /// How much the archive holds.
+    public let contents: ArchiveContents
+    /// Of the metadata up to its last line, which follows from the rest.
+    let metadata: SHA256Digest
+    let secrets: SHA256Digest
 }
 
 /// The UUIDs of an archive, 16 bytes each: one that two items share would let one of them replace the other.
@@ -159,10 +169,10 @@ private struct SecretsReader: ~Copyable {
     private var seal: SecretSeal?
     private var opened: SecretBytes
 
-    init(_ source: consuming ProtectedSource, header: ArchiveHeader, device: DeviceKey?) throws(ArchiveFailure) {
+    init(_ source: consuming ProtectedSource, header: ArchiveHeader, device: DeviceKey?) throws {
         var lines = try LineReader(source, kind: .secrets, lineLimit: ItemLimits.secretLineSize)
         let place = lines.nextPlace
-        let start = try lines.next { line throws(ArchiveFailure) in
+        let start = try lines.next { line in
             try place.parsed { () throws(MalformedLine) in
                 try StreamStart(parsing: line, kind: .secrets, archiveID: header.archiveID, mode: header.mode)
             }
@@ -192,9 +202,9 @@ private struct SecretsReader: ~Copyable {
     /// Reads the line that belongs to `item`, opens it where it can be opened, and replaces `secret`.
     mutating func next(
         of item: Item, line: borrowing Span<UInt8>, ordinal: UInt64, into secret: inout SecretBytes
-    ) throws(ArchiveFailure) -> SecretState {
+    ) throws -> SecretState {
         let place = lines.nextPlace
-        let form = try lines.next { line throws(ArchiveFailure) in
+        let form = try lines.next { line in
             try place.parsed(item: item) { () throws(MalformedLine) in
                 try SecretLine.decode(line, of: item, into: &secret)
             }
@@ -224,14 +234,16 @@ private struct SecretsReader: ~Copyable {
     /// Reads the last line and returns the hash of the whole stream and the one of the metadata that it states.
     consuming func finish(
         contents: ArchiveContents, headerHash: SHA256Digest
-    ) throws(ArchiveFailure) -> (whole: SHA256Digest, metadata: SHA256Digest) {
+    ) throws -> (whole: SHA256Digest, metadata: SHA256Digest) {
         let place = lines.nextPlace
-        let end = try lines.next { line throws(ArchiveFailure) in
+        let end = try lines.next { line in
             try place.parsed { () throws(MalformedLine) in try StreamEnd(parsing: line, kind: .secrets) }
         }
-        guard end.header == headerHash else { throw .damaged(rule: "the secrets belong to another header") }
+        guard end.header == headerHash else {
+            throw ArchiveFailure.damaged(rule: "the secrets belong to another header")
+        }
         guard end.contents == contents else {
-            throw .damaged(rule: "the two streams state different numbers of items")
+            throw ArchiveFailure.damaged(rule: "the two streams state different numbers of items")
         }
         let whole = lines.digest(withLastLine: true)
         try lines.end()

@@ -5,39 +5,57 @@ public import KeychainModel
 
 /// Makes an archive of everything a source holds.
 public struct CreateBackup {
-    private let mode: ArchiveMode
-    private let protection: ArchiveProtection
     private let device: DeviceKey
     private let tool: String
+    private let folder: String
+    private let name: String
+    private let now: Timestamp
 
-    /// Prepares a backup.
+    /// Prepares a backup that becomes `name` in `folder`.
     ///
-    /// - Parameters:
-    ///   - protection: complete for an encrypted archive, without any key for an unencrypted one.
-    ///   - tool: name and version of the program, for the header.
-    public init(mode: ArchiveMode, protection: ArchiveProtection, device: DeviceKey, tool: String) {
-        self.mode = mode
-        self.protection = protection
+    /// - Parameter tool: name and version of the program, for the header.
+    public init(device: DeviceKey, tool: String, folder: String, name: String, now: Timestamp) {
         self.device = device
         self.tool = tool
+        self.folder = folder
+        self.name = name
+        self.now = now
     }
 
-    /// Archives the items of `source` as `name` in `folder`.
+    /// Makes an archive that opens with `keys`, on any device.
     ///
-    /// - Parameters:
-    ///   - keychain: store ID and keybag of the source, for an unencrypted archive; asked after the visit, since only
-    ///     then are they those of the state that was visited.
-    ///   - step: called once an item.
+    /// - Parameter step: called once an item.
     /// - Throws: `ArchiveFailure`, `FileFailure` (`exists`), and what the source throws; nothing has a name then.
-    public func run(
-        _ source: some ItemSource, keychain: () -> (storeID: [UInt8], keybag: String)?, folder: String, name: String,
-        now: Timestamp, step: @escaping () -> Void = {}
+    public func encrypted(
+        _ source: some ItemSource, with keys: ArchiveKeys, step: @escaping () -> Void = {}
     ) throws -> CreateReport {
-        var visitor = ArchivingVisitor(
-            try ArchiveWriter(mode: mode, protection: protection, device: device, folder: folder), mode: mode,
-            opens: { mode == .encrypted || source.canOpen($0) }, step)
-        try source.visitItems(mode == .encrypted ? .plain : .stored, &visitor)
-        let archive = try visitor.finish(created: now, tool: tool, keychain: keychain())
+        var visitor = try visitor(.encrypted(keys), opens: { _ in true }, step)
+        try source.visitItems(&visitor)
+        return try finish(visitor)
+    }
+
+    /// Makes an archive of the secrets as `source` stores them, which opens on this device alone.
+    ///
+    /// - Parameter step: called once an item.
+    /// - Throws: as `encrypted`.
+    public func unencrypted(
+        _ source: some StoredItemSource, step: @escaping () -> Void = {}
+    ) throws -> CreateReport {
+        try finish(
+            source.visitStoredItems { keychain in
+                try visitor(.unencrypted(keychain), opens: { source.canOpen($0) }, step)
+            })
+    }
+
+    private func visitor(
+        _ protection: ArchiveProtection, opens: @escaping (Accessibility) -> Bool, _ step: @escaping () -> Void
+    ) throws(ArchiveFailure) -> ArchivingVisitor {
+        try ArchivingVisitor(
+            ArchiveWriter(protection, device: device, folder: folder), mode: protection.mode, opens: opens, step)
+    }
+
+    private func finish(_ visitor: ArchivingVisitor) throws -> CreateReport {
+        let archive = try visitor.finish(created: now, tool: tool)
         try archive.publish(as: name)
         return CreateReport(
             header: archive.header, contents: archive.contents, size: archive.size,
@@ -102,11 +120,8 @@ private final class ArchivingVisitor: ItemVisitor {
         damaged.append(item)
     }
 
-    func finish(
-        created: Timestamp, tool: String, keychain: (storeID: [UInt8], keybag: String)?
-    ) throws -> FinishedArchive {
+    func finish(created: Timestamp, tool: String) throws(ArchiveFailure) -> FinishedArchive {
         guard let writer = writer.take() else { preconditionFailure("an archive is finished once") }
-        return try writer.finish(
-            omitted: omitted.count, damaged: damaged.count, created: created, tool: tool, keychain: keychain)
+        return try writer.finish(omitted: omitted.count, damaged: damaged.count, created: created, tool: tool)
     }
 }

@@ -63,7 +63,7 @@ public struct ProvenArchive {
         let maker = local.flatMap { $0.device.signingPublicKey == opened.signer ? $0.device : nil }
         isFromThisDevice = maker != nil
         if let store = opened.header.store {
-            stored = try StoredSecrets(opened.header, store, device: maker)
+            stored = try StoredSecrets(opened.header, store.keychain, device: maker)
         } else {
             stored = nil
         }

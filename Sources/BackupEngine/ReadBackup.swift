@@ -7,15 +7,15 @@ extension ProvenArchive {
     ///
     /// - Parameter step: called once an item.
     /// - Throws: `ArchiveFailure`.
-    public func verify(_ step: @escaping () -> Void = {}) throws(ArchiveFailure) -> VerifyReport {
+    public func verify(_ step: @escaping () -> Void = {}) throws -> VerifyReport {
         var visitor = VerifyingVisitor(step: step)
-        let contents = try read(.stored, &visitor)
+        let read = try read(.stored, &visitor)
         return VerifyReport(
-            contents: contents, opened: visitor.opened, sealedElsewhere: visitor.sealedElsewhere,
+            contents: read.contents, opened: visitor.opened, sealedElsewhere: visitor.sealedElsewhere,
             notOpened: visitor.notOpened, broken: visitor.broken)
     }
 
-    /// Reads the metadata to its end and only then, in a second pass, hands each item to `show`.
+    /// Proves the whole archive, reads its metadata to the end and only then, in a second pass, hands each item to `show`.
     ///
     /// - Parameters:
     ///   - survey: sees every item in the first pass, for counts and widths; nothing of it may be shown before the
@@ -26,25 +26,20 @@ extension ProvenArchive {
         survey: (Item) -> Void, begin: (ArchiveContents) throws -> Void, show: (Item) throws -> Void
     ) throws {
         try begin(self.survey(survey))
-        var failure: (any Error)?
         try withoutActuallyEscaping(show) { show in
-            var visitor = ForwardingVisitor { item in
-                if failure != nil { return }
-                do { try show(item) } catch { failure = error }
-            }
+            var visitor = ForwardingVisitor(forward: show)
             _ = try opened.readMetadata(&visitor)
         }
-        if let failure { throw failure }
     }
 
-    /// Reads the metadata to its end and hands each item to `survey`, for counts alone.
-    ///
-    /// - Throws: `ArchiveFailure`.
+    /// Proves the whole archive, reads the metadata to its end and hands each item to `survey`, for counts alone.
     ///
     /// - Returns: how much the archive holds.
-    public func survey(_ survey: (Item) -> Void) throws(ArchiveFailure) -> ArchiveContents {
-        try withoutActuallyEscaping(survey) { survey throws(ArchiveFailure) in
-            var visitor = ForwardingVisitor { item in survey(item) }
+    /// - Throws: `ArchiveFailure`.
+    public func survey(_ survey: (Item) -> Void) throws -> ArchiveContents {
+        try opened.proveStreams()
+        return try withoutActuallyEscaping(survey) { survey in
+            var visitor = ForwardingVisitor(forward: survey)
             return try opened.readMetadata(&visitor)
         }
     }
@@ -73,7 +68,7 @@ private struct VerifyingVisitor: RecordVisitor {
 
     mutating func take(
         _ item: Item, line: borrowing Span<UInt8>, secret: borrowing SecretBytes, state: SecretState
-    ) throws(ArchiveFailure) {
+    ) {
         step()
         switch state {
         case .open, .absent, .storedWhole: opened += 1
@@ -86,11 +81,11 @@ private struct VerifyingVisitor: RecordVisitor {
 }
 
 private struct ForwardingVisitor: RecordVisitor {
-    let forward: (Item) -> Void
+    let forward: (Item) throws -> Void
 
-    mutating func take(
+    func take(
         _ item: Item, line: borrowing Span<UInt8>, secret: borrowing SecretBytes, state: SecretState
-    ) throws(ArchiveFailure) {
-        forward(item)
+    ) throws {
+        try forward(item)
     }
 }

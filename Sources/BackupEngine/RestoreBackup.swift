@@ -114,17 +114,7 @@ public struct RestoreBackup {
             return try target.readItems { existing in try plan(existing, form(), observe).report }
         }
         return try target.writeItems { writer in
-            let form = try form()
-            let plan = try plan(writer, form, observe)
-            if options.replacesLocalItems { _ = try writer.removeLocalItems() }
-            let visitor = ApplyingVisitor(plan.actions, writer, form: form)
-            try read(visitor, form)
-            guard visitor.ordinal == plan.actions.count else {
-                throw ArchiveFailure.damaged(rule: "it changed while it was being restored")
-            }
-            // What is read ahead of a signal would otherwise still be committed behind it.
-            if Interruption.isRequested { throw ArchiveFailure.stream(StreamFailure(.writing, .interrupted)) }
-            return plan.report
+            try plan(writer, form(), observe).apply(to: writer)
         }
     }
 
@@ -136,46 +126,55 @@ public struct RestoreBackup {
         return .plain
     }
 
+    /// Reads the archive to its last byte and decides what becomes of each item; nothing is written.
     private func plan(
         _ existing: any ExistingItems, _ form: SecretForm, _ observe: ((Item, RestoreAction) -> Void)?
-    ) throws -> (actions: ActionList, report: RestoreReport) {
-        let visitor = try PlanningVisitor(rules, existing, form: form, observe: observe)
-        let contents = try read(visitor, form)
+    ) throws -> RestorePlan {
+        var visitor = try PlanningVisitor(rules, existing, form: form, observe: observe)
+        let streams = try archive.read(form, &visitor)
         var counts = visitor.actions.counts
         if options.requiresAll, counts.stayBehind > 0 { throw RestoreRefusal.itemsStayBehind(counts.stayBehind) }
         if options.conflictPolicy == .fail, counts.update > 0 { throw RestoreRefusal.conflicts(counts.update) }
         if options.replacesLocalItems { try existing.localItems { _ in counts.remove += 1 } }
         if counts.remove > 0 {
             // Those that could not be read when the archive was made would not come back either.
-            let broken = visitor.failing.count { $0.problem == .broken } + contents.damaged
+            let broken = visitor.failing.count { $0.problem == .broken } + streams.contents.damaged
             if broken > 0 { throw RestoreRefusal.wouldRemoveForBroken(broken) }
             if visitor.notOpened > 0 { throw RestoreRefusal.wouldRemoveUnopened(visitor.notOpened) }
         }
         let report = RestoreReport(
-            counts: counts, contents: contents, stayingBehind: visitor.stayingBehind, failing: visitor.failing,
+            counts: counts, contents: streams.contents, stayingBehind: visitor.stayingBehind, failing: visitor.failing,
             notOpened: visitor.notOpened, isDryRun: options.isDryRun)
-        return (visitor.actions, report)
-    }
-
-    @discardableResult
-    private func read(_ visitor: some TargetVisitor, _ form: SecretForm) throws -> ArchiveContents {
-        var visitor = visitor
-        do {
-            return try archive.read(form, &visitor)
-        } catch {
-            // A failure of the target travels beside the archive's own failures.
-            throw visitor.targetFailure ?? error
-        }
+        return RestorePlan(
+            report: report, archive: archive, streams: streams, form: form, actions: visitor.actions,
+            removesLocalItems: options.replacesLocalItems)
     }
 }
 
-/// A visitor that works on the target, whose errors the archive knows nothing of.
-private protocol TargetVisitor: RecordVisitor {
-    var targetFailure: (any Error)? { get }
+/// What a restore will do with each item, decided with the whole archive read and the target unchanged.
+///
+/// Only planning makes one, within the transaction in which it is applied, so that it cannot be out of date.
+private struct RestorePlan {
+    let report: RestoreReport
+    let archive: ProvenArchive
+    let streams: ReadStreams
+    let form: SecretForm
+    let actions: ActionList
+    let removesLocalItems: Bool
+
+    /// Writes; everything is undone when this throws, with the transaction.
+    func apply(to writer: any ItemWriter) throws -> RestoreReport {
+        if removesLocalItems { _ = try writer.removeLocalItems() }
+        var visitor = ApplyingVisitor(actions, writer, form: form)
+        try archive.readAgain(streams, form, &visitor)
+        // A signal during the last items must not be followed by a commit.
+        if Interruption.isRequested { throw ArchiveFailure.stream(StreamFailure(.writing, .interrupted)) }
+        return report
+    }
 }
 
 /// The first pass: decides.
-private final class PlanningVisitor: TargetVisitor {
+private struct PlanningVisitor: RecordVisitor {
     private let rules: RestoreRules
     private let existing: any ExistingItems
     /// Nothing is written while planning, so this stays as it was at the start.
@@ -186,7 +185,6 @@ private final class PlanningVisitor: TargetVisitor {
     private(set) var stayingBehind: [(item: Item, reason: Verdict.Reason)] = []
     private(set) var failing: [(item: Item, problem: RestoreAction.Problem)] = []
     private(set) var notOpened = 0
-    private(set) var targetFailure: (any Error)?
 
     init(
         _ rules: RestoreRules, _ existing: any ExistingItems, form: SecretForm,
@@ -199,22 +197,17 @@ private final class PlanningVisitor: TargetVisitor {
         self.observe = observe
     }
 
-    func take(
+    mutating func take(
         _ item: Item, line: borrowing Span<UInt8>, secret: borrowing SecretBytes, state: SecretState
-    ) throws(ArchiveFailure) {
-        do {
-            let action = try action(for: item, secret: secret, state: state)
-            actions.append(action)
-            if state == .stored { notOpened += 1 }
-            observe?(item, action)
-            switch action {
-            case .staysBehind(let reason): stayingBehind.append((item, reason))
-            case .fail(let problem): failing.append((item, problem))
-            case .create, .update, .same, .keep: break
-            }
-        } catch {
-            targetFailure = error
-            throw .damaged(rule: "the keychain could not be read")
+    ) throws {
+        let action = try action(for: item, secret: secret, state: state)
+        actions.append(action)
+        if state == .stored { notOpened += 1 }
+        observe?(item, action)
+        switch action {
+        case .staysBehind(let reason): stayingBehind.append((item, reason))
+        case .fail(let problem): failing.append((item, problem))
+        case .create, .update, .same, .keep: break
         }
     }
 
@@ -240,12 +233,11 @@ private final class PlanningVisitor: TargetVisitor {
 }
 
 /// The second pass: writes what the plan says.
-private final class ApplyingVisitor: TargetVisitor {
+private struct ApplyingVisitor: RecordVisitor {
     private let actions: ActionList
     private let writer: any ItemWriter
     private let form: SecretForm
-    private(set) var ordinal = 0
-    private(set) var targetFailure: (any Error)?
+    private var ordinal = 0
 
     init(_ actions: ActionList, _ writer: any ItemWriter, form: SecretForm) {
         self.actions = actions
@@ -253,19 +245,13 @@ private final class ApplyingVisitor: TargetVisitor {
         self.form = form
     }
 
-    func take(
+    mutating func take(
         _ item: Item, line: borrowing Span<UInt8>, secret: borrowing SecretBytes, state: SecretState
-    ) throws(ArchiveFailure) {
+    ) throws {
         defer { ordinal += 1 }
         guard actions.writes(ordinal) else { return }
-        do {
-            let replaced =
-                actions.updates(ordinal)
-                ? try writer.item(withKeyOf: item) ?? writer.item(withUUID: item.uuid) : nil
-            try writer.put(item, line: line, secret: secret, in: form, replacing: replaced)
-        } catch {
-            targetFailure = error
-            throw .damaged(rule: "the keychain could not be written")
-        }
+        let replaced =
+            actions.updates(ordinal) ? try writer.item(withKeyOf: item) ?? writer.item(withUUID: item.uuid) : nil
+        try writer.put(item, line: line, secret: secret, in: form, replacing: replaced)
     }
 }

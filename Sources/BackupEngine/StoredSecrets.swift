@@ -15,9 +15,9 @@ public final class StoredSecrets {
     /// Reads the keybag in an archive's header; with the key of the device that made the archive it must be genuine too.
     ///
     /// - Throws: `ArchiveFailure` (`damaged`, `limit`, also for a newer keybag, `cryptography`).
-    init(_ header: ArchiveHeader, _ store: ArchiveHeader.StoredKeychain, device: DeviceKey?) throws(ArchiveFailure) {
+    init(_ header: ArchiveHeader, _ keychain: StoredKeychain, device: DeviceKey?) throws(ArchiveFailure) {
         do {
-            keybag = try ArchivedKeybag(text: store.keybag, of: header.device, deviceKey: device)
+            keybag = try ArchivedKeybag(text: keychain.keybag, of: header.device, deviceKey: device)
         } catch {
             throw Self.failure(error)
         }
@@ -89,14 +89,25 @@ extension ProvenArchive {
     /// Reads both streams to their ends; every stored secret is checked on its way, and opened where there is a key.
     ///
     /// - Parameter form: in which form the visitor wants stored secrets.
-    /// - Throws: `ArchiveFailure`; nothing that the visitor got may be believed then.
-    func read<Visitor: RecordVisitor>(
-        _ form: SecretForm, _ visitor: inout Visitor
-    ) throws(ArchiveFailure) -> ArchiveContents {
+    /// - Returns: what was found, for `readAgain`.
+    /// - Throws: `ArchiveFailure` and what the visitor throws; nothing that it got may be believed then.
+    func read<Visitor: RecordVisitor>(_ form: SecretForm, _ visitor: inout Visitor) throws -> ReadStreams {
         guard let stored else { return try opened.readAll(device: device, &visitor) }
         var checking = CheckingVisitor(next: visitor, secrets: stored, form: form)
         defer { visitor = checking.next }
         return try opened.readAll(device: nil, &checking)
+    }
+
+    /// Reads both streams once more; what is in them must be what `read` found.
+    ///
+    /// - Throws: as `read`, and `damaged` when they are others by now.
+    func readAgain<Visitor: RecordVisitor>(
+        _ first: ReadStreams, _ form: SecretForm, _ visitor: inout Visitor
+    ) throws {
+        guard let stored else { return try opened.readAgain(first, device: device, &visitor) }
+        var checking = CheckingVisitor(next: visitor, secrets: stored, form: form)
+        defer { visitor = checking.next }
+        try opened.readAgain(first, device: nil, &checking)
     }
 }
 
@@ -120,11 +131,11 @@ private struct CheckingVisitor<Next: RecordVisitor>: RecordVisitor {
 
     mutating func take(
         _ item: Item, line: borrowing Span<UInt8>, secret: borrowing SecretBytes, state: SecretState
-    ) throws(ArchiveFailure) {
+    ) throws {
         switch (try secrets.open(item, line: line, stored: secret, into: &opened.secret), form) {
-        case (.malformed, _): throw .damaged(rule: "a stored secret does not fit its item")
+        case (.malformed, _): throw ArchiveFailure.damaged(rule: "a stored secret does not fit its item")
         case (.broken, _): try next.take(item, line: line, secret: opened.secret, state: .broken)
-        case (.closed, .plain): throw .passcodeNeeded
+        case (.closed, .plain): throw ArchiveFailure.passcodeNeeded
         case (.closed, .stored): try next.take(item, line: line, secret: secret, state: .stored)
         case (.opened, .stored): try next.take(item, line: line, secret: secret, state: .storedWhole)
         case (.opened, .plain):

@@ -1,15 +1,39 @@
 public import ByteStreams
 
-/// Where the items of a backup come from: a keychain file now, other keyrings and importers later.
+/// Where the items of a backup come from.
 public protocol ItemSource {
-    /// Visits every item in archive order (class, then unique key by bytes) as one consistent snapshot.
+    /// Visits every item in archive order (class, then unique key by bytes) as one consistent snapshot, with secrets in
+    /// the clear.
     ///
     /// `visitor` says of each item whether it wants the secret, and gets it if so. An error that the visitor throws
     /// ends the visit and comes out unchanged.
-    func visitItems<Visitor: ItemVisitor>(_ form: SecretForm, _ visitor: inout Visitor) throws
+    func visitItems<Visitor: ItemVisitor>(_ visitor: inout Visitor) throws
+}
 
-    /// True when the key for items of an accessibility is there: a visit then notices their broken seals in every form.
+/// A source that can also hand out secrets as it stores them, which takes no key.
+public protocol StoredItemSource: ItemSource {
+    /// Visits every item as `visitItems` does, with secrets in their stored form.
+    ///
+    /// - Parameter begin: makes the visitor, for the keychain as it is in the snapshot that is visited.
+    /// - Returns: the visitor after its last item.
+    func visitStoredItems<Visitor: ItemVisitor>(_ begin: (StoredKeychain) throws -> Visitor) throws -> Visitor
+
+    /// True when there is a key for items of an accessibility: a visit of stored items then notices broken seals.
     func canOpen(_ accessibility: Accessibility) -> Bool
+}
+
+/// What an unencrypted archive says of the keychain whose stored secrets it holds.
+public struct StoredKeychain: Hashable, Sendable {
+    /// 16 bytes that name the keychain file.
+    public let storeID: [UInt8]
+    /// The wrapped class keys, as canonical JSON.
+    public let keybag: String
+
+    /// Describes a keychain.
+    public init(storeID: [UInt8], keybag: String) {
+        self.storeID = storeID
+        self.keybag = keybag
+    }
 }
 
 /// In which form a visitor wants secrets.

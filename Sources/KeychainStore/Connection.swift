@@ -34,48 +34,50 @@ struct Connection {
         return try database.serialized()
     }
 
+    /// Begins a transaction that sees one unchanging state of the file.
+    func beginReading() throws(KeychainStoreError) -> Transaction {
+        try Transaction(database, lock: nil)
+    }
+
+    /// Begins a transaction that changes the file, as the one process that does.
+    func beginWriting(_ lock: ChangeLock) throws(KeychainStoreError) -> Transaction {
+        try Transaction(database, lock: lock)
+    }
+
     /// Runs `body` on one unchanging state of the file.
     func read<Result>(
         _ body: (Database) throws(KeychainStoreError) -> Result
     ) throws(KeychainStoreError) -> Result {
-        try database.begin(writing: false)
-        let result = try lend(to: body)
-        try database.commit()
+        let transaction = try beginReading()
+        let result = try body(database)
+        try transaction.commit()
         return result
     }
+}
 
-    /// Runs `body` in one transaction, which the caller's `ChangeLock` guards: all becomes durable, or nothing.
-    func write<Result>(
-        _ body: (Database) throws(KeychainStoreError) -> Result
-    ) throws(KeychainStoreError) -> Result {
-        try database.begin(writing: true)
-        let result = try lend(to: body)
-        try database.commit()
-        return result
+/// A transaction, which is given up unless it is committed.
+struct Transaction: ~Copyable {
+    let database: Database
+    private let lock: ChangeLock?
+
+    /// Begins one, for changes if there is a lock.
+    fileprivate init(_ database: Database, lock: ChangeLock?) throws(KeychainStoreError) {
+        try database.begin(writing: lock != nil)
+        self.database = database
+        self.lock = lock
     }
 
-    /// Like `read`, for bodies whose own errors come out unchanged.
-    func readRethrowing<Result>(_ body: (Database) throws -> Result) throws -> Result {
-        try database.begin(writing: false)
-        let result = try lend(to: body)
+    /// Makes what was changed durable; when that fails, nothing of it is left.
+    consuming func commit() throws(KeychainStoreError) {
         try database.commit()
-        return result
     }
 
-    /// Like `write`, for bodies whose own errors come out unchanged.
-    func writeRethrowing<Result>(_ body: (Database) throws -> Result) throws -> Result {
-        try database.begin(writing: true)
-        let result = try lend(to: body)
-        try database.commit()
-        return result
-    }
+    /// Gives it up, now and not earlier.
+    consuming func rollBack() {}
 
-    private func lend<Result, E: Error>(to body: (Database) throws(E) -> Result) throws(E) -> Result {
-        do {
-            return try body(database)
-        } catch {
-            database.rollBack()
-            throw error
-        }
+    deinit {
+        // After a commit there is nothing left to roll back.
+        database.rollBack()
+        withExtendedLifetime(lock) {}
     }
 }

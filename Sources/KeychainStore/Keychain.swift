@@ -89,44 +89,48 @@ public final class Keychain {
         throw .locked(accessibility)
     }
 
-    /// Runs `body` on one unchanging state of the file, with class keys that belong to that state.
+    /// Begins a transaction on one unchanging state of the file, with class keys that belong to that state.
+    func beginLook() throws(KeychainStoreError) -> Transaction {
+        let transaction = try connection.beginReading()
+        try noticeForeignChange(transaction.database)
+        return transaction
+    }
+
+    /// Begins a transaction as the one process that changes the file, with class keys that belong to its state.
+    func beginChange() throws(KeychainStoreError) -> Transaction {
+        let transaction = try connection.beginWriting(ChangeLock(for: location, waitingAtMost: lockWait))
+        try noticeForeignChange(transaction.database)
+        return transaction
+    }
+
+    /// Runs `body` in a transaction of `beginLook`.
     func look<Result>(
         _ body: (Database) throws(KeychainStoreError) -> Result
     ) throws(KeychainStoreError) -> Result {
-        try connection.read { database throws(KeychainStoreError) in
-            try noticeForeignChange(database)
-            return try body(database)
-        }
+        let transaction = try beginLook()
+        let result = try body(transaction.database)
+        try transaction.commit()
+        return result
     }
 
-    /// Like `look`, for bodies whose own errors come out unchanged.
-    func lookRethrowing<Result>(_ body: (Database) throws -> Result) throws -> Result {
-        try connection.readRethrowing { database in
-            try noticeForeignChange(database)
-            return try body(database)
-        }
-    }
-
-    /// Runs `body` as the one process that changes the file, in one transaction.
+    /// Runs `body` in a transaction of `beginChange`.
     func change<Result>(
         _ body: (Database) throws(KeychainStoreError) -> Result
     ) throws(KeychainStoreError) -> Result {
-        let lock = try ChangeLock(for: location, waitingAtMost: lockWait)
-        defer { withExtendedLifetime(lock) {} }
-        return try connection.write { database throws(KeychainStoreError) in
-            try noticeForeignChange(database)
-            return try body(database)
-        }
+        let transaction = try beginChange()
+        let result = try body(transaction.database)
+        try transaction.commit()
+        return result
     }
 
-    /// Like `change`, for bodies whose own errors come out unchanged.
-    func changeRethrowing<Result>(_ body: (Database) throws -> Result) throws -> Result {
-        let lock = try ChangeLock(for: location, waitingAtMost: lockWait)
-        defer { withExtendedLifetime(lock) {} }
-        return try connection.writeRethrowing { database in
-            try noticeForeignChange(database)
-            return try body(database)
-        }
+    /// Runs `body` while no other process changes the keychain or unlocks it; the file is not touched.
+    ///
+    /// - Throws: what `body` throws, `busy`, `file`, `damaged`, `sqlite`.
+    public func exclusively<Result>(_ body: () throws -> Result) throws -> Result {
+        let transaction = try beginChange()
+        let result = try body()
+        transaction.rollBack()
+        return result
     }
 
     /// Takes note of a passcode or of lock settings that another process has set or removed since.

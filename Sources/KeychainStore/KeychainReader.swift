@@ -167,7 +167,10 @@ extension Keychain {
     ///
     /// - Throws: what `body` throws, `busy`, `damaged`, `sqlite`.
     public func read<Result>(_ body: (KeychainReader) throws -> Result) throws -> Result {
-        try lookRethrowing { database in try body(KeychainReader(self, database)) }
+        let transaction = try beginLook()
+        let result = try body(KeychainReader(self, transaction.database))
+        try transaction.commit()
+        return result
     }
 
     /// True when the class key of this accessibility is at hand, so that such items can be read and written.

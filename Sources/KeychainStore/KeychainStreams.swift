@@ -1,18 +1,36 @@
 internal import ByteStreams
 public import KeychainModel
 
-extension Keychain: ItemSource {
+extension Keychain: StoredItemSource {
     /// Visits every live item; see `ItemSource`.
     ///
-    /// In their stored form too, secrets whose class key there is are opened, so that a broken seal is noticed.
+    /// - Throws: `locked` or `passcodeNotSet` when a wanted secret takes a class key that is not there, `damaged` when rows
+    ///   are missing from an index, `busy`, `sqlite`, and what the visitor throws, unchanged.
+    public func visitItems<Visitor: ItemVisitor>(_ visitor: inout Visitor) throws {
+        let transaction = try beginLook()
+        try visit(.plain, transaction.database, &visitor)
+        try transaction.commit()
+    }
+
+    /// Visits every live item; see `StoredItemSource`.
     ///
-    /// - Throws: `locked` or `passcodeNotSet` when a wanted plain secret takes a class key that is not at hand, `damaged`
-    ///   when rows are missing from an index, `busy`, `sqlite`, and what the visitor throws, unchanged.
-    public func visitItems<Visitor: ItemVisitor>(_ form: SecretForm, _ visitor: inout Visitor) throws {
-        try lookRethrowing { database in
-            let tables = ItemTables(database)
-            for itemClass in ItemClass.allCases { try visit(itemClass, form, tables, &visitor) }
-        }
+    /// Secrets are opened where there is a class key, so that a broken seal is noticed.
+    ///
+    /// - Throws: as `visitItems`, but for `locked` and `passcodeNotSet`.
+    public func visitStoredItems<Visitor: ItemVisitor>(_ begin: (StoredKeychain) throws -> Visitor) throws -> Visitor {
+        let transaction = try beginLook()
+        let keybag = String(decoding: keybag.text, as: UTF8.self)
+        var visitor = try begin(StoredKeychain(storeID: storeID, keybag: keybag))
+        try visit(.stored, transaction.database, &visitor)
+        try transaction.commit()
+        return visitor
+    }
+
+    private func visit<Visitor: ItemVisitor>(
+        _ form: SecretForm, _ database: Database, _ visitor: inout Visitor
+    ) throws {
+        let tables = ItemTables(database)
+        for itemClass in ItemClass.allCases { try visit(itemClass, form, tables, &visitor) }
     }
 
     private func visit<Visitor: ItemVisitor>(
@@ -67,21 +85,23 @@ extension Keychain: ItemSource {
 extension Keychain: ItemTarget {
     /// Runs `body` against one unchanging state; see `ItemTarget`.
     public func readItems<Result>(_ body: (any ExistingItems) throws -> Result) throws -> Result {
-        try lookRethrowing { database in try body(KeychainReader(self, database)) }
+        try read { reader in try body(reader) }
     }
 
     /// Runs `body` in one transaction; see `ItemTarget`.
     public func writeItems<Result>(_ body: (any ItemWriter) throws -> Result) throws -> Result {
-        try importItems { writer in try body(writer) }
+        try write { writer in try body(writer) }
     }
 
     /// Runs `body` in one transaction: many changes become durable when it returns, none when it throws.
-    public func importItems<Result>(_ body: (KeychainWriter) throws -> Result) throws -> Result {
-        try changeRethrowing { database in
-            let writer = try KeychainWriter(self, database)
-            let result = try body(writer)
-            try writer.requireUnspent()
-            return result
-        }
+    ///
+    /// - Throws: what `body` throws, `busy`, `damaged`, `file`, `sqlite`.
+    public func write<Result>(_ body: (KeychainWriter) throws -> Result) throws -> Result {
+        let transaction = try beginChange()
+        let writer = try KeychainWriter(self, transaction.database)
+        let result = try body(writer)
+        try writer.requireUnspent()
+        try transaction.commit()
+        return result
     }
 }

@@ -17,19 +17,18 @@ extension Keychain {
         _ query: ItemQuery, first: (Item) throws -> Void = { _ in }, _ body: (Item) throws -> Void
     ) throws -> Int {
         var found: [ItemClass: [ItemUUID]] = [:]
-        let damaged = try connection.readRethrowing { database in
-            var damaged = 0
-            var search = try ItemSearch(query, in: ItemTables(database))
-            while let match = try search.next() {
-                guard let item = match.item else {
-                    damaged += 1
-                    continue
-                }
-                try first(item)
-                found[item.itemClass, default: []].append(item.uuid)
+        var damaged = 0
+        let transaction = try connection.beginReading()
+        var search = try ItemSearch(query, in: ItemTables(transaction.database))
+        while let match = try search.next() {
+            guard let item = match.item else {
+                damaged += 1
+                continue
             }
-            return damaged
+            try first(item)
+            found[item.itemClass, default: []].append(item.uuid)
         }
+        try transaction.commit()
         for itemClass in ItemClass.allCases {
             let uuids = found[itemClass] ?? []
             for start in stride(from: 0, to: uuids.count, by: Self.walkStep) {

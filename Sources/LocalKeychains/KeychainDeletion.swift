@@ -46,26 +46,18 @@ extension LocalKeychain {
     private func delete(open keychain: Keychain, endingIn session: KeychainSession, now: Timestamp) throws -> [Remains]
     {
         var isLocked = false
-        // What is left once the file is gone; nil while it is there.
-        var remains: [Remains]?
-        do {
-            // Within a change, so that nobody else is writing to it, or unlocking it.
-            try keychain.importItems { _ in
-                do throws(KeychainStoreError) {
-                    try session.lock(keychain, untilFirstUnlock: true)
-                    isLocked = true
-                } catch {}
-                try Path.remove(path)
-                // Before the lock is released: then another keychain may get the name, and a journal of its own.
-                remains = removeCompanions()
-            }
-        } catch {
-            // Ending a change of a file that is gone may fail, and means nothing.
-            if remains == nil { throw error }
+        var remains = try keychain.exclusively {
+            do throws(KeychainStoreError) {
+                try session.lock(keychain, untilFirstUnlock: true)
+                isLocked = true
+            } catch {}
+            try Path.remove(path)
+            // Before the lock is released: then another keychain may get the name, and a journal of its own.
+            return removeCompanions()
         }
         // A kernel that refuses its key service never had any.
-        if !isLocked, (try? session.status(keychain, now: now))?.refusal == nil { remains?.append(.kernelKeys) }
-        return remains ?? []
+        if !isLocked, (try? session.status(keychain, now: now))?.refusal == nil { remains.append(.kernelKeys) }
+        return remains
     }
 
     private func removeCompanions() -> [Remains] {

@@ -14,10 +14,10 @@ struct HeaderTests {
     private func header(_ mode: ArchiveMode) -> ArchiveHeader {
         var counts = ItemCounts()
         counts[.internetPassword] = 3
-        let store = ArchiveHeader.StoredKeychain(
-            storeID: [UInt8](repeating: 9, count: 16), keybag: "{\"version\":1}", counts: counts)
+        let keychain = StoredKeychain(storeID: [UInt8](repeating: 9, count: 16), keybag: "{\"version\":1}")
+        let store = ArchiveHeader.Store(keychain: keychain, counts: counts)
         return ArchiveHeader(
-            mode: mode, archiveID: archiveID, created: .reference, device: device, tool: "kcbackup \"test\"",
+            archiveID: archiveID, created: .reference, device: device, tool: "kcbackup \"test\"",
             store: mode == .unencrypted ? store : nil)
     }
 

@@ -14,9 +14,7 @@ struct ListedSource: ItemSource {
     var secret: [UInt8] = Array("tulip".utf8)
     var before: (Int) throws -> Void = { _ in }
 
-    func canOpen(_ accessibility: Accessibility) -> Bool { true }
-
-    func visitItems<Visitor: ItemVisitor>(_ form: SecretForm, _ visitor: inout Visitor) throws {
+    func visitItems<Visitor: ItemVisitor>(_ visitor: inout Visitor) throws {
         for (ordinal, item) in items.enumerated() {
             try before(ordinal)
             guard try visitor.wants(item) else { continue }

@@ -12,10 +12,8 @@ import Testing
 @Suite("faults")
 struct FaultTests {
     private func create(_ source: some ItemSource, on machine: Machine, as name: String = "a.kcb") throws {
-        var protection = try ArchiveProtection()
-        protection.add(try X25519Identity.generate().recipient)
-        _ = try CreateBackup(mode: .encrypted, protection: protection, device: machine.device, tool: "test")
-            .run(source, keychain: { nil }, folder: machine.folder.path, name: name, now: moment(100))
+        _ = try machine.creating(name).encrypted(
+            source, with: ArchiveKeys(recipients: [X25519Identity.generate().recipient]))
     }
 
     @Test("a source that fails leaves no archive and no file behind, wherever it fails")
@@ -70,7 +68,7 @@ struct FaultTests {
         let machine = try Machine()
         let writer = { () throws -> Void in
             _ = try ArchiveWriter(
-                mode: .unencrypted, protection: ArchiveProtection(), device: machine.device,
+                .encrypted(ArchiveKeys(recipients: [X25519Identity.generate().recipient])), device: machine.device,
                 folder: machine.folder.path("nowhere"))
         }
         #expect(throws: ArchiveFailure.file(FileFailure(machine.folder.path("nowhere"), .notFound))) { try writer() }

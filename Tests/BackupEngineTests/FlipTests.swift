@@ -141,13 +141,34 @@ struct FlipTests {
         forgery.edit("\"acct\":\"ak\"", "\"mail\"", "\"bank\"")
         try folder.overwrite("a.kcb", try forgery.bytes())
         let target = RecordingTarget()
+        let member = ArchiveMember.metadata(mode).name
         #expect(
-            throws: ArchiveFailure.damaged(
-                rule: "the archive was changed since it was proved genuine, found while reading")
+            throws: ArchiveFailure.damaged(rule: "'\(member)' does not have its checksum")
         ) {
             try RestoreBackup(archive, options: RestoreOptions()).run(into: target)
         }
         #expect(target.written == 0)
         #expect(throws: ArchiveFailure.self) { try archive.verify() }
+    }
+
+    @Test("an archive that is altered between planning and writing is refused", arguments: ArchiveMode.allCases)
+    func alteredAfterPlanning(_ mode: ArchiveMode) throws {
+        let genuine = try Genuine.all.get()
+        var forgery = try Forgery(mode == .encrypted ? genuine.encrypted : genuine.unencrypted)
+        let folder = try TemporaryFolder()
+        let path = try folder.write("a.kcb", try forgery.bytes())
+        let proved = try ArchiveFile(path: path).prove()
+        let opened = try mode == .encrypted ? proved.open(identities: [genuine.identity]) : proved.open()
+        let archive = try ProvenArchive(opened, local: genuine.local)
+        forgery.edit("\"acct\":\"ak\"", "\"mail\"", "\"bank\"")
+        let altered = try forgery.bytes()
+        let target = RecordingTarget()
+        target.beforeWriting = { try folder.overwrite("a.kcb", altered) }
+        var options = RestoreOptions()
+        options.replacesLocalItems = true
+        #expect(throws: ArchiveFailure.damaged(rule: "it changed while it was being read")) {
+            try RestoreBackup(archive, options: options).run(into: target)
+        }
+        #expect(target.written > 0, "the transaction, which this target does not have, undoes what was written")
     }
 }

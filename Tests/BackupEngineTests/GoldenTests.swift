@@ -50,7 +50,7 @@ private struct Golden {
     func target(for archive: ProvenArchive, in folder: TemporaryFolder) throws -> Keychain {
         let path = folder.path("target.keychain")
         let passcode = Optional(Self.passcode)
-        guard let keybag = archive.header.store?.keybag else {
+        guard let keybag = archive.header.store?.keychain.keybag else {
             return try Keychain.create(
                 at: path, deviceKey: device, passcode: passcode.secret, cost: Machine.cheap, now: moment(0),
                 lockWait: .seconds(60))
@@ -89,7 +89,7 @@ private struct Golden {
             at: scratch.path("golden.keychain"), deviceKey: golden.device, passcode: passcode.secret,
             cost: ScryptCost(logN: 14), now: moment(0), lockWait: .seconds(60))
         var random = RandomItems(seed: 2026)
-        try keychain.importItems { writer in
+        try keychain.write { writer in
             for _ in 0..<40 {
                 let draft = random.draft()
                 switch random.secret() {
@@ -100,22 +100,16 @@ private struct Golden {
         }
         try write("v1-contents.tsv", Array(try describe(keychain).utf8))
 
-        var byPassphrase = try ArchiveProtection()
-        try byPassphrase.addPassphrase(
-            SecretBytes(copying: passphrase.utf8), cost: try #require(ScryptCost(logN: 14)))
-        var byRecipient = try ArchiveProtection()
-        byRecipient.add(golden.identity.recipient)
-        let stored = (storeID: keychain.storeID, keybag: String(decoding: keychain.keybag.text, as: UTF8.self))
-        for (name, mode, protection) in [
-            (names[0], ArchiveMode.encrypted, byPassphrase), (names[1], .encrypted, byRecipient),
-            (names[2], .unencrypted, try ArchiveProtection()),
-        ] {
-            _ = try CreateBackup(mode: mode, protection: protection, device: golden.device, tool: "kcbackup")
-                .run(
-                    keychain, keychain: { mode == .unencrypted ? stored : nil }, folder: scratch.path, name: name,
-                    now: moment(100))
-            try write(name, try scratch.read(name))
+        let byPassphrase = try ArchiveKeys(
+            passphrase: SecretBytes(copying: passphrase.utf8), cost: try #require(ScryptCost(logN: 14)))
+        let byRecipient = try ArchiveKeys(recipients: [golden.identity.recipient])
+        func creating(_ name: String) -> CreateBackup {
+            CreateBackup(device: golden.device, tool: "kcbackup", folder: scratch.path, name: name, now: moment(100))
         }
+        _ = try creating(names[0]).encrypted(keychain, with: byPassphrase)
+        _ = try creating(names[1]).encrypted(keychain, with: byRecipient)
+        _ = try creating(names[2]).unencrypted(keychain)
+        for name in names { try write(name, try scratch.read(name)) }
     }
 
     private static func write(_ name: String, _ bytes: [UInt8]) throws {

@@ -71,7 +71,13 @@ private let headersCases = join([
     HostileCase.both("padding that is not zero", .damaged("padded with zeros")) { $0.arrange = { $0[1].padding = 1 } },
 ])
 
-private let wrongSum = HostileCase.Refusal.damaged("its checksum")
+private let wrongSum = HostileCase.Refusal.damaged("the checksums are not those of its members")
+
+private func changingHash(ofLine number: Int, in text: String) -> String {
+    var lines = text.split(separator: "\n").map { String($0) }
+    lines[number] = (lines[number].first == "0" ? "1" : "0") + lines[number].dropFirst()
+    return lines.map { $0 + "\n" }.joined()
+}
 
 private let checksumsCases = join([
     HostileCase.both("one space", wrongSum) { $0.spellChecksums = { $0.replacing("  ", with: " ") } },
@@ -87,8 +93,14 @@ private let checksumsCases = join([
         $0.spellChecksums = { $0.split(separator: "\n").dropLast().map { $0 + "\n" }.joined() }
     },
     HostileCase.both("one more", wrongSum) { $0.spellChecksums = { $0 + $0.prefix(64) + "  README\n" } },
-    HostileCase.both("one hash changed", wrongSum) {
+    HostileCase.both("the hash of the header changed", .damaged("'kcbackup.json' does not have its checksum")) {
         $0.spellChecksums = { ($0.first == "0" ? "1" : "0") + $0.dropFirst() }
+    },
+    HostileCase.both("the hash of the metadata changed", .damaged("does not have its checksum")) {
+        $0.spellChecksums = { changingHash(ofLine: 1, in: $0) }
+    },
+    HostileCase.both("the hash of the secrets changed", .damaged("does not have its checksum")) {
+        $0.spellChecksums = { changingHash(ofLine: 2, in: $0) }
     },
     HostileCase.both("a kilobyte too much", .limit("SHA256SUMS")) {
         $0.spellChecksums = { $0 + String(repeating: "\n", count: 1024) }

@@ -111,6 +111,8 @@ func failure(_ body: () throws -> Void) -> (any Error)? {
 /// A target without items that counts what is written to it.
 final class RecordingTarget: StoredItemTarget, ItemWriter {
     private(set) var written = 0
+    /// Called when planning is over, by a restore that replaces local items.
+    var beforeWriting: () throws -> Void = {}
 
     func form(of secrets: StoredSecrets) -> SecretForm { .stored }
     func readItems<Result>(_ body: (any ExistingItems) throws -> Result) throws -> Result { try body(self) }
@@ -119,7 +121,10 @@ final class RecordingTarget: StoredItemTarget, ItemWriter {
     func item(withUUID uuid: ItemUUID) throws -> Item? { nil }
     func secret(of existing: Item, equals secret: borrowing SecretBytes, in form: SecretForm) throws -> Bool { false }
     func localItems(_ body: (Item) throws -> Void) throws {}
-    func removeLocalItems() throws -> Int { 0 }
+    func removeLocalItems() throws -> Int {
+        try beforeWriting()
+        return 0
+    }
 
     func put(
         _ item: Item, line: borrowing Span<UInt8>, secret: borrowing SecretBytes, in form: SecretForm, replacing: Item?

@@ -1,5 +1,4 @@
 import AgeEncryption
-import BackupArchive
 import ByteStreams
 import Cryptography
 import DeviceIdentity
@@ -8,6 +7,7 @@ import KeychainStore
 import TestSupport
 import Testing
 
+@testable import BackupArchive
 @testable import BackupEngine
 
 @Suite("the three kinds of key")
@@ -142,14 +142,14 @@ struct OriginTests {
         let (maker, machine) = (try Machine(), try Machine())
         let other = try X25519Identity.generate().recipient
         for isInspector in [false, true] {
-            var protection = try ArchiveProtection()
             let cost = try #require(Machine.cheap)
-            try protection.addPassphrase(SecretBytes(copying: "horse".utf8), cost: cost)
-            // Too late: the identity file is written, and says that there is nobody else.
-            if isInspector { protection.addInspector(other) } else { protection.add(other) }
-            _ = try CreateBackup(mode: .encrypted, protection: protection, device: maker.device, tool: "test").run(
-                ListedSource(items: try ListedSource.items(1)), keychain: { nil }, folder: maker.folder.path,
-                name: "\(isInspector).kcb", now: moment(100))
+            // Its identity file says that there is nobody else.
+            let keys = try ArchiveKeys(passphrase: SecretBytes(copying: "horse".utf8), cost: cost)
+            let lying = ArchiveKeys(
+                archiveID: keys.archiveID, recipients: keys.recipients + (isInspector ? [] : [other]),
+                inspectors: isInspector ? [other] : [], identityMember: keys.identityMember)
+            _ = try maker.creating("\(isInspector).kcb")
+                .encrypted(ListedSource(items: try ListedSource.items(1)), with: lying)
             #expect(
                 throws: ArchiveFailure.damaged(
                     rule: "the passphrase is noted as its only key, and it has other recipients")

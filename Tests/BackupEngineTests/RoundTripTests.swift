@@ -16,7 +16,7 @@ private struct CollectingVisitor: RecordVisitor {
 
     mutating func take(
         _ item: Item, line: borrowing Span<UInt8>, secret: borrowing SecretBytes, state: SecretState
-    ) throws(ArchiveFailure) {
+    ) {
         let hash = secret.withBytes { SHA256.hash($0).hex }
         records.append("\(SHA256.hash(line).hex) \(hash) \(state)")
         states[state, default: 0] += 1
@@ -31,7 +31,7 @@ struct RoundTripTests {
     private func fill(_ keychain: Keychain, _ seed: UInt64) throws -> Int {
         var random = RandomItems(seed: seed)
         var added = 0
-        try keychain.importItems { writer in
+        try keychain.write { writer in
             for _ in 0..<Self.count {
                 let (draft, secret) = (random.draft(), random.secret())
                 do {

@@ -102,7 +102,7 @@ struct RuleTests {
         let keychain = try everyAccessibility(on: machine)
         try machine.backUpUnencrypted(keychain, as: "u.kcb")
         let archive = try machine.open(machine.folder.path("u.kcb"))
-        let keybag = try Keybag(text: Array(try #require(archive.header.store).keybag.utf8).span)
+        let keybag = try Keybag(text: Array(try #require(archive.header.store).keychain.keybag.utf8).span)
         let adopting = try Keychain.create(
             at: machine.folder.path("new.keychain"), adopting: keybag, deviceKey: machine.device, now: moment(300),
             lockWait: .seconds(60), minimumCost: Machine.cheap)

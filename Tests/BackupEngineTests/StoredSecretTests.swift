@@ -54,9 +54,7 @@ struct StoredSecretTests {
             }
             func skip(damaged item: Item?) {}
         }
-        var finder = Finder(uuid: item.uuid)
-        try keychain.visitItems(.stored, &finder)
-        return finder.found
+        return try keychain.visitStoredItems { _ in Finder(uuid: item.uuid) }.found
     }
 
     @Test("an archive of before a change of the passcode restores into its keychain with today's passcode")

@@ -37,24 +37,26 @@ final class Machine: Sendable {
         _ keychain: Keychain, as name: String, to recipients: [X25519Recipient] = [],
         inspectors: [X25519Recipient] = [], passphrase: String? = nil
     ) throws -> CreateReport {
-        var protection = try ArchiveProtection()
-        for recipient in recipients { protection.add(recipient) }
-        for inspector in inspectors { protection.addInspector(inspector) }
-        if let passphrase, let cost = Self.cheap {
-            try protection.addPassphrase(SecretBytes(copying: passphrase.utf8), cost: cost)
-        }
-        return try CreateBackup(mode: .encrypted, protection: protection, device: device, tool: "test")
-            .run(keychain, keychain: { nil }, folder: folder.path, name: name, now: moment(100))
+        let keys =
+            if let passphrase, let cost = Self.cheap {
+                try ArchiveKeys(
+                    passphrase: SecretBytes(copying: passphrase.utf8), cost: cost, recipients: recipients,
+                    inspectors: inspectors)
+            } else {
+                try ArchiveKeys(recipients: recipients, inspectors: inspectors)
+            }
+        return try creating(name).encrypted(keychain, with: keys)
+    }
+
+    /// A backup into the folder of this machine.
+    func creating(_ name: String, tool: String = "test") -> CreateBackup {
+        CreateBackup(device: device, tool: tool, folder: folder.path, name: name, now: moment(100))
     }
 
     /// Makes an unencrypted archive.
     @discardableResult
     func backUpUnencrypted(_ keychain: Keychain, as name: String) throws -> CreateReport {
-        try CreateBackup(mode: .unencrypted, protection: ArchiveProtection(), device: device, tool: "test")
-            .run(
-                keychain,
-                keychain: { (keychain.storeID, String(decoding: keychain.keybag.text, as: UTF8.self)) },
-                folder: folder.path, name: name, now: moment(100))
+        try creating(name).unencrypted(keychain)
     }
 
     func open(

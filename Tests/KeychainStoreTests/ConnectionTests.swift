@@ -17,6 +17,13 @@ import Testing
         return (try bench.create().connection, bench)
     }
 
+    private func failed(_ connection: Connection) throws -> Int64 {
+        let transaction = try connection.beginReading()
+        let failed = try failed(transaction.database)
+        try transaction.commit()
+        return failed
+    }
+
     private func failed(_ database: Database) throws -> Int64 {
         let row = try SQLStatement("SELECT failed FROM attempts", on: database)
         return try row.step() ? row.integer(0) : -1
@@ -31,31 +38,31 @@ import Testing
             }
         }
         let other = try bench.open().connection
-        try connection.readRethrowing { database in
-            #expect(try failed(database) == 0)
-            // The writer has to wait for the reader, and does not wait long.
-            try other.database.execute("PRAGMA busy_timeout = 0")
-            #expect(throws: KeychainStoreError.busy) {
-                try other.writeRethrowing { try SQLStatement("UPDATE attempts SET failed = 3", on: $0).run() }
-            }
-            #expect(try failed(database) == 0)
+        let transaction = try connection.beginReading()
+        #expect(try failed(transaction.database) == 0)
+        // The writer has to wait for the reader, and does not wait long.
+        try other.database.execute("PRAGMA busy_timeout = 0")
+        #expect(throws: KeychainStoreError.busy) {
+            try other.write { try SQLStatement("UPDATE attempts SET failed = 3", on: $0).run() }
         }
+        #expect(try failed(transaction.database) == 0)
+        try transaction.commit()
         // The commit that failed left nothing, and its connection goes on working.
-        #expect(try other.readRethrowing { try failed($0) } == 0)
-        try other.writeRethrowing { try SQLStatement("UPDATE attempts SET failed = 3", on: $0).run() }
-        #expect(try connection.readRethrowing { try failed($0) } == 3)
+        #expect(try failed(other) == 0)
+        try other.write { try SQLStatement("UPDATE attempts SET failed = 3", on: $0).run() }
+        #expect(try failed(connection) == 3)
     }
 
     @Test("what a body throws comes out unchanged, with nothing written")
     func rollBack() throws {
         let (connection, _) = try connection()
         #expect(throws: StopHere.self) {
-            try connection.writeRethrowing { database in
+            try connection.write { database in
                 try SQLStatement("UPDATE attempts SET failed = 3", on: database).run()
                 throw StopHere()
             }
         }
-        #expect(try connection.readRethrowing { try failed($0) } == 0)
+        #expect(try failed(connection) == 0)
     }
 
     @Test("after SQLite gave the transaction up, no statement runs on its own, and nothing is committed")
@@ -71,8 +78,8 @@ import Testing
                 try SQLStatement("UPDATE attempts SET failed = 4", on: database).run()
             }
         }
-        #expect(throws: KeychainStoreError.sqlite(4)) { try connection.writeRethrowing(lose) }
-        #expect(try connection.readRethrowing { try failed($0) } == 0)
+        #expect(throws: KeychainStoreError.sqlite(4)) { try connection.write(lose) }
+        #expect(try failed(connection) == 0)
     }
 
     @Test("a keychain behind a linked folder opens, and a linked keychain does not")

@@ -194,7 +194,7 @@ import Testing
         // What a crash leaves: the file and its journal as they are before the commit.
         let crash = try Bench(device: bench.device)
         #expect(throws: StopHere.self) {
-            try keychain.connection.writeRethrowing { database in
+            try keychain.connection.write { database in
                 try StoreRecord.replace(with: after, in: database)
                 // More than the page cache holds is spilled, so that the file itself is half changed.
                 try database.execute("PRAGMA cache_spill = 1; PRAGMA cache_size = 1; UPDATE genp SET labl = x'01'")

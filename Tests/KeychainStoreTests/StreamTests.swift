@@ -165,7 +165,7 @@ import Testing
         try limitPages(1)
         var added = 0
         #expect(throws: KeychainStoreError.diskFull) {
-            try target.importItems { writer in
+            try target.write { writer in
                 for number in 0..<1_000 {
                     // A careless caller goes on after each failure.
                     do {
@@ -199,7 +199,7 @@ import Testing
     func importing() throws {
         let target = try target()
         var duplicates = 0
-        try target.importItems { writer in
+        try target.write { writer in
             for account in ["a", "b", "a", "c"] {
                 do throws(KeychainStoreError) {
                     try writer.add(password(account), secret: account.secret, now: moment(1))
@@ -212,7 +212,7 @@ import Testing
         #expect(try target.items().count == 3)
         struct Stop: Error {}
         #expect(throws: Stop.self) {
-            try target.importItems { writer in
+            try target.write { writer in
                 try writer.add(password("d"), secret: nil, now: moment(1))
                 throw Stop()
             }
@@ -262,7 +262,7 @@ import Testing
     @Test("while one process changes the file another is told that it is busy, and can still read")
     func busy() throws {
         let second = try bench.open(lockWait: .zero)
-        try source.importItems { writer in
+        try source.write { writer in
             try writer.add(password("first"), secret: nil, now: moment(1))
             #expect(throws: KeychainStoreError.busy) {
                 try second.add(password("second", [.pdmn: .text("dk")]), secret: nil, now: moment(1))
@@ -292,7 +292,7 @@ import Testing
     func many() throws {
         let target = try target(nil)
         let count = 15_000
-        try target.importItems { writer in
+        try target.write { writer in
             var attributes: [AttributeCode: AttributeValue] = [:]
             for code in AttributeCode.allCases where code.belongs(to: .key) {
                 attributes[code] = UniqueKeyTests.other(code)
@@ -318,7 +318,7 @@ import Testing
             mutating func skip(damaged item: Item?) throws { Issue.record("damaged") }
         }
         var sizes = Sizes()
-        try target.visitItems(.plain, &sizes)
+        try target.visitItems(&sizes)
         #expect(sizes.count == count)
         #expect(try target.items(ItemQuery(attributes: [.bsiz: .number(77)])).count == 1)
     }

@@ -134,7 +134,8 @@ extension Keychain {
     {
         var collector = Collector()
         collector.isWanted = wants
-        try visitItems(form, &collector)
+        guard form == .plain else { return try visitStoredItems { _ in collector } }
+        try visitItems(&collector)
         return collector
     }
 }
@@ -154,6 +155,21 @@ func copy(_ collected: Collector, _ form: SecretForm, to target: Keychain) throw
             try writer.put(
                 item, line: line.span, secret: SecretBytes(copying: collected.secrets[index]),
                 in: form, replacing: nil)
+        }
+    }
+}
+
+extension Connection {
+    /// Runs `body` in a transaction for changes, without the lock that keeps other processes out.
+    func write<Result>(_ body: (Database) throws -> Result) throws -> Result {
+        try database.begin(writing: true)
+        do {
+            let result = try body(database)
+            try database.commit()
+            return result
+        } catch {
+            database.rollBack()
+            throw error
         }
     }
 }

@@ -19,7 +19,7 @@ struct ItemCall {
         guard let subject = request.subject, request.object == nil || request.data == nil else {
             throw CallFailure(errSecParam)
         }
-        return try keychain.importItems { writer in
+        return try keychain.write { writer in
             switch (subject, request.object) {
             case (.identities, .identity(let identity)):
                 let certificate = try add(.certificate(identity.certificate), request, with: writer)
@@ -123,7 +123,7 @@ struct ItemCall {
         }
         var secret: SecretBytes?
         if let data = new.data { secret = SecretBytes(copying: data) }
-        try keychain.importItems { writer in
+        try keychain.write { writer in
             let items = try ItemFinder(self, writer.reader, request).allItems()
             guard !items.isEmpty else { throw CallFailure(errSecItemNotFound) }
             for item in items {
@@ -134,7 +134,7 @@ struct ItemCall {
 
     /// Deletes every item that the request means; an identity with both its halves.
     func delete(_ request: ItemRequest) throws {
-        let isFound = try keychain.importItems { writer in
+        let isFound = try keychain.write { writer in
             var finder = ItemFinder(self, writer.reader, request)
             finder.takesRowsUnseen = true
             switch try finder.subject() {

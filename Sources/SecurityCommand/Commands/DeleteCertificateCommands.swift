@@ -58,7 +58,7 @@ extension Session {
         }
         let keychain = certificate.found.keychain
         // Both, or neither.
-        try keychain.importItems { writer in
+        try keychain.write { writer in
             try writer.delete(matching: ItemQuery(certificate.found.item), now: now)
             if let key { try writer.delete(matching: ItemQuery(key.item), now: now) }
         }

@@ -44,7 +44,7 @@ extension Session {
         if needsKey { try unlock(keychain, local, for: .whenUnlocked) }
 
         var added: Set<Int> = []
-        try keychain.importItems { writer in
+        try keychain.write { writer in
             for (place, item) in imported.items.enumerated() {
                 let secret: SecretBytes? = item.secret.copy()
                 do throws(KeychainStoreError) {

@@ -41,47 +41,49 @@ struct ArchiveKeyOptions: ParsableArguments {
     ///
     /// - Throws: `AgeFailure`, `FileFailure`, `ArchiveFailure`, `UsageProblem` (`noRestoreKey`,
     ///   `recipientInspects`).
-    func recipients(in session: Session) throws -> ArchiveProtection {
-        var protection = try ArchiveProtection()
+    func recipients(in session: Session) throws -> GivenRecipients {
+        var given = GivenRecipients()
         var seen: Set<X25519Recipient> = []
         for found in try recipient.map(Self.parse) + recipientsFile.flatMap({ try Self.parse(file: $0, session) })
         where seen.insert(found).inserted {
-            protection.add(found)
+            given.restoring.append(found)
         }
         // A key given both ways is a mistake, and a wrong guess would let it read secrets.
         let restoring = seen
         for found in try inspectRecipient.map(Self.parse) {
             if restoring.contains(found) { throw UsageProblem.recipientInspects }
-            if seen.insert(found).inserted { protection.addInspector(found) }
+            if seen.insert(found).inserted { given.inspecting.append(found) }
         }
         // Nobody could ever restore what only inspectors open.
         let asks = passphrase != nil || session.world.terminal.isAttended
-        if !protection.isComplete, !inspectRecipient.isEmpty, !asks { throw UsageProblem.noRestoreKey }
-        return protection
+        if given.restoring.isEmpty, !inspectRecipient.isEmpty, !asks { throw UsageProblem.noRestoreKey }
+        return given
     }
 
-    /// Adds the passphrase where one is given, or needed because nothing else opens the archive.
+    /// The keys of the new archive, with a passphrase where one is given, or needed because nothing else restores it.
     ///
     /// - Parameter keychain: its name, which is a bad passphrase.
     /// - Throws: what asking throws, `ArchiveFailure`, `CryptographyFailure`.
-    func addPassphrase(
-        to protection: inout ArchiveProtection, of keychain: String, in session: Session
-    ) throws {
-        guard passphrase != nil || !protection.isComplete else { return }
+    func keys(_ given: GivenRecipients, of keychain: String, in session: Session) throws -> ArchiveKeys {
+        guard passphrase != nil || given.restoring.isEmpty, let cost = session.world.costs.passphrase else {
+            return try ArchiveKeys(recipients: given.restoring, inspectors: given.inspecting)
+        }
         let wanted = WantedSecret(
             what: "passphrase of the archive", note: "empty to have one made up", flag: .passphrase,
             source: passphrase)
-        guard let cost = session.world.costs.passphrase else { return }
-        if let secret = try session.secrets.new(wanted, judge: { session.judge(passphrase: $0, of: keychain) }) {
-            try protection.addPassphrase(secret, cost: cost)
-            return
-        }
+        let chosen = try session.secrets.new(wanted, judge: { session.judge(passphrase: $0, of: keychain) })
+        return try ArchiveKeys(
+            passphrase: chosen ?? makeUp(in: session), cost: cost, recipients: given.restoring,
+            inspectors: given.inspecting)
+    }
+
+    private func makeUp(in session: Session) throws -> SecretBytes {
         let secret = try MadeUpPassphrase.make()
         var text = SecretBytes("the passphrase, shown this once: ".utf8.span)
         secret.withBytes { text.append($0) }
         text.append("\n".utf8.span)
         try session.world.terminal.show(text)
-        try protection.addPassphrase(secret, cost: cost)
+        return secret
     }
 
     private static func parse(_ text: String) throws(AgeFailure) -> X25519Recipient {
@@ -97,4 +99,12 @@ struct ArchiveKeyOptions: ParsableArguments {
                 String(decoding: bytes.indices.map { bytes[$0] }, as: UTF8.self)
             })
     }
+}
+
+/// The public keys that were given, each once.
+struct GivenRecipients {
+    /// Those that open the whole archive.
+    var restoring: [X25519Recipient] = []
+    /// Those that open the metadata alone.
+    var inspecting: [X25519Recipient] = []
 }

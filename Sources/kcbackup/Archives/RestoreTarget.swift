@@ -91,7 +91,7 @@ struct RestoreTarget {
     private func make(at path: String, _ device: DeviceKey) throws -> Keychain {
         if adopts, let store = archive.header.store {
             return try Keychain.create(
-                at: path, adopting: Keybag(store: store), deviceKey: device, now: session.now,
+                at: path, adopting: Keybag(store: store.keychain), deviceKey: device, now: session.now,
                 minimumCost: session.world.costs.lowestPasscode)
         }
         let passcode = try newPasscode()
@@ -113,7 +113,7 @@ struct RestoreTarget {
 
 extension Keybag {
     /// The keybag that an unencrypted archive carries.
-    fileprivate init(store: ArchiveHeader.StoredKeychain) throws(KeychainStoreError) {
+    fileprivate init(store: StoredKeychain) throws(KeychainStoreError) {
         try self.init(text: Array(store.keybag.utf8).span)
     }
 }

@@ -53,28 +53,40 @@ struct CreateCommand: Verb {
         let path = try outputPath(local, session)
         let open = try local.open(in: session)
         let device = try LocalDevice(session.world).key()
-        let mode: ArchiveMode = unencrypted ? .unencrypted : .encrypted
-        // Asked for in the order in which a mistake is noticed soonest: recipients, passcode, passphrase.
-        var protection = try keys.recipients(in: session)
-        if mode == .encrypted {
-            try keychain.unlock(open, in: session)
-            try keys.addPassphrase(to: &protection, of: local.name, in: session)
-        } else if keychain.passcode != nil {
-            try keychain.unlock(open, in: session)
-        } else {
-            // Nothing has to be opened, and whatever can be is, to find damage.
-            try session.world.unlocked.resume(open)
-        }
         let (folder, name) = Path.split(session.world.resolve(path))
-        let progress = Progress("archiving items", in: session)
-        let report = try CreateBackup(mode: mode, protection: protection, device: device, tool: CommandLineTool.tool)
-            .run(
-                open,
-                keychain: { unencrypted ? (open.storeID, String(decoding: open.keybag.text, as: UTF8.self)) : nil },
-                folder: folder, name: name, now: session.now, step: { progress.step() })
-        progress.finish()
+        let backup = CreateBackup(
+            device: device, tool: CommandLineTool.tool, folder: folder, name: name, now: session.now)
+        let report = try unencrypted ? unencrypted(backup, open, session) : encrypted(backup, open, local, session)
         try tell(report, path, session)
         return report.damaged.isEmpty ? .ok : .incomplete
+    }
+
+    /// What is missing is asked for in the order in which a mistake is noticed soonest: recipients, passcode, passphrase.
+    private func encrypted(
+        _ backup: CreateBackup, _ open: Keychain, _ local: LocalKeychain, _ session: Session
+    ) throws -> CreateReport {
+        let recipients = try keys.recipients(in: session)
+        try keychain.unlock(open, in: session)
+        let keys = try keys.keys(recipients, of: local.name, in: session)
+        let progress = Progress("archiving items", in: session)
+        let report = try backup.encrypted(open, with: keys, step: { progress.step() })
+        progress.finish()
+        return report
+    }
+
+    /// Nothing has to be opened, and whatever can be is, to find damage.
+    private func unencrypted(
+        _ backup: CreateBackup, _ open: Keychain, _ session: Session
+    ) throws -> CreateReport {
+        if keychain.passcode != nil {
+            try keychain.unlock(open, in: session)
+        } else {
+            try session.world.unlocked.resume(open)
+        }
+        let progress = Progress("archiving items", in: session)
+        let report = try backup.unencrypted(open, step: { progress.step() })
+        progress.finish()
+        return report
     }
 
     /// The archive's path as it will be told; looked at before anything is asked or read.

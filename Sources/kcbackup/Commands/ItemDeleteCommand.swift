@@ -37,7 +37,7 @@ struct ItemDeleteCommand: Verb {
             if style.verbose { for item in matches.items { session.note(item.words) } }
             try session.confirm("Delete \(count) items?", isGiven: yes)
         }
-        try store.importItems { writer in
+        try store.write { writer in
             // The items that were counted and confirmed, and no others; damaged ones can be named by the query alone.
             for item in matches.items { try writer.delete(matching: ItemQuery(item), now: session.now) }
             if matches.damaged > 0 { try writer.delete(matching: query, now: session.now) }

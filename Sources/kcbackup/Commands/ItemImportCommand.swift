@@ -35,7 +35,7 @@ struct ItemImportCommand: Verb {
         }
         let store = try keychain.openUnlocked(in: session)
         let progress = Progress("importing items", in: session)
-        let counts = try store.importItems { writer in
+        let counts = try store.write { writer in
             var lines = LineSplitter(try FileSlice(whole: input), limit: Self.lineLimit)
             var counts = ItemCounts()
             while let number = try lines.next() {

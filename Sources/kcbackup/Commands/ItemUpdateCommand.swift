@@ -54,7 +54,7 @@ struct ItemUpdateCommand: Verb {
         try keychain.unlock(store, in: session)
         let isPublic = matches.items.allSatisfy { $0.itemClass == .certificate }
         let value = try secret.read(isPublic: isPublic, in: session)
-        let updated = try store.importItems { writer in
+        let updated = try store.write { writer in
             // The items that were counted and confirmed, and no others.
             try matches.items.flatMap { item in
                 try writer.update(matching: ItemQuery(item), set: changes, secret: value, now: session.now)

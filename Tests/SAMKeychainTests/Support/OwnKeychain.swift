@@ -43,7 +43,7 @@ enum OwnKeychain {
         for (code, text) in [(AttributeCode.svce, service), (.acct, account), (.agrp, groups[0])] {
             draft.attributes[code] = .text(text)
         }
-        try keychain.importItems { writer in
+        try keychain.write { writer in
             _ = try writer.add(draft, secret: SecretBytes(copying: "one".utf8), now: .reference)
         }
     }

@@ -119,7 +119,7 @@ enum FailureExamples {
         .cryptography(.outOfMemory(bytes: 268_435_456)),
     ]
     private static let archives: [ArchiveFailure] = [
-        .notAnArchive, .newerFormat(found: "2", known: 1), .damaged(rule: "a member does not have its checksum"),
+        .notAnArchive, .newerFormat(found: "2", known: 1), .damaged(rule: "'secrets.jsonl.gz.age' does not have its checksum"),
         .limit("the line length: 20 where 10 is the limit"), .noPassphraseSet, .wrongPassphrase,
         .wrongPasscode, .passcodeNeeded, .noMatchingIdentity(["X25519", "X25519"]), .keyNeeded(passphraseOpens: true),
         .keyNeeded(passphraseOpens: false), .age(.malformedRecipient), .stream(StreamFailure(.reading, .system(5))),
