@@ -11,7 +11,7 @@ public struct AgeEncryptor<Downstream: ByteSink & ~Copyable>: ByteSink, ~Copyabl
     /// Writes the header for `recipients`, who can each open the file.
     ///
     /// - Throws: `AgeFailure`: `noRecipients`, `headerTooLarge` for more recipients than a reader accepts, `mixedPassphrase`,
-    ///   `malformedRecipient`, `cryptography`, `stream`.
+    ///   `incompatibleRecipients`, `malformedRecipient`, `cryptography`, `stream`.
     public init(recipients: [any Recipient], to downstream: consuming Downstream) throws(AgeFailure) {
         guard !recipients.isEmpty else { throw .noRecipients }
         guard recipients.count <= AgeHeader.stanzaLimit else {
@@ -22,7 +22,16 @@ public struct AgeEncryptor<Downstream: ByteSink & ~Copyable>: ByteSink, ~Copyabl
             try RandomBytes.bytes(count: ChunkCipher.nonceSize)
         }
         var stanzas: [Stanza] = []
-        for recipient in recipients { stanzas.append(try recipient.wrap(fileKey: fileKey)) }
+        var labels: Set<String>?
+        for recipient in recipients {
+            let wrapped = try recipient.wrap(fileKey: fileKey)
+            guard labels ?? wrapped.labels == wrapped.labels else { throw .incompatibleRecipients }
+            labels = wrapped.labels
+            stanzas += wrapped.stanzas
+        }
+        guard stanzas.count <= AgeHeader.stanzaLimit else {
+            throw .headerTooLarge("recipients", allowed: AgeHeader.stanzaLimit)
+        }
         try AgeHeader.requireLonePassphrase(stanzas)
         let header = Array(try AgeHeader(stanzas: stanzas, fileKey: fileKey).text.utf8)
         guard header.count <= AgeHeader.sizeLimit else {

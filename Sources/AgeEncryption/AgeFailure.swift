@@ -22,6 +22,8 @@ public enum AgeFailure: Error, Hashable, Sendable {
     case workFactorTooHigh(found: Int, allowed: Int)
     /// A passphrase cannot stand beside other recipients.
     case mixedPassphrase
+    /// Recipients of a file do not agree on what it is to withstand (`WrappedFileKey.labels`).
+    case incompatibleRecipients
     case noRecipients
     /// A recipient is not an `age1…` X25519 recipient, or is one that no identity has.
     case malformedRecipient

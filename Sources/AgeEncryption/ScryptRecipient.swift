@@ -19,13 +19,14 @@ public final class ScryptRecipient: Recipient {
     }
 
     /// Wraps the file key under a key derived with a fresh salt.
-    public func wrap(fileKey: borrowing SecretBytes) throws(AgeFailure) -> Stanza {
+    public func wrap(fileKey: borrowing SecretBytes) throws(AgeFailure) -> WrappedFileKey {
         try cryptography { () throws(CryptographyFailure) in
             let salt = try RandomBytes.bytes(count: Self.saltSize)
             let key = try Self.wrapKey(passphrase, salt: salt, cost: cost)
-            return Stanza(
+            let stanza = Stanza(
                 type: Self.type, arguments: [Base64.encode(salt, padded: false), String(cost.logN)],
                 body: try FileKeyWrap.wrap(fileKey, under: key))
+            return WrappedFileKey([stanza])
         }
     }
 

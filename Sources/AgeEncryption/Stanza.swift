@@ -52,7 +52,22 @@ public protocol Recipient: Sendable {
     /// Wraps the 16-byte file key.
     ///
     /// - Throws: `AgeFailure`: `malformedRecipient`, `cryptography`.
-    func wrap(fileKey: borrowing SecretBytes) throws(AgeFailure) -> Stanza
+    func wrap(fileKey: borrowing SecretBytes) throws(AgeFailure) -> WrappedFileKey
+}
+
+/// What a recipient adds to an age file: its part of the header, and with whom it may share a file.
+public struct WrappedFileKey: Hashable, Sendable {
+    /// The stanzas of the recipient; one, or several for kinds such as plug-ins and groups.
+    public let stanzas: [Stanza]
+    /// Recipients of a file must have equal labels. A post-quantum recipient has one, for instance, since a file that an
+    /// X25519 key opens too is no safer than that key. (C2SP age, "age-plugin")
+    public let labels: Set<String>
+
+    /// Describes what was wrapped.
+    public init(_ stanzas: [Stanza], labels: Set<String> = []) {
+        self.stanzas = stanzas
+        self.labels = labels
+    }
 }
 
 /// Somebody who can unwrap a file key.

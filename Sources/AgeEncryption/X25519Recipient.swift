@@ -33,15 +33,16 @@ public struct X25519Recipient: Recipient, Hashable, LosslessStringConvertible {
     ///
     /// - Throws: `AgeFailure`: `malformedRecipient` for a point of low order, to which nobody has the identity;
     ///   `cryptography`.
-    public func wrap(fileKey: borrowing SecretBytes) throws(AgeFailure) -> Stanza {
+    public func wrap(fileKey: borrowing SecretBytes) throws(AgeFailure) -> WrappedFileKey {
         do {
             let ephemeral = try X25519.generatePrivateKey()
             let share = try X25519.publicKey(of: ephemeral)
             let shared = try X25519.sharedSecret(privateKey: ephemeral, publicKey: publicKey)
             let key = try Self.wrapKey(shared, share: share, publicKey: publicKey)
-            return Stanza(
+            let stanza = Stanza(
                 type: Self.type, arguments: [Base64.encode(share, padded: false)],
                 body: try FileKeyWrap.wrap(fileKey, under: key))
+            return WrappedFileKey([stanza])
         } catch .authentication {
             throw .malformedRecipient
         } catch {

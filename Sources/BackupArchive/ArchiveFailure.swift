@@ -70,7 +70,9 @@ public enum ArchiveFailure: Error, Hashable, Sendable {
             self = .limit("work factor of the passphrase: \(found) where \(allowed) is the limit")
         case .stream(let failure): self.init(failure)
         case .cryptography(let call): self = .cryptography(call)
-        case .noRecipients, .malformedRecipient, .unsupportedRecipient, .malformedRecipientLine: self = .age(failure)
+        case .noRecipients, .malformedRecipient, .unsupportedRecipient, .malformedRecipientLine,
+            .incompatibleRecipients:
+            self = .age(failure)
         }
     }
 

@@ -101,7 +101,8 @@ public struct ArchiveHeader: Hashable, Sendable {
         CanonicalJSON.literal("\",\"created\":\"\(created)\",\"device\":\"\(device)\",\"tool\":", into: &line)
         CanonicalJSON.string(tool, into: &line)
         if let store {
-            CanonicalJSON.literal(",\"store\":\"\(Hexadecimal.encode(store.keychain.storeID))\",\"keybag\":", into: &line)
+            let storeID = Hexadecimal.encode(store.keychain.storeID)
+            CanonicalJSON.literal(",\"store\":\"\(storeID)\",\"keybag\":", into: &line)
             CanonicalJSON.string(store.keychain.keybag, into: &line)
             CanonicalJSON.literal(",\"counts\":", into: &line)
             store.counts.encode(into: &line)

@@ -13,21 +13,28 @@ public final class DeviceKey: Sendable {
     public let id: DeviceID
     /// The 32-byte Ed25519 public key of the device.
     public let signingPublicKey: [UInt8]
-    private let pseudoRandomKey: SecretBytes
+    private let expander: any KeyExpander
     private let signingSeed: SecretBytes
 
     /// Derives a device from the 32 random bytes that its provider keeps.
     ///
     /// - Throws: `CryptographyFailure` (`unsupportedParameters` for another length, `library`).
-    public init(secret: borrowing SecretBytes) throws(CryptographyFailure) {
+    public convenience init(secret: borrowing SecretBytes) throws(CryptographyFailure) {
         guard secret.count == Self.secretLength else { throw .unsupportedParameters("device key length") }
         let key = try HKDF.extract(salt: DerivationLabel.deviceKey.bytes, inputKey: secret)
-        let seed = try HKDF.expand(pseudoRandomKey: key, info: DerivationLabel.signingSeed.bytes, count: 32)
+        try self.init(PseudoRandomKey(key: key))
+    }
+
+    /// Makes a device of whatever holds its key.
+    ///
+    /// - Throws: `CryptographyFailure`.
+    public init(_ expander: any KeyExpander) throws(CryptographyFailure) {
+        let seed = try expander.expand(info: DerivationLabel.signingSeed.bytes, count: 32)
         let publicKey = try Ed25519.publicKey(seed: seed)
         id = DeviceID(publicKey: publicKey)
         signingPublicKey = publicKey
         signingSeed = seed
-        pseudoRandomKey = key
+        self.expander = expander
     }
 
     /// Makes a new device that exists in memory only; `DeviceKeyProvider.create` makes one that lasts.
@@ -116,7 +123,29 @@ public final class DeviceKey: Sendable {
     private func expand(
         _ label: DerivationLabel, _ fields: [UInt8], count: Int = 32
     ) throws(CryptographyFailure) -> SecretBytes {
-        try HKDF.expand(pseudoRandomKey: pseudoRandomKey, info: label.bytes + fields, count: count)
+        try expander.expand(info: label.bytes + fields, count: count)
+    }
+}
+
+/// Holds the key of a device and derives others from it, so that the key itself can stay in a security chip.
+public protocol KeyExpander: Sendable {
+    /// HKDF-Expand with SHA-256 (RFC 5869) under the key that is held.
+    ///
+    /// - Parameter count: 1...8160 bytes.
+    /// - Throws: `CryptographyFailure`.
+    func expand(info: [UInt8], count: Int) throws(CryptographyFailure) -> SecretBytes
+}
+
+/// A key in this process's memory.
+private final class PseudoRandomKey: KeyExpander {
+    private let key: SecretBytes
+
+    init(key: consuming SecretBytes) {
+        self.key = key
+    }
+
+    func expand(info: [UInt8], count: Int) throws(CryptographyFailure) -> SecretBytes {
+        try HKDF.expand(pseudoRandomKey: key, info: info, count: count)
     }
 }
 

@@ -16,6 +16,16 @@ public struct FileDeviceKeyProvider: DeviceKeyProvider {
         self.machineIDPath = machineIDPath
     }
 
+    /// The path of the file.
+    public var location: String { path }
+
+    /// True where the file is.
+    public var holdsKey: Bool {
+        get throws(DeviceKeyFailure) {
+            try DeviceKeyFailure.wrapping { () throws(FileFailure) in try Path.exists(path) }
+        }
+    }
+
     /// Loads the key, if it belongs to this machine or nothing is known of the machine.
     ///
     /// - Throws: `DeviceKeyFailure` (`notFound`, `otherMachine`, `damaged`, `file`, `cryptography`).
@@ -143,22 +153,4 @@ public struct FileDeviceKeyProvider: DeviceKeyProvider {
     private func currentMachine() throws(DeviceKeyFailure) -> MachineIdentity {
         try DeviceKeyFailure.wrapping { () throws(FileFailure) in try MachineIdentity.current(machineIDPath) }
     }
-}
-
-/// What a key file says before anything is opened with it.
-public struct DeviceKeyStatus: Hashable, Sendable {
-    /// The device that the key makes.
-    public let device: DeviceID
-    /// Whether the key was made or adopted on this machine.
-    public let machine: MachineMatch
-}
-
-/// What became of the keys when a device was renewed.
-public struct DeviceKeyRenewal: Sendable {
-    /// The new device.
-    public let device: DeviceKey
-    /// The device that was.
-    public let retired: DeviceID
-    /// The file that keeps the old key.
-    public let retiredPath: String
 }

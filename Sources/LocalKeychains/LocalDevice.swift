@@ -5,7 +5,7 @@ public import DeviceIdentity
 public struct LocalDevice: Sendable {
     private let folder: DataFolder
     /// Where the key is kept.
-    public let provider: FileDeviceKeyProvider
+    public let provider: any DeviceKeyProvider
 
     /// Finds the key in the data folder.
     ///
@@ -57,7 +57,7 @@ public struct LocalDevice: Sendable {
 
     /// The list of devices that the owner of `key` trusts.
     public func trusted(by key: DeviceKey) -> TrustedDevices {
-        TrustedDevices(besideKeyAt: provider.path, of: key)
+        TrustedDevices(besideKeyAt: folder.deviceKey, of: key)
     }
 
     /// A lost key is not made anew in silence while keychains wait for it.

@@ -32,8 +32,8 @@ import Testing
     func bodies(_ count: Int) throws {
         struct Fixed: Recipient {
             let count: Int
-            func wrap(fileKey: borrowing SecretBytes) throws(AgeFailure) -> Stanza {
-                Stanza(type: "t", arguments: [], body: [UInt8](repeating: 0xa5, count: count))
+            func wrap(fileKey: borrowing SecretBytes) throws(AgeFailure) -> WrappedFileKey {
+                WrappedFileKey([Stanza(type: "t", arguments: [], body: [UInt8](repeating: 0xa5, count: count))])
             }
         }
         let file = try encrypt([], to: [Fixed(count: count)])

@@ -93,7 +93,7 @@ import Testing
             #expect(ageFailure { _ = try encrypt([], to: recipients) } == .mixedPassphrase)
         }
         let fileKey = SecretBytes(copying: 0..<16)
-        let stanzas = [try passphrase.wrap(fileKey: fileKey), try key.recipient.wrap(fileKey: fileKey)]
+        let stanzas = try passphrase.wrap(fileKey: fileKey).stanzas + key.recipient.wrap(fileKey: fileKey).stanzas
         let identity = ScryptIdentity(passphrase: secretText("p"))
         #expect(ageFailure { _ = try identity.unwrap(stanzas) } == .mixedPassphrase)
     }
@@ -109,8 +109,8 @@ import Testing
     @Test("a header that no reader accepts for its size is not written")
     func headerSize() throws {
         struct Large: Recipient {
-            func wrap(fileKey: borrowing SecretBytes) throws(AgeFailure) -> Stanza {
-                Stanza(type: "large", arguments: [], body: [UInt8](repeating: 1, count: 1 << 20))
+            func wrap(fileKey: borrowing SecretBytes) throws(AgeFailure) -> WrappedFileKey {
+                WrappedFileKey([Stanza(type: "large", arguments: [], body: [UInt8](repeating: 1, count: 1 << 20))])
             }
         }
         #expect(ageFailure { _ = try encrypt([], to: [Large()]) } == .headerTooLarge("header bytes", allowed: 1 << 20))
@@ -119,8 +119,8 @@ import Testing
     @Test("a scrypt stanza stands alone, whoever makes it")
     func foreignPassphraseRecipient() throws {
         struct Disguised: Recipient {
-            func wrap(fileKey: borrowing SecretBytes) throws(AgeFailure) -> Stanza {
-                Stanza(type: "scrypt", arguments: ["a", "1"], body: [UInt8](repeating: 1, count: 32))
+            func wrap(fileKey: borrowing SecretBytes) throws(AgeFailure) -> WrappedFileKey {
+                WrappedFileKey([Stanza(type: "scrypt", arguments: ["a", "1"], body: [UInt8](repeating: 1, count: 32))])
             }
         }
         let key = try X25519Identity.generate()
@@ -141,8 +141,8 @@ import Testing
     @Test("unknown stanzas are passed over and named as unknown")
     func unknownStanzas() throws {
         struct Other: Recipient {
-            func wrap(fileKey: borrowing SecretBytes) throws(AgeFailure) -> Stanza {
-                Stanza(type: "example.com/other", arguments: ["a", "b"], body: [UInt8](repeating: 1, count: 100))
+            func wrap(fileKey: borrowing SecretBytes) throws(AgeFailure) -> WrappedFileKey {
+                WrappedFileKey([Stanza(type: "example.com/other", arguments: ["a", "b"], body: [UInt8](repeating: 1, count: 100))])
             }
         }
         let key = try X25519Identity.generate()
@@ -151,6 +151,31 @@ import Testing
         #expect(
             ageFailure { _ = try decrypt(file, with: [X25519Identity.generate()]) }
                 == .noMatchingIdentity(["unknown", "X25519"]))
+    }
+
+    @Test("a recipient may have several stanzas, and only recipients of equal labels share a file")
+    func labels() throws {
+        struct Group: Recipient {
+            let members: [X25519Recipient]
+            var labels: Set<String> = []
+            func wrap(fileKey: borrowing SecretBytes) throws(AgeFailure) -> WrappedFileKey {
+                var stanzas: [Stanza] = []
+                for member in members { stanzas += try member.wrap(fileKey: fileKey).stanzas }
+                return WrappedFileKey(stanzas, labels: labels)
+            }
+        }
+        let keys = try (0..<3).map { _ in try X25519Identity.generate() }
+        let group = Group(members: [keys[0].recipient, keys[1].recipient])
+        let file = try encrypt([9], to: [group, keys[2].recipient])
+        for key in keys { #expect(try decrypt(file, with: [key]) == [9]) }
+
+        let strict = Group(members: group.members, labels: ["postquantum"])
+        #expect(try decrypt(encrypt([9], to: [strict, strict]), with: [keys[1]]) == [9])
+        for recipients: [any Recipient] in [[strict, keys[2].recipient], [group, strict]] {
+            #expect(ageFailure { _ = try encrypt([], to: recipients) } == .incompatibleRecipients)
+        }
+        let many = Group(members: [X25519Recipient](repeating: keys[0].recipient, count: 501))
+        #expect(ageFailure { _ = try encrypt([], to: [many, many]) } == .headerTooLarge("recipients", allowed: 1_000))
     }
 
     @Test("a recipient of small order cannot be encrypted to")
@@ -170,8 +195,8 @@ import Testing
         let byKey = try key.recipient.wrap(fileKey: fileKey)
         let byPassphrase = try passphrase.wrap(fileKey: fileKey)
         let expected = AgeFailure.malformedHeader("a wrapped file key has a wrong size")
-        #expect(ageFailure { _ = try key.unwrap([byKey]) } == expected)
+        #expect(ageFailure { _ = try key.unwrap(byKey.stanzas) } == expected)
         let identity = ScryptIdentity(passphrase: secretText("p"))
-        #expect(ageFailure { _ = try identity.unwrap([byPassphrase]) } == expected)
+        #expect(ageFailure { _ = try identity.unwrap(byPassphrase.stanzas) } == expected)
     }
 }

@@ -15,8 +15,8 @@ private struct OddRecipient: Recipient {
     var type = "joint-grease"
     var arguments = ["x"]
 
-    func wrap(fileKey: borrowing SecretBytes) throws(AgeFailure) -> Stanza {
-        Stanza(type: type, arguments: arguments, body: [UInt8](repeating: 1, count: 32))
+    func wrap(fileKey: borrowing SecretBytes) throws(AgeFailure) -> WrappedFileKey {
+        WrappedFileKey([Stanza(type: type, arguments: arguments, body: [UInt8](repeating: 1, count: 32))])
     }
 }
 

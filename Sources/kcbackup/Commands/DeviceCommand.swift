@@ -33,9 +33,9 @@ struct DeviceShowCommand: Verb {
         let status = try device.provider.status()
         // A key from another machine names its device and does nothing else until the user has said what it is.
         let key = status.machine == .different ? nil : try device.key()
-        try show(status.device, key, status.machine, device.provider.path, in: session)
+        try show(status.device, key, status.machine, device.provider.location, in: session)
         if status.machine == .different {
-            throw DeviceKeyFailure.otherMachine(path: device.provider.path, device: status.device)
+            throw DeviceKeyFailure.otherMachine(path: device.provider.location, device: status.device)
         }
         return .ok
     }
@@ -90,7 +90,7 @@ struct DeviceAdoptCommand: Verb {
         let id = try device.provider.status().device
         try session.confirm("Is this still device \(id)?", isGiven: yes)
         let key = try device.provider.adopt()
-        try show(key.id, key, .same, device.provider.path, in: session)
+        try show(key.id, key, .same, device.provider.location, in: session)
         return .ok
     }
 }
@@ -119,12 +119,12 @@ struct DeviceRenewCommand: Verb {
         let device = LocalDevice(session.world)
         let keychains = try LocalKeychain.names(in: session.world.dataFolder)
         for name in keychains { session.warn("keychain \(quoted(name)) will not open with the new key") }
-        guard try Path.exists(device.provider.path) else {
+        guard try device.provider.holdsKey else {
             // Without the old key nothing is retired; a device that never had one gets it with its first keychain.
-            if keychains.isEmpty { throw DeviceKeyFailure.notFound(path: device.provider.path) }
+            if keychains.isEmpty { throw DeviceKeyFailure.notFound(path: device.provider.location) }
             try session.confirm("Make a new key for this device?", isGiven: yes)
             let key = try device.provider.create()
-            try show(key.id, key, .same, device.provider.path, in: session)
+            try show(key.id, key, .same, device.provider.location, in: session)
             return .ok
         }
         session.warn(
@@ -132,7 +132,7 @@ struct DeviceRenewCommand: Verb {
         try session.confirm("Make another device of this one?", isGiven: yes)
         let renewal = try device.provider.renew()
         session.note("the key of device \(renewal.retired) is kept as \(quoted(renewal.retiredPath))")
-        try show(renewal.device.id, renewal.device, .same, device.provider.path, in: session)
+        try show(renewal.device.id, renewal.device, .same, device.provider.location, in: session)
         return .ok
     }
 }

@@ -72,6 +72,10 @@ func explain(_ failure: AgeFailure, _ path: String?) -> Explanation {
         return Explanation(
             .limit, "the passphrase of \(file) asks for 2^\(found) units of work, and 2^\(allowed) is the limit")
     case .mixedPassphrase: return Explanation(.damaged, "\(file) mixes a passphrase with other recipients")
+    case .incompatibleRecipients:
+        return Explanation(
+            .usage, "the recipients cannot share an archive: some would make it easier to open than others allow",
+            hint: "give recipients of one kind")
     case .noRecipients: return explain(UsageProblem.noRestoreKey)
     case .malformedRecipient:
         return Explanation(

@@ -113,13 +113,15 @@ enum FailureExamples {
         .notAnAgeFile, .armored, .unsupportedVersion, .malformedHeader("a line is too long"),
         .headerTooLarge("stanzas", allowed: 1_000), .headerAuthentication, .noMatchingIdentity(["X25519"]),
         .wrongPassphrase, .workFactorTooHigh(found: 22, allowed: 20), .mixedPassphrase, .noRecipients,
+        .incompatibleRecipients,
         .malformedRecipient, .unsupportedRecipient(line: 2, kind: "ssh-ed25519"), .malformedRecipientLine(2),
         .malformedIdentityLine(2), .unsupportedIdentity(line: 2, kind: "AGE-PLUGIN"), .noIdentities,
         .identityFileNeedsPassphrase, .stream(StreamFailure(.reading, .system(5))),
         .cryptography(.outOfMemory(bytes: 268_435_456)),
     ]
     private static let archives: [ArchiveFailure] = [
-        .notAnArchive, .newerFormat(found: "2", known: 1), .damaged(rule: "'secrets.jsonl.gz.age' does not have its checksum"),
+        .notAnArchive, .newerFormat(found: "2", known: 1),
+        .damaged(rule: "'secrets.jsonl.gz.age' does not have its checksum"),
         .limit("the line length: 20 where 10 is the limit"), .noPassphraseSet, .wrongPassphrase,
         .wrongPasscode, .passcodeNeeded, .noMatchingIdentity(["X25519", "X25519"]), .keyNeeded(passphraseOpens: true),
         .keyNeeded(passphraseOpens: false), .age(.malformedRecipient), .stream(StreamFailure(.reading, .system(5))),
