@@ -51,7 +51,7 @@ struct CreateCommand: Verb {
         guard (0..<(1 << 33)).contains(session.now.seconds) else { throw Refusal.clock(day: session.now.day) }
         let local = try LocalKeychain(keychain.keychain, in: session.world)
         let path = try outputPath(local, session)
-        let open = try local.open(in: session)
+        let open = try keychain.open(in: session)
         let device = try LocalDevice(session.world).key()
         let mode: ArchiveMode = unencrypted ? .unencrypted : .encrypted
         // Asked for in the order in which a mistake is noticed soonest: recipients, passcode, passphrase.
@@ -66,6 +66,7 @@ struct CreateCommand: Verb {
             try session.world.unlocked.resume(open)
         }
         let (folder, name) = Path.split(session.world.resolve(path))
+        session.subjects.path = path
         let progress = Progress("archiving items", in: session)
         let report = try CreateBackup(mode: mode, protection: protection, device: device, tool: CommandLineTool.tool)
             .run(
