@@ -48,7 +48,8 @@ public final class OpenFile: Sendable {
 
     /// Appends bytes from `offset` on until `limit` or the end of the file is reached.
     ///
-    /// A system may return fewer bytes than there are, so a short read is not the end.
+    /// A system may return fewer bytes than there are, so a short read is not the end, and neither is a failure after one:
+    /// whoever reads once and gets fewer bytes than `limit` and the room allow has met the end of the file.
     public func read(
         at offset: UInt64, upTo limit: Int = .max, into output: inout OutputSpan<UInt8>
     ) throws(StreamFailure) {
@@ -62,8 +63,7 @@ public final class OpenFile: Sendable {
                 let received = System.retrying {
                     unsafe pread(descriptor, start + count, free - done, off_t(offset) + off_t(done))
                 }
-                // What came before a failure is good; the next read meets the failure again.
-                if received < 0 { return done > 0 ? 0 : errno }
+                if received < 0 { return errno }
                 if received == 0 { break }
                 count += received
                 done += received

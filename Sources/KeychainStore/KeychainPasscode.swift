@@ -41,17 +41,17 @@ extension Keychain {
     /// All class keys are made new and every item is sealed again, so that the old passcode, with an old copy of the
     /// file, opens nothing that is added from now on. The keybag keeps the earlier keys under the new ones, for archives
     /// of their time. Removing the passcode removes WhenPasscodeSetThisDeviceOnly items (`passcodeBoundItems` lists
-    /// them). Items whose seal is broken stay as they are. It is one transaction: killed at any point, either the old
+    /// them). Items whose seal is broken stay as they are, and are named. It is one transaction: killed at any point, either the old
     /// passcode works or the new one. For that time the disk needs as much room again as the file has.
     ///
     /// - Parameter step: called once an item.
-    /// - Returns: how many sets of earlier class keys were dropped, beyond `Keybag.retiredLimit`.
+    /// - Returns: what was left out.
     /// - Throws: `wrongPasscode`, `tooManyAttempts`, `locked`, `passcodeEmpty`, `busy`, `diskFull`, `sqlite`.
     @discardableResult
     public func setPasscode(
         current: borrowing SecretBytes?, new: borrowing SecretBytes?, cost: ScryptCost? = defaultCost, now: Timestamp,
         step: () -> Void = {}
-    ) throws(KeychainStoreError) -> Int {
+    ) throws(KeychainStoreError) -> PasscodeChange {
         try setPasscode(current: current, new: new, cost: cost, now: now, step: step) {
             _, _ throws(KeychainStoreError) in
         }
@@ -62,7 +62,7 @@ extension Keychain {
     func setPasscode(
         current: borrowing SecretBytes?, new: borrowing SecretBytes?, cost: ScryptCost?, now: Timestamp,
         step: () -> Void, beforeCommit: (Keybag, ClassKeys) throws(KeychainStoreError) -> Void
-    ) throws(KeychainStoreError) -> Int {
+    ) throws(KeychainStoreError) -> PasscodeChange {
         let hasNew = try Self.checked(new)
         guard let cost = cost ?? Self.defaultCost else { throw .limit("work factor", found: 0, allowed: 20) }
         try unlock(passcode: current, now: now)
@@ -79,16 +79,17 @@ extension Keychain {
         } catch {
             throw .cryptography(error)
         }
-        try change { database throws(KeychainStoreError) in
+        let damaged = try change { database throws(KeychainStoreError) in
             // Another process was first: what was made here does not follow what was made there.
             guard keybag == before else { throw .busy }
             if !hasNew { try Self.removePasscodeBoundItems(database) }
-            try sealAgain(under: keys, in: database, step)
+            let damaged = try sealAgain(under: keys, in: database, step)
             try StoreRecord.replace(with: after, in: database)
             try beforeCommit(after, keys)
+            return damaged
         }
         adopt(after, keys)
-        return earlier.count - kept.count
+        return PasscodeChange(droppedKeys: earlier.count - kept.count, damaged: damaged)
     }
 
     /// The WhenPasscodeSetThisDeviceOnly items: in no archive, and gone when the passcode is removed.
@@ -133,6 +134,14 @@ extension Keychain {
             try statement.run()
         }
     }
+}
+
+/// What a change of the passcode left out.
+public struct PasscodeChange: Sendable {
+    /// Sets of earlier class keys that were dropped, beyond `Keybag.retiredLimit`.
+    public let droppedKeys: Int
+    /// Items that could not be opened and stay as they were, nil for a row that makes no item.
+    public let damaged: [Item?]
 }
 
 /// The wrong passcodes since the last right one.

@@ -16,18 +16,18 @@ struct KeychainPath {
     /// Makes sure that the file is ours alone, in a folder that is, and that nothing lies beside it that SQLite would
     /// believe.
     ///
-    /// - Throws: `notFound`, `file`, `notAKeychain` (`severalLinks`, `foreignJournal`).
+    /// - Throws: `notFound`, `file`, `severalNames`, `foreignJournal`.
     func examine() throws(KeychainStoreError) {
         guard let status = try status("") else { throw .notFound(path) }
         try requirePrivateFolder()
         try require(status, "")
-        if status.st_nlink != 1, try !isLastNameLeft() { throw .notAKeychain(.severalLinks) }
+        if status.st_nlink != 1, try !isLastNameLeft() { throw .severalNames(path) }
         // Of write-ahead logs this program makes none; an interrupted change leaves a journal, with the file's mode.
-        for suffix in ["-wal", "-shm"] where try self.status(suffix) != nil { throw .notAKeychain(.foreignJournal) }
+        for suffix in ["-wal", "-shm"] where try self.status(suffix) != nil { throw .foreignJournal(path + suffix) }
         guard let journal = try self.status("-journal") else { return }
         try require(journal, "-journal")
         guard journal.st_nlink == 1, try JournalCheck.isHarmless(path + "-journal") else {
-            throw .notAKeychain(.foreignJournal)
+            throw .foreignJournal(path + "-journal")
         }
     }
 

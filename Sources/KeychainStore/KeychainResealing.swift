@@ -7,10 +7,12 @@ extension Keychain {
     /// A row that makes no item, or whose seal is broken, stays as it is: a new seal must not bless it. Tombstones have
     /// no secret.
     ///
+    /// - Returns: the items of the rows that stayed, nil for one that makes no item.
     /// - Throws: `interrupted` after a signal, or a failure of the file.
     func sealAgain(
         under keys: ClassKeys, in database: Database, _ step: () -> Void
-    ) throws(KeychainStoreError) {
+    ) throws(KeychainStoreError) -> [Item?] {
+        var damaged: [Item?] = []
         var sealer = try ItemSealer()
         var secret = SecretBytes(capacity: 4096)
         var blob = SecretBytes(capacity: 4096)
@@ -25,21 +27,24 @@ extension Keychain {
                 try next.bind(number, 1)
                 guard try next.step() else { break }
                 number = row.number(next)
-                if !row.isTombstone(next), let item = row.item(next), let old = classKeys[item.accessibility],
-                    let new = keys[item.accessibility]
-                {
-                    sealer.begin(item)
-                    let isWhole = try row.withData(next) { bytes throws(KeychainStoreError) in
-                        try sealer.open(bytes, under: old, into: &secret)
-                    }
-                    if isWhole {
-                        try secret.withBytes { bytes throws(KeychainStoreError) in
-                            try sealer.seal(bytes, under: new, into: &blob)
+                if !row.isTombstone(next) {
+                    let item = row.item(next)
+                    var isWhole = false
+                    if let item, let old = classKeys[item.accessibility], let new = keys[item.accessibility] {
+                        sealer.begin(item)
+                        isWhole = try row.withData(next) { bytes throws(KeychainStoreError) in
+                            try sealer.open(bytes, under: old, into: &secret)
                         }
-                        try blob.withBytes { bytes throws(KeychainStoreError) in try update.bind(bytes, 1) }
-                        try update.bind(number, 2)
-                        try update.run()
+                        if isWhole {
+                            try secret.withBytes { bytes throws(KeychainStoreError) in
+                                try sealer.seal(bytes, under: new, into: &blob)
+                            }
+                            try blob.withBytes { bytes throws(KeychainStoreError) in try update.bind(bytes, 1) }
+                            try update.bind(number, 2)
+                            try update.run()
+                        }
                     }
+                    if !isWhole { damaged.append(item) }
                     step()
                 }
                 next.reset()
@@ -48,5 +53,6 @@ extension Keychain {
             }
             next.reset()
         }
+        return damaged
     }
 }

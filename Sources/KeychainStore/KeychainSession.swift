@@ -116,7 +116,7 @@ public struct KeychainSession: Sendable {
     public func setPasscode(
         _ keychain: Keychain, current: borrowing SecretBytes?, new: borrowing SecretBytes?,
         cost: ScryptCost? = Keychain.defaultCost, now: Timestamp, step: () -> Void = {}
-    ) throws(KeychainStoreError) -> Int {
+    ) throws(KeychainStoreError) -> PasscodeChange {
         do throws(KeychainStoreError) {
             return try keychain.setPasscode(current: current, new: new, cost: cost, now: now, step: step) {
                 keybag, keys throws(KeychainStoreError) in

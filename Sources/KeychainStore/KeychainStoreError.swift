@@ -14,6 +14,10 @@ public enum KeychainStoreError: Error, Hashable, Sendable {
     case exists(String)
     /// The file is something else than a keychain of ours.
     case notAKeychain(Mismatch)
+    /// The file at this path has more than one name (hard links): two names would have two journals.
+    case severalNames(String)
+    /// The file at this path, beside the keychain, is a journal that this program would not have written.
+    case foreignJournal(String)
     /// The file has a format version of the future.
     case newerFormat(found: Int, known: Int)
     /// The file breaks a rule of its format; the text names the rule and holds no foreign text.
@@ -68,9 +72,5 @@ public enum KeychainStoreError: Error, Hashable, Sendable {
         case otherApplication = "it is the database of another program"
         /// Tables, indexes, triggers or views are not exactly those of a keychain.
         case otherSchema = "its tables are not those of a keychain"
-        /// A hard link: two names would have two journals.
-        case severalLinks = "the file has more than one name"
-        /// A journal beside it that this program would not have written.
-        case foreignJournal = "a journal of another program lies beside it"
     }
 }

@@ -228,9 +228,9 @@ extension KeychainStoreError {
             .unchangeable,
             .limit:
             true
-        case .notFound, .exists, .notAKeychain, .newerFormat, .damaged, .otherDevice, .busy, .wrongPasscode,
-            .tooManyAttempts, .passcodeEmpty, .file, .diskFull, .readOnly, .sqlite, .cryptography, .kernelKeys,
-            .interrupted:
+        case .notFound, .exists, .notAKeychain, .severalNames, .foreignJournal, .newerFormat, .damaged, .otherDevice,
+            .busy, .wrongPasscode, .tooManyAttempts, .passcodeEmpty, .file, .diskFull, .readOnly, .sqlite,
+            .cryptography, .kernelKeys, .interrupted:
             false
         }
     }

@@ -64,7 +64,10 @@ func refuse(
     _ objection: ProcessArguments.Unreadable, among arguments: ArraySlice<String>, in world: World
 ) -> ExitStatus {
     let session = Session(world, OutputStyle(before: arguments.prefix { $0 != "--" }))
-    return report(.commandLine(message: objection.reason, command: nil), session)
+    switch objection {
+    case .notUTF8: return report(.commandLine(message: objection.reason, command: nil), session)
+    case .missing: return report(.argumentsMissing, session)
+    }
 }
 
 extension OutputStyle {

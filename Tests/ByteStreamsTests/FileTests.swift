@@ -31,6 +31,24 @@ struct FileTests {
         #expect(try head.bytesForTest() + drain(first) == bytes)
     }
 
+    @Test("a read that fails after some bytes is a failure and no end of the file")
+    func failsAfterSomeBytes() throws {
+        // Two pages of a file that has one: the process's memory file gives the first, and for the second EIO.
+        let page = Int(sysconf(Int32(_SC_PAGESIZE)))
+        let file = try OpenFile.reading(folder.write("f", [UInt8](repeating: 1, count: page)))
+        let start = unsafe UInt(bitPattern: mmap(nil, 2 * page, PROT_READ, MAP_SHARED, file.descriptor, 0))
+        defer { unsafe munmap(UnsafeMutableRawPointer(bitPattern: start), 2 * page) }
+        let memory = OpenFile(owning: unsafe open("/proc/self/mem", O_RDONLY | O_CLOEXEC), path: "mem")
+        let end = UInt64(start) + UInt64(page)
+        func read(_ count: Int, at offset: UInt64) throws -> Int {
+            var bytes = SecretBytes(capacity: count)
+            try bytes.append(upTo: count) { output throws(StreamFailure) in try memory.read(at: offset, into: &output) }
+            return bytes.count
+        }
+        #expect(try read(100, at: end - 100) == 100)
+        #expect(throws: StreamFailure(.reading, .system(EIO), offset: end - 100)) { try read(101, at: end - 100) }
+    }
+
     @Test("a file that is shorter than its slice is truncated, not ended")
     func noticesShortFile() throws {
         let file = try OpenFile.reading(folder.write("f", [1, 2, 3]))

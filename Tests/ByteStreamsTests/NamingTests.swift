@@ -77,6 +77,24 @@ struct NamingTests {
         #expect(try folder.list() == ["f", "g"])
     }
 
+    @Test("what looks left over in a folder that others can write to stays, since others choose what has such a name")
+    func sparesSharedFolders() throws {
+        let names = [".kcbackup-1abc.tmp", ".restoring-old"]
+        for mode in [0o777, 0o1777, 0o770] {
+            let name = String(mode, radix: 8)
+            let shared = folder.path(name)
+            try FileManager.default.createDirectory(atPath: shared + "/" + names[1], withIntermediateDirectories: true)
+            for file in [names[0], names[1] + "/x.keychain"] { try folder.write(name + "/" + file, [1]) }
+            try #require(unsafe chmod(shared, mode_t(mode)) == 0)
+            try UnnamedFile(inFolder: shared, way: .renaming).publish(as: "g")
+            #expect(Set(try FileManager.default.contentsOfDirectory(atPath: shared)) == Set(names + ["g"]))
+            #expect(try folder.read(name + "/.restoring-old/x.keychain") == [1])
+            #expect(throws: FileFailure(shared, .sharedFolder(mode: UInt32(mode)))) {
+                _ = try PassingFolder(in: shared)
+            }
+        }
+    }
+
     @Test("a passing folder vanishes with all in it, but for what was published")
     func passingFolder() throws {
         do {

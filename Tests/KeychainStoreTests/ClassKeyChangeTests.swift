@@ -75,9 +75,9 @@ import Testing
         let passcodes = ["a", "b", nil, nil, "c"]
         var current: String?
         for (index, next) in passcodes.enumerated() {
-            let dropped = try keychain.setPasscode(
+            let change = try keychain.setPasscode(
                 current: current.secret, new: next.secret, cost: Bench.cost, now: moment(Int64(index)))
-            #expect(dropped == 0)
+            #expect(change.droppedKeys == 0)
             current = next
             generations.insert(keychain.classKeys, at: 0)
         }
@@ -106,9 +106,9 @@ import Testing
     func limit() throws {
         let keychain = try bench.create()
         for number in 1...Keybag.retiredLimit + 2 {
-            let dropped = try keychain.setPasscode(
+            let change = try keychain.setPasscode(
                 current: nil, new: nil, cost: Bench.cost, now: moment(Int64(number)))
-            #expect(dropped == (number > Keybag.retiredLimit ? 1 : 0))
+            #expect(change.droppedKeys == (number > Keybag.retiredLimit ? 1 : 0))
         }
         let again = try bench.open()
         #expect(again.keybag.retired.count == Keybag.retiredLimit)

@@ -99,7 +99,7 @@ import Testing
         expectRefusal(.file(FileFailure(bench.path, .exposed(mode: 0o644))))
         try manager.setAttributes([.posixPermissions: 0o600], ofItemAtPath: bench.path)
         try manager.linkItem(atPath: bench.path, toPath: bench.folder.path("second"))
-        expectRefusal(.notAKeychain(.severalLinks))
+        expectRefusal(.severalNames(bench.path))
         try manager.removeItem(atPath: bench.path)
         try manager.createSymbolicLink(atPath: bench.path, withDestinationPath: bench.folder.path("second"))
         expectRefusal(.file(FileFailure(bench.path, .notRegular)))
@@ -116,7 +116,7 @@ import Testing
         let manager = FileManager.default
         for suffix in ["-wal", "-shm"] {
             try bench.folder.write("login.keychain" + suffix, [1])
-            expectRefusal(.notAKeychain(.foreignJournal))
+            expectRefusal(.foreignJournal(bench.path + suffix))
             try manager.removeItem(atPath: bench.path + suffix)
         }
         try bench.folder.write("login.keychain-journal", [1], mode: 0o644)

@@ -53,7 +53,7 @@ struct JournalTests {
     }
 
     private func expectRefusal(_ location: SourceLocation = #_sourceLocation) {
-        #expect(throws: KeychainStoreError.notAKeychain(.foreignJournal), sourceLocation: location) {
+        #expect(throws: KeychainStoreError.foreignJournal(bench.path + "-journal"), sourceLocation: location) {
             try bench.open()
         }
     }

@@ -91,6 +91,13 @@ struct TarDirectoryTests {
         try expectMalformed(TarSample.changed(TarSample.small(), at: offset, Array(value.utf8)), rule, at: 0)
     }
 
+    @Test("the checksum has one spelling", arguments: [" \0", "  ", "\0\0"])
+    func refusesChecksum(end: String) throws {
+        var archive = try TarSample.small()
+        archive.replaceSubrange(154..<156, with: Array(end.utf8))
+        try expectMalformed(archive, "the checksum is spelled as 6 octal digits, then a zero byte and a space", at: 0)
+    }
+
     @Test("a base-256 size is refused")
     func refusesBase256() throws {
         let size = [0x80] + [UInt8](repeating: 0, count: 10) + [37]

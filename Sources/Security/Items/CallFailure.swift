@@ -33,7 +33,7 @@ struct CallFailure: Error, Hashable {
         switch error {
         case .notFound: errSecNoSuchKeychain
         case .exists: errSecDuplicateKeychain
-        case .notAKeychain, .damaged: errSecInvalidKeychain
+        case .notAKeychain, .severalNames, .foreignJournal, .damaged: errSecInvalidKeychain
         case .newerFormat: errSecWrongSecVersion
         case .otherDevice, .busy, .diskFull: errSecNotAvailable
         case .locked: errSecInteractionNotAllowed

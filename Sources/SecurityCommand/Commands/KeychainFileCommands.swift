@@ -112,7 +112,7 @@ extension Session {
             return try open(local)
         } catch let error as KeychainStoreError where local.isNamed {
             switch error {
-            case .damaged, .notAKeychain, .otherDevice: return nil
+            case .damaged, .notAKeychain, .severalNames, .foreignJournal, .otherDevice: return nil
             default: throw error
             }
         }

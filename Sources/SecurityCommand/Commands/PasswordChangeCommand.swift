@@ -16,15 +16,14 @@ extension Command {
         notes: ["Other users can see a password on the command line: leave -o and -p out, to be asked for both."]
     ) { words, session in
         if words.operands.count > 1 { throw UsageProblem() }
-        try session.calling("SecKeychainChangePassword \(words.operands.first ?? "<NULL>")") {
+        return try session.calling("SecKeychainChangePassword \(words.operands.first ?? "<NULL>")") {
             try session.changePassword(words)
         }
-        return .ok
     }
 }
 
 extension Session {
-    fileprivate func changePassword(_ words: Words) throws {
+    fileprivate func changePassword(_ words: Words) throws -> ExitStatus {
         let local = try namedOrDefault(words.operands.first)
         let keychain = try open(local)
         let current = try currentPassword(of: keychain, words)
@@ -39,13 +38,18 @@ extension Session {
             try confirmRemoval(keychain)
             new = nil
         }
-        let dropped = try world.keychainSession.setPasscode(
+        let change = try world.keychainSession.setPasscode(
             keychain, current: current, new: new, cost: world.cost, now: now)
-        if dropped > 0 {
+        if change.droppedKeys > 0 {
             note(
                 "more than \(Keybag.retiredLimit) earlier passwords: 'kcbackup restore' of unencrypted archives from "
                     + "before them now takes '--archive-passcode'", evenIfQuiet: true)
         }
+        if change.damaged.isEmpty { return .ok }
+        note(
+            "\(change.damaged.count) damaged in \(told(local.path)) and left as they were, see 'kcbackup create'",
+            evenIfQuiet: true)
+        return .failed
     }
 
     private func currentPassword(of keychain: Keychain, _ words: Words) throws -> SecretBytes? {

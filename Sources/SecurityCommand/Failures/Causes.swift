@@ -14,6 +14,10 @@ func cause(_ error: KeychainStoreError) -> Cause {
     case .notFound: Cause(.noSuchKeychain)
     case .exists: Cause(.duplicateKeychain)
     case .notAKeychain(let mismatch): Cause(.invalidKeychain, mismatch.rawValue)
+    case .severalNames(let path):
+        Cause(.invalidKeychain, "the file has more than one name: \(displayed(path, limit: 1_000))")
+    case .foreignJournal(let path):
+        Cause(.invalidKeychain, "a journal of another program lies beside it: \(displayed(path, limit: 1_000))")
     case .newerFormat(let found, let known):
         Cause(.wrongVersion, "the file has format version \(found), and this program knows up to \(known)")
     case .damaged(let rule): Cause(.invalidKeychain, "it is damaged: \(rule)")

@@ -53,6 +53,7 @@ struct RestoreTarget {
     /// Secrets that were stored under the same class keys go in as they are, and need no key; all others are sealed.
     private func existing() throws -> Keychain {
         let keychain = try local.open(in: session)
+        try session.notePasscode(options.passcode, isUseless: !keychain.hasPasscode, for: local.name)
         guard let stored = archive.stored else {
             try openArchive(isNeeded: false)
             try options.unlock(keychain, in: session)

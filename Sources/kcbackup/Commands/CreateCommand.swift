@@ -51,23 +51,24 @@ struct CreateCommand: Verb {
         guard (0..<(1 << 33)).contains(session.now.seconds) else { throw Refusal.clock(day: session.now.day) }
         let local = try LocalKeychain(keychain.keychain, in: session.world)
         let path = try outputPath(local, session)
-        let open = try local.open(in: session)
+        let open = try keychain.open(in: session)
         let device = try LocalDevice(session.world).key()
         let (folder, name) = Path.split(session.world.resolve(path))
         let backup = CreateBackup(
             device: device, tool: CommandLineTool.tool, folder: folder, name: name, now: session.now)
-        let report = try unencrypted ? unencrypted(backup, open, session) : encrypted(backup, open, local, session)
+        let report = try unencrypted ? unencrypted(backup, open, path, session) : encrypted(backup, open, local, path, session)
         try tell(report, path, session)
         return report.damaged.isEmpty ? .ok : .incomplete
     }
 
     /// What is missing is asked for in the order in which a mistake is noticed soonest: recipients, passcode, passphrase.
     private func encrypted(
-        _ backup: CreateBackup, _ open: Keychain, _ local: LocalKeychain, _ session: Session
+        _ backup: CreateBackup, _ open: Keychain, _ local: LocalKeychain, _ path: String, _ session: Session
     ) throws -> CreateReport {
         let recipients = try keys.recipients(in: session)
         try keychain.unlock(open, in: session)
         let keys = try keys.keys(recipients, of: local.name, in: session)
+        session.subjects.path = path
         let progress = Progress("archiving items", in: session)
         let report = try backup.encrypted(open, with: keys, step: { progress.step() })
         progress.finish()
@@ -76,13 +77,14 @@ struct CreateCommand: Verb {
 
     /// Nothing has to be opened, and whatever can be is, to find damage.
     private func unencrypted(
-        _ backup: CreateBackup, _ open: Keychain, _ session: Session
+        _ backup: CreateBackup, _ open: Keychain, _ path: String, _ session: Session
     ) throws -> CreateReport {
         if keychain.passcode != nil {
             try keychain.unlock(open, in: session)
         } else {
             try session.world.unlocked.resume(open)
         }
+        session.subjects.path = path
         let progress = Progress("archiving items", in: session)
         let report = try backup.unencrypted(open, step: { progress.step() })
         progress.finish()

@@ -55,7 +55,7 @@ struct KeychainDeleteCommand: Verb {
             return (keychain, try keychain.information())
         } catch let error as KeychainStoreError where !local.name.contains("/") {
             switch error {
-            case .damaged, .notAKeychain, .otherDevice:
+            case .damaged, .notAKeychain, .severalNames, .foreignJournal, .otherDevice:
                 session.warn(Failure(error, session.subjects).explanation.message)
                 return nil
             default: throw error

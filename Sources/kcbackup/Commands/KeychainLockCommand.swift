@@ -97,6 +97,7 @@ struct KeychainUnlockCommand: Verb {
     func run(in session: Session) throws -> ExitStatus {
         let local = try operand.local(in: session)
         let keychain = try local.open(in: session)
+        try session.notePasscode(passcode, isUseless: !keychain.hasPasscode, for: local.name)
         let unlocked = session.world.unlocked
         if keychain.hasPasscode {
             // Before a passcode is typed for nothing.

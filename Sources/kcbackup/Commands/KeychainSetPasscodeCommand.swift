@@ -51,6 +51,7 @@ struct KeychainSetPasscodeCommand: Verb {
         if newPasscode == .unknown { throw SecretProblem.notASource(.newPasscode) }
         let local = try operand.local(in: session)
         let keychain = try local.open(in: session)
+        try session.notePasscode(passcode, isUseless: !keychain.hasPasscode, for: local.name)
         let words = passcodeWords(local.name)
         let current: SecretBytes? =
             keychain.hasPasscode
@@ -68,21 +69,24 @@ struct KeychainSetPasscodeCommand: Verb {
                 judge: { strength = session.judge($0, of: local.name) })
         if new == nil { try confirmRemoval(keychain, in: session) }
         let progress = Progress("sealing items again", in: session)
-        let dropped = try unlocked.setPasscode(
+        let change = try unlocked.setPasscode(
             keychain, current: current, new: new, cost: session.world.costs.passcode, now: session.now,
             step: { progress.step() })
         progress.finish()
-        if dropped > 0 {
+        if change.droppedKeys > 0 {
             session.warn(
                 "more than \(Keybag.retiredLimit) earlier passcodes: unencrypted archives from before them now take "
                     + "'\(OptionName.archivePasscode.spelling)' to be restored")
+        }
+        for item in change.damaged {
+            session.warn("left as it was, since it cannot be opened: \(item?.words ?? "a row that makes no item")")
         }
         session.note(keychain.hasPasscode ? "passcode set" : "keychain \(quoted(local.name)) has no passcode now")
         if style.json {
             let found = try keychain.information()
             try session.result(.passcodeSet(.keychain(local, found), strength), [])
         }
-        return .ok
+        return change.damaged.isEmpty ? .ok : .incomplete
     }
 
     /// Lists what goes with the passcode, and asks.

@@ -13,6 +13,8 @@ internal import LocalKeychains
 enum Failure: Error, Hashable, Sendable {
     /// The parser's objection, and the command whose help explains.
     case commandLine(message: String, command: String?)
+    /// The system does not let the program see its own command line.
+    case argumentsMissing
     case usage(UsageProblem)
     case refused(Refusal)
     case secret(SecretProblem)
@@ -79,6 +81,7 @@ enum Failure: Error, Hashable, Sendable {
     var explanation: Explanation {
         switch self {
         case .commandLine(let message, let command): explainCommandLine(message, command)
+        case .argumentsMissing: explainMissingArguments()
         case .usage(let problem): explain(problem)
         case .refused(let refusal): explain(refusal)
         case .secret(let problem): explain(problem)

@@ -18,6 +18,15 @@ func explain(_ error: KeychainStoreError, keychain name: String?) -> Explanation
             .exists, "\(keychain) exists already", hint: "give the new one another name")
     case .notAKeychain(let mismatch):
         return Explanation(.damaged, "\(keychain) is no keychain of kcbackup: \(mismatch.rawValue)")
+    case .severalNames(let path):
+        return Explanation(
+            .damaged,
+            "\(keychain) has more than one name, each of which would have a journal of its own: \(quoted(path))",
+            hint: "'find / -xdev -samefile \(displayed(path, limit: 200))' shows the names; remove all but one")
+    case .foreignJournal(let path):
+        return Explanation(
+            .damaged, "a journal that kcbackup did not write lies beside \(keychain): \(quoted(path))",
+            hint: "if no other program has the keychain open, move that file to another folder, and try again")
     case .newerFormat(let found, let known):
         return Explanation(
             .limit, "\(keychain) has format version \(found), and this program knows up to \(known)",

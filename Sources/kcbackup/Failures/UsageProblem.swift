@@ -106,6 +106,14 @@ func explainCommandLine(_ message: String, _ command: String?) -> Explanation {
     Explanation(.usage, message, hint: "see '\(command ?? "kcbackup") --help'")
 }
 
+/// What is told where the words of the command line cannot be had; no fault of who typed them.
+func explainMissingArguments() -> Explanation {
+    Explanation(
+        .io, "the command line cannot be read, since '/proc/self/maps' cannot; nothing was done",
+        hint: "'mount -t proc proc /proc' mounts what is missing in a chroot or a container",
+        "where it is mounted, see whether a sandbox or a limit on open files ('ulimit -n') forbids to open it")
+}
+
 /// A rule of this program, or the user's own word, that ends a run.
 enum Refusal: Error, Hashable, Sendable {
     /// The question needs an answer, and nobody is there; the option answers it.

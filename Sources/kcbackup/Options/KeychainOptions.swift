@@ -22,7 +22,10 @@ struct KeychainOptions: ParsableArguments {
 
     /// Opens the keychain without its passcode.
     func open(in session: Session) throws -> Keychain {
-        try LocalKeychain(keychain, in: session.world).open(in: session)
+        let local = try LocalKeychain(keychain, in: session.world)
+        let keychain = try local.open(in: session)
+        try session.notePasscode(passcode, isUseless: !keychain.hasPasscode, for: local.name)
+        return keychain
     }
 
     /// Opens the keychain and all its class keys.
@@ -61,6 +64,20 @@ struct KeychainOptions: ParsableArguments {
             // The passcode was right, and this command can go on.
             session.warn("the keychain does not stay unlocked for later commands: \(failure.reason)")
         }
+    }
+}
+
+extension Session {
+    /// Says that a passcode which is given opens nothing: the keychain has none.
+    ///
+    /// No error, since one nightly script may serve several keychains, and no warning, which would be mailed each night.
+    func notePasscode(_ source: SecretSource?, isUseless: Bool, for keychain: String) throws(SecretProblem) {
+        guard let source else { return }
+        if source == .unknown { throw .notASource(.passcode) }
+        guard isUseless else { return }
+        note(
+            "keychain \(quoted(keychain)) has no passcode, so '\(OptionName.passcode.spelling)' is not read; "
+                + "'kcbackup keychain set-passcode' sets one")
     }
 }
 

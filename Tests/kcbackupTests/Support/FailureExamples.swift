@@ -40,7 +40,7 @@ enum FailureExamples {
 
     static let all: [Failure] =
         [.commandLine(message: "unknown option '--jsno'", command: "kcbackup create"), .unforeseen(type: "SomeError")]
-        + usage.map { .usage($0) } + refusals.map { .refused($0) } + secrets.map { .secret($0) }
+        + [.argumentsMissing] + usage.map { .usage($0) } + refusals.map { .refused($0) } + secrets.map { .secret($0) }
         + terminal.map { .terminal($0) } + files.map { .file(FileFailure("laptop.kcb", $0)) }
         + streams.map { .stream(StreamFailure(.reading, $0), path: "laptop.kcb") }
         + [.output(StreamFailure(.writing, .system(28)))]
@@ -84,6 +84,7 @@ enum FailureExamples {
     ]
     private static let keychains: [KeychainStoreError] = [
         .notFound("login.keychain"), .exists("login.keychain"), .notAKeychain(.otherApplication),
+        .severalNames("login.keychain"), .foreignJournal("login.keychain-wal"),
         .newerFormat(found: 2, known: 1), .damaged("a row has no UUID"), .otherDevice(device), .busy,
         .locked(.whenUnlocked), .wrongPasscode, .tooManyAttempts(retryAfter: 40), .passcodeNotSet, .passcodeEmpty,
         .duplicateItem, .duplicateUUID(uuid), .itemNotFound, .itemDamaged(uuid), .unchangeable(.cdat),

@@ -1,0 +1,134 @@
+import ByteStreams
+import Foundation
+import KeychainModel
+import TestSupport
+import Testing
+
+@testable import kcbackup
+
+@Suite("Keychains that other programs have changed")
+struct DamagedKeychainTests {
+    private let home: TestHome
+    private let path: String
+
+    init() throws {
+        home = try TestHome()
+        path = home.folder.path("home/.local/share/kcbackup/keychains/login.keychain")
+        #expect(home.run("keychain create --no-passcode").status == .ok)
+        for name in ["ann", "bob"] {
+            try home.write("secret", "secret of \(name)")
+            #expect(home.run("item add --service \(name) --secret file:secret").status == .ok)
+        }
+        try home.write("code", "walnut stapler 93")
+    }
+
+    /// Changes columns of the item of one service.
+    private func alter(_ assignment: String, of service: String) throws {
+        try SQLiteFile(path).run("UPDATE genp SET \(assignment) WHERE svce = CAST('\(service)' AS BLOB)")
+    }
+
+    /// The seal of another item.
+    private let brokenSeal = "data = (SELECT data FROM genp WHERE svce = CAST('bob' AS BLOB))"
+    private let noItem = "mdat = 9223372036854775807"
+
+    @Test(
+        "revealing a row that makes no item is incomplete and no mistake of the command line",
+        arguments: ["", "--json"])
+    func revealedRow(json: String) throws {
+        try alter(noItem, of: "ann")
+        let outcome = home.run("item find --service ann --reveal \(json)")
+        #expect(outcome.status == .incomplete)
+        #expect(outcome.text == (json.isEmpty ? "" : "{\"items\":[]}\n"))
+        #expect(outcome.messages.contains("1 item cannot be read: the keychain is damaged"))
+        // Others that match are shown.
+        let both = home.run("item find --class genp --reveal \(json)")
+        #expect(both.status == .incomplete)
+        #expect(both.text.contains("secret of bob"))
+    }
+
+    @Test("a broken seal is damage, and shows nothing of a secret", arguments: ["", "--json"])
+    func revealedSeal(json: String) throws {
+        try alter(brokenSeal, of: "ann")
+        let outcome = home.run("item find --service ann --reveal \(json)")
+        #expect(outcome.status == .damaged)
+        #expect(outcome.messages.contains("its seal is broken"))
+        #expect(outcome.text.isEmpty || outcome.text.hasPrefix("{\"error\""))
+    }
+
+    @Test("a new passcode names what could not be sealed again, and ends as incomplete")
+    func resealing() throws {
+        try alter(brokenSeal, of: "ann")
+        #expect(home.run("item add --service carol --secret file:code").status == .ok)
+        try alter(noItem, of: "carol")
+        let set = home.run("keychain set-passcode --new-passcode file:code")
+        #expect(set.status == .incomplete)
+        #expect(
+            set.messages == """
+                kcbackup: warning: left as it was, since it cannot be opened: generic password 'ann'
+                kcbackup: warning: left as it was, since it cannot be opened: a row that makes no item
+
+                """)
+        // Done all the same: the passcode is the new one, and what is whole opens.
+        let bob = home.run("item find --service bob --reveal --passcode file:code")
+        #expect(bob.text == "secret of bob")
+        #expect(home.run("item find --service ann --reveal --passcode file:code").status == .damaged)
+        let create = home.run("create --unencrypted -o a.kcb --passcode file:code")
+        #expect(create.status == .incomplete)
+        #expect(create.messages.contains("generic password 'ann'"))
+    }
+
+    @Test("a keychain with a second name is refused by the names' file, with how to find them")
+    func secondName() throws {
+        try FileManager.default.linkItem(atPath: path, toPath: home.path("copy"))
+        let outcome = home.run("item list")
+        #expect(outcome.status == .damaged)
+        #expect(
+            outcome.messages == """
+                kcbackup: error: keychain 'login' has more than one name, each of which would have a journal of its own: \
+                '\(path)'
+                kcbackup: hint: 'find / -xdev -samefile \(path)' shows the names; remove all but one
+
+                """)
+        try FileManager.default.removeItem(atPath: home.path("copy"))
+        #expect(home.run("item list").status == .ok)
+    }
+
+    @Test("a foreign journal is refused by its name, with what to do with it", arguments: ["-wal", "-shm", "-journal"])
+    func foreignJournal(suffix: String) throws {
+        try Data(repeating: 1, count: 512).write(to: URL(filePath: path + suffix))
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path + suffix)
+        let outcome = home.run("item list")
+        #expect(outcome.status == .damaged)
+        #expect(
+            outcome.messages == """
+                kcbackup: error: a journal that kcbackup did not write lies beside keychain 'login': '\(path)\(suffix)'
+                kcbackup: hint: if no other program has the keychain open, move that file to another folder, and try again
+
+                """)
+        try FileManager.default.moveItem(atPath: path + suffix, toPath: home.path("away"))
+        #expect(home.run("item list").status == .ok)
+    }
+
+    @Test(
+        "a passcode for a keychain that has none is not read, which a person is told and a nightly run is not",
+        arguments: [
+            "item list", "item find --service ann", "item find --service ann --reveal", "create --unencrypted -o a.kcb",
+            "keychain unlock", "item update --service ann --set labl=x",
+        ])
+    func uselessPasscode(words: String) {
+        let told = "keychain 'login' has no passcode, so '--passcode' is not read"
+        let nightly = home.run("\(words) --passcode file:missing")
+        #expect(nightly.status == .ok && nightly.messages == "", "\(nightly.messages)")
+        let verbose = home.run("\(words.replacing("a.kcb", with: "b.kcb")) --passcode file:missing --verbose")
+        #expect(verbose.status == .ok && verbose.messages.contains(told), "\(verbose.messages)")
+        // A secret that was typed where its source belongs is no source, whatever the keychain has.
+        #expect(home.run("\(words.replacing("a.kcb", with: "c.kcb")) --passcode swordfish").status == .usage)
+    }
+
+    @Test("the present passcode of a keychain that has none is not read either when one is set")
+    func uselessPresentPasscode() {
+        let outcome = home.run("keychain set-passcode --passcode file:missing --new-passcode file:code --verbose")
+        #expect(outcome.status == .ok)
+        #expect(outcome.messages.contains("so '--passcode' is not read"))
+    }
+}

@@ -1,0 +1,143 @@
+import ByteStreams
+import Foundation
+import TestSupport
+import Testing
+
+@testable import kcbackup
+
+/// The real programs where a system call gives less than it was asked for, and the place where a result is to go is full.
+@Suite("The programs when the system gives less")
+struct ShortAnswerTests {
+    private let programs: ProgramShell
+
+    init() throws {
+        programs = try ProgramShell()
+    }
+
+    private func shell(_ script: String) throws -> ExternalProgram.Outcome { try programs.run(script) }
+
+    @Test("an archive whose first read is short is read whole", arguments: [1, 100, 512, 600])
+    func shortFirstRead(count: Int) throws {
+        let outcome = try shell(
+            """
+            "$KCBACKUP" keychain create --no-passcode -q 2>/dev/null
+            "$KCBACKUP" create --unencrypted -o a.kcb -q
+            start=$(head -c \(count) a.kcb | od -An -v -tx1 | tr -d ' \\n')
+            strace -f -qq -o log -P "$PWD/a.kcb" -e trace=pread64 \\
+              -e "inject=pread64:retval=\(count):poke_exit=@arg2=$start:when=1" "$KCBACKUP" verify a.kcb
+            echo $?
+            grep -c "= \(count) (INJECTED" log
+            """)
+        #expect(outcome.text == "a.kcb: genuine, 0 items\norigin: this device\n0\n1\n", "\(outcome.errorText)")
+    }
+
+    @Test("without random numbers nothing is made, and that is said in one line")
+    func noRandomNumbers() throws {
+        let outcome = try shell(
+            """
+            mkdir work; cd work; export HOME=$PWD
+            "$KCBACKUP" keychain create --no-passcode -q 2>/dev/null
+            "$KCBACKUP" keygen -o id.txt -q 2>/dev/null
+            recipient=$(grep -o 'age1.*' id.txt)
+            echo walnut-stapler-93 >code; chmod 600 code; mkdir new
+            find . -type f ! -name '*.lock' | sort | xargs sha256sum >../before
+            try() { inject getrandom:error=$1 "$KCBACKUP" "${@:2}" 2>../err; echo $? $(grep error: ../err); }
+            for code in ENOSYS EIO; do
+              try $code create -r "$recipient" -o a.kcb
+              try $code create --unencrypted -o a.kcb
+              try $code create --passphrase file:code -o a.kcb
+              try $code keychain create work --no-passcode
+              try $code keychain create work --passcode file:code
+              try $code keychain set-passcode --new-passcode file:code
+              try $code item add --service a --secret file:code
+              try $code keygen -o id2.txt
+              HOME=$PWD/new try $code keychain create --no-passcode
+            done | sort | uniq -c
+            find . -type f ! -name '*.lock' | sort | xargs sha256sum | diff ../before -
+            """)
+        let line =
+            "18 74 kcbackup: error: the operating system gives no random numbers, without which no key can be made"
+        #expect(outcome.text.trimmingCharacters(in: .whitespacesAndNewlines) == line, "\(outcome.errorText)")
+    }
+
+    @Test("where files cannot be without a name, a killed run's are swept from a private folder and no other")
+    func sweep() throws {
+        let outcome = try shell(
+            """
+            "$KCBACKUP" keychain create --no-passcode -q 2>/dev/null
+            for mode in 700 777 1777; do
+              mkdir -m $mode $mode $mode/.restoring-x
+              touch $mode/.kcbackup-1.tmp $mode/.restoring-x/f
+              strace -f -qq -o log -P "$PWD/$mode" -e trace=openat -e inject=openat:error=EOPNOTSUPP:when=2 \\
+                "$KCBACKUP" create --unencrypted -o $mode/a.kcb
+              echo $? $(grep -c "O_TMPFILE.*INJECTED" log) $(ls -A $mode)
+            done
+            """)
+        let spared = "0 1 .kcbackup-1.tmp .restoring-x a.kcb\n"
+        #expect(outcome.text == "0 1 a.kcb\n" + spared + spared, "\(outcome.errorText)")
+    }
+
+    @Test(
+        "a full disk is told with the name of the file that has no room",
+        .enabled(if: geteuid() == 0, "mounting takes root"))
+    func fullDisk() throws {
+        let outcome = try shell(
+            """
+            "$KCBACKUP" keychain create --no-passcode -q 2>/dev/null
+            mkdir -m 700 full
+            unshare -m bash -c '
+              mount -t tmpfs -o size=8k,mode=700 none full
+              for bytes in 8192 4096; do
+                head -c $bytes /dev/zero >full/other
+                "$KCBACKUP" create --unencrypted -o full/a.kcb; echo $?
+                (cd full; "$KCBACKUP" create --unencrypted -o a.kcb; echo $?)
+                ls -A full
+              done' 2>&1
+            """)
+        let hint = "kcbackup: hint: make room, or choose another folder\n74\n"
+        let once = ["full/a.kcb", "a.kcb"].map { "kcbackup: error: '\($0)': writing: no space is left\n" + hint }
+        let text = once.joined() + "other\n"
+        #expect(outcome.text == text + text)
+    }
+
+    @Test("a full standard output is blamed for itself, and what was made before stays")
+    func fullOutput() throws {
+        let outcome = try shell(
+            """
+            "$KCBACKUP" keychain create --no-passcode -q 2>/dev/null
+            echo swordfish >secret; chmod 600 secret
+            "$KCBACKUP" item add --service a --secret file:secret
+            for words in "create --unencrypted -o a.kcb --json" "item list --json" "item list" "inspect a.kcb --json" \\
+              "inspect a.kcb" "verify a.kcb --json" "item find --service a --reveal" "keychain info --json"; do
+              "$KCBACKUP" $words 2>&1 >/dev/full; echo $?
+            done | sort | uniq -c
+            "$KCBACKUP" verify a.kcb
+            """)
+        let lines = outcome.text.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
+        #expect(
+            Set(lines) == [
+                "8 74", "8 kcbackup: error: standard output does not take the result: writing: no space is left",
+                "8 kcbackup: hint: make room, or choose another folder", "a.kcb: genuine, 1 item",
+                "origin: this device", "1 item opened",
+            ], "\(outcome.text)")
+    }
+
+    @Test(
+        "without /proc the program fails, and says what to mount", .enabled(if: geteuid() == 0, "unmounting takes root")
+    )
+    func withoutProc() throws {
+        let outcome = try shell(
+            #"""
+            unshare -m bash -c 'umount -l /proc; "$KCBACKUP" keychain create --no-passcode; echo $?' 2>&1; ls -A
+            """#)
+        #expect(
+            outcome.text == """
+                kcbackup: error: the command line cannot be read, since '/proc/self/maps' cannot; nothing was done
+                kcbackup: hint: 'mount -t proc proc /proc' mounts what is missing in a chroot or a container
+                kcbackup: hint: where it is mounted, see whether a sandbox or a limit on open files ('ulimit -n') \
+                forbids to open it
+                74
+
+                """)
+    }
+}

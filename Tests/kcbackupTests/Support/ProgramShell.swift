@@ -1,0 +1,28 @@
+import TestSupport
+
+/// A home folder of its own in which a shell runs the real programs, `$KCBACKUP` and `$SECURITY`.
+///
+/// The function `inject FAULT COMMAND…` runs a command under strace(1) with a fault in its system calls.
+struct ProgramShell {
+    let folder: TemporaryFolder
+    private let environment: [String: String]
+
+    init() throws {
+        folder = try TemporaryFolder()
+        environment = [
+            "HOME": folder.path, "PATH": "/usr/bin:/bin:/usr/sbin:/sbin",
+            "KCBACKUP": try ExternalProgram.built("kcbackup"),
+            "SECURITY": try ExternalProgram.built("security"), "SWIFT_BACKTRACE": "enable=no",
+        ]
+    }
+
+    /// Runs a script of bash in the home folder, for five minutes at most.
+    func run(_ script: String) throws -> ExternalProgram.Outcome {
+        let helper = """
+            inject() { local fault=$1; shift; strace -f -qq -o /dev/null -e trace=all -e "inject=$fault" "$@"; }
+
+            """
+        return try ExternalProgram.run(
+            "timeout", ["300", "bash", "-c", helper + script], environment: environment, in: folder.path)
+    }
+}
