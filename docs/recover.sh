@@ -8,15 +8,18 @@
 # of its item, and `table.tsv`, which says what is what. It believes nothing that the archive says: where anything does
 # not fit, it says so, removes `recovered` again and ends with a status other than 0. docs/recovery.md explains the rest.
 #
-# It needs bash, coreutils, GNU tar, gzip, perl (perl-base is enough), age, jq and ssh-keygen.
+# It needs bash, coreutils, GNU tar, gzip, perl (perl-base is enough), age and ssh-keygen. A forged archive may be small
+# and still decompress without end: LIMIT ends that, and memory does not grow with what an archive holds.
 
 ARCHIVE=${ARCHIVE:-laptop.kcb}
 # An identity file; without one, age asks for the passphrase.
 IDENTITY=${IDENTITY:-}
 # The ID of the device that made the archive, if you know it: an archive that another one signed is refused.
 DEVICE=${DEVICE:-}
-# A file with the signer line of `kcbackup device show`, for the same check by ssh-keygen.
+# A file with signer lines of `kcbackup device show`: an archive that none of these devices signed is refused.
 ALLOWED_SIGNERS=${ALLOWED_SIGNERS:-}
+# How many bytes each of the two streams may have when it is decompressed. 1 GiB is enough for a million ordinary items.
+LIMIT=${LIMIT:-1073741824}
 
 set -euo pipefail
 umask 077
@@ -28,33 +31,70 @@ fail() {
   exit 1
 }
 
+for tool in age base32 base64 basenc cmp grep gzip perl sed sha256sum sort ssh-keygen tar; do
+  command -v "$tool" > /dev/null || fail "the program '$tool' is not installed"
+done
 [ -f "$ARCHIVE" ] || fail "there is no archive '$ARCHIVE'; set ARCHIVE to its path"
+[ -z "$IDENTITY" ] || [ -r "$IDENTITY" ] || fail "there is no identity file '$IDENTITY'"
+[ -z "$ALLOWED_SIGNERS" ] || [ -r "$ALLOWED_SIGNERS" ] || fail "there is no file with signers '$ALLOWED_SIGNERS'"
+[[ $LIMIT =~ ^[1-9][0-9]{0,14}$ ]] || fail "LIMIT must be a number of bytes, and it is '$LIMIT'"
 mkdir recovered || fail "the folder 'recovered' must be new: move it out of the way, or run this in another folder"
 work=$PWD
 trap 'rm -rf "$work/recovered"; echo "recover: stopped, and nothing was recovered" >&2' EXIT
 mkdir recovered/archive
 
-# 1. The members are exactly these, in this order, and plain files. tar only prints them: it creates no file, so that no
-#    link and no path in the archive leads anywhere.
+# 1. The members are exactly these, in this order, and plain files. Their headers are read here, so that tar meets no
+#    link, no path and none of the extensions that could cost memory or disk. tar then only prints the members.
+names() {
+  perl - "$ARCHIVE" <<'PERL'
+use strict;
+use warnings;
+
+sub fail { print STDERR "recover: $_[0]\n"; exit 1 }
+
+my %limit = ('kcbackup.json' => 16384, 'identity.age' => 4096, 'SHA256SUMS' => 1024, 'SHA256SUMS.sig' => 1024);
+$limit{"$_.jsonl.gz.age"} = 8 ** 11 for qw(metadata secrets);
+open my $archive, '<:raw', $ARGV[0] or fail("the archive cannot be read: $!");
+
+sub block {
+    my $count = read $archive, my $block, 512;
+    fail("the archive cannot be read: $!") unless defined $count;
+    fail('the archive is cut short: this copy is not complete') unless $count == 512;
+    return $block;
+}
+
+my ($block, $members) = (block(), 0);
+until ($block eq "\0" x 512) {
+    my ($name, $mode, $octal, $sum, $type) = unpack 'Z100 a8 x16 a12 x12 a8 a1', $block;
+    fail('the archive is unencrypted: only kcbackup on its device can open it') if $name eq 'metadata.jsonl.gz';
+    fail('this is not an encrypted archive: its members are not as expected')
+        unless exists $limit{$name} && ++$members <= 6 && substr($block, 345, 155) eq "\0" x 155;
+    substr $block, 148, 8, ' ' x 8;
+    fail('a header in the archive is damaged') unless $sum =~ /\A([0-7]{6,7})[ \0]/ && oct $1 == unpack '%32C*', $block;
+    fail('a member of the archive is not a private file') unless $type eq '0' && $mode =~ /\A0?000600[ \0]/;
+    fail('a member of the archive is too large')
+        unless $octal =~ /\A([0-7]{11})[ \0]\z/ && oct $1 <= $limit{$name};
+    print "$name\n";
+    seek $archive, int((oct($1) + 511) / 512) * 512, 1 or fail("the archive cannot be read: $!");
+    $block = block();
+}
+fail('the archive is cut short: this copy is not complete') unless block() eq $block;
+PERL
+}
+found=$(names)
 signed=(kcbackup.json metadata.jsonl.gz.age secrets.jsonl.gz.age)
-found=$(tar -tf - < "$ARCHIVE")
-case $found in
-  *$'\nidentity.age\n'*) signed=(kcbackup.json identity.age metadata.jsonl.gz.age secrets.jsonl.gz.age) ;;
-  *$'\nmetadata.jsonl.gz\n'*) fail "the archive is unencrypted: only kcbackup on its device can open it" ;;
-esac
+[[ $found != *$'\nidentity.age\n'* ]] || signed=(kcbackup.json identity.age metadata.jsonl.gz.age secrets.jsonl.gz.age)
 members=("${signed[@]}" SHA256SUMS SHA256SUMS.sig)
-[ "$found" = "$(printf '%s\n' "${members[@]}")" ] || 
+[ "$found" = "$(printf '%s\n' "${members[@]}")" ] ||
   fail "this is not an encrypted archive: its members are not as expected"
-types=$(tar -tvf - < "$ARCHIVE" | cut -c 1-10 | sort -u)
-[ "$types" = -rw------- ] || fail "a member of the archive is not a private file"
 for member in "${members[@]}"; do
-  tar -xOf - "$member" < "$ARCHIVE" > "recovered/archive/$member"
+  tar -xOf - "$member" < "$ARCHIVE" > "recovered/archive/$member" || fail "tar cannot take $member out"
 done
 cd recovered/archive
 
 # 2. The checksums are of these files and of nothing else, and they are what was signed.
 sha256sum "${signed[@]}" | cmp -s - SHA256SUMS || fail "the checksums do not fit: the archive is damaged or forged"
-ssh-keygen -Y check-novalidate -n kcbackup -s SHA256SUMS.sig < SHA256SUMS > /dev/null ||
+ssh-keygen -Y check-novalidate -n kcbackup -s SHA256SUMS.sig < SHA256SUMS > /dev/null 2>&1 ||
   fail "the signature does not fit: the archive is damaged or forged"
 # ssh-keygen takes other kinds of keys too, and of an RSA key the signer may choose the bytes: the signature begins with
 # "SSHSIG", its version 1, a key of 51 bytes, its type "ssh-ed25519", and the length of the public key, 32.
@@ -68,51 +108,85 @@ signer=$(printf %s "$key" | basenc --base16 -d | base32 -w 0 | cut -c 1-20 | sed
 # 3. The header says that this is an encrypted archive of that device.
 header='^\{"format":"kcbackup","version":1,"mode":"encrypted","archive":"([0-9a-f]{64})","created":"[0-9TZ:.-]{27}",'
 header+='"device":"(KC(-[A-Z2-7]{4}){5})","tool":"[^"]*"\}$'
-[[ $(cat kcbackup.json) =~ $header ]] || fail "the header is not that of an encrypted archive, version 1"
+[[ $(cat kcbackup.json) =~ $header ]] ||
+  fail "the header is not that of an encrypted archive, version 1: the archive is damaged or forged"
 id=${BASH_REMATCH[1]}
-[ "${BASH_REMATCH[2]}" = "$signer" ] || fail "the archive says that it is of ${BASH_REMATCH[2]}, and $signer signed it"
+[ "${BASH_REMATCH[2]}" = "$signer" ] ||
+  fail "it says that it is of ${BASH_REMATCH[2]}, and $signer signed it: the archive is forged"
 [ -z "$DEVICE" ] || [ "$DEVICE" = "$signer" ] || fail "the archive was signed by $signer and not by $DEVICE"
 cd ../..
 if [ -n "$ALLOWED_SIGNERS" ]; then
-  ssh-keygen -Y verify -f "$ALLOWED_SIGNERS" -I "$DEVICE" -n kcbackup \
-    -s recovered/archive/SHA256SUMS.sig < recovered/archive/SHA256SUMS
+  ssh-keygen -Y verify -f "$ALLOWED_SIGNERS" -I "$signer" -n kcbackup \
+    -s recovered/archive/SHA256SUMS.sig < recovered/archive/SHA256SUMS ||
+    fail "the archive was signed by $signer, which '$ALLOWED_SIGNERS' does not list with its key"
 fi
 
 # 4. The key. What the passphrase opens is one identity, made for this archive.
 if [ -z "$IDENTITY" ]; then
   [ -s recovered/archive/identity.age ] || fail "the archive has no passphrase; set IDENTITY to your identity file"
   opened=$(head -n 2 recovered/archive/identity.age | tr -d "\0")
-  [[ $opened == 'age-encryption.org/v1'$'\n-> scrypt '* ]] ||
+  [[ $opened =~ ^age-encryption.org/v1$'\n''-> scrypt '[A-Za-z0-9+/]{22}' '([1-9][0-9]?)$ ]] ||
     fail "identity.age is not locked with a passphrase: the archive is forged"
-  opened=$(age -d recovered/archive/identity.age)
+  # age would go up to 22, which takes 4 GiB of memory before the passphrase is looked at.
+  [ "${BASH_REMATCH[1]}" -le 20 ] || fail "identity.age asks for too much work: the archive is forged"
+  opened=$(age -d recovered/archive/identity.age) || fail "age does not open the archive with this passphrase"
   [[ $'\n'$opened$'\n' == *$'\n'"# kcbackup archive: $id"$'\n'* ]] ||
-    fail "identity.age belongs to another archive"
-  opened=$(printf '%s\n' "$opened" | grep -Ex 'AGE-SECRET-KEY-1[0-9A-Z]{58}') || fail "identity.age holds no identity"
+    fail "identity.age belongs to another one: the archive is forged"
+  opened=$(printf '%s\n' "$opened" | grep -Ex 'AGE-SECRET-KEY-1[0-9A-Z]{58}') ||
+    fail "identity.age holds no identity: the archive is forged"
   decrypt() { printf '%s\n' "$opened" | age -d -i - "$1"; }
 else
   decrypt() { age -d -i "$IDENTITY" "$1"; }
 fi
-for stream in metadata secrets; do
-  decrypt "recovered/archive/$stream.jsonl.gz.age" | gzip -dc > "recovered/archive/$stream.jsonl"
-done
+# Copies what is decompressed, and ends with 3 where a line is longer than in the format, with 4 where all of it is.
+bounded() {
+  perl -we '
+    my ($whole, $longest) = @ARGV;
+    my ($size, $line) = (0, 0);
+    while (1) {
+        my $count = sysread STDIN, my $piece, 65536;
+        exit 5 unless defined $count;
+        last unless $count;
+        my $first = index $piece, "\n";
+        $line += $first < 0 ? $count : $first;
+        exit 3 if $line > $longest;
+        exit 4 if ($size += $count) > $whole;
+        $line = $count - 1 - rindex $piece, "\n" if $first >= 0;
+        print $piece or exit 5;
+    }
+    close STDOUT or exit 5;' "$@"
+}
+decompress() {
+  decrypt "recovered/archive/$1.jsonl.gz.age" | gzip -dc 2> /dev/null | bounded "$LIMIT" "$2" \
+    > "recovered/archive/$1.jsonl" && return
+  local status=("${PIPESTATUS[@]}")
+  case ${status[2]} in
+    0) ;;
+    3) fail "a line of the $1 is too long: the archive is forged" ;;
+    4) fail "the $1 decompress to more than $LIMIT bytes; if the archive is yours, set LIMIT to a larger number" ;;
+    *) fail "the $1 cannot be written: is the disk full?" ;;
+  esac
+  [ "${status[0]}" = 0 ] || fail "age does not open the $1 with this key"
+  fail "the $1 do not decompress: the archive is damaged or forged"
+}
+# The lengths are those of docs/format.md, "Limits".
+decompress metadata 6356992
+decompress secrets 22372008
 cd recovered/archive
 
 # 5. Both streams end with the hash of the header and of each other; what they say is checked line by line. Then the
-#    files are written, each below `recovered`, under a UUID. jq only reads the names for the table.
+#    files are written, each below `recovered`, under a UUID.
 sha256() { sha256sum | cut -c 1-64; }
 export id
 HEADER=$(sha256 < kcbackup.json) SECRETS=$(sha256 < secrets.jsonl) METADATA=$(head -n -1 metadata.jsonl | sha256)
 export HEADER SECRETS METADATA
-sed '1d;$d' metadata.jsonl | jq -r '
-  def text: if type == "object" then .base64 else . end;
-  [.uuid, (.attributes | .svce // .srvr // .labl, .acct | text)] | @tsv' > names.tsv 2> /dev/null ||
-  fail "the metadata is not as expected: the archive is forged"
 
 perl - <<'PERL'
 use strict;
 use warnings;
 
-sub refuse { print STDERR "recover: $_[0]: the archive is damaged or forged\n"; exit 1 }
+sub fail { print STDERR "recover: $_[0]\n"; exit 1 }
+sub refuse { fail("$_[0]: the archive is damaged or forged") }
 
 my $uuid = qr/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/;
 my $hash = qr/[0-9a-f]{64}/;
@@ -120,6 +194,45 @@ my $count = qr/0|[1-9][0-9]{0,8}/;
 my $size = qr/(?:"size":($count),)?/;
 my $counts = qr/\{"genp":$count,"inet":$count,"cert":$count,"keys":$count\}/;
 my $end = qr/"items":($counts),"complete":(true|false),"omitted":($count),"damaged":($count),"header":"$ENV{HEADER}"/;
+
+# JSON in the one spelling of the format, after `plain`.
+my $string = qr/"[^"]*"/;
+my $text = qr/$string|\{"base64":"[A-Za-z0-9+\/]*={0,2}"\}/;
+my $attribute = qr/"[a-z]{4}":$text|"(?!acct|labl|srvr|svce)[a-z]{4}":(?:0|-?[1-9][0-9]{0,18})/;
+my $attributes = qr/(?:$attribute(?:,$attribute){0,99})?/;
+my $extra = qr/$string:$string(?:,$string:$string){0,255}/;
+
+# A line of an item, after `plain`, and one of its secret.
+my $item_line = qr/\A\{"class":"(genp|inet|cert|keys)","uuid":"($uuid)","travels":"(any|this)-device",
+    $size"attributes":\{($attributes)\}(?:,"extra":\{$extra\})?\}\z/x;
+my $secret_line = qr/\A\{"uuid":"($uuid)"(?:,"(secret|sealed)":"([A-Za-z0-9+\/=]*)")?\}\z/;
+
+# A line with every escape resolved. What was `\"` is a byte that UTF-8 does not have, so that a quotation mark ends a
+# string wherever it stands.
+sub plain {
+    my $line = shift;
+    refuse('a line of the metadata is not as expected')
+        if $line =~ /[\x00-\x1f\xf8-\xff]/ || !utf8::decode(my $copy = $line);
+    $line =~ s{\\(?:u00([01][0-9a-f])|(["\\])|)}{
+        defined $1 ? chr hex $1 : !defined $2 ? refuse('a line of the metadata is not as expected')
+            : $2 eq '"' ? "\xff" : '\\'
+    }ge;
+    return $line;
+}
+
+# What the table calls an item: service, server or label, and account.
+sub title {
+    my %text = shift =~ /"(acct|labl|srvr|svce)":(?:\{"base64":)?"([^"]*)"/g;
+    my @names = ($text{svce} // $text{srvr} // $text{labl} // '', $text{acct} // '');
+    for (grep { /[^ -\[\]-~]/ } @names) {
+        tr/\xff/"/;
+        utf8::decode($_);
+        # What a terminal would obey or not show is spelled out.
+        s/\\/\\\\/g;
+        s/([^[:print:]]|\p{Cf}|\p{Default_Ignorable_Code_Point})/sprintf '\\x{%x}', ord $1/ge;
+    }
+    return join "\t", @names;
+}
 
 # The next line without its line feed.
 sub line {
@@ -141,16 +254,20 @@ sub decoded {
     my $text = shift;
     # uuencode, which Perl can read, is base 64 with other letters and a length before each line.
     $text =~ tr{A-Za-z0-9+/=}{ -_}d;
-    return join '', map { unpack 'u', chr(32 + int(length($_) * 3 / 4)) . $_ } $text =~ /(.{1,60})/g;
+    my $bytes = '';
+    for (my $at = 0; $at < length $text; $at += 60) {
+        my $line = substr $text, $at, 60;
+        $bytes .= unpack 'u', chr(32 + int(length($line) * 3 / 4)) . $line;
+    }
+    return $bytes;
 }
 
 # Goes through both streams and hands each item over; the first round writes nothing.
 sub read_streams {
     my $visit = shift;
-    my (%seen, %number, @end);
-    open my $metadata, '<', 'metadata.jsonl' or refuse("metadata: $!");
-    open my $secrets, '<', 'secrets.jsonl' or refuse("secrets: $!");
-    open my $names, '<', 'names.tsv' or refuse("names: $!");
+    my (%number, @end);
+    open my $metadata, '<', 'metadata.jsonl' or fail("the metadata cannot be read: $!");
+    open my $secrets, '<', 'secrets.jsonl' or fail("the secrets cannot be read: $!");
     refuse('the metadata belongs to another archive')
         unless line($metadata, 'the metadata') eq qq({"stream":"metadata","archive":"$ENV{id}","mode":"encrypted"});
     refuse('the secrets belong to another archive') unless line($secrets, 'the secrets')
@@ -165,59 +282,65 @@ sub read_streams {
             refuse('the two last lines differ') unless "@end" eq "@other";
             last;
         }
-        my ($class, $name, $travels, $bytes) = $item
-            =~ /\A\{"class":"(genp|inet|cert|keys)","uuid":"($uuid)","travels":"(any|this)-device",$size"attributes":\{/
+        my ($class, $name, $travels, $bytes, $attributes) = plain($item) =~ $item_line
             or refuse('a line of the metadata is not as expected');
-        my ($same, $form, $value) = $secret
-            =~ m{\A\{"uuid":"($uuid)"(?:,"(secret|sealed)":"([A-Za-z0-9+/=]*)")?\}\z}
+        my ($same, $form, $value) = $secret =~ $secret_line
             or refuse('a line of the secrets is not as expected');
         refuse('the streams list different items') unless $name eq $same;
-        refuse("two items have the UUID $name") if $seen{pack 'H*', $name =~ tr/-//dr}++;
         my $expected = $travels eq 'this' ? 'sealed' : defined $bytes ? 'secret' : '';
         refuse("the secret of $name is not of the kind that its metadata says") unless ($form // '') eq $expected;
         $value //= '';
         my $found = size_of($value);
         refuse("the secret of $name does not have the size that its metadata says")
             if $expected eq 'secret' && $found != $bytes;
-        my ($row, $title) = split /\t/, line($names, 'the list of names'), 2;
-        refuse('the names do not fit the items') unless $row eq $name;
         $number{$class}++;
-        $visit->($name, $class, $title, $expected, \$value);
+        $visit->($name, $class, $attributes, $expected, \$value);
     }
-    refuse('something follows the last line') if grep { defined readline $_ } $metadata, $secrets, $names;
+    refuse('something follows the last line') if grep { defined readline $_ } $metadata, $secrets;
     my $items = "{" . join(",", map { "\"$_\":" . ($number{$_} // 0) } qw(genp inet cert keys)) . "}";
     refuse("the last lines count $end[0] items, and there are $items") unless $end[0] eq $items;
     refuse("the last lines contradict themselves") unless ($end[1] eq "true") == ($end[3] eq "0");
     return ($items, @end[2, 3]);
 }
 
-read_streams(sub { });
-open my $table, '>:utf8', '../table.tsv' or die "table.tsv: $!\n";
+# The first round writes nothing but the UUIDs, which sort brings together without holding them all in memory.
+open my $sort, '|-', qw(sort -S 32M -T . -o uuids) or fail("sort failed: $!");
+read_streams(sub { print $sort "$_[0]\n" or fail("sort failed: $!") });
+close $sort or fail('sort failed: is the disk full?');
+open my $uuids, '<', 'uuids' or fail("the UUIDs cannot be read: $!");
+my $last = '';
+while (my $name = <$uuids>) {
+    chomp $name;
+    refuse("two items have the UUID $name") if $name eq $last;
+    $last = $name;
+}
+close $uuids;
+unlink 'uuids';
+
+sub written { $_[1] or fail("$_[0] cannot be written: $!") }
+written('table.tsv', open my $table, '>:utf8', '../table.tsv');
 my %state = (secret => 'recovered', sealed => 'sealed for its device', '' => 'no secret');
 my %number = (secret => 0, sealed => 0, '' => 0);
 my ($items, $omitted, $damaged) = read_streams(sub {
-    my ($name, $class, $title, $form, $value) = @_;
+    my ($name, $class, $attributes, $form, $value) = @_;
     $number{$form}++;
     if ($form eq 'secret') {
-        open my $file, '>:raw', "../$name" or die "$name: $!\n";
-        print $file decoded($$value) or die "$name: $!\n";
-        close $file or die "$name: $!\n";
+        written($name, open my $file, '>:raw', "../$name");
+        written($name, print $file decoded($$value));
+        written($name, close $file);
     }
-    # What a terminal would obey or not show is spelled out.
-    utf8::decode($title);
-    $title =~ s/([^[:print:]\t]|\p{Cf}|\p{Default_Ignorable_Code_Point})/sprintf '\\x{%x}', ord $1/ge;
-    print $table join("\t", $name, $class, $title, $state{$form}), "\n" or die "table.tsv: $!\n";
+    written('table.tsv', print $table join("\t", $name, $class, title($attributes), $state{$form}), "\n");
 });
-close $table or die "table.tsv: $!\n";
+written('table.tsv', close $table);
+my $classes = join ', ', map { "$2 $1" if /"(\w+)":(\d+)/ } split /,/, $items;
 print <<"END";
-items: $items
+items: $classes
 secrets: $number{secret} recovered, $number{sealed} sealed for their device; $number{''} items have none
 not in the archive: $omitted by rule, $damaged that could not be read when it was made
 END
 PERL
 
-rm names.tsv
 trap - EXIT
 echo "signed by device $signer" >&2
-[ -n "$DEVICE" ] ||
+[ -n "$DEVICE$ALLOWED_SIGNERS" ] ||
   echo "If that is not a device of yours, whatever was recovered may be forged: anybody can encrypt to a public key." >&2

@@ -50,17 +50,24 @@ struct RecoveryTests {
         let key = home.path("restore-key.txt")
         let own = try signer(of: home)
         try home.write("signers", own.line + "\n")
-        let proved = try RecoveryRecipe.run(
-            on: archive, identity: key, signers: home.path("signers"), device: own.device)
-        try expectAll(proved)
-        #expect(proved.output.contains("Good \"kcbackup\" signature for \(own.device)"))
+        for device in [nil, own.device] {
+            let proved = try RecoveryRecipe.run(
+                on: archive, identity: key, signers: home.path("signers"), device: device)
+            try expectAll(proved)
+            #expect(proved.output.contains("Good \"kcbackup\" signature for \(own.device)"))
+            #expect(!proved.errors.contains("may be forged"))
+        }
 
         let stranger = try TestHome()
         #expect(stranger.run("keychain create --no-passcode").status == .ok)
         let other = try signer(of: stranger)
         try home.write("others", other.line + "\n")
-        try expectNothing(
-            RecoveryRecipe.run(on: archive, identity: key, signers: home.path("others"), device: other.device))
+        for device in [nil, own.device] {
+            let refused = try RecoveryRecipe.run(
+                on: archive, identity: key, signers: home.path("others"), device: device)
+            try expectNothing(refused)
+            #expect(refused.errors.contains("signed by \(own.device), which '\(home.path("others"))' does not list"))
+        }
     }
 
     @Test("An archive with one changed byte in any member gives back nothing")

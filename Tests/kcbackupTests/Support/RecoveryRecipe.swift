@@ -6,9 +6,8 @@ import Testing
 enum RecoveryRecipe {
     /// What the script runs, and `script` (of util-linux), which plays the terminal that age asks for a passphrase.
     static let tools = [
-        "age", "base32", "base64", "basenc", "bash", "cmp", "gzip", "jq", "perl", "script", "sed", "sha256sum",
-        "ssh-keygen",
-        "tar",
+        "age", "base32", "base64", "basenc", "bash", "cmp", "gzip", "perl", "script", "sed", "sha256sum",
+        "sort", "ssh-keygen", "tar",
     ]
 
     /// The tools that are not installed here.
@@ -24,12 +23,15 @@ enum RecoveryRecipe {
     ///
     /// - Parameters:
     ///   - identity: the identity file; nil leaves the script's own choice, which asks for the passphrase.
+    ///   - limit: how many bytes a stream may have when it is decompressed.
     ///   - typed: what somebody types; nil runs the script without a terminal.
     static func run(
-        on archive: String, identity: String? = nil, signers: String? = nil, device: String? = nil, typed: String? = nil
+        on archive: String, identity: String? = nil, signers: String? = nil, device: String? = nil,
+        limit: String? = nil, typed: String? = nil
     ) throws -> Recovered {
         let folder = try TemporaryFolder()
-        var environment = ["PATH": ProcessInfo.processInfo.environment["PATH"] ?? "", "ARCHIVE": archive]
+        var environment = ["PATH": searchPath, "ARCHIVE": archive]
+        environment["LIMIT"] = limit
         environment["IDENTITY"] = identity
         environment["ALLOWED_SIGNERS"] = signers
         environment["DEVICE"] = device
@@ -45,6 +47,25 @@ enum RecoveryRecipe {
         let errors = String(decoding: try folder.read("errors"), as: UTF8.self)
         return Recovered(folder: folder, status: outcome.status, output: output, errors: errors)
     }
+}
+
+extension RecoveryRecipe {
+    /// Runs the script where no program but age has more than 128 MiB of memory, and no file can pass 64 MiB.
+    static func runConfined(on archive: String, identity: String, limit: String? = nil) throws -> Recovered {
+        let folder = try TemporaryFolder()
+        let age = try #require(ExternalProgram.locate("age"))
+        try FileManager.default.createDirectory(atPath: folder.path("tools"), withIntermediateDirectories: false)
+        // age is written in Go, which reserves far more addresses than it uses.
+        try folder.write("tools/age", Array("#!/bin/bash\nulimit -S -v unlimited\nexec \(age) \"$@\"\n".utf8))
+        try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: folder.path("tools/age"))
+        var environment = ["PATH": folder.path("tools") + ":" + searchPath, "ARCHIVE": archive, "IDENTITY": identity]
+        environment["LIMIT"] = limit
+        let confined = "ulimit -S -v 131072; ulimit -f 65536; exec bash '\(path)'"
+        let outcome = try ExternalProgram.run("bash", ["-c", confined], environment: environment, in: folder.path)
+        return Recovered(folder: folder, status: outcome.status, output: outcome.text, errors: outcome.errorText)
+    }
+
+    fileprivate static var searchPath: String { ProcessInfo.processInfo.environment["PATH"] ?? "" }
 }
 
 /// What a run of the script left.

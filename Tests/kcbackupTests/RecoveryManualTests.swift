@@ -1,0 +1,44 @@
+import Foundation
+import Testing
+
+/// The table "When it stops" of docs/recovery.md, beside the script.
+@Suite("What the recovery script says, and what its page says of it")
+struct RecoveryManualTests {
+    /// What the script can say, with `…` where it names something.
+    private let messages: [String]
+    /// The first column of the table, but for what the tools say.
+    private let rows: [String]
+
+    init() throws {
+        let script = try String(contentsOfFile: RecoveryRecipe.path, encoding: .utf8)
+        let quoted = /\b(fail|refuse)[ (](?:"([^"]*)"|'([^']*)')/
+        messages = script.matches(of: quoted).map { match in
+            let text = String(match.2 ?? match.3 ?? "").replacing(/\$(?:_\[\d\]|\w+|\{[^}]*\}|!)(?:\[\d\])?/, with: "…")
+            return match.1 == "refuse" ? text + ": the archive is damaged or forged" : text
+        }
+        let page = URL(filePath: RecoveryRecipe.path).deletingLastPathComponent().appending(path: "recovery.md")
+        let text = try String(contentsOf: page, encoding: .utf8)
+        let section = try #require(text.components(separatedBy: "\n## ").first { $0.hasPrefix("When it stops") })
+        rows = section.split(separator: "\n").compactMap { $0.firstMatch(of: /^\| `([^`]*)` \|/).map { String($0.1) } }
+    }
+
+    private func covers(_ row: String, _ message: String) throws -> Bool {
+        let pieces = row.components(separatedBy: "…").map(NSRegularExpression.escapedPattern)
+        return try Regex(pieces.joined(separator: ".*")).wholeMatch(in: message) != nil
+    }
+
+    @Test("Each way in which the script stops is in the table")
+    func everyMessageIsInTheTable() throws {
+        #expect(messages.count > 50)
+        for message in messages where message != "…" && !message.hasPrefix("…[") {
+            #expect(try rows.contains { try covers($0, message) }, "not in the table: \(message)")
+        }
+    }
+
+    @Test("The table holds nothing that the script does not say")
+    func everyRowIsSaid() throws {
+        for row in rows {
+            #expect(try messages.contains { try covers(row, $0) }, "the script does not say: \(row)")
+        }
+    }
+}
