@@ -18,8 +18,9 @@ let clientSettings: [SwiftSetting] = [.swiftLanguageMode(.v6), .treatAllWarnings
 
 let argumentParser: Target.Dependency = .product(name: "ArgumentParser", package: "swift-argument-parser")
 
-func library(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
-    .target(name: name, dependencies: dependencies, swiftSettings: settings)
+/// A library of the floor whose folder is named.
+func library(_ name: String, in floor: String, _ dependencies: [Target.Dependency]) -> Target {
+    .target(name: name, dependencies: dependencies, path: "Sources/\(floor)/\(name)", swiftSettings: settings)
 }
 
 func tests(
@@ -46,47 +47,58 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0")
     ],
     targets: [
-        .systemLibrary(name: "CFiles"),
-        .systemLibrary(name: "CKeyUtils", pkgConfig: "libkeyutils", providers: [.apt(["libkeyutils-dev"])]),
-        .systemLibrary(name: "CLibArchive", pkgConfig: "libarchive", providers: [.apt(["libarchive-dev"])]),
-        .systemLibrary(name: "CLibCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
-        .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
-        .systemLibrary(name: "CSystem"),
-        .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
-        .systemLibrary(name: "CZxcvbn", providers: [.apt(["libzxcvbn-dev"])]),
+        .systemLibrary(name: "CFiles", path: "Sources/Fences/CFiles"),
+        .systemLibrary(
+            name: "CKeyUtils", path: "Sources/Fences/CKeyUtils", pkgConfig: "libkeyutils",
+            providers: [.apt(["libkeyutils-dev"])]),
+        .systemLibrary(
+            name: "CLibArchive", path: "Sources/Fences/CLibArchive", pkgConfig: "libarchive",
+            providers: [.apt(["libarchive-dev"])]),
+        .systemLibrary(
+            name: "CLibCrypto", path: "Sources/Fences/CLibCrypto", pkgConfig: "libcrypto",
+            providers: [.apt(["libssl-dev"])]),
+        .systemLibrary(
+            name: "CSQLite", path: "Sources/Fences/CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]
+        ),
+        .systemLibrary(name: "CSystem", path: "Sources/Fences/CSystem"),
+        .systemLibrary(
+            name: "CZlib", path: "Sources/Fences/CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
+        .systemLibrary(name: "CZxcvbn", path: "Sources/Fences/CZxcvbn", providers: [.apt(["libzxcvbn-dev"])]),
 
-        library("SecurityStatus", []),
-        library("ByteStreams", ["CFiles"]),
-        library("Cryptography", ["ByteStreams", "CLibCrypto"]),
-        library("DeviceIdentity", ["ByteStreams", "Cryptography"]),
-        library("TarArchive", ["ByteStreams", "CLibArchive"]),
-        library("GzipStreams", ["ByteStreams", "CZlib"]),
-        library("AgeEncryption", ["ByteStreams", "Cryptography"]),
-        library("KernelKeyring", ["ByteStreams", "CKeyUtils"]),
-        library("PasscodeStrength", ["ByteStreams", "CZxcvbn"]),
-        library("KeychainModel", ["ByteStreams"]),
-        library("CertificateItems", ["ByteStreams", "Cryptography", "KeychainModel"]),
+        library("SecurityStatus", in: "Apple", []),
+        library("ByteStreams", in: "Foundations", ["CFiles"]),
+        library("Cryptography", in: "Foundations", ["ByteStreams", "CLibCrypto"]),
+        library("DeviceIdentity", in: "Device", ["ByteStreams", "Cryptography"]),
+        library("TarArchive", in: "Formats", ["ByteStreams", "CLibArchive"]),
+        library("GzipStreams", in: "Formats", ["ByteStreams", "CZlib"]),
+        library("AgeEncryption", in: "Formats", ["ByteStreams", "Cryptography"]),
+        library("KernelKeyring", in: "Foundations", ["ByteStreams", "CKeyUtils"]),
+        library("PasscodeStrength", in: "Keychain", ["ByteStreams", "CZxcvbn"]),
+        library("KeychainModel", in: "Keychain", ["ByteStreams"]),
+        library("CertificateItems", in: "Apple", ["ByteStreams", "Cryptography", "KeychainModel"]),
         library(
-            "KeychainStore",
+            "KeychainStore", in: "Keychain",
             ["ByteStreams", "Cryptography", "DeviceIdentity", "KernelKeyring", "KeychainModel", "CSQLite"]),
-        library("LocalKeychains", ["ByteStreams", "Cryptography", "DeviceIdentity", "KeychainModel", "KeychainStore"]),
         library(
-            "Security",
+            "LocalKeychains", in: "Keychain",
+            ["ByteStreams", "Cryptography", "DeviceIdentity", "KeychainModel", "KeychainStore"]),
+        library(
+            "Security", in: "Apple",
             [
                 "ByteStreams", "Cryptography", "DeviceIdentity", "KernelKeyring", "KeychainModel", "KeychainStore",
                 "LocalKeychains", "CertificateItems", "SecurityStatus",
             ]),
-        library("SAMKeychain", ["Security"]),
-        library("SSKeychain", ["SAMKeychain"]),
-        library("Console", ["ByteStreams", "CSystem"]),
+        library("SAMKeychain", in: "Apple", ["Security"]),
+        library("SSKeychain", in: "Apple", ["SAMKeychain"]),
+        library("Console", in: "Programs", ["ByteStreams", "CSystem"]),
         library(
-            "BackupArchive",
+            "BackupArchive", in: "Archive",
             [
                 "ByteStreams", "Cryptography", "DeviceIdentity", "TarArchive", "GzipStreams", "AgeEncryption",
                 "KeychainModel",
             ]),
         library(
-            "BackupEngine",
+            "BackupEngine", in: "Backup",
             [
                 "ByteStreams", "Cryptography", "DeviceIdentity", "AgeEncryption", "KeychainModel", "KeychainStore",
                 "BackupArchive",
@@ -98,6 +110,7 @@ let package = Package(
                 "LocalKeychains", "KernelKeyring", "PasscodeStrength", "BackupArchive", "BackupEngine", "Console",
                 argumentParser,
             ],
+            path: "Sources/Programs/kcbackup",
             swiftSettings: settings),
         .executableTarget(
             name: "SecurityCommand",
@@ -105,6 +118,7 @@ let package = Package(
                 "SecurityStatus", "ByteStreams", "Cryptography", "DeviceIdentity", "KernelKeyring", "KeychainModel",
                 "KeychainStore", "LocalKeychains", "CertificateItems", "Console",
             ],
+            path: "Sources/Programs/SecurityCommand",
             swiftSettings: settings),
 
         .executableTarget(

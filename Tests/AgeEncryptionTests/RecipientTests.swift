@@ -142,7 +142,9 @@ import Testing
     func unknownStanzas() throws {
         struct Other: Recipient {
             func wrap(fileKey: borrowing SecretBytes) throws(AgeFailure) -> WrappedFileKey {
-                WrappedFileKey([Stanza(type: "example.com/other", arguments: ["a", "b"], body: [UInt8](repeating: 1, count: 100))])
+                WrappedFileKey([
+                    Stanza(type: "example.com/other", arguments: ["a", "b"], body: [UInt8](repeating: 1, count: 100))
+                ])
             }
         }
         let key = try X25519Identity.generate()

@@ -35,7 +35,7 @@ struct ConstantTests {
     private static func declared(_ pattern: Regex<(Substring, Substring)>) throws -> Set<String> {
         let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent()
-        let folder = root.appending(path: "Sources/Security/Constants")
+        let folder = root.appending(path: "Sources/Apple/Security/Constants")
         let files = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
         let text = try files.map { try String(contentsOf: $0, encoding: .utf8) }.joined(separator: "\n")
         return Set(text.matches(of: pattern).map { String($0.output.1) })

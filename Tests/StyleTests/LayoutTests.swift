@@ -14,7 +14,7 @@ struct LayoutTests {
     @Test("Package.swift has every folder of sources, and uses only what stands before it")
     func targetsReadFromTheBottomUp() {
         let order = Manifest.current.order
-        #expect(order.sorted() == Repository.names(in: "Sources").filter { SourceRule.owners[$0] == nil })
+        #expect(order.sorted() == Repository.targets.filter { SourceRule.owners[$0] == nil })
         for (place, target) in order.enumerated() {
             let later = Manifest.current.dependencies[target]?.intersection(order[place...])
             #expect(later == [], "\(target)")
@@ -27,7 +27,7 @@ struct LayoutTests {
             "CTestSupport", "TestSupport", "TestSupportTests", "StyleTests", "FaultTests", "ConcurrentProgram",
         ]
         let subjects = Repository.names(in: "Tests").filter { !others.contains($0) }
-        let targets = Repository.names(in: "Sources").filter { SourceRule.owners[$0] == nil }
+        let targets = Repository.targets.filter { SourceRule.owners[$0] == nil }
         #expect(subjects == targets.map { $0 + "Tests" }.sorted())
     }
 

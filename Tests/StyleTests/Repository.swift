@@ -27,6 +27,9 @@ enum Repository {
         return (names ?? []).filter { !$0.hasPrefix(".") }.sorted()
     }
 
+    /// The names of the targets: a folder each, in the folder of its floor.
+    static let targets = names(in: "Sources").flatMap { names(in: "Sources/\($0)") }.sorted()
+
     /// True when there is a file or folder at `path`.
     static func exists(_ path: String) -> Bool {
         // Resolved as a link is, by its words: the folders that `..` leaves need not be there.
@@ -58,7 +61,7 @@ struct Manifest: Sendable {
     init(_ text: String) {
         // A target with a path of its own is a sample, or a program that only the tests run.
         let declaration =
-            /(?:library\(\s*|executableTarget\(\s*name:\s*)"(\w+)",\s*(?:dependencies:\s*)?\[([^\]]*)\](?!,\s*path:)/
+            /(?:library\(\s*|executableTarget\(\s*name:\s*)"(\w+)",\s*(?:in: "\w+",\s*)?(?:dependencies:\s*)?\[([^\]]*)\](?!,\s*path: "(?:Samples|Tests))/
         var dependencies: [String: Set<String>] = [:]
         var order: [String] = []
         for match in text.matches(of: declaration) {

@@ -18,7 +18,7 @@ struct SourceFile: Sendable {
     /// The name of the target in `Sources` that the file belongs to, or nil.
     var target: String? {
         let folders = path.split(separator: "/")
-        return folders.count > 2 && folders[0] == "Sources" ? String(folders[1]) : nil
+        return folders.count > 3 && folders[0] == "Sources" ? String(folders[2]) : nil
     }
 
     /// The lines of the code with their numbers, from 1.

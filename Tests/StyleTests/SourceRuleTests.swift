@@ -6,37 +6,55 @@ struct SourceRuleTests {
     static let planted: [(SourceRule, SourceFile)] = [
         (
             .libraryHasOneImporter,
-            SourceFile(path: "Sources/AgeEncryption/A.swift", text: "internal import CLibCrypto\n")
+            SourceFile(path: "Sources/Formats/AgeEncryption/A.swift", text: "internal import CLibCrypto\n")
         ),
         (
             .libraryHasOneImporter,
-            SourceFile(path: "Sources/BackupEngine/A.swift", text: "public import struct ArgumentParser.Flag")
+            SourceFile(path: "Sources/Backup/BackupEngine/A.swift", text: "public import struct ArgumentParser.Flag")
         ),
-        (.importsAreDeclared, SourceFile(path: "Sources/ByteStreams/A.swift", text: "@testable import Cryptography\n")),
-        (.noFoundationInPrograms, SourceFile(path: "Sources/kcbackup/A.swift", text: "import Foundation\n")),
+        (
+            .importsAreDeclared,
+            SourceFile(path: "Sources/Foundations/ByteStreams/A.swift", text: "@testable import Cryptography\n")
+        ),
+        (.noFoundationInPrograms, SourceFile(path: "Sources/Programs/kcbackup/A.swift", text: "import Foundation\n")),
         (
             .noFoundationInPrograms,
-            SourceFile(path: "Sources/Cryptography/A.swift", text: "import FoundationEssentials")
+            SourceFile(path: "Sources/Foundations/Cryptography/A.swift", text: "import FoundationEssentials")
         ),
-        (.unsafeStaysInFences, SourceFile(path: "Sources/kcbackup/A.swift", text: "let a = unsafe b()\n")),
-        (.unsafeStaysInFences, SourceFile(path: "Sources/BackupEngine/A.swift", text: "nonisolated(unsafe) var a = 1")),
-        (.unsafeStaysInFences, SourceFile(path: "Sources/BackupEngine/A.swift", text: #"let a = "\(unsafe b(")"))""#)),
-        (.onlyProgramPrints, SourceFile(path: "Sources/BackupEngine/A.swift", text: "    print(item)\n")),
-        (.inputNeverTraps, SourceFile(path: "Sources/kcbackup/A.swift", text: "default: fatalError()\n")),
-        (.fileHoldsOneIdea, SourceFile(path: "Sources/kcbackup/A.swift", text: .init(repeating: "\n", count: 351))),
-        (.nothingLeftOver, SourceFile(path: "Sources/kcbackup/A.swift", text: "// TO" + "DO: check\n")),
+        (.unsafeStaysInFences, SourceFile(path: "Sources/Programs/kcbackup/A.swift", text: "let a = unsafe b()\n")),
+        (
+            .unsafeStaysInFences,
+            SourceFile(path: "Sources/Backup/BackupEngine/A.swift", text: "nonisolated(unsafe) var a = 1")
+        ),
+        (
+            .unsafeStaysInFences,
+            SourceFile(path: "Sources/Backup/BackupEngine/A.swift", text: #"let a = "\(unsafe b(")"))""#)
+        ),
+        (.onlyProgramPrints, SourceFile(path: "Sources/Backup/BackupEngine/A.swift", text: "    print(item)\n")),
+        (.inputNeverTraps, SourceFile(path: "Sources/Programs/kcbackup/A.swift", text: "default: fatalError()\n")),
+        (
+            .fileHoldsOneIdea,
+            SourceFile(path: "Sources/Programs/kcbackup/A.swift", text: .init(repeating: "\n", count: 351))
+        ),
+        (.nothingLeftOver, SourceFile(path: "Sources/Programs/kcbackup/A.swift", text: "// TO" + "DO: check\n")),
     ]
 
     /// What looks like a violation and is none.
     static let innocent: [SourceFile] = [
-        SourceFile(path: "Sources/Cryptography/A.swift", text: "internal import CLibCrypto\nlet a = unsafe b()\n"),
-        SourceFile(path: "Sources/Security/A.swift", text: "import Foundation\nimport KeychainStore\n"),
-        SourceFile(path: "Sources/KeychainModel/A.swift", text: "// unsafe, /* print( */\nlet a = \"unsafe print(\"\n"),
-        SourceFile(path: "Sources/KeychainModel/B.swift", text: "/* fatalError /* nested */ unsafe */ let b = 1\n"),
         SourceFile(
-            path: "Sources/KeychainModel/C.swift", text: "let c = #\"a\"unsafe\"#, d = \"\"\"\n a\"unsafe \n\"\"\"\n"),
-        SourceFile(path: "Sources/KeychainModel/D.swift", text: "terminal.print(a); footprint(b); unsafely(c)\n"),
-        SourceFile(path: "Sources/KeychainModel/E.swift", text: .init(repeating: "\n", count: 350)),
+            path: "Sources/Foundations/Cryptography/A.swift", text: "internal import CLibCrypto\nlet a = unsafe b()\n"),
+        SourceFile(path: "Sources/Apple/Security/A.swift", text: "import Foundation\nimport KeychainStore\n"),
+        SourceFile(
+            path: "Sources/Keychain/KeychainModel/A.swift", text: "// unsafe, /* print( */\nlet a = \"unsafe print(\"\n"
+        ),
+        SourceFile(
+            path: "Sources/Keychain/KeychainModel/B.swift", text: "/* fatalError /* nested */ unsafe */ let b = 1\n"),
+        SourceFile(
+            path: "Sources/Keychain/KeychainModel/C.swift",
+            text: "let c = #\"a\"unsafe\"#, d = \"\"\"\n a\"unsafe \n\"\"\"\n"),
+        SourceFile(
+            path: "Sources/Keychain/KeychainModel/D.swift", text: "terminal.print(a); footprint(b); unsafely(c)\n"),
+        SourceFile(path: "Sources/Keychain/KeychainModel/E.swift", text: .init(repeating: "\n", count: 350)),
     ]
 
     @Test("The sources keep every rule", arguments: SourceRule.allCases)

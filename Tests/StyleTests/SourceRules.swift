@@ -30,19 +30,19 @@ enum SourceRule: String, CaseIterable, Sendable {
     ]
     /// The files elsewhere that call C, each for a reason given in its first comment.
     static let fenceFiles: Set = [
-        "Sources/KeychainStore/Database.swift", "Sources/KeychainStore/KeychainPath.swift",
-        "Sources/KeychainStore/SQLStatement.swift", "Sources/KeychainStore/SQLiteCodes.swift",
-        "Sources/LocalKeychains/ResolvedPath.swift", "Sources/Security/Items/SecItem.swift",
-        "Sources/Security/References/SecAccessControl.swift",
-        "Sources/Security/References/SecCertificate.swift", "Sources/Security/References/SecKey.swift",
-        "Sources/Security/References/SecRandom.swift", "Sources/Security/References/SecPKCS12Import.swift",
-        "Sources/Security/References/SecKeyCreation.swift", "Sources/Security/References/SecretData.swift",
-        "Sources/SAMKeychain/PasswordArchive.swift",
-        "Sources/SAMKeychain/SAMKeychain.swift", "Sources/SAMKeychain/SAMKeychainQuery.swift",
-        "Sources/Console/ControllingTerminal.swift", "Sources/Console/Descriptor.swift",
-        "Sources/Console/ProcessArguments.swift", "Sources/Console/ProcessEnvironment.swift",
-        "Sources/Console/ProcessSetup.swift",
-        "Sources/Console/ShellCommand.swift",
+        "Sources/Keychain/KeychainStore/Database.swift", "Sources/Keychain/KeychainStore/KeychainPath.swift",
+        "Sources/Keychain/KeychainStore/SQLStatement.swift", "Sources/Keychain/KeychainStore/SQLiteCodes.swift",
+        "Sources/Keychain/LocalKeychains/ResolvedPath.swift", "Sources/Apple/Security/Items/SecItem.swift",
+        "Sources/Apple/Security/References/SecAccessControl.swift",
+        "Sources/Apple/Security/References/SecCertificate.swift", "Sources/Apple/Security/References/SecKey.swift",
+        "Sources/Apple/Security/References/SecRandom.swift", "Sources/Apple/Security/References/SecPKCS12Import.swift",
+        "Sources/Apple/Security/References/SecKeyCreation.swift", "Sources/Apple/Security/References/SecretData.swift",
+        "Sources/Apple/SAMKeychain/PasswordArchive.swift",
+        "Sources/Apple/SAMKeychain/SAMKeychain.swift", "Sources/Apple/SAMKeychain/SAMKeychainQuery.swift",
+        "Sources/Programs/Console/ControllingTerminal.swift", "Sources/Programs/Console/Descriptor.swift",
+        "Sources/Programs/Console/ProcessArguments.swift", "Sources/Programs/Console/ProcessEnvironment.swift",
+        "Sources/Programs/Console/ProcessSetup.swift",
+        "Sources/Programs/Console/ShellCommand.swift",
     ]
     /// Lines in a file.
     static let longestFile = 350

@@ -2,23 +2,23 @@ import CTestSupport
 import Foundation
 
 /// Runs another program and collects what it says: the outside judges of the tests.
-public enum ExternalProgram {
+package enum ExternalProgram {
     /// What a finished program left.
-    public struct Outcome: Sendable {
+    package struct Outcome: Sendable {
         /// The exit status.
-        public let status: Int32
+        package let status: Int32
         /// Standard output.
-        public let output: [UInt8]
+        package let output: [UInt8]
         /// Standard error.
-        public let errorOutput: [UInt8]
+        package let errorOutput: [UInt8]
         /// Standard output as text.
-        public var text: String { String(decoding: output, as: UTF8.self) }
+        package var text: String { String(decoding: output, as: UTF8.self) }
         /// Standard error as text.
-        public var errorText: String { String(decoding: errorOutput, as: UTF8.self) }
+        package var errorText: String { String(decoding: errorOutput, as: UTF8.self) }
     }
 
     /// Where `name` is found in `PATH`, or nil.
-    public static func locate(_ name: String) -> String? {
+    package static func locate(_ name: String) -> String? {
         let folders = ProcessInfo.processInfo.environment["PATH"]?.split(separator: ":") ?? []
         return folders.map { "\($0)/\(name)" }.first { FileManager.default.isExecutableFile(atPath: $0) }
     }
@@ -29,7 +29,7 @@ public enum ExternalProgram {
     ///
     /// - Parameter seconds: how long it may take; far more than it needs, so that only what hangs is ended.
     /// - Throws: ``Overdue`` for a program that took longer; `CocoaError` and `POSIXError` when it could not be started.
-    public static func run(
+    package static func run(
         _ name: String, _ arguments: [String], input: [UInt8] = [], environment: [String: String]? = nil,
         in folder: String? = nil, seconds: Int32 = 600
     ) throws -> Outcome {
@@ -67,13 +67,13 @@ public enum ExternalProgram {
     }
 
     /// A program that did not end in its time, and was ended.
-    public struct Overdue: Error, CustomStringConvertible {
+    package struct Overdue: Error, CustomStringConvertible {
         let command: [String]
         let seconds: Int32
         let said: String
 
         /// The command, and what it said.
-        public var description: String { "\(command) did not end within \(seconds) s; it said: \(said)" }
+        package var description: String { "\(command) did not end within \(seconds) s; it said: \(said)" }
     }
 
     private static func withCStrings<Result>(
@@ -89,7 +89,7 @@ extension ExternalProgram {
     /// Where a program of this package is: beside the binary with the tests.
     ///
     /// - Throws: `CocoaError` (`fileNoSuchFile`) when it was not built.
-    public static func built(_ name: String) throws -> String {
+    package static func built(_ name: String) throws -> String {
         let tests = CommandLine.arguments.first { $0.contains(".xctest") } ?? "/proc/self/exe"
         let folder = URL(filePath: tests).resolvingSymlinksInPath().deletingLastPathComponent()
         let program = folder.appending(path: name).path

@@ -1,34 +1,34 @@
-public import ByteStreams
-public import KernelKeyring
-public import Synchronization
+package import ByteStreams
+package import KernelKeyring
+package import Synchronization
 
 /// Keeps payloads as the kernel does, in memory of the test, and fails on demand.
-public final class MemoryRetention: KeyRetention {
+package final class MemoryRetention: KeyRetention {
     /// A payload, and how long it is kept.
-    public struct Kept: Sendable {
+    package struct Kept: Sendable {
         /// Its bytes.
-        public var payload: [UInt8]
+        package var payload: [UInt8]
         /// How long, in seconds; nil for ever.
-        public var seconds: Int?
+        package var seconds: Int?
     }
 
     /// What is kept, and what was done.
-    public struct Contents: Sendable {
+    package struct Contents: Sendable {
         /// By name.
-        public var kept: [String: Kept] = [:]
+        package var kept: [String: Kept] = [:]
         /// What was done, in its order: a verb and the end of the name.
-        public var calls: [String] = []
+        package var calls: [String] = []
         /// What every call of a verb fails with.
-        public var failures: [String: KeyRetentionFailure] = [:]
+        package var failures: [String: KeyRetentionFailure] = [:]
         /// Runs before a verb, or behind a `replace` that changed something (`after replace`), once, as another process would.
-        public var interruptions: [String: @Sendable () -> Void] = [:]
+        package var interruptions: [String: @Sendable () -> Void] = [:]
     }
 
     /// What is kept, and what was done.
-    public let contents = Mutex(Contents())
+    package let contents = Mutex(Contents())
 
     /// Keeps nothing yet.
-    public init() {}
+    package init() {}
 
     private func begin(_ verb: String, _ name: String) throws(KeyRetentionFailure) {
         let interruption = contents.withLock { $0.interruptions.removeValue(forKey: verb) }
@@ -41,14 +41,14 @@ public final class MemoryRetention: KeyRetention {
     }
 
     /// See `KeyRetention`.
-    public func read(_ name: String) throws(KeyRetentionFailure) -> SecretBytes? {
+    package func read(_ name: String) throws(KeyRetentionFailure) -> SecretBytes? {
         try begin("read", name)
         guard let kept = contents.withLock({ $0.kept[name] }) else { return nil }
         return SecretBytes(copying: kept.payload)
     }
 
     /// See `KeyRetention`.
-    public func keep(
+    package func keep(
         _ name: String, _ payload: borrowing SecretBytes, expiresAfter seconds: Int?
     ) throws(KeyRetentionFailure) {
         try begin("keep", name)
@@ -57,7 +57,7 @@ public final class MemoryRetention: KeyRetention {
     }
 
     /// See `KeyRetention`.
-    public func replace(
+    package func replace(
         _ name: String, _ payload: borrowing SecretBytes, expiresAfter seconds: Int?
     ) throws(KeyRetentionFailure) -> Bool {
         try begin("replace", name)
@@ -72,37 +72,37 @@ public final class MemoryRetention: KeyRetention {
     }
 
     /// See `KeyRetention`.
-    public func expire(_ name: String, after seconds: Int?) throws(KeyRetentionFailure) {
+    package func expire(_ name: String, after seconds: Int?) throws(KeyRetentionFailure) {
         try begin("expire", name)
         contents.withLock { $0.kept[name]?.seconds = seconds }
     }
 
     /// See `KeyRetention`.
-    public func revoke(_ name: String) throws(KeyRetentionFailure) {
+    package func revoke(_ name: String) throws(KeyRetentionFailure) {
         try begin("revoke", name)
         contents.withLock { $0.kept[name] = nil }
     }
 
     /// See `KeyRetention`.
-    public func remainingSeconds(_ name: String) -> Int? { contents.withLock { $0.kept[name]?.seconds } }
+    package func remainingSeconds(_ name: String) -> Int? { contents.withLock { $0.kept[name]?.seconds } }
 
     /// The names of what is kept, by their ends.
-    public var parts: Set<String> {
+    package var parts: Set<String> {
         contents.withLock { Set($0.kept.keys.compactMap { $0.split(separator: ":").last.map(String.init) }) }
     }
 
     /// Makes every call of a verb (`*` for all) fail.
-    public func fail(_ verb: String, _ failure: KeyRetentionFailure?) {
+    package func fail(_ verb: String, _ failure: KeyRetentionFailure?) {
         contents.withLock { $0.failures[verb] = failure }
     }
 
     /// Runs `body` before the next call of a verb, or behind the next one that replaces something (`after replace`).
-    public func interrupt(_ verb: String, _ body: @escaping @Sendable () -> Void) {
+    package func interrupt(_ verb: String, _ body: @escaping @Sendable () -> Void) {
         contents.withLock { $0.interruptions[verb] = body }
     }
 
     /// Takes the calls that were made since the last time.
-    public func takeCalls() -> [String] {
+    package func takeCalls() -> [String] {
         contents.withLock { contents in
             defer { contents.calls = [] }
             return contents.calls

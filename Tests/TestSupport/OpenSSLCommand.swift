@@ -1,18 +1,18 @@
 import Foundation
 
 /// The `openssl` command in a folder of its own: it makes certificates and keys, and judges ours.
-public struct OpenSSLCommand: Sendable {
+package struct OpenSSLCommand: Sendable {
     /// Why a command failed.
-    public struct Failure: Error, CustomStringConvertible {
+    package struct Failure: Error, CustomStringConvertible {
         /// What it printed.
-        public let description: String
+        package let description: String
     }
 
     /// Where the command runs; file names are relative to it.
-    public let folder: TemporaryFolder
+    package let folder: TemporaryFolder
 
     /// Makes a new folder, with the sample certificates and their keys in it.
-    public init() throws {
+    package init() throws {
         folder = try TemporaryFolder()
         for name in try FileManager.default.contentsOfDirectory(atPath: Self.samples) {
             try folder.write(name, [UInt8](Data(contentsOf: URL(filePath: Self.samples + "/" + name))))
@@ -20,14 +20,14 @@ public struct OpenSSLCommand: Sendable {
     }
 
     /// The folder of the sample certificates.
-    public static let samples = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+    package static let samples = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().appending(path: "Samples/certificates").path
 
     /// Runs the words of `line`, divided by spaces, and returns what it prints.
     ///
     /// A word that holds spaces goes into `more`, whose words come last.
     @discardableResult
-    public func callAsFunction(_ line: String, _ more: String..., input: [UInt8] = []) throws -> String {
+    package func callAsFunction(_ line: String, _ more: String..., input: [UInt8] = []) throws -> String {
         let words = line.split(separator: " ").map(String.init)
         let outcome = try ExternalProgram.run(
             "openssl", words + more, input: input, in: folder.path)
@@ -36,10 +36,10 @@ public struct OpenSSLCommand: Sendable {
     }
 
     /// The bytes of a file in the folder.
-    public func read(_ name: String) throws -> [UInt8] { try folder.read(name) }
+    package func read(_ name: String) throws -> [UInt8] { try folder.read(name) }
 
     /// Runs `line`, which ends with the option that names its output, and returns the bytes of that file.
-    public func make(_ line: String, _ name: String = "made") throws -> [UInt8] {
+    package func make(_ line: String, _ name: String = "made") throws -> [UInt8] {
         try self(line + " " + name)
         return try read(name)
     }

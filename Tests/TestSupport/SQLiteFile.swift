@@ -1,35 +1,35 @@
 import CSQLite
 
 /// A database file as another program reads and changes it, with none of our defences.
-public struct SQLiteFile {
+package struct SQLiteFile {
     let path: String
 
     /// What SQLite refused, with its result code.
-    public struct Failure: Error {
+    package struct Failure: Error {
         let code: Int32
         let message: String
     }
 
     /// A value of a column or a parameter.
-    public enum Value: Hashable, Sendable, ExpressibleByStringLiteral {
+    package enum Value: Hashable, Sendable, ExpressibleByStringLiteral {
         case null
         case integer(Int)
         case text(String)
         case blob([UInt8])
 
         /// Takes a text.
-        public init(stringLiteral text: String) { self = .text(text) }
+        package init(stringLiteral text: String) { self = .text(text) }
 
         /// The number; nil when it is none.
-        public var integer: Int? { if case .integer(let number) = self { number } else { nil } }
+        package var integer: Int? { if case .integer(let number) = self { number } else { nil } }
         /// The text; nil when it is none.
-        public var text: String? { if case .text(let text) = self { text } else { nil } }
+        package var text: String? { if case .text(let text) = self { text } else { nil } }
         /// The bytes; nil when there are none.
-        public var blob: [UInt8]? { if case .blob(let bytes) = self { bytes } else { nil } }
+        package var blob: [UInt8]? { if case .blob(let bytes) = self { bytes } else { nil } }
     }
 
     /// Names an existing file, which is opened for the time of each call.
-    public init(_ path: String) {
+    package init(_ path: String) {
         self.path = path
     }
 
@@ -37,7 +37,7 @@ public struct SQLiteFile {
     ///
     /// - Returns: the rows of all of them.
     @discardableResult
-    public func run(_ sql: String, _ parameters: [Value] = []) throws -> [[Value]] {
+    package func run(_ sql: String, _ parameters: [Value] = []) throws -> [[Value]] {
         var opened: OpaquePointer?
         let code = unsafe sqlite3_open_v2(path, &opened, SQLITE_OPEN_READWRITE, nil)
         defer { unsafe sqlite3_close(opened) }

@@ -1,14 +1,14 @@
 /// Random numbers that repeat: SplitMix64, whose seed a failing test prints.
-public struct SeededRandom: RandomNumberGenerator, Sendable {
+package struct SeededRandom: RandomNumberGenerator, Sendable {
     private var state: UInt64
 
     /// Starts the sequence of `seed`.
-    public init(seed: UInt64) {
+    package init(seed: UInt64) {
         state = seed
     }
 
     /// The next number.
-    public mutating func next() -> UInt64 {
+    package mutating func next() -> UInt64 {
         state &+= 0x9e37_79b9_7f4a_7c15
         var mixed = state
         mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
@@ -17,7 +17,7 @@ public struct SeededRandom: RandomNumberGenerator, Sendable {
     }
 
     /// `count` random bytes.
-    public mutating func bytes(_ count: Int) -> [UInt8] {
+    package mutating func bytes(_ count: Int) -> [UInt8] {
         var random = self
         let bytes = (0..<count).map { _ in UInt8.random(in: .min ... .max, using: &random) }
         self = random

@@ -1,17 +1,17 @@
-public import ByteStreams
+package import ByteStreams
 
 /// A source that delivers one byte a call, to show that no stage relies on how its input is cut.
-public struct ChoppySource: ByteSource, ~Copyable {
+package struct ChoppySource: ByteSource, ~Copyable {
     private let bytes: [UInt8]
     private var offset = 0
 
     /// Delivers `bytes`.
-    public init(_ bytes: [UInt8]) {
+    package init(_ bytes: [UInt8]) {
         self.bytes = bytes
     }
 
     /// Appends at most one byte.
-    public mutating func read(into output: inout OutputSpan<UInt8>) throws(StreamFailure) {
+    package mutating func read(into output: inout OutputSpan<UInt8>) throws(StreamFailure) {
         guard offset < bytes.count else { return }
         output.append(bytes[offset])
         offset += 1
@@ -19,19 +19,19 @@ public struct ChoppySource: ByteSource, ~Copyable {
 }
 
 /// A source that fails after some bytes, as a bad disk does.
-public struct FaultySource: ByteSource, ~Copyable {
+package struct FaultySource: ByteSource, ~Copyable {
     private let bytes: [UInt8]
     private let failAt: Int
     private var offset = 0
 
     /// Delivers the bytes before `failAt`, one a call, then throws `EIO`.
-    public init(_ bytes: [UInt8], failAt: Int) {
+    package init(_ bytes: [UInt8], failAt: Int) {
         self.bytes = bytes
         self.failAt = failAt
     }
 
     /// Appends at most one byte.
-    public mutating func read(into output: inout OutputSpan<UInt8>) throws(StreamFailure) {
+    package mutating func read(into output: inout OutputSpan<UInt8>) throws(StreamFailure) {
         guard offset < failAt else { throw StreamFailure(.reading, .system(5), offset: UInt64(offset)) }
         guard offset < bytes.count else { return }
         output.append(bytes[offset])
@@ -40,28 +40,28 @@ public struct FaultySource: ByteSource, ~Copyable {
 }
 
 /// A sink that fails at its Nth write, or when it is finished, as a full disk does.
-public struct FaultySink: ByteSink, ~Copyable {
+package struct FaultySink: ByteSink, ~Copyable {
     private var writesLeft: Int
 
     /// Accepts `writes` writes and throws `ENOSPC` at whatever comes next.
-    public init(acceptingWrites writes: Int) {
+    package init(acceptingWrites writes: Int) {
         writesLeft = writes
     }
 
     /// Counts the write, or fails.
-    public mutating func write(_ bytes: borrowing Span<UInt8>) throws(StreamFailure) {
+    package mutating func write(_ bytes: borrowing Span<UInt8>) throws(StreamFailure) {
         guard writesLeft > 0 else { throw StreamFailure(.writing, .system(28)) }
         writesLeft -= 1
     }
 
     /// Succeeds only while writes are left.
-    public consuming func finish() throws(StreamFailure) {
+    package consuming func finish() throws(StreamFailure) {
         guard writesLeft > 0 else { throw StreamFailure(.writing, .system(28)) }
     }
 }
 
 /// Reads a source to its end into an array, asking for `pieceSize` bytes at a time.
-public func drain<Source: ByteSource & ~Copyable>(
+package func drain<Source: ByteSource & ~Copyable>(
     _ source: consuming Source, pieceSize: Int = 4096
 ) throws(StreamFailure) -> [UInt8] {
     var source = source
@@ -74,7 +74,7 @@ public func drain<Source: ByteSource & ~Copyable>(
 
 extension SecretBytes {
     /// A copy as an array, which only tests may make.
-    public borrowing func bytesForTest() -> [UInt8] {
+    package borrowing func bytesForTest() -> [UInt8] {
         withBytes { span in
             var copy: [UInt8] = []
             for index in span.indices { copy.append(span[index]) }

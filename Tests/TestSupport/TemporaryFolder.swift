@@ -1,15 +1,15 @@
 import Foundation
 
 /// A folder that is removed with its last user.
-public final class TemporaryFolder: Sendable {
+package final class TemporaryFolder: Sendable {
     /// Where it is.
-    public let path: String
+    package let path: String
 
     /// Makes a new, empty folder, 0700.
     ///
     /// - Parameter inMemory: true for files that need not outlive a loss of power: where the system has a file system
     ///   in memory (shm_overview(7)), syncing them takes no time.
-    public init(inMemory: Bool = false) throws {
+    package init(inMemory: Bool = false) throws {
         let memory = "/dev/shm"
         let parent =
             inMemory && FileManager.default.isWritableFile(atPath: memory)
@@ -25,13 +25,13 @@ public final class TemporaryFolder: Sendable {
     }
 
     /// The path of `name` inside the folder.
-    public func path(_ name: String) -> String {
+    package func path(_ name: String) -> String {
         path + "/" + name
     }
 
     /// Writes `bytes` to a new file with `mode`.
     @discardableResult
-    public func write(_ name: String, _ bytes: [UInt8], mode: Int = 0o600) throws -> String {
+    package func write(_ name: String, _ bytes: [UInt8], mode: Int = 0o600) throws -> String {
         let path = path(name)
         try Data(bytes).write(to: URL(filePath: path))
         try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
@@ -39,13 +39,13 @@ public final class TemporaryFolder: Sendable {
     }
 
     /// The bytes of a file in the folder.
-    public func read(_ name: String) throws -> [UInt8] {
+    package func read(_ name: String) throws -> [UInt8] {
         // Data(contentsOf:) leaks its buffer for an empty file, which the address sanitizer reports.
         [UInt8](try FileHandle(forReadingFrom: URL(filePath: path(name))).readToEnd() ?? Data())
     }
 
     /// Every name below the folder, sorted.
-    public func list() throws -> [String] {
+    package func list() throws -> [String] {
         try FileManager.default.subpathsOfDirectory(atPath: path).sorted()
     }
 }

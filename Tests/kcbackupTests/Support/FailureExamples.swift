@@ -16,22 +16,22 @@ import LocalKeychains
 enum FailureExamples {
     /// The types whose every case must be among the examples, with the files that declare them.
     static let types: [(type: String, file: String)] = [
-        ("UsageProblem", "kcbackup/Failures/UsageProblem.swift"),
-        ("Refusal", "kcbackup/Failures/UsageProblem.swift"),
-        ("SecretProblem", "kcbackup/Secrets/SecretSource.swift"),
-        ("TerminalFailure", "Console/Terminal.swift"),
-        ("Problem", "ByteStreams/FileFailure.swift"),
-        ("Kind", "ByteStreams/StreamFailure.swift"),
-        ("LocalKeychainFailure", "LocalKeychains/LocalKeychainFailure.swift"),
-        ("KeychainStoreError", "KeychainStore/KeychainStoreError.swift"),
-        ("ItemProblem", "KeychainModel/Item.swift"),
-        ("ImportProblem", "kcbackup/Failures/Failure.swift"),
-        ("DeviceKeyFailure", "DeviceIdentity/DeviceKeyFailure.swift"),
-        ("TrustedDevicesFailure", "DeviceIdentity/TrustedDevices.swift"),
-        ("AgeFailure", "AgeEncryption/AgeFailure.swift"),
-        ("ArchiveFailure", "BackupArchive/ArchiveFailure.swift"),
-        ("RestoreRefusal", "BackupEngine/RestoreBackup.swift"),
-        ("CryptographyFailure", "Cryptography/LibCrypto.swift"),
+        ("UsageProblem", "Programs/kcbackup/Failures/UsageProblem.swift"),
+        ("Refusal", "Programs/kcbackup/Failures/UsageProblem.swift"),
+        ("SecretProblem", "Programs/kcbackup/Secrets/SecretSource.swift"),
+        ("TerminalFailure", "Programs/Console/Terminal.swift"),
+        ("Problem", "Foundations/ByteStreams/FileFailure.swift"),
+        ("Kind", "Foundations/ByteStreams/StreamFailure.swift"),
+        ("LocalKeychainFailure", "Keychain/LocalKeychains/LocalKeychainFailure.swift"),
+        ("KeychainStoreError", "Keychain/KeychainStore/KeychainStoreError.swift"),
+        ("ItemProblem", "Keychain/KeychainModel/Item.swift"),
+        ("ImportProblem", "Programs/kcbackup/Failures/Failure.swift"),
+        ("DeviceKeyFailure", "Device/DeviceIdentity/DeviceKeyFailure.swift"),
+        ("TrustedDevicesFailure", "Device/DeviceIdentity/TrustedDevices.swift"),
+        ("AgeFailure", "Formats/AgeEncryption/AgeFailure.swift"),
+        ("ArchiveFailure", "Archive/BackupArchive/ArchiveFailure.swift"),
+        ("RestoreRefusal", "Backup/BackupEngine/RestoreBackup.swift"),
+        ("CryptographyFailure", "Foundations/Cryptography/LibCrypto.swift"),
     ]
 
     static let device = DeviceID(publicKey: [UInt8](repeating: 0, count: 32))

@@ -1,0 +1,30 @@
+package import ByteStreams
+package import Cryptography
+package import KeychainModel
+
+extension ItemDraft {
+    /// The item of a certificate, with the attributes that Apple's keychain gives it.
+    ///
+    /// `ctyp` (the version of X.509), `cenc` 3 (DER), `subj` and `issr` (normalized names), `slnr`, `skid`, `pkhh`; `labl`
+    /// is `label`, else the summary of the subject; `alis` the first email address, by which the macOS tool finds a
+    /// certificate. Its secret is `keychainSecret` of the certificate.
+    /// Source: `SecCertificateCopyAttributeDictionary`, which leaves label and alias to others.
+    package init(certificate: X509Certificate, label: String? = nil) {
+        var attributes = Attributes()
+        attributes[.ctyp] = .number(Int64(certificate.version))
+        attributes[.cenc] = .number(3)
+        attributes[.subj] = .data(certificate.normalizedSubject)
+        attributes[.issr] = .data(certificate.normalizedIssuer)
+        attributes[.slnr] = .data(certificate.serialNumber)
+        attributes[.skid] = certificate.subjectKeyID.map { .data($0) }
+        attributes[.pkhh] = .data(certificate.publicKeyHash)
+        attributes[.labl] = (label ?? certificate.subjectSummary).map { .text($0) }
+        attributes[.alis] = certificate.emailAddresses.first.map { .text($0) }
+        self.init(itemClass: .certificate, attributes: attributes)
+    }
+}
+
+extension X509Certificate {
+    /// What a certificate's item keeps as its secret: the DER, which is public.
+    package var keychainSecret: SecretBytes { SecretBytes(der.span) }
+}

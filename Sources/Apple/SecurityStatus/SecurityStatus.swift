@@ -1,0 +1,36 @@
+/// One of Apple's `errSec…` codes: the constant, its number, and the words that users see.
+///
+/// The numbers are those of Apple's `SecBase.h` and never change; functions return them as `OSStatus`.
+package struct SecurityStatus: Error, Hashable, Sendable {
+    /// Apple's constant, as in `errSecItemNotFound`.
+    package let name: String
+    /// The number: 0 for success, negative for everything else.
+    package let code: Int32
+    /// One sentence for the user, in Apple's words where Apple gives some.
+    package let message: String
+
+    /// Finds the status of a number, or nil where none has it.
+    package init?(code: Int32) {
+        guard let found = Self.byCode[code] else { return nil }
+        self = found
+    }
+
+    init(_ name: String, _ code: Int32, _ message: String) {
+        self.name = "errSec" + name
+        self.code = code
+        self.message = message
+    }
+
+    /// The words for any number; one without a status is shown as `OSStatus` and the number, as Apple does.
+    package static func message(for code: Int32) -> String {
+        byCode[code]?.message ?? "OSStatus \(code)"
+    }
+
+    /// What a process that fails with this status ends with, 0…255: the low eight bits of the number.
+    package var exitStatus: Int32 { Self.exitStatus(of: code) }
+
+    /// What a process that fails with this number ends with, 0…255: its low eight bits.
+    package static func exitStatus(of code: Int32) -> Int32 { code & 0xff }
+
+    private static let byCode = [Int32: SecurityStatus](uniqueKeysWithValues: all.map { ($0.code, $0) })
+}

@@ -1,0 +1,200 @@
+internal import AgeEncryption
+package import ByteStreams
+internal import Cryptography
+package import DeviceIdentity
+package import KeychainModel
+internal import TarArchive
+
+/// Writes one archive: records into two spooled streams, then everything into the container (docs/format.md).
+///
+/// Nothing has a name until the caller publishes the finished file; dropping the writer leaves nothing behind.
+package struct ArchiveWriter: ~Copyable {
+    private let mode: ArchiveMode
+    private let protection: ArchiveProtection
+    private let archiveID: [UInt8]
+    private let device: DeviceKey
+    private let folder: String
+    private var metadata: StreamWriter
+    private var secrets: StreamWriter
+    private var seal: SecretSeal
+    private var counts = ItemCounts()
+    private var previous: Item?
+    private var line: SecretBytes
+    private var sealed: SecretBytes
+
+    /// Starts an archive that will be made in `folder`.
+    ///
+    /// - Throws: `ArchiveFailure` (`file` when the folder cannot be written to, `age`, `cryptography`).
+    package init(
+        _ protection: ArchiveProtection, device: DeviceKey, folder: String
+    ) throws(ArchiveFailure) {
+        let mode = protection.mode
+        let archiveID = if case .encrypted(let keys) = protection { keys.archiveID } else { try randomID() }
+        let seal = try cryptography { () throws(CryptographyFailure) in
+            try SecretSeal(device: device, deviceID: device.id, archiveID: archiveID, mode: mode)
+        }
+        let metadata = try Self.stream(
+            StreamStart(kind: .metadata, archiveID: archiveID, mode: mode, sealCommitment: nil),
+            to: protection.recipients(of: .metadata), inFolder: folder)
+        let secrets = try Self.stream(
+            StreamStart(
+                kind: .secrets, archiveID: archiveID, mode: mode,
+                sealCommitment: mode == .encrypted ? seal.commitment : nil),
+            to: protection.recipients(of: .secrets), inFolder: folder)
+        self.metadata = metadata
+        self.secrets = secrets
+        self.seal = seal
+        line = SecretBytes(capacity: 65_536)
+        sealed = SecretBytes(capacity: 4_096)
+        self.mode = mode
+        self.protection = protection
+        self.archiveID = archiveID
+        self.device = device
+        self.folder = folder
+    }
+
+    /// Adds an item; items come in archive order.
+    ///
+    /// A source that breaks a rule of the format is stopped here: an archive that no reader accepts is no backup.
+    ///
+    /// - Parameters:
+    ///   - line: the metadata line of `item`.
+    ///   - secret: in the clear in an encrypted archive, as the keychain stores it in an unencrypted one.
+    /// - Throws: `ArchiveFailure`: `damaged` for an item that is out of order, has a secret of another size, or is in no
+    ///   archive; `limit`; `stream`; `cryptography`.
+    package mutating func append(
+        _ item: Item, line metadataLine: borrowing Span<UInt8>, secret: borrowing SecretBytes
+    ) throws(ArchiveFailure) {
+        guard previous?.precedes(item) ?? true else {
+            throw .damaged(rule: "the items to be archived are not in order, or one is there twice")
+        }
+        guard mode == .unencrypted || secret.count == item.secretSize ?? 0 else {
+            throw .damaged(rule: "a secret to be archived does not have the stated size")
+        }
+        let ordinal = UInt64(counts.total)
+        guard ordinal < UInt64(ItemLimits.itemCount) else {
+            throw .limit("items: \(ItemLimits.itemCount) are the limit")
+        }
+        previous = item
+        counts[item.itemClass] += 1
+        line.removeAll()
+        line.append(metadataLine)
+        try write(to: .metadata)
+
+        line.removeAll()
+        switch (mode, Travel(item.accessibility)) {
+        case (_, .nowhere): throw .damaged(rule: "an item that is in no archive was to be archived")
+        case (.unencrypted, _): SecretLine.encode(item.uuid, .stored, secret, into: &line)
+        case (.encrypted, .anyDevice):
+            SecretLine.encode(item.uuid, item.secretSize == nil ? nil : .plain, secret, into: &line)
+        case (.encrypted, .thisDevice):
+            sealed.removeAll()
+            do {
+                try seal.seal(secret, line: metadataLine, ordinal: ordinal, into: &sealed)
+            } catch {
+                throw .cryptography(error)
+            }
+            SecretLine.encode(item.uuid, .sealed, sealed, into: &line)
+        }
+        try write(to: .secrets)
+    }
+
+    /// Ends the streams, builds the container and reads it back.
+    ///
+    /// - Parameters:
+    ///   - omitted: how many items are in no archive by rule.
+    ///   - damaged: how many could not be read.
+    /// - Returns: the file, durable and proved, still without a name.
+    package consuming func finish(
+        omitted: Int, damaged: Int, created: Timestamp, tool: String
+    ) throws(ArchiveFailure) -> FinishedArchive {
+        let contents = ArchiveContents(counts: counts, omitted: omitted, damaged: damaged)
+        let header = ArchiveHeader(
+            archiveID: archiveID, created: created, device: device.id, tool: tool, store: store(contents.counts))
+        let headerBytes = header.encoded()
+        let headerHash = headerBytes.withBytes { SHA256.hash($0) }
+        try end(.secrets, StreamEnd(kind: .secrets, contents: contents, header: headerHash, other: metadata.takeHash()))
+        let secretsHash = secrets.takeHash()
+        try end(.metadata, StreamEnd(kind: .metadata, contents: contents, header: headerHash, other: secretsHash))
+        do {
+            let streams = (metadata: try metadata.finish(), secrets: try secrets.finish())
+            let output = try UnnamedFile(inFolder: folder)
+            var container = try ArchiveContainer(output, modified: created.seconds)
+            try container.append(.header, headerBytes.withBytes { span in span.indices.map { span[$0] } })
+            if case .encrypted(let keys) = protection, let identity = keys.identityMember {
+                try container.append(.identity, identity)
+            }
+            try container.append(.metadata(mode), streams.metadata)
+            try container.append(.secrets(mode), streams.secrets)
+            try container.finish(signedBy: device)
+            try output.synchronize()
+            try ArchiveFile(output.file).prove().proveStreams()
+            return FinishedArchive(output: output, header: header, contents: contents, size: try output.file.size())
+        } catch {
+            throw ArchiveFailure(any: error)
+        }
+    }
+
+    private func store(_ counts: ItemCounts) -> ArchiveHeader.Store? {
+        guard case .unencrypted(let keychain) = protection else { return nil }
+        return ArchiveHeader.Store(keychain: keychain, counts: counts)
+    }
+
+    private static func stream(
+        _ start: StreamStart, to recipients: [any Recipient], inFolder folder: String
+    ) throws(ArchiveFailure) -> StreamWriter {
+        do {
+            var stream = try StreamWriter(UnnamedFile(inFolder: folder), recipients: recipients)
+            var line = SecretBytes(capacity: ArchiveLimits.frameLineSize)
+            start.encode(into: &line)
+            line.append(UInt8(ascii: "\n"))
+            try stream.write(line)
+            return stream
+        } catch {
+            throw ArchiveFailure(any: error)
+        }
+    }
+
+    private mutating func end(_ kind: StreamKind, _ end: StreamEnd) throws(ArchiveFailure) {
+        line.removeAll()
+        end.encode(into: &line)
+        try write(to: kind)
+    }
+
+    private mutating func write(to kind: StreamKind) throws(ArchiveFailure) {
+        line.append(UInt8(ascii: "\n"))
+        do {
+            switch kind {
+            case .metadata: try metadata.write(line)
+            case .secrets: try secrets.write(line)
+            }
+        } catch {
+            throw ArchiveFailure(error)
+        }
+    }
+}
+
+/// An archive that is whole, durable and proved, and still has no name.
+package struct FinishedArchive {
+    private let output: UnnamedFile
+    /// What its `kcbackup.json` says.
+    package let header: ArchiveHeader
+    /// How much it holds.
+    package let contents: ArchiveContents
+    /// Its size in bytes.
+    package let size: UInt64
+
+    init(output: UnnamedFile, header: ArchiveHeader, contents: ArchiveContents, size: UInt64) {
+        self.output = output
+        self.header = header
+        self.contents = contents
+        self.size = size
+    }
+
+    /// Gives it its name in the folder where it was made; an existing name is left alone.
+    ///
+    /// - Throws: `FileFailure` (`exists`, `system`).
+    package func publish(as name: String) throws(FileFailure) {
+        try output.publish(as: name)
+    }
+}

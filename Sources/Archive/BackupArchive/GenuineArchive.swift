@@ -1,0 +1,156 @@
+package import AgeEncryption
+package import ByteStreams
+internal import Cryptography
+internal import KeychainModel
+
+/// An archive whose checksums a device signed; only `ArchiveFile.prove()` makes one.
+///
+/// Header and identity have been checked. A stream is checked by whoever reads it: its last byte is not handed out
+/// before all of it has proved to be what was signed, so what was read to its end is genuine.
+///
+/// One kind of key opens it, and the result says which: there is no way to open it with two kinds at once.
+package struct GenuineArchive {
+    /// What `kcbackup.json` says.
+    package let header: ArchiveHeader
+    /// True when a passphrase opens it.
+    package let hasPassphrase: Bool
+    /// The Ed25519 public key that signed, whose device ID is the one in the header.
+    package let signer: [UInt8]
+    let headerHash: SHA256Digest
+    private let recipients: StreamRecipients
+    private let parts: ArchiveParts
+    private let digests: [ArchiveMember: SHA256Digest]
+
+    init(
+        header: ArchiveHeader, headerHash: SHA256Digest, hasPassphrase: Bool, signer: [UInt8],
+        recipients: StreamRecipients, parts: ArchiveParts, digests: [ArchiveMember: SHA256Digest]
+    ) {
+        self.header = header
+        self.headerHash = headerHash
+        self.hasPassphrase = hasPassphrase
+        self.signer = signer
+        self.recipients = recipients
+        self.parts = parts
+        self.digests = digests
+    }
+
+    /// Opens an unencrypted archive.
+    ///
+    /// - Throws: `ArchiveFailure.keyNeeded` for an encrypted one.
+    package func open() throws(ArchiveFailure) -> OpenedArchive {
+        guard header.mode == .unencrypted else { throw .keyNeeded(passphraseOpens: hasPassphrase) }
+        return OpenedArchive(self, opening: .withoutKey, metadata: .clear, secrets: .clear)
+    }
+
+    /// Opens an encrypted archive with identities of its recipients; the metadata must open.
+    ///
+    /// - Throws: `ArchiveFailure` (`noMatchingIdentity`, `damaged`, `limit`, `stream`).
+    package func open(identities: [any Identity]) throws(ArchiveFailure) -> OpenedArchive {
+        let metadata = try opener(.metadata(header.mode), among: identities)
+        guard case .opened = metadata else { throw .noMatchingIdentity(recipients.metadata) }
+        let secrets = try opener(.secrets(header.mode), among: identities)
+        return OpenedArchive(self, opening: .identities, metadata: metadata, secrets: secrets)
+    }
+
+    /// Opens an encrypted archive with its passphrase, which means with its own identity and nothing else.
+    ///
+    /// - Throws: `ArchiveFailure` (`noPassphraseSet`, `wrongPassphrase`, `limit`, `damaged`, `stream`): `damaged` also
+    ///   where the identity does not open both streams, or is noted as the only key and is not.
+    package func open(passphrase: borrowing SecretBytes) throws(ArchiveFailure) -> OpenedArchive {
+        guard hasPassphrase else { throw .noPassphraseSet }
+        let (identity, isOnlyKey) = try ownIdentity(passphrase)
+        // Every key opens the metadata.
+        guard isOnlyKey == (recipients.metadata.count == 1) else {
+            throw .damaged(
+                rule: isOnlyKey
+                    ? "the passphrase is noted as its only key, and it has other recipients"
+                    : "the passphrase is noted as one of several keys, and it has no other recipient")
+        }
+        let metadata = try opener(.metadata(header.mode), among: [identity])
+        let secrets = try opener(.secrets(header.mode), among: [identity])
+        guard case .opened = metadata, case .opened = secrets else {
+            throw .damaged(rule: "a stream does not open with the identity that the passphrase opens")
+        }
+        return OpenedArchive(
+            self, opening: isOnlyKey ? .passphraseAlone : .passphrase, metadata: metadata, secrets: secrets)
+    }
+
+    /// Opens `identity.age` and reads what is noted in it.
+    private func ownIdentity(
+        _ passphrase: borrowing SecretBytes
+    ) throws(ArchiveFailure) -> (identity: X25519Identity, isOnlyKey: Bool) {
+        do {
+            var decryptor = try AgeDecryptor(
+                source(.identity), identities: [ScryptIdentity(passphrase: passphrase)])
+            let text = try decryptor.readAll(limit: ArchiveLimits.identitySize, as: "identity size")
+            let parsed = try IdentityFile.parse(text)
+            guard parsed.identities.count == 1, let identity = parsed.identities.first else {
+                throw ArchiveFailure.damaged(rule: "'\(ArchiveMember.identity.name)' holds several identities")
+            }
+            guard parsed.comments.contains(IdentityNote.archive(header.archiveID)) else {
+                throw ArchiveFailure.damaged(rule: "the passphrase's identity belongs to another archive")
+            }
+            for isOnlyKey in [true, false] {
+                let expected = IdentityNote.text(of: identity, archiveID: header.archiveID, isOnlyKey: isOnlyKey)
+                if constantTimeEqual(text, expected) { return (identity, isOnlyKey) }
+            }
+            throw ArchiveFailure.damaged(
+                rule: "what '\(ArchiveMember.identity.name)' holds is not in its one spelling")
+        } catch {
+            throw ArchiveFailure(any: error)
+        }
+    }
+
+    /// Which of `identities` opens a stream.
+    private func opener(
+        _ member: ArchiveMember, among identities: [any Identity]
+    ) throws(ArchiveFailure) -> StreamOpener {
+        let slice = try parts.slice(member)
+        do throws(AgeFailure) {
+            let decryptor = try AgeDecryptor(slice, identities: identities)
+            return .opened(by: identities[decryptor.opener])
+        } catch {
+            // A damaged header must not look like a wrong key.
+            try proveStreams()
+            guard case .noMatchingIdentity(let kinds) = error else { throw ArchiveFailure(error) }
+            return .closed(recipients: kinds)
+        }
+    }
+
+    /// Reads both streams and nothing of what is in them, for callers that will not read both themselves.
+    ///
+    /// - Throws: `ArchiveFailure` (`damaged`, `stream`).
+    package func proveStreams() throws(ArchiveFailure) {
+        try parts.requireStreams(header.mode, digests)
+    }
+
+    /// Runs `body`, of whose failures none is believed before the streams have proved to be what was signed.
+    func blamingDamageFirst<R>(_ body: () throws -> R) throws -> R {
+        do {
+            return try body()
+        } catch {
+            try proveStreams()
+            throw error
+        }
+    }
+
+    /// The bytes of a member, which end only if they are those that were signed.
+    func source(_ member: ArchiveMember) throws(ArchiveFailure) -> ProvenSource {
+        guard let digest = digests[member] else { throw .damaged(rule: "'\(member.name)' is missing") }
+        return try ProvenSource(parts.slice(member), of: member, expected: digest)
+    }
+
+    /// The bytes of a member for a second reading, whose content the caller compares with that of the first.
+    func sourceAgain(_ member: ArchiveMember) throws(ArchiveFailure) -> ProvenSource {
+        try ProvenSource(parts.slice(member), of: member, expected: nil)
+    }
+}
+
+/// How one stream opens.
+enum StreamOpener {
+    /// It is not encrypted.
+    case clear
+    case opened(by: any Identity)
+    /// No identity that was given opens it; the kinds of its recipients.
+    case closed(recipients: [String])
+}

@@ -1,0 +1,268 @@
+package import ByteStreams
+internal import Cryptography
+internal import DeviceIdentity
+package import KeychainModel
+
+/// What became of a secret on its way out of an archive.
+package enum SecretState: Hashable, Sendable {
+    /// The item has none.
+    case absent
+    /// It is in the clear.
+    case open
+    /// It was sealed by another device, and no key of ours opens it.
+    case sealedElsewhere
+    /// It is as the keychain file of the archive stored it, and was not opened.
+    case stored
+    /// It is as the keychain file stored it, and its seal was opened and is whole.
+    case storedWhole
+    /// The keychain file stored it with a broken seal, and nothing of it is here.
+    case broken
+    /// Only the metadata stream is being read.
+    case notRead
+}
+
+/// Takes the records of an archive in order.
+package protocol RecordVisitor {
+    /// Takes one item; `line` and `secret` are lent for the time of the call.
+    ///
+    /// `secret` holds what `state` says, and nothing where that is `absent`, `broken` or `notRead`. An error ends the
+    /// reading and comes out unchanged.
+    mutating func take(
+        _ item: Item, line: borrowing Span<UInt8>, secret: borrowing SecretBytes, state: SecretState
+    ) throws
+}
+
+/// Reads the two streams side by side and checks all that binds them: order, UUIDs, counts and hashes.
+struct RecordReader: ~Copyable {
+    private let header: ArchiveHeader
+    private let headerHash: SHA256Digest
+    private var metadata: LineReader
+    private var previous: Item?
+    private var counts = ItemCounts()
+    private var identities = IdentityList()
+
+    init(header: ArchiveHeader, headerHash: SHA256Digest, metadata: consuming ProtectedSource) throws {
+        var lines = try LineReader(metadata, kind: .metadata, lineLimit: ItemLimits.metadataLineSize)
+        let place = lines.nextPlace
+        try lines.next { line in
+            _ = try place.parsed { () throws(MalformedLine) in
+                try StreamStart(parsing: line, kind: .metadata, archiveID: header.archiveID, mode: header.mode)
+            }
+        }
+        self.header = header
+        self.headerHash = headerHash
+        self.metadata = lines
+    }
+
+    /// Reads the metadata alone.
+    consuming func readMetadata(_ visitor: inout some RecordVisitor) throws -> ArchiveContents {
+        let nothing = SecretBytes(capacity: 0)
+        while true {
+            let end = try nextMetadata { item, line in
+                try visitor.take(item, line: line, secret: nothing, state: .notRead)
+            }
+            if let end { return try finish(end) }
+        }
+    }
+
+    /// Reads both streams.
+    ///
+    /// - Parameter device: opens what this device sealed; seals of other devices stay closed.
+    consuming func readAll(
+        secrets source: consuming ProtectedSource, device: DeviceKey?, _ visitor: inout some RecordVisitor
+    ) throws -> ReadStreams {
+        var secrets = try SecretsReader(source, header: header, device: device)
+        var secret = SecretBytes(capacity: 4096)
+        var ordinal: UInt64 = 0
+        while true {
+            let end = try nextMetadata { item, line in
+                let state = try secrets.next(of: item, line: line, ordinal: ordinal, into: &secret)
+                try visitor.take(item, line: line, secret: secret, state: state)
+            }
+            ordinal += 1
+            guard let end else { continue }
+            let hashes = try secrets.finish(contents: end.contents, headerHash: headerHash)
+            guard hashes.whole == end.other else {
+                throw ArchiveFailure.damaged(rule: "the metadata belongs to other secrets")
+            }
+            guard hashes.metadata == metadata.digest(withLastLine: false) else {
+                throw ArchiveFailure.damaged(rule: "the secrets belong to other metadata")
+            }
+            return ReadStreams(contents: try finish(end), metadata: hashes.metadata, secrets: hashes.whole)
+        }
+    }
+
+    /// Hands the next item to `body`, or returns the last line.
+    private mutating func nextMetadata(
+        _ body: (Item, borrowing Span<UInt8>) throws -> Void
+    ) throws -> StreamEnd? {
+        let previous = self.previous
+        var current: Item?
+        let place = metadata.nextPlace
+        let end = try metadata.next { line -> StreamEnd? in
+            if StreamEnd.begins(line) {
+                return try place.parsed { () throws(MalformedLine) in try StreamEnd(parsing: line, kind: .metadata) }
+            }
+            let item = try place.parsed { () throws(MalformedLine) in try ItemLine.decode(line) }
+            guard Travel(item.accessibility) != .nowhere else {
+                throw place.damaged("the item belongs in no archive", item: item)
+            }
+            guard previous?.precedes(item) ?? true else {
+                throw place.damaged("the items are not in order, or one is there twice", item: item)
+            }
+            try body(item, line)
+            current = item
+            return nil
+        }
+        if let current {
+            counts[current.itemClass] += 1
+            guard counts.total <= ItemLimits.itemCount else {
+                throw ArchiveFailure.limit("items: \(ItemLimits.itemCount) are the limit")
+            }
+            identities.append(current.uuid)
+            self.previous = current
+        }
+        return end
+    }
+
+    private consuming func finish(_ end: StreamEnd) throws(ArchiveFailure) -> ArchiveContents {
+        guard end.header == headerHash else { throw .damaged(rule: "the metadata belongs to another header") }
+        guard end.contents.counts == counts, header.store.map({ $0.counts == counts }) ?? true else {
+            throw .damaged(rule: "the number of items is not the one that is stated")
+        }
+        if let repeated = identities.repetition() {
+            throw .damaged(rule: "two items have the same UUID \(repeated)")
+        }
+        try metadata.end()
+        return end.contents
+    }
+}
+
+/// What a whole reading of both streams found: how much there is, and the hashes of the decompressed streams.
+package struct ReadStreams: Hashable, Sendable {
+    /// How much the archive holds.
+    package let contents: ArchiveContents
+    /// Of the metadata up to its last line, which follows from the rest.
+    let metadata: SHA256Digest
+    let secrets: SHA256Digest
+}
+
+/// The UUIDs of an archive, 16 bytes each: one that two items share would let one of them replace the other.
+private struct IdentityList {
+    private var all: [ItemUUID] = []
+
+    mutating func append(_ uuid: ItemUUID) {
+        all.append(uuid)
+    }
+
+    /// A UUID that is there twice.
+    mutating func repetition() -> ItemUUID? {
+        all.sort { ($0.high, $0.low) < ($1.high, $1.low) }
+        return zip(all, all.dropFirst()).first { $0 == $1 }?.0
+    }
+}
+
+/// The secrets stream of a `RecordReader`.
+private struct SecretsReader: ~Copyable {
+    private let mode: ArchiveMode
+    private var lines: LineReader
+    private var seal: SecretSeal?
+    private var opened: SecretBytes
+
+    init(_ source: consuming ProtectedSource, header: ArchiveHeader, device: DeviceKey?) throws {
+        var lines = try LineReader(source, kind: .secrets, lineLimit: ItemLimits.secretLineSize)
+        let place = lines.nextPlace
+        let start = try lines.next { line in
+            try place.parsed { () throws(MalformedLine) in
+                try StreamStart(parsing: line, kind: .secrets, archiveID: header.archiveID, mode: header.mode)
+            }
+        }
+        let seal = try Self.seal(start, header: header, device: device)
+        mode = header.mode
+        self.lines = lines
+        self.seal = seal
+        opened = SecretBytes(capacity: 4096)
+    }
+
+    /// Our seal, if it is ours that the archive's secrets bear.
+    private static func seal(
+        _ start: StreamStart, header: ArchiveHeader, device: DeviceKey?
+    ) throws(ArchiveFailure) -> SecretSeal? {
+        guard let commitment = start.sealCommitment, let device else { return nil }
+        let own = try cryptography { () throws(CryptographyFailure) in
+            try SecretSeal(device: device, deviceID: device.id, archiveID: header.archiveID, mode: header.mode)
+        }
+        if constantTimeEqual(own.commitment, commitment) { return own }
+        guard header.device != device.id else {
+            throw .damaged(rule: "the secrets are sealed by another device than the archive names")
+        }
+        return nil
+    }
+
+    /// Reads the line that belongs to `item`, opens it where it can be opened, and replaces `secret`.
+    mutating func next(
+        of item: Item, line: borrowing Span<UInt8>, ordinal: UInt64, into secret: inout SecretBytes
+    ) throws -> SecretState {
+        let place = lines.nextPlace
+        let form = try lines.next { line in
+            try place.parsed(item: item) { () throws(MalformedLine) in
+                try SecretLine.decode(line, of: item, into: &secret)
+            }
+        }
+        let state: SecretState
+        switch (mode, Travel(item.accessibility), form) {
+        case (.unencrypted, .anyDevice, .stored), (.unencrypted, .thisDevice, .stored): return .stored
+        case (.encrypted, .anyDevice, nil): state = .absent
+        case (.encrypted, .anyDevice, .plain): state = .open
+        case (.encrypted, .thisDevice, .sealed):
+            guard secret.count == (item.secretSize ?? 0) + authenticationTagLength else {
+                throw place.damaged("a secret does not have the stated size", item: item)
+            }
+            if seal == nil { return .sealedElsewhere }
+            guard try open(&secret, line: line, ordinal: ordinal) else {
+                throw place.damaged("a sealed secret is not genuine", item: item)
+            }
+            state = item.secretSize == nil ? .absent : .open
+        default: throw place.damaged("a secret is not in the form that its item needs", item: item)
+        }
+        guard secret.count == item.secretSize ?? 0, (state == .absent) == (item.secretSize == nil) else {
+            throw place.damaged("a secret does not have the stated size", item: item)
+        }
+        return state
+    }
+
+    /// Reads the last line and returns the hash of the whole stream and the one of the metadata that it states.
+    consuming func finish(
+        contents: ArchiveContents, headerHash: SHA256Digest
+    ) throws -> (whole: SHA256Digest, metadata: SHA256Digest) {
+        let place = lines.nextPlace
+        let end = try lines.next { line in
+            try place.parsed { () throws(MalformedLine) in try StreamEnd(parsing: line, kind: .secrets) }
+        }
+        guard end.header == headerHash else {
+            throw ArchiveFailure.damaged(rule: "the secrets belong to another header")
+        }
+        guard end.contents == contents else {
+            throw ArchiveFailure.damaged(rule: "the two streams state different numbers of items")
+        }
+        let whole = lines.digest(withLastLine: true)
+        try lines.end()
+        return (whole, end.other)
+    }
+
+    /// Replaces a sealed secret by what it seals; false when it is not genuine.
+    private mutating func open(
+        _ secret: inout SecretBytes, line: borrowing Span<UInt8>, ordinal: UInt64
+    ) throws(ArchiveFailure) -> Bool {
+        opened.removeAll()
+        do {
+            try seal?.open(secret, line: line, ordinal: ordinal, into: &opened)
+        } catch .authentication {
+            return false
+        } catch {
+            throw .cryptography(error)
+        }
+        swap(&secret, &opened)
+        return true
+    }
+}

@@ -1,0 +1,127 @@
+package import BackupArchive
+internal import ByteStreams
+package import DeviceIdentity
+package import KeychainModel
+
+/// Makes an archive of everything a source holds.
+package struct CreateBackup {
+    private let device: DeviceKey
+    private let tool: String
+    private let folder: String
+    private let name: String
+    private let now: Timestamp
+
+    /// Prepares a backup that becomes `name` in `folder`.
+    ///
+    /// - Parameter tool: name and version of the program, for the header.
+    package init(device: DeviceKey, tool: String, folder: String, name: String, now: Timestamp) {
+        self.device = device
+        self.tool = tool
+        self.folder = folder
+        self.name = name
+        self.now = now
+    }
+
+    /// Makes an archive that opens with `keys`, on any device.
+    ///
+    /// - Parameter step: called once an item.
+    /// - Throws: `ArchiveFailure`, `FileFailure` (`exists`), and what the source throws; nothing has a name then.
+    package func encrypted(
+        _ source: some ItemSource, with keys: ArchiveKeys, step: @escaping () -> Void = {}
+    ) throws -> CreateReport {
+        var visitor = try visitor(.encrypted(keys), opens: { _ in true }, step)
+        try source.visitItems(&visitor)
+        return try finish(visitor)
+    }
+
+    /// Makes an archive of the secrets as `source` stores them, which opens on this device alone.
+    ///
+    /// - Parameter step: called once an item.
+    /// - Throws: as `encrypted`.
+    package func unencrypted(
+        _ source: some StoredItemSource, step: @escaping () -> Void = {}
+    ) throws -> CreateReport {
+        try finish(
+            source.visitStoredItems { keychain in
+                try visitor(.unencrypted(keychain), opens: { source.canOpen($0) }, step)
+            })
+    }
+
+    private func visitor(
+        _ protection: ArchiveProtection, opens: @escaping (Accessibility) -> Bool, _ step: @escaping () -> Void
+    ) throws(ArchiveFailure) -> ArchivingVisitor {
+        try ArchivingVisitor(
+            ArchiveWriter(protection, device: device, folder: folder), mode: protection.mode, opens: opens, step)
+    }
+
+    private func finish(_ visitor: ArchivingVisitor) throws -> CreateReport {
+        let archive = try visitor.finish(created: now, tool: tool)
+        try archive.publish(as: name)
+        return CreateReport(
+            header: archive.header, contents: archive.contents, size: archive.size,
+            omitted: visitor.omitted, damaged: visitor.damaged, boundToThisDevice: visitor.boundToThisDevice,
+            notOpened: visitor.notOpened)
+    }
+}
+
+/// What a backup did.
+package struct CreateReport: Sendable {
+    /// What the archive's `kcbackup.json` says.
+    package let header: ArchiveHeader
+    /// How much it holds.
+    package let contents: ArchiveContents
+    /// Its size in bytes.
+    package let size: UInt64
+    /// The items that are in no archive by rule.
+    package let omitted: [Item]
+    /// The items that could not be read; nil where not even the attributes make an item.
+    package let damaged: [Item?]
+    /// How many of its items will not travel to another device.
+    package let boundToThisDevice: Int
+    /// How many of its items no key was there for, so that their seals were not looked at.
+    package let notOpened: Int
+}
+
+/// Hands items on to the archive and keeps account of those that are not in it.
+private final class ArchivingVisitor: ItemVisitor {
+    private var writer: ArchiveWriter?
+    private let mode: ArchiveMode
+    private let opens: (Accessibility) -> Bool
+    private let step: () -> Void
+    private(set) var notOpened = 0
+    private(set) var omitted: [Item] = []
+    private(set) var damaged: [Item?] = []
+    private(set) var boundToThisDevice = 0
+
+    init(
+        _ writer: consuming ArchiveWriter, mode: ArchiveMode, opens: @escaping (Accessibility) -> Bool,
+        _ step: @escaping () -> Void
+    ) {
+        self.opens = opens
+        self.writer = consume writer
+        self.mode = mode
+        self.step = step
+    }
+
+    func wants(_ item: Item) -> Bool {
+        step()
+        if Travel(item.accessibility) != .nowhere { return true }
+        omitted.append(item)
+        return false
+    }
+
+    func take(_ item: Item, line: borrowing Span<UInt8>, secret: borrowing SecretBytes) throws {
+        if Verdict.decide(item.accessibility, in: mode, onSameDevice: false) != .restores { boundToThisDevice += 1 }
+        if !opens(item.accessibility) { notOpened += 1 }
+        try writer?.append(item, line: line, secret: secret)
+    }
+
+    func skip(damaged item: Item?) {
+        damaged.append(item)
+    }
+
+    func finish(created: Timestamp, tool: String) throws(ArchiveFailure) -> FinishedArchive {
+        guard let writer = writer.take() else { preconditionFailure("an archive is finished once") }
+        return try writer.finish(omitted: omitted.count, damaged: damaged.count, created: created, tool: tool)
+    }
+}

@@ -1,0 +1,91 @@
+package import BackupArchive
+internal import ByteStreams
+package import KeychainModel
+
+extension ProvenArchive {
+    /// Reads every byte and opens whatever can be opened here, keeping nothing.
+    ///
+    /// - Parameter step: called once an item.
+    /// - Throws: `ArchiveFailure`.
+    package func verify(_ step: @escaping () -> Void = {}) throws -> VerifyReport {
+        var visitor = VerifyingVisitor(step: step)
+        let read = try read(.stored, &visitor)
+        return VerifyReport(
+            contents: read.contents, opened: visitor.opened, sealedElsewhere: visitor.sealedElsewhere,
+            notOpened: visitor.notOpened, broken: visitor.broken)
+    }
+
+    /// Proves the whole archive, reads its metadata to the end and only then, in a second pass, hands each item to `show`.
+    ///
+    /// - Parameters:
+    ///   - survey: sees every item in the first pass, for counts and widths; nothing of it may be shown before the
+    ///     pass has ended well.
+    ///   - begin: told how much the archive holds, between the passes.
+    /// - Throws: `ArchiveFailure`, and what `begin` and `show` throw.
+    package func inspect(
+        survey: (Item) -> Void, begin: (ArchiveContents) throws -> Void, show: (Item) throws -> Void
+    ) throws {
+        try begin(self.survey(survey))
+        try withoutActuallyEscaping(show) { show in
+            var visitor = ForwardingVisitor(forward: show)
+            _ = try opened.readMetadata(&visitor)
+        }
+    }
+
+    /// Proves the whole archive, reads the metadata to its end and hands each item to `survey`, for counts alone.
+    ///
+    /// - Returns: how much the archive holds.
+    /// - Throws: `ArchiveFailure`.
+    package func survey(_ survey: (Item) -> Void) throws -> ArchiveContents {
+        try opened.proveStreams()
+        return try withoutActuallyEscaping(survey) { survey in
+            var visitor = ForwardingVisitor(forward: survey)
+            return try opened.readMetadata(&visitor)
+        }
+    }
+}
+
+/// What verifying found.
+package struct VerifyReport: Hashable, Sendable {
+    /// How much the archive says it holds, which is what was found.
+    package let contents: ArchiveContents
+    /// Items whose secret was opened, or that have none.
+    package let opened: Int
+    /// Items whose secret another device sealed: their container is proved, their content cannot be opened here.
+    package let sealedElsewhere: Int
+    /// Items whose secret is as the keychain stored it, and no key opened it: proved by the signature, not by their seal.
+    package let notOpened: Int
+    /// Items whose seal is broken: they were damaged before the archive was made, and cannot be restored.
+    package let broken: [Item]
+}
+
+private struct VerifyingVisitor: RecordVisitor {
+    let step: () -> Void
+    var opened = 0
+    var sealedElsewhere = 0
+    var notOpened = 0
+    var broken: [Item] = []
+
+    mutating func take(
+        _ item: Item, line: borrowing Span<UInt8>, secret: borrowing SecretBytes, state: SecretState
+    ) {
+        step()
+        switch state {
+        case .open, .absent, .storedWhole: opened += 1
+        case .sealedElsewhere: sealedElsewhere += 1
+        case .stored: notOpened += 1
+        case .broken: broken.append(item)
+        case .notRead: break
+        }
+    }
+}
+
+private struct ForwardingVisitor: RecordVisitor {
+    let forward: (Item) throws -> Void
+
+    func take(
+        _ item: Item, line: borrowing Span<UInt8>, secret: borrowing SecretBytes, state: SecretState
+    ) throws {
+        try forward(item)
+    }
+}

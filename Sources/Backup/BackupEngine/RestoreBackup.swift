@@ -1,0 +1,257 @@
+package import BackupArchive
+internal import ByteStreams
+package import DeviceIdentity
+package import KeychainModel
+
+/// What a restore is asked to do.
+package struct RestoreOptions: Hashable, Sendable {
+    /// What happens to items that are there already.
+    package var conflictPolicy: ConflictPolicy = .newer
+    /// Apple's device restore: local items that are not synchronizable go first.
+    package var replacesLocalItems = false
+    /// An item that stays behind stops the restore before it begins.
+    package var requiresAll = false
+    /// Plans and reads everything, and writes nothing.
+    package var isDryRun = false
+    /// The device whose unknown origin the user accepts.
+    package var acceptedOrigin: DeviceID?
+
+    /// The defaults.
+    package init() {}
+}
+
+/// Why a restore is refused before anything is written.
+package enum RestoreRefusal: Error, Hashable, Sendable {
+    /// An unencrypted archive of another device.
+    case unencryptedElsewhere(device: DeviceID)
+    /// Nobody vouches for who made the archive.
+    case unknownOrigin(device: DeviceID)
+    /// This many items of the archive are broken, and whole ones would be removed first.
+    case wouldRemoveForBroken(Int)
+    /// This many items of the archive were not opened, so that whole ones might be removed for broken ones.
+    case wouldRemoveUnopened(Int)
+    /// This many items would stay behind, and all were required.
+    case itemsStayBehind(Int)
+    /// This many items conflict, and the policy is to fail.
+    case conflicts(Int)
+}
+
+/// What a restore did, or would do.
+package struct RestoreReport: Sendable {
+    /// How many items met which fate.
+    package let counts: RestoreCounts
+    /// How much the archive holds.
+    package let contents: ArchiveContents
+    /// The items that stay behind, with the reason.
+    package let stayingBehind: [(item: Item, reason: Verdict.Reason)]
+    /// The items that cannot be written.
+    package let failing: [(item: Item, problem: RestoreAction.Problem)]
+    /// How many secrets go in as the archive has them, without a key to look at their seal.
+    package let notOpened: Int
+    /// True when nothing was written because that was asked.
+    package let isDryRun: Bool
+}
+
+/// Restores an archive: reads it to its last byte while planning, then writes in the same transaction.
+///
+/// Everything happens within one transaction of the target that writes nothing until the plan is complete, so the
+/// plan cannot grow stale and a failure at any point leaves the target as it was.
+package struct RestoreBackup {
+    private let archive: ProvenArchive
+    private let options: RestoreOptions
+    private let rules: RestoreRules
+
+    /// Prepares a restore.
+    ///
+    /// - Throws: `RestoreRefusal` (`unencryptedElsewhere`, `unknownOrigin`).
+    package init(_ archive: ProvenArchive, options: RestoreOptions) throws(RestoreRefusal) {
+        try self.init(archive, options: options) { accessibility, mode, onSameDevice in
+            Verdict.decide(accessibility, in: mode, onSameDevice: onSameDevice)
+        }
+    }
+
+    /// Prepares a restore with another verdict function, for the test that shows that keys protect and not the verdict.
+    init(
+        _ archive: ProvenArchive, options: RestoreOptions,
+        verdict: @escaping @Sendable (Accessibility, ArchiveMode, Bool) -> Verdict
+    ) throws(RestoreRefusal) {
+        let header = archive.header
+        let refusesAll = verdict(.whenUnlocked, header.mode, archive.isFromThisDevice) != .restores
+        if header.mode == .unencrypted, refusesAll { throw .unencryptedElsewhere(device: header.device) }
+        if archive.origin == .unknown, options.acceptedOrigin != header.device {
+            throw .unknownOrigin(device: header.device)
+        }
+        self.archive = archive
+        self.options = options
+        rules = RestoreRules(
+            mode: header.mode, isSameDevice: archive.isFromThisDevice, policy: options.conflictPolicy,
+            replacesLocalItems: options.replacesLocalItems, verdict: verdict)
+    }
+
+    /// Restores into `target`.
+    ///
+    /// - Parameter observe: sees each item and what becomes of it, in archive order, once the plan is complete; what
+    ///   it collects counts only when `run` returns.
+    /// - Throws: `ArchiveFailure` (`passcodeNeeded` where the target has other class keys than the archive), `RestoreRefusal`
+    ///   (`itemsStayBehind`, `conflicts`, `wouldRemoveForBroken`, `wouldRemoveUnopened`), and what the target throws;
+    ///   nothing is written then.
+    package func run(
+        into target: some ItemTarget, observe: ((Item, RestoreAction) -> Void)? = nil
+    ) throws -> RestoreReport {
+        try restore(into: target, observe: observe) { try form(for: target) }
+    }
+
+    /// Writes stored secrets as they are, whatever the target's keys, for the test of what keys protect.
+    func write(into target: some ItemTarget) throws -> RestoreReport {
+        try restore(into: target, observe: nil) { .stored }
+    }
+
+    private func restore(
+        into target: some ItemTarget, observe: ((Item, RestoreAction) -> Void)?, form: () throws -> SecretForm
+    ) throws -> RestoreReport {
+        // The form is found out within the transaction: the class keys of the target cannot change any more.
+        if options.isDryRun {
+            return try target.readItems { existing in try plan(existing, form(), observe).report }
+        }
+        return try target.writeItems { writer in
+            try plan(writer, form(), observe).apply(to: writer)
+        }
+    }
+
+    /// In which form secrets go into the target.
+    private func form(for target: some ItemTarget) throws -> SecretForm {
+        guard let stored = archive.stored else { return .plain }
+        if let target = target as? any StoredItemTarget, try target.form(of: stored) == .stored { return .stored }
+        if stored.needsPasscode { throw ArchiveFailure.passcodeNeeded }
+        return .plain
+    }
+
+    /// Reads the archive to its last byte and decides what becomes of each item; nothing is written.
+    private func plan(
+        _ existing: any ExistingItems, _ form: SecretForm, _ observe: ((Item, RestoreAction) -> Void)?
+    ) throws -> RestorePlan {
+        var visitor = try PlanningVisitor(rules, existing, form: form, observe: observe)
+        let streams = try archive.read(form, &visitor)
+        var counts = visitor.actions.counts
+        if options.requiresAll, counts.stayBehind > 0 { throw RestoreRefusal.itemsStayBehind(counts.stayBehind) }
+        if options.conflictPolicy == .fail, counts.update > 0 { throw RestoreRefusal.conflicts(counts.update) }
+        if options.replacesLocalItems { try existing.localItems { _ in counts.remove += 1 } }
+        if counts.remove > 0 {
+            // Those that could not be read when the archive was made would not come back either.
+            let broken = visitor.failing.count { $0.problem == .broken } + streams.contents.damaged
+            if broken > 0 { throw RestoreRefusal.wouldRemoveForBroken(broken) }
+            if visitor.notOpened > 0 { throw RestoreRefusal.wouldRemoveUnopened(visitor.notOpened) }
+        }
+        let report = RestoreReport(
+            counts: counts, contents: streams.contents, stayingBehind: visitor.stayingBehind, failing: visitor.failing,
+            notOpened: visitor.notOpened, isDryRun: options.isDryRun)
+        return RestorePlan(
+            report: report, archive: archive, streams: streams, form: form, actions: visitor.actions,
+            removesLocalItems: options.replacesLocalItems)
+    }
+}
+
+/// What a restore will do with each item, decided with the whole archive read and the target unchanged.
+///
+/// Only planning makes one, within the transaction in which it is applied, so that it cannot be out of date.
+private struct RestorePlan {
+    let report: RestoreReport
+    let archive: ProvenArchive
+    let streams: ReadStreams
+    let form: SecretForm
+    let actions: ActionList
+    let removesLocalItems: Bool
+
+    /// Writes; everything is undone when this throws, with the transaction.
+    func apply(to writer: any ItemWriter) throws -> RestoreReport {
+        if removesLocalItems { _ = try writer.removeLocalItems() }
+        var visitor = ApplyingVisitor(actions, writer, form: form)
+        try archive.readAgain(streams, form, &visitor)
+        // A signal during the last items must not be followed by a commit.
+        if Interruption.isRequested { throw ArchiveFailure.stream(StreamFailure(.writing, .interrupted)) }
+        return report
+    }
+}
+
+/// The first pass: decides.
+private struct PlanningVisitor: RecordVisitor {
+    private let rules: RestoreRules
+    private let existing: any ExistingItems
+    /// Nothing is written while planning, so this stays as it was at the start.
+    private let isEmpty: Bool
+    private let form: SecretForm
+    private let observe: ((Item, RestoreAction) -> Void)?
+    private(set) var actions = ActionList()
+    private(set) var stayingBehind: [(item: Item, reason: Verdict.Reason)] = []
+    private(set) var failing: [(item: Item, problem: RestoreAction.Problem)] = []
+    private(set) var notOpened = 0
+
+    init(
+        _ rules: RestoreRules, _ existing: any ExistingItems, form: SecretForm,
+        observe: ((Item, RestoreAction) -> Void)?
+    ) throws {
+        self.rules = rules
+        self.existing = existing
+        isEmpty = try existing.isEmpty
+        self.form = form
+        self.observe = observe
+    }
+
+    mutating func take(
+        _ item: Item, line: borrowing Span<UInt8>, secret: borrowing SecretBytes, state: SecretState
+    ) throws {
+        let action = try action(for: item, secret: secret, state: state)
+        actions.append(action)
+        if state == .stored { notOpened += 1 }
+        observe?(item, action)
+        switch action {
+        case .staysBehind(let reason): stayingBehind.append((item, reason))
+        case .fail(let problem): failing.append((item, problem))
+        case .create, .update, .same, .keep: break
+        }
+    }
+
+    private func action(
+        for item: Item, secret: borrowing SecretBytes, state: SecretState
+    ) throws -> RestoreAction {
+        let byKey = isEmpty ? nil : try existing.item(withKeyOf: item)
+        let byUUID = isEmpty ? nil : try existing.item(withUUID: item.uuid)
+        let problem: RestoreAction.Problem? =
+            switch state {
+            case .sealedElsewhere: .noKey
+            case .broken: .broken
+            case .absent, .open, .stored, .storedWhole, .notRead: nil
+            }
+        var isIdentical = false
+        if let counterpart = byKey ?? byUUID, counterpart == item, problem == nil {
+            isIdentical = try existing.secret(of: counterpart, equals: secret, in: form)
+        }
+        return rules.action(
+            for: item, byKey: byKey, byUUID: byUUID, problem: problem, isProvedWhole: state != .stored,
+            isIdentical: { isIdentical })
+    }
+}
+
+/// The second pass: writes what the plan says.
+private struct ApplyingVisitor: RecordVisitor {
+    private let actions: ActionList
+    private let writer: any ItemWriter
+    private let form: SecretForm
+    private var ordinal = 0
+
+    init(_ actions: ActionList, _ writer: any ItemWriter, form: SecretForm) {
+        self.actions = actions
+        self.writer = writer
+        self.form = form
+    }
+
+    mutating func take(
+        _ item: Item, line: borrowing Span<UInt8>, secret: borrowing SecretBytes, state: SecretState
+    ) throws {
+        defer { ordinal += 1 }
+        guard actions.writes(ordinal) else { return }
+        let replaced =
+            actions.updates(ordinal) ? try writer.item(withKeyOf: item) ?? writer.item(withUUID: item.uuid) : nil
+        try writer.put(item, line: line, secret: secret, in: form, replacing: replaced)
+    }
+}

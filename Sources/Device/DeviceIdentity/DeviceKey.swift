@@ -1,0 +1,158 @@
+package import ByteStreams
+package import Cryptography
+
+/// This installation's key, and everything that is derived from it; the key itself never leaves.
+///
+/// Derivations are HKDF-SHA-256 (RFC 5869) under the labels of `DerivationLabel`. Equal keys and arguments give equal
+/// results, on any machine and in any version.
+package final class DeviceKey: Sendable {
+    /// The length of the secret that a provider keeps, in bytes.
+    package static let secretLength = 32
+
+    /// The name of the device, which its public key certifies.
+    package let id: DeviceID
+    /// The 32-byte Ed25519 public key of the device.
+    package let signingPublicKey: [UInt8]
+    private let expander: any KeyExpander
+    private let signingSeed: SecretBytes
+
+    /// Derives a device from the 32 random bytes that its provider keeps.
+    ///
+    /// - Throws: `CryptographyFailure` (`unsupportedParameters` for another length, `library`).
+    package convenience init(secret: borrowing SecretBytes) throws(CryptographyFailure) {
+        guard secret.count == Self.secretLength else { throw .unsupportedParameters("device key length") }
+        let key = try HKDF.extract(salt: DerivationLabel.deviceKey.bytes, inputKey: secret)
+        try self.init(PseudoRandomKey(key: key))
+    }
+
+    /// Makes a device of whatever holds its key.
+    ///
+    /// - Throws: `CryptographyFailure`.
+    package init(_ expander: any KeyExpander) throws(CryptographyFailure) {
+        let seed = try expander.expand(info: DerivationLabel.signingSeed.bytes, count: 32)
+        let publicKey = try Ed25519.publicKey(seed: seed)
+        id = DeviceID(publicKey: publicKey)
+        signingPublicKey = publicKey
+        signingSeed = seed
+        self.expander = expander
+    }
+
+    /// Makes a new device that exists in memory only; `DeviceKeyProvider.create` makes one that lasts.
+    ///
+    /// - Throws: `CryptographyFailure.library`.
+    package static func generate() throws(CryptographyFailure) -> DeviceKey {
+        try DeviceKey(secret: RandomBytes.secret(count: secretLength))
+    }
+
+    /// The 64-byte Ed25519 signature of `message`.
+    ///
+    /// Sign nothing that a stranger wrote in full: archives use `SSHSignature`, which says what is signed.
+    ///
+    /// - Throws: `CryptographyFailure.library`.
+    package func sign(_ message: [UInt8]) throws(CryptographyFailure) -> [UInt8] {
+        try Ed25519.sign(message.span, seed: signingSeed)
+    }
+
+    /// The 32-byte key that wraps class keys which the device alone may open.
+    ///
+    /// - Parameter context: what the key is for, such as the UUID of a keybag; another context gives another key.
+    /// - Throws: `CryptographyFailure` (`library`).
+    package func wrappingKey(context: [UInt8] = []) throws(CryptographyFailure) -> SecretBytes {
+        try expand(.keybagWrapping, context)
+    }
+
+    /// The 32-byte key that authenticates a keybag.
+    ///
+    /// - Parameter context: what the key is for, such as the UUID of a keybag; another context gives another key.
+    /// - Throws: `CryptographyFailure` (`library`).
+    package func keybagMACKey(context: [UInt8] = []) throws(CryptographyFailure) -> SecretBytes {
+        try expand(.keybagMAC, context)
+    }
+
+    /// The 32-byte key that wraps a class key of an unlocked keychain while no process of ours holds it.
+    ///
+    /// - Parameter context: which class key, of which keychain, in which state; another context gives another key.
+    /// - Throws: `CryptographyFailure` (`library`).
+    package func sessionKey(context: [UInt8]) throws(CryptographyFailure) -> SecretBytes {
+        try expand(.session, context)
+    }
+
+    /// The 32-byte key that authenticates a small file of this device, such as the list of trusted devices.
+    ///
+    /// - Parameter context: the kind of file; another context gives another key.
+    /// - Throws: `CryptographyFailure` (`library`).
+    package func stateMACKey(context: [UInt8]) throws(CryptographyFailure) -> SecretBytes {
+        try expand(.stateMAC, context)
+    }
+
+    /// The 96 bytes that only passcode and device together give: for the caller, three keys of 32 bytes.
+    ///
+    /// - Parameters:
+    ///   - scryptOutput: what scrypt made of the passcode, at least 32 bytes.
+    ///   - context: what the keys are for, such as the UUID of a keybag.
+    /// - Throws: `CryptographyFailure` (`unsupportedParameters` for a short `scryptOutput`, `library`).
+    package func mixIntoPasscodeKey(
+        scryptOutput: borrowing SecretBytes, context: [UInt8]
+    ) throws(CryptographyFailure) -> SecretBytes {
+        guard scryptOutput.count >= 32 else { throw .unsupportedParameters("scrypt output length") }
+        let share = try expand(.passcodeShare, [])
+        var inputKey = SecretBytes(capacity: scryptOutput.count + share.count)
+        scryptOutput.withBytes { inputKey.append($0) }
+        share.withBytes { inputKey.append($0) }
+        let label = DerivationLabel.passcodeKeys.bytes
+        return try HKDF.derive(inputKey: inputKey, salt: label, info: label + context, count: 96)
+    }
+
+    /// The keys that seal ThisDeviceOnly secrets in one archive.
+    ///
+    /// - Parameters:
+    ///   - archiveID: 32 bytes, never used for another archive.
+    ///   - mode: the name of the archive's mode, at most 255 bytes; it is part of the keys.
+    /// - Throws: `CryptographyFailure` (`unsupportedParameters`, `library`).
+    package func sealKeys(archiveID: [UInt8], mode: String) throws(CryptographyFailure) -> SealKeys {
+        guard archiveID.count == 32 else { throw .unsupportedParameters("archive ID length") }
+        guard let modeLength = UInt8(exactly: mode.utf8.count) else { throw .unsupportedParameters("mode length") }
+        let keys = try expand(.sealKeys, [modeLength] + Array(mode.utf8) + archiveID, count: 64)
+        return keys.withBytes { bytes in
+            SealKeys(
+                key: SecretBytes(bytes.extracting(..<32)),
+                commitment: (32..<64).map { bytes[$0] })
+        }
+    }
+
+    private func expand(
+        _ label: DerivationLabel, _ fields: [UInt8], count: Int = 32
+    ) throws(CryptographyFailure) -> SecretBytes {
+        try expander.expand(info: label.bytes + fields, count: count)
+    }
+}
+
+/// Holds the key of a device and derives others from it, so that the key itself can stay in a security chip.
+package protocol KeyExpander: Sendable {
+    /// HKDF-Expand with SHA-256 (RFC 5869) under the key that is held.
+    ///
+    /// - Parameter count: 1...8160 bytes.
+    /// - Throws: `CryptographyFailure`.
+    func expand(info: [UInt8], count: Int) throws(CryptographyFailure) -> SecretBytes
+}
+
+/// A key in this process's memory.
+private final class PseudoRandomKey: KeyExpander {
+    private let key: SecretBytes
+
+    init(key: consuming SecretBytes) {
+        self.key = key
+    }
+
+    func expand(info: [UInt8], count: Int) throws(CryptographyFailure) -> SecretBytes {
+        try HKDF.expand(pseudoRandomKey: key, info: info, count: count)
+    }
+}
+
+/// What seals the secrets of one archive that must not leave the device.
+package struct SealKeys: ~Copyable {
+    /// 32 bytes, for AES-256-GCM.
+    package let key: SecretBytes
+    /// 32 bytes, not secret, that tell another device's seal from a damaged one before the key is tried.
+    package let commitment: [UInt8]
+}

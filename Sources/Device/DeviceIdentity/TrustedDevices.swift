@@ -1,0 +1,141 @@
+package import ByteStreams
+package import Cryptography
+
+/// The devices whose archives the user trusts, in a file of their own beside the device key.
+///
+/// One line a device: ID, space, name, sorted by ID; the last line is an HMAC-SHA-256 of all before it under a key of this
+/// device, so that no other program can add a device unnoticed. An older list put back in its place is not noticed.
+/// The file's name holds the ID of this device, so a renewed device starts with an empty list.
+package struct TrustedDevices: Sendable {
+    /// The most devices that can be trusted; with the longest names the file stays below `PrivateFile.sizeLimit`.
+    package static let countLimit = 400
+    /// The longest name, in bytes of UTF-8.
+    package static let nameLimit = 100
+
+    /// The file; it need not exist.
+    package let path: String
+    private let device: DeviceKey
+
+    private static let title =
+        "# devices that kcbackup trusts; changed by 'kcbackup device trust' and 'untrust' alone\n"
+    private static let context = Array("trusted-devices".utf8)
+
+    /// Names the list that `device` keeps beside the key file at `keyPath`.
+    package init(besideKeyAt keyPath: String, of device: DeviceKey) {
+        path = "\(Path.split(keyPath).folder)/trusted-devices-\(device.id)"
+        self.device = device
+    }
+
+    /// The trusted devices and their names; empty when the file is missing.
+    ///
+    /// - Throws: `TrustedDevicesFailure` (`altered`, `file`, `cryptography`).
+    package func list() throws(TrustedDevicesFailure) -> [DeviceID: String] {
+        let bytes: SecretBytes
+        do throws(FileFailure) {
+            bytes = try PrivateFile.read(path)
+        } catch {
+            if error.problem == .notFound { return [:] }
+            throw .file(error)
+        }
+        var names: [DeviceID: String] = [:]
+        let text = bytes.withBytes { span in span.indices.map { span[$0] } }
+        for line in text.split(separator: UInt8(ascii: "\n")) {
+            let parts = line.split(separator: UInt8(ascii: " "), maxSplits: 1)
+            guard parts.count == 2, let id = DeviceID(String(decoding: parts[0], as: UTF8.self)) else { continue }
+            names[id] = String(decoding: parts[1], as: UTF8.self)
+        }
+        // Whatever was misread above does not come out as the same bytes with the same MAC.
+        guard constantTimeEqual(try encode(names), bytes) else { throw .altered(path: path) }
+        return names
+    }
+
+    /// True when the device is trusted.
+    ///
+    /// - Throws: `TrustedDevicesFailure` (`altered`, `file`, `cryptography`).
+    package func contains(_ id: DeviceID) throws(TrustedDevicesFailure) -> Bool {
+        try list()[id] != nil
+    }
+
+    /// Trusts a device from now on, or gives a trusted one another name.
+    ///
+    /// - Parameter name: 1 to `nameLimit` bytes without control or format characters and without space at its ends.
+    /// - Throws: `TrustedDevicesFailure` (`nameNotAllowed`, `full`, `altered`, `file`, `cryptography`).
+    package func trust(_ id: DeviceID, name: String) throws(TrustedDevicesFailure) {
+        guard Self.isAllowed(name) else { throw .nameNotAllowed }
+        try change { names throws(TrustedDevicesFailure) in
+            names[id] = name
+            guard names.count <= Self.countLimit else { throw .full(allowed: Self.countLimit) }
+        }
+    }
+
+    /// Trusts a device no longer; false when it was not trusted.
+    ///
+    /// - Throws: `TrustedDevicesFailure` (`altered`, `file`, `cryptography`).
+    @discardableResult
+    package func untrust(_ id: DeviceID) throws(TrustedDevicesFailure) -> Bool {
+        try change { names throws(TrustedDevicesFailure) in names.removeValue(forKey: id) != nil }
+    }
+
+    /// Reads the list, changes it and replaces it in one step, as the one process that does so.
+    func change<Result>(
+        _ body: (inout [DeviceID: String]) throws(TrustedDevicesFailure) -> Result
+    ) throws(TrustedDevicesFailure) -> Result {
+        let lock: FileLock
+        do throws(FileFailure) {
+            lock = try FileLock.ofFolder(Path.split(path).folder)
+        } catch {
+            throw .file(error)
+        }
+        defer { withExtendedLifetime(lock) {} }
+        let before = try list()
+        var names = before
+        let result = try body(&names)
+        if names == before { return result }
+        let text = try encode(names)
+        do throws(FileFailure) {
+            try PrivateFile.replace(path, text)
+        } catch {
+            throw .file(error)
+        }
+        return result
+    }
+
+    private func encode(_ names: [DeviceID: String]) throws(TrustedDevicesFailure) -> SecretBytes {
+        let lines = names.map { "\($0.key) \($0.value)\n" }.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+        let body = Self.title + lines.joined()
+        do throws(CryptographyFailure) {
+            var hmac = try HMACSHA256(key: try device.stateMACKey(context: Self.context))
+            let code = try hmac.authenticate(body.utf8.span)
+            return SecretBytes((body + "mac \(Hexadecimal.encode(code))\n").utf8.span)
+        } catch {
+            throw .cryptography(error)
+        }
+    }
+
+    private static func isAllowed(_ name: String) -> Bool {
+        let scalars = name.unicodeScalars
+        guard (1...nameLimit).contains(name.utf8.count), scalars.first?.properties.isWhitespace == false,
+            scalars.last?.properties.isWhitespace == false
+        else { return false }
+        return scalars.allSatisfy { scalar in
+            switch scalar.properties.generalCategory {
+            case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .unassigned: false
+            default: true
+            }
+        }
+    }
+}
+
+/// Why the list of trusted devices could not be used or changed.
+package enum TrustedDevicesFailure: Error, Hashable, Sendable {
+    /// Another program changed the list; nobody in it is trusted until the file is removed.
+    case altered(path: String)
+    /// The name is empty, too long, or has characters that do not belong into a line.
+    case nameNotAllowed
+    /// As many devices as allowed are trusted already.
+    case full(allowed: Int)
+    /// The file cannot be trusted, read or written.
+    case file(FileFailure)
+    /// A derivation or a MAC failed.
+    case cryptography(CryptographyFailure)
+}

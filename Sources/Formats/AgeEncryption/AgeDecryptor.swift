@@ -1,0 +1,156 @@
+package import ByteStreams
+internal import Cryptography
+
+/// Decrypts an age file; nothing is delivered before the chunk that holds it has proved genuine.
+///
+/// A file that is cut at a chunk boundary delivers whole, genuine chunks before the read that notices: a consumer may
+/// act on what it got only after the end. Once a read has failed, every later one fails alike.
+package struct AgeDecryptor<Upstream: ByteSource & ~Copyable>: ByteSource, ~Copyable {
+    /// What follows the plaintext at hand.
+    private enum Continuation {
+        case chunk
+        case end
+        case failure(StreamFailure)
+    }
+
+    /// Which of the identities opened the file: its position among those that were given.
+    package let opener: Int
+    /// How many recipients the file has.
+    package let recipientCount: Int
+    private var upstream: PayloadSource<Upstream>
+    private var cipher: ChunkCipher
+    private var ciphertext: SecretBytes
+    private var plaintext: SecretBytes
+    private var delivered = 0
+    private var next = Continuation.chunk
+    /// The offset of the first chunk in the file.
+    private let start: UInt64
+
+    /// Reads the header and unwraps the file key with whichever of `identities` can.
+    ///
+    /// - Throws: `AgeFailure`: what reading the header throws, `noMatchingIdentity`, `wrongPassphrase`,
+    ///   `workFactorTooHigh`, `mixedPassphrase`, `headerAuthentication`, `cryptography`, `stream`.
+    package init(_ upstream: consuming Upstream, identities: [any Identity]) throws(AgeFailure) {
+        var reader = HeaderReader(upstream)
+        let header = try reader.read()
+        try AgeHeader.requireLonePassphrase(header.stanzas)
+        var opener = 0
+        let fileKey = try Self.fileKey(of: header, identities, &opener)
+        try header.authenticate(fileKey: fileKey)
+        var payload = reader.payload()
+        let nonceStart = UInt64(header.length)
+        var nonce = SecretBytes(capacity: ChunkCipher.nonceSize)
+        do throws(StreamFailure) {
+            while nonce.count < ChunkCipher.nonceSize {
+                let before = nonce.count
+                try nonce.append(upTo: ChunkCipher.nonceSize - before) { output throws(StreamFailure) in
+                    try payload.read(into: &output)
+                }
+                if nonce.count == before { throw StreamFailure(.decrypting, .truncated, offset: nonceStart) }
+            }
+        } catch {
+            throw .stream(error)
+        }
+        cipher = try ChunkCipher(fileKey: fileKey, nonce: nonce.withBytes { span in span.indices.map { span[$0] } })
+        self.opener = opener
+        recipientCount = header.stanzas.count
+        self.upstream = payload
+        start = nonceStart + UInt64(ChunkCipher.nonceSize)
+        ciphertext = SecretBytes(capacity: 2 * ChunkCipher.ciphertextSize)
+        plaintext = SecretBytes(capacity: ChunkCipher.plaintextSize)
+    }
+
+    /// Appends the next bytes.
+    ///
+    /// - Throws: `StreamFailure`: `authenticationFailed`, `truncated`, `malformed`, and what the source throws.
+    package mutating func read(into output: inout OutputSpan<UInt8>) throws(StreamFailure) {
+        while delivered == plaintext.count {
+            switch next {
+            case .end: return
+            case .failure(let failure): throw failure
+            case .chunk: openNextChunk()
+            }
+        }
+        let from = delivered
+        let count = min(plaintext.count - from, output.freeCapacity)
+        plaintext.withBytes { bytes in output.append(copying: bytes.extracting(from..<from + count)) }
+        delivered += count
+    }
+
+    private static func fileKey(
+        of header: AgeHeader, _ identities: [any Identity], _ opener: inout Int
+    ) throws(AgeFailure) -> SecretBytes {
+        for (index, identity) in identities.enumerated() {
+            guard let fileKey = try identity.unwrap(header.stanzas) else { continue }
+            opener = index
+            guard fileKey.count == fileKeySize else { throw .malformedHeader("the file key has a wrong size") }
+            return fileKey
+        }
+        if header.stanzas.first?.type == ScryptRecipient.type, identities.contains(where: { $0 is ScryptIdentity }) {
+            throw .wrongPassphrase
+        }
+        throw .noMatchingIdentity(header.stanzas.map(\.displayedType))
+    }
+
+    private mutating func openNextChunk() {
+        plaintext.removeAll()
+        delivered = 0
+        do {
+            next = try openChunk()
+        } catch {
+            next = .failure(error)
+        }
+    }
+
+    /// Opens one chunk into the empty plaintext, and says what follows it.
+    private mutating func openChunk() throws(StreamFailure) -> Continuation {
+        try fill()
+        let offset = start + cipher.number * UInt64(ChunkCipher.ciphertextSize)
+        let isLast = ciphertext.count <= ChunkCipher.ciphertextSize
+        let size = min(ciphertext.count, ChunkCipher.ciphertextSize)
+        guard size >= authenticationTagLength else { throw StreamFailure(.decrypting, .truncated, offset: offset) }
+        if try opens(size, isLast: isLast) {
+            guard !plaintext.isEmpty || offset == start else {
+                throw StreamFailure(
+                    .decrypting, .malformed("the last chunk is empty although others precede it"), offset: offset)
+            }
+            ciphertext.removeFirst(size)
+            return isLast ? .end : .chunk
+        }
+        // The mark of the last chunk must agree with where the file ends. Where it does not, the chunk may be genuine
+        // all the same, and what is wrong with the file can be named.
+        let end = offset + UInt64(size)
+        if isLast, size == ChunkCipher.ciphertextSize, try opens(size, isLast: false) {
+            return .failure(StreamFailure(.decrypting, .truncated, offset: end))
+        }
+        if !isLast, try opens(size, isLast: true) {
+            return .failure(StreamFailure(.decrypting, .malformed("something follows the last chunk"), offset: end))
+        }
+        throw StreamFailure(.decrypting, .authenticationFailed, offset: offset)
+    }
+
+    /// Reads one chunk and one byte more, or to the end: a chunk is the last one exactly when nothing follows it.
+    private mutating func fill() throws(StreamFailure) {
+        while ciphertext.count <= ChunkCipher.ciphertextSize {
+            let before = ciphertext.count
+            try ciphertext.append(upTo: ChunkCipher.ciphertextSize + 1 - before) { output throws(StreamFailure) in
+                try upstream.read(into: &output)
+            }
+            if ciphertext.count == before { return }
+        }
+    }
+
+    /// Opens the first `size` bytes of the ciphertext into the plaintext; false when they are not genuine.
+    private mutating func opens(_ size: Int, isLast: Bool) throws(StreamFailure) -> Bool {
+        do {
+            try ciphertext.withBytes { bytes throws(CryptographyFailure) in
+                try cipher.open(bytes.extracting(0..<size), isLast: isLast, into: &plaintext)
+            }
+            return true
+        } catch .authentication {
+            return false
+        } catch {
+            throw StreamFailure(.decrypting, .library("\(error)"))
+        }
+    }
+}

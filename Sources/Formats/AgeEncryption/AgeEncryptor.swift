@@ -1,0 +1,85 @@
+package import ByteStreams
+internal import Cryptography
+
+/// Encrypts what is written to it into an age file.
+package struct AgeEncryptor<Downstream: ByteSink & ~Copyable>: ByteSink, ~Copyable {
+    private var downstream: Downstream
+    private var cipher: ChunkCipher
+    private var chunk: SecretBytes
+    private var sealed: SecretBytes
+
+    /// Writes the header for `recipients`, who can each open the file.
+    ///
+    /// - Throws: `AgeFailure`: `noRecipients`, `headerTooLarge` for more recipients than a reader accepts, `mixedPassphrase`,
+    ///   `incompatibleRecipients`, `malformedRecipient`, `cryptography`, `stream`.
+    package init(recipients: [any Recipient], to downstream: consuming Downstream) throws(AgeFailure) {
+        guard !recipients.isEmpty else { throw .noRecipients }
+        guard recipients.count <= AgeHeader.stanzaLimit else {
+            throw .headerTooLarge("recipients", allowed: AgeHeader.stanzaLimit)
+        }
+        let fileKey = try cryptography { () throws(CryptographyFailure) in try RandomBytes.secret(count: fileKeySize) }
+        let nonce = try cryptography { () throws(CryptographyFailure) in
+            try RandomBytes.bytes(count: ChunkCipher.nonceSize)
+        }
+        var stanzas: [Stanza] = []
+        var labels: Set<String>?
+        for recipient in recipients {
+            let wrapped = try recipient.wrap(fileKey: fileKey)
+            guard labels ?? wrapped.labels == wrapped.labels else { throw .incompatibleRecipients }
+            labels = wrapped.labels
+            stanzas += wrapped.stanzas
+        }
+        guard stanzas.count <= AgeHeader.stanzaLimit else {
+            throw .headerTooLarge("recipients", allowed: AgeHeader.stanzaLimit)
+        }
+        try AgeHeader.requireLonePassphrase(stanzas)
+        let header = Array(try AgeHeader(stanzas: stanzas, fileKey: fileKey).text.utf8)
+        guard header.count <= AgeHeader.sizeLimit else {
+            throw .headerTooLarge("header bytes", allowed: AgeHeader.sizeLimit)
+        }
+        let cipher = try ChunkCipher(fileKey: fileKey, nonce: nonce)
+        var downstream = downstream
+        do {
+            try downstream.write(header.span)
+            try downstream.write(nonce.span)
+        } catch {
+            throw .stream(error)
+        }
+        // All parts at once: a noncopyable value cannot be abandoned half-made.
+        self.downstream = downstream
+        self.cipher = cipher
+        chunk = SecretBytes(capacity: ChunkCipher.plaintextSize)
+        sealed = SecretBytes(capacity: ChunkCipher.ciphertextSize)
+    }
+
+    /// Takes all of `bytes`.
+    package mutating func write(_ bytes: borrowing Span<UInt8>) throws(StreamFailure) {
+        var offset = 0
+        while offset < bytes.count {
+            // A full chunk waits until more comes, for it may turn out to be the last one.
+            if chunk.count == ChunkCipher.plaintextSize { try passOn(isLast: false) }
+            let end = min(bytes.count, offset + ChunkCipher.plaintextSize - chunk.count)
+            chunk.append(bytes.extracting(offset..<end))
+            offset = end
+        }
+    }
+
+    /// Writes the last chunk and finishes the stage below.
+    package consuming func finish() throws(StreamFailure) -> Downstream.Output {
+        try passOn(isLast: true)
+        return try downstream.finish()
+    }
+
+    private mutating func passOn(isLast: Bool) throws(StreamFailure) {
+        sealed.removeAll()
+        do {
+            try chunk.withBytes { bytes throws(CryptographyFailure) in
+                try cipher.seal(bytes, isLast: isLast, into: &sealed)
+            }
+        } catch {
+            throw StreamFailure(.encrypting, .library("\(error)"))
+        }
+        chunk.removeAll()
+        try sealed.withBytes { bytes throws(StreamFailure) in try downstream.write(bytes) }
+    }
+}

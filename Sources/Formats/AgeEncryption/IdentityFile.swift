@@ -1,0 +1,105 @@
+package import ByteStreams
+
+/// A file of identities, one a line, with comments (as `age-keygen` writes it).
+package struct IdentityFile: Sendable {
+    /// The identities in order, at least one.
+    package let identities: [X25519Identity]
+    /// The comment lines without `# `, in order; those that hold a private key are left out.
+    package let comments: [String]
+
+    /// Reads the text of an identity file.
+    ///
+    /// - Throws: `AgeFailure`: `malformedIdentityLine`, `unsupportedIdentity`, `noIdentities`,
+    ///   `identityFileNeedsPassphrase`, `armored`.
+    package static func parse(_ text: borrowing SecretBytes) throws(AgeFailure) -> IdentityFile {
+        var identities: [X25519Identity] = []
+        var comments: [String] = []
+        try text.withBytes { bytes throws(AgeFailure) in
+            if bytes.starts(with: AgeHeader.versionPrefix) { throw .identityFileNeedsPassphrase }
+            if bytes.starts(with: AgeHeader.armorPrefix) { throw .armored }
+            var number = 0
+            var start = 0
+            while start < bytes.count {
+                number += 1
+                let end = bytes.firstIndex(of: UInt8(ascii: "\n"), from: start) ?? bytes.count
+                let line = trimmed(bytes, start..<end)
+                start = end + 1
+                if line.isEmpty { continue }
+                if bytes[line.lowerBound] == UInt8(ascii: "#") {
+                    if !holdsPrivateKey(bytes.extracting(line)) { comments.append(comment(bytes, line)) }
+                    continue
+                }
+                identities.append(try identity(bytes.extracting(line), line: number))
+            }
+        }
+        guard !identities.isEmpty else { throw .noIdentities }
+        return IdentityFile(identities: identities, comments: comments)
+    }
+
+    /// Opens an identity file that is itself encrypted with a passphrase, and reads it.
+    ///
+    /// - Throws: `AgeFailure`.
+    package static func parse(
+        encrypted text: borrowing SecretBytes, passphrase: borrowing SecretBytes
+    ) throws(AgeFailure) -> IdentityFile {
+        var decryptor = try AgeDecryptor(
+            MemorySource(text.copy()), identities: [ScryptIdentity(passphrase: passphrase)])
+        let plain: SecretBytes
+        do {
+            plain = try decryptor.readAll(limit: PrivateFile.sizeLimit, as: "identity file size")
+        } catch {
+            throw .stream(error)
+        }
+        return try parse(plain)
+    }
+
+    /// True when the text is an age file, so that a passphrase is needed to read it.
+    package static func isEncrypted(_ text: borrowing SecretBytes) -> Bool {
+        text.withBytes { $0.starts(with: AgeHeader.versionPrefix) }
+    }
+
+    /// The text of a new identity file.
+    ///
+    /// - Parameter comments: lines without line feeds that precede the identity.
+    package static func text(of identity: X25519Identity, comments: [String]) -> SecretBytes {
+        var text = SecretBytes(capacity: 1_024)
+        for comment in comments + ["public key: \(identity.recipient)"] {
+            precondition(!comment.utf8.contains { $0 == 0x0a || $0 == 0x0d }, "a comment is one line")
+            text.append("# ".utf8.span)
+            text.append(Array(comment.utf8).span)
+            text.append(UInt8(ascii: "\n"))
+        }
+        identity.encode(into: &text)
+        text.append(UInt8(ascii: "\n"))
+        return text
+    }
+
+    private static func identity(_ line: borrowing Span<UInt8>, line number: Int) throws(AgeFailure) -> X25519Identity {
+        if let identity = try X25519Identity.parse(line) { return identity }
+        if line.starts(with: "AGE-SECRET-KEY-PQ-") { throw .unsupportedIdentity(line: number, kind: "post-quantum") }
+        if line.starts(with: "AGE-PLUGIN-") { throw .unsupportedIdentity(line: number, kind: "plug-in") }
+        if line.starts(with: "-----BEGIN ") { throw .unsupportedIdentity(line: number, kind: "SSH or PEM key") }
+        throw .malformedIdentityLine(number)
+    }
+
+    /// True when a key was commented out, in whatever case and with whatever before it: it is as secret as before.
+    private static func holdsPrivateKey(_ line: borrowing Span<UInt8>) -> Bool {
+        let mark = Array("secret-key-".utf8)
+        guard line.count >= mark.count else { return false }
+        return (0...line.count - mark.count).contains { start in
+            mark.indices.allSatisfy { line[start + $0] | 0x20 == mark[$0] }
+        }
+    }
+
+    private static func comment(_ bytes: borrowing Span<UInt8>, _ line: Range<Int>) -> String {
+        var text = line.dropFirst()
+        if let first = text.first, bytes[first] == UInt8(ascii: " ") { text = text.dropFirst() }
+        return String(decoding: text.map { bytes[$0] }, as: UTF8.self)
+    }
+
+    private static func trimmed(_ bytes: borrowing Span<UInt8>, _ line: Range<Int>) -> Range<Int> {
+        var end = line.upperBound
+        while end > line.lowerBound, [0x20, 0x09, 0x0d].contains(bytes[end - 1]) { end -= 1 }
+        return line.lowerBound..<end
+    }
+}

@@ -1,0 +1,40 @@
+/// A file of recipients, one a line, with comments.
+package enum RecipientFile {
+    /// Recipients of a file: as many as an age header may have.
+    package static let recipientLimit = AgeHeader.stanzaLimit
+
+    /// Reads the text of a recipients file.
+    ///
+    /// - Throws: `AgeFailure`: `malformedRecipientLine`, `unsupportedRecipient`, `noRecipients`, `headerTooLarge`.
+    package static func parse(_ text: String) throws(AgeFailure) -> [X25519Recipient] {
+        var recipients: [X25519Recipient] = []
+        // Byte by byte: as characters, a carriage return and a line feed are one that is no line feed, and a comment
+        // would swallow the recipients below it.
+        let lines = text.utf8.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+        for (index, bytes) in lines.enumerated() {
+            let bytes = bytes.last == UInt8(ascii: "\r") ? bytes.dropLast() : bytes
+            if bytes.isEmpty || bytes.first == UInt8(ascii: "#") { continue }
+            let line = Substring(bytes)
+            guard let recipient = X25519Recipient(String(line)) else {
+                if let kind = unsupportedKind(line) { throw .unsupportedRecipient(line: index + 1, kind: kind) }
+                throw .malformedRecipientLine(index + 1)
+            }
+            recipients.append(recipient)
+            guard recipients.count <= recipientLimit else {
+                throw .headerTooLarge("recipients", allowed: recipientLimit)
+            }
+        }
+        guard !recipients.isEmpty else { throw .noRecipients }
+        return recipients
+    }
+
+    private static func unsupportedKind(_ line: Substring) -> String? {
+        let starts = [
+            ("ssh-", "SSH"), ("ecdsa-", "SSH"), ("sk-", "SSH"), ("age1pq1", "post-quantum"), ("age1tag", "tagged"),
+            ("AGE-SECRET-KEY-", "private key"), ("AGE-PLUGIN-", "private key"),
+        ]
+        for (start, kind) in starts where line.hasPrefix(start) { return kind }
+        // A plug-in's recipient has the name of the plug-in between two separators.
+        return line.hasPrefix("age1") && line.count { $0 == "1" } > 1 ? "plug-in" : nil
+    }
+}

@@ -1,0 +1,62 @@
+internal import ByteStreams
+internal import CZlib
+
+/// How deflate looks for something to save.
+package enum DeflateStrategy: Hashable, Sendable {
+    /// Repetitions and frequent bytes, as gzip does: for text.
+    case matching
+    /// Frequent bytes alone: for base64 of random bytes, where searching for repetitions costs most and finds least.
+    case huffmanOnly
+}
+
+/// A zlib compressor that makes one gzip member after the other; one thread at a time may use it.
+@safe final class Deflater {
+    private let stream: UnsafeMutablePointer<z_stream>
+
+    /// Opens zlib.
+    ///
+    /// - Throws: `StreamFailure` of kind `library` when there is no memory.
+    init(level: Int, strategy: DeflateStrategy) throws(StreamFailure) {
+        let code = strategy == .matching ? Z_DEFAULT_STRATEGY : Z_HUFFMAN_ONLY
+        guard let stream = unsafe kcb_deflate_new(Int32(level), code) else {
+            throw StreamFailure(.compressing, .library("memory for deflate"))
+        }
+        unsafe self.stream = unsafe stream
+    }
+
+    deinit {
+        unsafe kcb_deflate_free(stream)
+    }
+
+    /// Appends a whole member that holds `plaintext`, at most 1 GiB, to `output`.
+    ///
+    /// - Throws: `StreamFailure` of kind `library`.
+    func compress(_ plaintext: borrowing SecretBytes, into output: inout SecretBytes) throws(StreamFailure) {
+        let stream = unsafe self.stream
+        guard unsafe deflateReset(stream) == Z_OK else { throw Self.failure }
+        let bound = unsafe Int(deflateBound(stream, UInt(plaintext.count)))
+        output.reserve(GzipMember.headerSize + bound + GzipMember.trailerSize)
+        for byte in GzipMember.header { output.append(byte) }
+        let checksum = try plaintext.withBytes { plaintext throws(StreamFailure) in
+            unsafe try plaintext.withUnsafeBufferPointer { source throws(StreamFailure) in
+                unsafe stream.pointee.next_in = unsafe UnsafeMutablePointer(mutating: source.baseAddress)
+                unsafe stream.pointee.avail_in = UInt32(source.count)
+                try output.append(upTo: bound) { room throws(StreamFailure) in
+                    try unsafe room.withUnsafeMutableBufferPointer { target, count throws(StreamFailure) in
+                        unsafe stream.pointee.next_out = target.baseAddress
+                        unsafe stream.pointee.avail_out = UInt32(target.count)
+                        // Less than the end would be less data that looks like success.
+                        guard unsafe deflate(stream, Z_FINISH) == Z_STREAM_END else { throw Self.failure }
+                        count = unsafe target.count - Int(stream.pointee.avail_out)
+                    }
+                }
+                return unsafe UInt32(crc32_z(0, source.baseAddress, source.count))
+            }
+        }
+        for number in [checksum, UInt32(plaintext.count)] {
+            for byte in GzipMember.bytes(of: number) { output.append(byte) }
+        }
+    }
+
+    private static var failure: StreamFailure { StreamFailure(.compressing, .library("deflate")) }
+}

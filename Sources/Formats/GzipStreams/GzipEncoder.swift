@@ -1,0 +1,61 @@
+package import ByteStreams
+
+/// Compresses to gzip (RFC 1952), one member for each segment, so that two threads can work on one stream.
+///
+/// The output depends on the plaintext, level and strategy alone: not on how the plaintext is cut into writes, nor on
+/// the threads.
+package struct GzipEncoder<Downstream: ByteSink & ~Copyable>: ByteSink, ~Copyable {
+    private var downstream: Downstream
+    private let pipeline: SegmentPipeline
+
+    /// Bytes of plaintext in a member.
+    ///
+    /// Larger segments save nothing more (window: 32 KiB), and two encoders with their
+    /// eight segments stay within the 8 MiB that may be locked into memory by default.
+    package static var segmentSize: Int { 262_144 }
+
+    /// Starts a stream.
+    ///
+    /// Level 1 is the fastest and 9 the smallest; see `docs/performance.md`.
+    ///
+    /// - Throws: `StreamFailure` of kind `library` when there is no memory.
+    package init(
+        to downstream: consuming Downstream, level: Int = 1, strategy: DeflateStrategy = .matching
+    ) throws(StreamFailure) {
+        precondition((1...9).contains(level), "deflate has the levels 1 to 9")
+        pipeline = try SegmentPipeline(segmentSize: Self.segmentSize, level: level, strategy: strategy)
+        self.downstream = downstream
+    }
+
+    /// Takes all of `bytes`.
+    package mutating func write(_ bytes: borrowing Span<UInt8>) throws(StreamFailure) {
+        var start = 0
+        while start < bytes.count {
+            // A full segment is submitted only when more follows, so that the last one can be told from the others.
+            if pipeline.room == 0 { try submit() }
+            let end = min(bytes.count, start + pipeline.room)
+            pipeline.fill(bytes.extracting(start..<end))
+            start = end
+        }
+    }
+
+    /// Compresses what is held back, at least one member, and finishes the sink.
+    package consuming func finish() throws(StreamFailure) -> Downstream.Output {
+        if pipeline.isUnused {
+            pipeline.compressHere()
+        } else {
+            try submit()
+        }
+        while pipeline.hasSubmitted { try passOn() }
+        return try downstream.finish()
+    }
+
+    private mutating func submit() throws(StreamFailure) {
+        pipeline.submit()
+        if !pipeline.hasFreeSegment { try passOn() }
+    }
+
+    private mutating func passOn() throws(StreamFailure) {
+        try pipeline.takeOldest { compressed throws(StreamFailure) in try downstream.write(compressed) }
+    }
+}

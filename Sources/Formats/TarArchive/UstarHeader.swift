@@ -1,0 +1,162 @@
+/// The limits and rules of the one kind of tar that is written and read here.
+///
+/// Strict ustar (POSIX.1-1988 §10.1.1): regular files, mode 0600, owner and group 0 without names, one modification
+/// time for all, names without folders; no pax, GNU or base-256 extension; two zero blocks and then the end.
+package enum TarProfile {
+    /// Bytes in a block, the unit of the format.
+    package static let blockSize = 512
+    /// Members of an archive: a backup has six, and room for some more is left to later versions.
+    package static let memberLimit = 16
+    /// Bytes of a member, just under 8 GiB: what the eleven octal digits of ustar can say.
+    package static let memberSizeLimit = 0o77_777_777_777
+    /// Seconds since 1970, for the same reason; the year 2242.
+    package static let timeLimit: Int64 = 0o77_777_777_777
+    /// Bytes of a name: what the name field of ustar holds.
+    package static let nameLimit = 100
+
+    /// True for 1 to 100 letters, digits, dots, underscores and hyphens (ASCII), a letter or digit first.
+    package static func isName(_ name: some Collection<UInt8>) -> Bool {
+        guard let first = name.first, name.count <= nameLimit, isAlphanumeric(first) else { return false }
+        return name.allSatisfy {
+            isAlphanumeric($0) || [UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "-")].contains($0)
+        }
+    }
+
+    private static func isAlphanumeric(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"):
+            true
+        default: false
+        }
+    }
+}
+
+/// What one header block says, once every byte of it has been judged.
+struct UstarHeader {
+    let name: String
+    /// Bytes of data.
+    let length: UInt64
+    /// Seconds since 1970.
+    let modified: Int64
+
+    /// A field of the header block that has one value in every archive of ours.
+    private struct Constant {
+        let rule: String
+        let offset: Int
+        let bytes: [UInt8]
+
+        init(_ rule: String, _ offset: Int, _ text: String) {
+            self.rule = rule
+            self.offset = offset
+            bytes = Array(text.utf8)
+        }
+
+        init(_ rule: String, _ offset: Int, zeros count: Int) {
+            self.rule = rule
+            self.offset = offset
+            bytes = [UInt8](repeating: 0, count: count)
+        }
+    }
+
+    // Magic and version come first: they tell a damaged header from a file that is no tar at all.
+    private static let constants = [
+        Constant("the magic is that of ustar", 257, "ustar\0"),
+        Constant("the version is that of ustar", 263, "00"),
+        Constant("a member is a regular file", 156, "0"),
+        Constant("a member is no link", 157, zeros: 100),
+        Constant("the owner has no name", 265, zeros: 32),
+        Constant("the group has no name", 297, zeros: 32),
+        Constant("a name has no prefix", 345, zeros: 155),
+        Constant("the header ends in zeros", 500, zeros: 12),
+    ]
+
+    /// A field that holds a number, in the one spelling that this profile has for it.
+    private struct Number {
+        let name: String
+        let offset: Int
+        let digits: Int
+        /// What follows the digits.
+        let end: [UInt8]
+
+        init(_ name: String, _ offset: Int, digits: Int, end: String) {
+            self.name = name
+            self.offset = offset
+            self.digits = digits
+            self.end = Array(end.utf8)
+        }
+
+        /// Reads the field; a value that is spelled in another way is a fault of its own.
+        func read(_ block: [UInt8]) throws(BrokenRule) -> UInt64 {
+            let field = block[offset..<offset + digits + end.count]
+            guard let value = UstarHeader.octal(field.prefix(digits)), field.suffix(end.count).elementsEqual(end) else {
+                let words = end.map { $0 == 0 ? "a zero byte" : "a space" }.joined(separator: " and ")
+                throw BrokenRule("the \(name) is spelled as \(digits) octal digits, then \(words)")
+            }
+            return value
+        }
+    }
+
+    // What libarchive writes. GNU tar writes other spellings of the same numbers: one digit more and no space.
+    private static let fixedNumbers: [(field: Number, value: UInt64, rule: String)] = [
+        (Number("mode", 100, digits: 6, end: " \0"), 0o600, "the mode is 0600"),
+        (Number("owner", 108, digits: 6, end: " \0"), 0, "the owner is 0"),
+        (Number("group", 116, digits: 6, end: " \0"), 0, "the group is 0"),
+        (Number("device number", 329, digits: 6, end: " \0"), 0, "a member is no device"),
+        (Number("device number", 337, digits: 6, end: " \0"), 0, "a member is no device"),
+    ]
+    private static let sizeField = Number("size", 124, digits: 11, end: " ")
+    private static let timeField = Number("time", 136, digits: 11, end: " ")
+    private static let checksumField = Number("checksum", 148, digits: 6, end: "\0 ")
+
+    /// Judges a block of 512 bytes and throws the text of the first rule that it breaks.
+    init(_ block: [UInt8]) throws(BrokenRule) {
+        precondition(block.count == TarProfile.blockSize)
+        for constant in Self.constants {
+            let field = block[constant.offset..<constant.offset + constant.bytes.count]
+            guard field.elementsEqual(constant.bytes) else { throw BrokenRule(constant.rule) }
+        }
+        for number in Self.fixedNumbers where try number.field.read(block) != number.value {
+            throw BrokenRule(number.rule)
+        }
+        guard try Self.checksumField.read(block) == Self.checksum(block) else {
+            throw BrokenRule("the checksum fits the header")
+        }
+
+        let nameField = block[0..<100]
+        let name = nameField.prefix { $0 != 0 }
+        guard TarProfile.isName(name) else { throw BrokenRule("a name is letters, digits, dots, hyphens, underscores") }
+        guard nameField[name.endIndex...].allSatisfy({ $0 == 0 }) else {
+            throw BrokenRule("a name is padded with zeros")
+        }
+        self.name = String(decoding: name, as: UTF8.self)
+
+        length = try Self.sizeField.read(block)
+        modified = Int64(try Self.timeField.read(block))
+    }
+
+    /// The number that the digits spell, or nil; at most eleven digits, so that it cannot overflow.
+    fileprivate static func octal(_ digits: ArraySlice<UInt8>) -> UInt64? {
+        var number: UInt64 = 0
+        for digit in digits {
+            guard (UInt8(ascii: "0")...UInt8(ascii: "7")).contains(digit) else { return nil }
+            number = number << 3 | UInt64(digit - UInt8(ascii: "0"))
+        }
+        return number
+    }
+
+    /// The sum of all bytes, with the checksum field itself taken as eight spaces.
+    private static func checksum(_ block: [UInt8]) -> UInt64 {
+        let spaces = 8 * UInt64(UInt8(ascii: " "))
+        return block[..<148].reduce(spaces) { $0 + UInt64($1) } + block[156...].reduce(0) { $0 + UInt64($1) }
+    }
+}
+
+/// The rule of the profile that a block breaks.
+struct BrokenRule: Error {
+    let rule: String
+
+    init(_ rule: String) {
+        self.rule = rule
+    }
+}

@@ -1,0 +1,31 @@
+internal import Glibc
+internal import Synchronization
+
+/// Whether a signal has asked the process to stop; file reads and writes look at it once per piece.
+package enum Interruption {
+    private static let signalNumber = Atomic<Int32>(0)
+
+    /// True once SIGINT or SIGTERM arrived.
+    package static var isRequested: Bool { signalNumber.load(ordering: .relaxed) != 0 }
+
+    /// The signal that arrived, or 0.
+    package static var signal: Int32 { signalNumber.load(ordering: .relaxed) }
+
+    /// Catches SIGINT and SIGTERM from now on; system calls that wait are cut short (no `SA_RESTART`).
+    package static func catchSignals() {
+        // A static is initialised under a lock at its first use, which must not be inside the handler.
+        _ = isRequested
+        for number in [SIGINT, SIGTERM] {
+            var action = sigaction()
+            unsafe action.__sigaction_handler.sa_handler = { Interruption.request($0) }
+            _ = unsafe sigaction(number, &action, nil)
+        }
+    }
+
+    /// Notes that `signal` arrived, as a signal handler may do it.
+    ///
+    /// Zero forgets an earlier one (for tests).
+    package static func request(_ signal: Int32) {
+        signalNumber.store(signal, ordering: .relaxed)
+    }
+}

@@ -1,0 +1,54 @@
+/// Bytes in memory as a source.
+package struct MemorySource: ByteSource, ~Copyable {
+    private let bytes: SecretBytes
+    private var offset = 0
+
+    /// Takes over `bytes`.
+    package init(_ bytes: consuming SecretBytes) {
+        self.bytes = bytes
+    }
+
+    /// Copies `bytes`.
+    package init(copying bytes: [UInt8]) {
+        self.init(SecretBytes(bytes.span))
+    }
+
+    /// Appends the next bytes.
+    package mutating func read(into output: inout OutputSpan<UInt8>) throws(StreamFailure) {
+        let start = offset
+        offset += min(bytes.count - start, output.freeCapacity)
+        let end = offset
+        bytes.withBytes { output.append(copying: $0.extracting(start..<end)) }
+    }
+}
+
+/// A sink that collects bytes which are not secret, such as ciphertext.
+package struct MemorySink: ByteSink, ~Copyable {
+    private var bytes: [UInt8] = []
+
+    /// Starts empty.
+    package init() {}
+
+    /// Takes all of `bytes`.
+    package mutating func write(_ bytes: borrowing Span<UInt8>) throws(StreamFailure) {
+        unsafe bytes.withUnsafeBufferPointer { unsafe self.bytes.append(contentsOf: $0) }
+    }
+
+    /// Returns what was collected.
+    package consuming func finish() throws(StreamFailure) -> [UInt8] {
+        bytes
+    }
+}
+
+extension OutputSpan where Element == UInt8 {
+    /// Adds all of `bytes`, which must fit into the free capacity.
+    package mutating func append(copying bytes: borrowing Span<UInt8>) {
+        precondition(bytes.count <= freeCapacity, "the bytes must fit")
+        unsafe bytes.withUnsafeBufferPointer { source in
+            unsafe withUnsafeMutableBufferPointer { target, count in
+                let room = target.extracting(count...)
+                count += unsafe room.update(fromContentsOf: source)
+            }
+        }
+    }
+}

@@ -1,0 +1,110 @@
+package import Glibc
+
+/// An open file descriptor, closed when its last user lets go.
+///
+/// Reads name their offset (`pread`), so several slices of one file can be read side by side.
+package final class OpenFile: Sendable {
+    /// The descriptor, valid as long as this object lives.
+    package let descriptor: Int32
+    /// The path it was opened under, for messages.
+    package let path: String
+
+    /// Takes ownership of `descriptor`.
+    package init(owning descriptor: Int32, path: String) {
+        self.descriptor = descriptor
+        self.path = path
+    }
+
+    deinit {
+        close(descriptor)
+    }
+
+    /// Opens a regular file for reading, never through a symbolic link in its last component.
+    ///
+    /// - Throws: `FileFailure` (`notFound`, `notRegular`, `system`).
+    package static func reading(_ path: String) throws(FileFailure) -> OpenFile {
+        // O_NONBLOCK: opening a FIFO must not wait for a writer; it has no effect on a regular file.
+        let descriptor = System.retrying { unsafe open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK) }
+        guard descriptor >= 0 else { throw .opening(path, errno) }
+        let file = OpenFile(owning: descriptor, path: path)
+        let status = try file.status()
+        guard status.st_mode & S_IFMT == S_IFREG else { throw FileFailure(path, .notRegular) }
+        return file
+    }
+
+    /// What `fstat` says.
+    package func status() throws(FileFailure) -> stat {
+        var status = stat()
+        guard unsafe fstat(descriptor, &status) == 0 else {
+            throw FileFailure(path, .system(errno, doing: "examining"))
+        }
+        return status
+    }
+
+    /// The size in bytes.
+    package func size() throws(FileFailure) -> UInt64 {
+        UInt64(max(0, try status().st_size))
+    }
+
+    /// Appends bytes from `offset` on until `limit` or the end of the file is reached.
+    ///
+    /// A system may return fewer bytes than there are, so a short read is not the end, and neither is a failure after one:
+    /// whoever reads once and gets fewer bytes than `limit` and the room allow has met the end of the file.
+    package func read(
+        at offset: UInt64, upTo limit: Int = .max, into output: inout OutputSpan<UInt8>
+    ) throws(StreamFailure) {
+        if Interruption.isRequested { throw StreamFailure(.reading, .interrupted) }
+        let descriptor = self.descriptor
+        let code: Int32 = unsafe output.withUnsafeMutableBufferPointer { buffer, count in
+            let free = min(buffer.count - count, limit)
+            guard free > 0, let start = buffer.baseAddress else { return 0 }
+            var done = 0
+            while done < free {
+                let received = System.retrying {
+                    unsafe pread(descriptor, start + count, free - done, off_t(offset) + off_t(done))
+                }
+                if received < 0 { return errno }
+                if received == 0 { break }
+                count += received
+                done += received
+            }
+            return 0
+        }
+        if code != 0 { throw StreamFailure(.reading, errno: code, offset: offset) }
+    }
+
+    /// Writes all of `bytes` at the current position.
+    package func write(_ bytes: borrowing Span<UInt8>) throws(StreamFailure) {
+        if Interruption.isRequested { throw StreamFailure(.writing, .interrupted) }
+        let descriptor = self.descriptor
+        let code: Int32 = unsafe bytes.withUnsafeBufferPointer { buffer in
+            guard let start = buffer.baseAddress else { return 0 }
+            var written = 0
+            while written < buffer.count {
+                let count = System.retrying { unsafe Glibc.write(descriptor, start + written, buffer.count - written) }
+                // A write of nothing would loop for ever; POSIX does not promise an errno for it.
+                if count == 0 { return EIO }
+                if count < 0 { return errno }
+                written += count
+            }
+            return 0
+        }
+        if code != 0 { throw StreamFailure(.writing, errno: code) }
+    }
+
+    /// Forces the contents to the disk; a failure is final and is never retried, but for a signal (fsync forgets what it lost).
+    package func synchronize() throws(StreamFailure) {
+        guard System.retrying({ fsync(descriptor) }) == 0 else { throw StreamFailure(.writing, errno: errno) }
+    }
+}
+
+/// The one funnel for system calls that a signal can cut short.
+enum System {
+    /// Repeats `call` while it fails with `EINTR`, unless the signal asked the process to stop.
+    static func retrying<I: FixedWidthInteger & SignedInteger>(_ call: () -> I) -> I {
+        while true {
+            let result = call()
+            if result >= 0 || errno != EINTR || Interruption.isRequested { return result }
+        }
+    }
+}

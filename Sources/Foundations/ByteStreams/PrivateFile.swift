@@ -1,0 +1,101 @@
+internal import Glibc
+
+/// Small files that hold a secret or decide about one: passphrases, identities, the device key.
+package enum PrivateFile {
+    /// No key, identity or passphrase file is larger (65,536 bytes hold some 800 identities).
+    package static let sizeLimit = 65_536
+
+    /// Reads a file that only its owner can read, in a folder where nobody else can put another in its place.
+    ///
+    /// - Throws: `FileFailure`: `notFound`, `notRegular`, `exposed` (group or others have any access),
+    ///   `foreignOwner`, `sharedFolder`, `foreignFolder`, `tooLarge`, `system`.
+    package static func read(_ path: String, limit: Int = sizeLimit) throws(FileFailure) -> SecretBytes {
+        let file = try OpenFile.reading(path)
+        let status = try file.status()
+        guard status.st_mode & 0o077 == 0 else { throw FileFailure(path, .exposed(mode: status.st_mode & 0o777)) }
+        guard status.st_uid == geteuid() || status.st_uid == 0 else { throw FileFailure(path, .foreignOwner) }
+        try PrivateFolder.require(Path.split(path).folder)
+        return try contents(of: file, limit: limit)
+    }
+
+    /// Reads a small file that need not be secret, such as a list of recipients.
+    ///
+    /// - Throws: `FileFailure`: `notFound`, `notRegular`, `tooLarge`, `system`.
+    package static func readPublic(_ path: String, limit: Int = sizeLimit) throws(FileFailure) -> SecretBytes {
+        try contents(of: OpenFile.reading(path), limit: limit)
+    }
+
+    /// Makes a new file, 0600, durable, with all of `bytes`; an existing name is left alone.
+    ///
+    /// - Parameter anywhere: true for a file that only leaves this system, and is never read and trusted here: its folder
+    ///   may be open to others.
+    /// - Throws: `FileFailure` (`exists`, `notFound` for the folder, `sharedFolder`, `foreignFolder`, `noSafeNaming`,
+    ///   `system`).
+    package static func create(
+        _ path: String, _ bytes: borrowing SecretBytes, anywhere: Bool = false
+    ) throws(FileFailure) {
+        let (folder, name) = Path.split(path)
+        if !anywhere { try PrivateFolder.require(folder) }
+        try written(bytes, inFolder: folder, for: path).publish(as: name)
+    }
+
+    /// Replaces a file of ours in one step: whoever reads it sees the old contents or the new, never a mixture.
+    ///
+    /// - Throws: `FileFailure` (`notFound` for the folder, `sharedFolder`, `foreignFolder`, `noSafeNaming`, `system`);
+    ///   the file is as it was then.
+    package static func replace(_ path: String, _ bytes: borrowing SecretBytes) throws(FileFailure) {
+        let (folder, name) = Path.split(path)
+        try PrivateFolder.require(folder)
+        try Leftovers.sweep(folder)
+        // linkat cannot replace, so the whole file gets a passing name first.
+        let passing = try UnnamedFile.passingName(in: folder)
+        let unnamed = try written(bytes, inFolder: folder, for: path)
+        try unnamed.publish(as: passing)
+        // Until here it is held against a sweep by another process.
+        let result = withExtendedLifetime(unnamed) { unsafe rename(folder + "/" + passing, folder + "/" + name) }
+        guard result == 0 else {
+            let code = errno
+            unsafe unlink(folder + "/" + passing)
+            throw FileFailure(path, .system(code, doing: "replacing"))
+        }
+        Path.synchronizeFolder(folder)
+    }
+
+    /// A file without a name that holds `bytes`, forced to the disk and read back.
+    private static func written(
+        _ bytes: borrowing SecretBytes, inFolder folder: String, for path: String
+    ) throws(FileFailure) -> UnnamedFile {
+        let unnamed = try UnnamedFile(inFolder: folder)
+        do {
+            try bytes.withBytes { span throws(StreamFailure) in try unnamed.file.write(span) }
+            try unnamed.synchronize()
+        } catch {
+            throw FileFailure(path, .system(error.systemCode ?? EIO, doing: "writing"))
+        }
+        let found = try contents(of: unnamed.file, limit: bytes.count)
+        let isSame = bytes.withBytes { expected in
+            found.withBytes { found in
+                found.count == expected.count && found.indices.allSatisfy { found[$0] == expected[$0] }
+            }
+        }
+        guard isSame else { throw FileFailure(path, .system(EIO, doing: "reading back")) }
+        return unnamed
+    }
+
+    private static func contents(of file: OpenFile, limit: Int) throws(FileFailure) -> SecretBytes {
+        // To the end rather than to the size that `fstat` tells: files of /proc claim to be empty.
+        var bytes = SecretBytes(capacity: min(limit, 4096))
+        while true {
+            let before = bytes.count
+            do {
+                try bytes.append(upTo: min(4096, limit + 1 - before)) { output throws(StreamFailure) in
+                    try file.read(at: UInt64(before), into: &output)
+                }
+            } catch {
+                throw FileFailure(file.path, .system(error.systemCode ?? EIO, doing: "reading"))
+            }
+            if bytes.count == before { return bytes }
+            if bytes.count > limit { throw FileFailure(file.path, .tooLarge(limit: limit)) }
+        }
+    }
+}

@@ -1,0 +1,105 @@
+internal import Glibc
+
+/// Folders in which nobody else can plant, replace or remove a file: the only places for keychains and keys.
+///
+/// A database believes the journal that lies beside it, and a name leads to whatever somebody has put there. So the folder
+/// itself, and every folder and symbolic link on the way to it, must belong to this user or to root; the folder must not be
+/// writable by group or others, and one on the way only if it is sticky, where others cannot rename what is ours.
+/// `sshd` asks the same of its files (sshd_config(5), `StrictModes`).
+package enum PrivateFolder {
+    // As many as the kernel follows (path_resolution(7)).
+    private static let linkLimit = 40
+
+    /// Makes sure that nobody else can change what is in a folder.
+    ///
+    /// - Parameter mayBeMissing: true for a folder that is still to be made, where the way to it is looked at as far as it
+    ///   is there.
+    /// - Throws: `FileFailure`, naming the folder that is at fault: `sharedFolder`, `foreignFolder`, `notFound`, `system`.
+    package static func require(_ path: String, mayBeMissing: Bool = false) throws(FileFailure) {
+        // What is still to come, the next one last.
+        var rest = Array(components(try absolute(path)).reversed())
+        var current = "/"
+        var status = try examine(current)
+        try requireSafeWay(current, status)
+        var links = 0
+        while let name = rest.popLast() {
+            if name == ".." {
+                // Every link on the way here was followed, so the parent is the one in the path.
+                current = Path.split(current).folder
+                status = try examine(current)
+                continue
+            }
+            let next = current == "/" ? "/" + name : current + "/" + name
+            do throws(FileFailure) {
+                status = try examine(next)
+            } catch {
+                if mayBeMissing, error.problem == .notFound { return }
+                throw error.problem == .notFound ? FileFailure(path, .notFound) : error
+            }
+            try requireSafeWay(next, status)
+            switch status.st_mode & S_IFMT {
+            case S_IFDIR: current = next
+            case S_IFLNK:
+                links += 1
+                guard links <= linkLimit else { throw FileFailure(path, .system(ELOOP, doing: "examining")) }
+                let target = try destination(of: next)
+                if target.hasPrefix("/") { current = "/" }
+                rest += components(target).reversed()
+                status = try examine(current)
+            // Making the missing folders meets the same problem, and names it.
+            default:
+                if mayBeMissing { return }
+                throw FileFailure(path, .notFound)
+            }
+        }
+        // Others could add a file beside ours even in a sticky folder.
+        guard status.st_mode & 0o022 == 0 else { throw shared(current, status) }
+    }
+
+    private static func requireSafeWay(_ path: String, _ status: stat) throws(FileFailure) {
+        guard status.st_uid == geteuid() || status.st_uid == 0 else {
+            throw FileFailure(path, .foreignFolder(owner: status.st_uid))
+        }
+        // Of a link the mode says nothing.
+        if status.st_mode & S_IFMT != S_IFDIR { return }
+        guard status.st_mode & 0o022 == 0 || status.st_mode & S_ISVTX != 0 else { throw shared(path, status) }
+    }
+
+    private static func shared(_ path: String, _ status: stat) -> FileFailure {
+        FileFailure(path, .sharedFolder(mode: status.st_mode & 0o7777))
+    }
+
+    private static func components(_ path: String) -> [String] {
+        path.split(separator: "/").filter { $0 != "." }.map(String.init)
+    }
+
+    private static func absolute(_ path: String) throws(FileFailure) -> String {
+        if path.hasPrefix("/") { return path }
+        guard let working = unsafe getcwd(nil, 0) else { throw .opening(path, errno) }
+        defer { unsafe free(working) }
+        return unsafe String(cString: working) + "/" + path
+    }
+
+    private static func examine(_ path: String) throws(FileFailure) -> stat {
+        var status = stat()
+        guard unsafe lstat(path, &status) == 0 else {
+            let code = errno
+            throw FileFailure(
+                path, code == ENOENT || code == ENOTDIR ? .notFound : .system(code, doing: "examining"))
+        }
+        return status
+    }
+
+    private static func destination(of link: String) throws(FileFailure) -> String {
+        let target: String? = unsafe withUnsafeTemporaryAllocation(of: CChar.self, capacity: Int(PATH_MAX) + 1) {
+            buffer in
+            guard let start = buffer.baseAddress else { return nil }
+            let length = unsafe readlink(link, start, Int(PATH_MAX))
+            guard length >= 0 else { return nil }
+            unsafe start[length] = 0
+            return unsafe String(cString: start)
+        }
+        guard let target else { throw FileFailure(link, .system(errno, doing: "examining")) }
+        return target
+    }
+}

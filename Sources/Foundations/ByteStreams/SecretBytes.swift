@@ -1,0 +1,164 @@
+internal import Glibc
+
+/// Bytes that must not be left behind: owned once, locked into memory, kept out of core dumps, wiped when released.
+///
+/// The memory is whole pages of its own from `mmap`, `mlock`ed as far as `RLIMIT_MEMLOCK` allows and marked
+/// `MADV_DONTDUMP`; where the system has no more mappings to give, it is from the heap. Growing copies, wipes and releases the old pages. `explicit_bzero` does the wiping, which the
+/// optimiser may not remove. Access is by closure only, so that no copy is made by accident.
+@safe package struct SecretBytes: ~Copyable, @unchecked Sendable {
+    private var pages: SecretPages
+    /// How many bytes fit before the memory must grow.
+    package private(set) var capacity: Int
+    /// How many bytes there are.
+    package private(set) var count = 0
+
+    /// Makes an empty value with room for at least `capacity` bytes.
+    package init(capacity: Int) {
+        precondition(capacity >= 0, "a capacity is not negative")
+        pages = SecretPages(holding: max(capacity, 1))
+        self.capacity = pages.size
+    }
+
+    /// Copies `bytes`.
+    package init(_ bytes: borrowing Span<UInt8>) {
+        self.init(capacity: bytes.count)
+        append(bytes)
+    }
+
+    /// Copies `bytes`, which the caller is to wipe or which are not secret.
+    package init(copying bytes: some Sequence<UInt8>) {
+        self.init(capacity: bytes.underestimatedCount)
+        for byte in bytes { append(byte) }
+    }
+
+    /// Makes `count` bytes by letting `initialize` write exactly that many.
+    package init<E: Error>(count: Int, initializingWith initialize: (inout OutputSpan<UInt8>) throws(E) -> Void)
+        throws(E)
+    {
+        self.init(capacity: count)
+        try append(upTo: count, initialize)
+        precondition(self.count == count, "a secret must be initialised in full")
+    }
+
+    deinit {
+        unsafe explicit_bzero(base, count)
+        pages.release()
+    }
+
+    /// True when there are no bytes.
+    package var isEmpty: Bool { count == 0 }
+
+    /// Lends the bytes for reading.
+    package borrowing func withBytes<R: ~Copyable, E: Error>(
+        _ body: (borrowing Span<UInt8>) throws(E) -> R
+    ) throws(E) -> R {
+        let bytes = unsafe UnsafeBufferPointer(start: UnsafePointer(bytePointer), count: count)
+        return try body(unsafe bytes.span)
+    }
+
+    /// Lends the bytes for changing in place.
+    package mutating func withMutableBytes<R: ~Copyable, E: Error>(
+        _ body: (inout MutableSpan<UInt8>) throws(E) -> R
+    ) throws(E) -> R {
+        let bytes = unsafe UnsafeMutableBufferPointer(start: bytePointer, count: count)
+        var span = unsafe bytes.mutableSpan
+        return try body(&span)
+    }
+
+    /// Adds one byte.
+    package mutating func append(_ byte: UInt8) {
+        if count == capacity { grow(toHold: count + 1) }
+        unsafe bytePointer[count] = byte
+        count += 1
+    }
+
+    /// Adds all of `bytes`.
+    package mutating func append(_ bytes: borrowing Span<UInt8>) {
+        if bytes.isEmpty { return }
+        reserve(bytes.count)
+        unsafe bytes.withUnsafeBufferPointer { source in
+            guard let start = source.baseAddress else { return }
+            unsafe (base + count).copyMemory(from: start, byteCount: source.count)
+        }
+        count += bytes.count
+    }
+
+    /// Adds what `body` writes, at most `limit` bytes; on a throw nothing is added and what was written is wiped.
+    package mutating func append<E: Error>(
+        upTo limit: Int, _ body: (inout OutputSpan<UInt8>) throws(E) -> Void
+    ) throws(E) {
+        reserve(limit)
+        let room = unsafe UnsafeMutableBufferPointer(start: bytePointer + count, count: limit)
+        var output = unsafe OutputSpan(buffer: room, initializedCount: 0)
+        do {
+            try body(&output)
+        } catch {
+            // Only `count` bytes are wiped later, so a torn read must not stay behind them.
+            unsafe explicit_bzero(base + count, limit)
+            throw error
+        }
+        count += unsafe output.finalize(for: room)
+    }
+
+    /// Wipes and forgets the bytes; the memory stays for reuse.
+    package mutating func removeAll() {
+        unsafe explicit_bzero(base, count)
+        count = 0
+    }
+
+    /// Drops the first `length` bytes and moves the rest to the front.
+    package mutating func removeFirst(_ length: Int) {
+        precondition(length <= count, "cannot drop more bytes than there are")
+        if length == 0 { return }
+        let rest = count - length
+        unsafe memmove(base, base + length, rest)
+        unsafe explicit_bzero(base + rest, length)
+        count = rest
+    }
+
+    /// Drops the last `length` bytes.
+    package mutating func removeLast(_ length: Int) {
+        precondition(length <= count, "cannot drop more bytes than there are")
+        count -= length
+        unsafe explicit_bzero(base + count, length)
+    }
+
+    /// Makes a second owner of the same bytes.
+    package borrowing func copy() -> SecretBytes {
+        withBytes { SecretBytes($0) }
+    }
+
+    /// Makes sure that `additional` more bytes fit.
+    package mutating func reserve(_ additional: Int) {
+        if capacity - count < additional { grow(toHold: count + additional) }
+    }
+
+    private var bytePointer: UnsafeMutablePointer<UInt8> {
+        unsafe base.assumingMemoryBound(to: UInt8.self)
+    }
+
+    private var base: UnsafeMutableRawPointer { unsafe pages.start }
+
+    private mutating func grow(toHold needed: Int) {
+        let larger = SecretPages(holding: max(needed, capacity * 2))
+        unsafe larger.start.copyMemory(from: base, byteCount: count)
+        unsafe explicit_bzero(base, count)
+        pages.release()
+        pages = larger
+        capacity = larger.size
+    }
+}
+
+/// What the operating system granted to `SecretBytes` so far.
+package enum SecretMemory {
+    private static let unlockedAllocations = Atomic<Int>(0)
+
+    /// True while every secret could be locked into memory.
+    package static var isLocked: Bool { unlockedAllocations.load(ordering: .relaxed) == 0 }
+
+    static func noteUnlocked() {
+        unlockedAllocations.add(1, ordering: .relaxed)
+    }
+}
+
+internal import Synchronization

@@ -1,0 +1,42 @@
+package import ByteStreams
+internal import CLibCrypto
+internal import Glibc
+
+/// Random numbers for keys and for what is public but must never repeat.
+package enum RandomBytes {
+    /// Makes `count` secret bytes from libcrypto's private generator (`RAND_priv_bytes`).
+    ///
+    /// - Throws: `CryptographyFailure.randomness` when the generator cannot be seeded.
+    package static func secret(count: Int) throws(CryptographyFailure) -> SecretBytes {
+        var secret = SecretBytes(capacity: count)
+        if count == 0 { return secret }
+        let length = try LibCrypto.int32(count, "number of random bytes")
+        unsafe try secret.append(length: count, failure: .randomness) {
+            unsafe RAND_priv_bytes($0, length)
+        }
+        return secret
+    }
+
+    /// Makes `count` public bytes (salts, nonces, identifiers) from the kernel (`getentropy`).
+    ///
+    /// The kernel is asked each time, so that a copied or forked process does not repeat them.
+    ///
+    /// - Throws: `CryptographyFailure.randomness` when the kernel refuses.
+    package static func bytes(count: Int) throws(CryptographyFailure) -> [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: count)
+        let status = unsafe bytes.withUnsafeMutableBytes { buffer in
+            var rest = unsafe buffer[...]
+            while unsafe !rest.isEmpty {
+                let piece = unsafe UnsafeMutableRawBufferPointer(rebasing: rest.prefix(kernelLimit))
+                guard let start = piece.baseAddress, unsafe getentropy(start, piece.count) == 0 else { return false }
+                unsafe rest = rest.dropFirst(kernelLimit)
+            }
+            return true
+        }
+        guard status else { throw .randomness }
+        return bytes
+    }
+
+    // getentropy(3) gives at most 256 bytes a call, and then never fewer than asked for.
+    private static let kernelLimit = 256
+}

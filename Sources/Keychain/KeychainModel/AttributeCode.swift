@@ -1,0 +1,188 @@
+/// The attributes that an item can have; a case is named by Apple's four-letter code.
+///
+/// The order of declaration is the order of the codes as ASCII text, which is the order in a metadata line. Kinds and
+/// classes follow the column tables of Apple's `SecItemSchema.c` (docs/format.md, "Attributes").
+package enum AttributeCode: UInt8, CaseIterable, Hashable, Comparable, Sendable {
+    case acct, agrp, alis, asen, atag, atyp, bsiz, cdat, cenc, clip, crtr, ctyp
+    case cusi, decr, desc, drve, edat, encr, esiz, extr, gena, ggrp, icmt, invi
+    case issr, kcls, klbl, labl, mdat, modi, musr, nega, next, path, pcsi, pcsk
+    case pcss, pdmn, perm, pkhh, port, priv, prot, ptcl, scrp, sdat, sdmn, sens
+    case sign, skid, slnr, snrc, srvr, subj, svce, sync, sysb, tkid, type, unwp
+    case vrfy, vwht, vyrc, wrap
+
+    /// What kind of value an attribute holds.
+    package enum Kind: Hashable, Sendable {
+        /// Text only.
+        case string
+        /// Text by nature; bytes are accepted too, and the two count as equal in a unique key when their bytes are.
+        case textOrData
+        /// Bytes by nature; text is accepted too.
+        case dataOrText
+        /// Bytes only.
+        case data
+        /// A whole number.
+        case number
+        /// A moment.
+        case date
+    }
+
+    /// Lower code first.
+    package static func < (left: AttributeCode, right: AttributeCode) -> Bool {
+        left.rawValue < right.rawValue
+    }
+
+    /// The four-letter code.
+    package var code: String { definition.code }
+
+    /// The end of Apple's constant `kSecAttr…`.
+    package var name: String { definition.name }
+
+    /// What kind of value it holds.
+    package var kind: Kind { definition.kind }
+
+    /// True when items of `itemClass` can have it.
+    package func belongs(to itemClass: ItemClass) -> Bool {
+        definition.classes & (1 << UInt8(itemClass.position)) != 0
+    }
+
+    /// Finds the attribute of a four-letter code.
+    package init?(code: String) {
+        guard let found = Self.byCode[code] else { return nil }
+        self = found
+    }
+
+    /// Finds the attribute of a four-letter code given as bytes.
+    init?(code: (UInt8, UInt8, UInt8, UInt8)) {
+        let key = Self.packed(code.0, code.1, code.2, code.3)
+        var low = 0
+        var high = Self.packedCodes.count
+        while low < high {
+            let middle = (low + high) / 2
+            if Self.packedCodes[middle] < key { low = middle + 1 } else { high = middle }
+        }
+        guard low < Self.packedCodes.count, Self.packedCodes[low] == key else { return nil }
+        self.init(rawValue: UInt8(low))
+    }
+
+    /// `"code":` as it stands in a metadata line.
+    var lineKey: [UInt8] { Self.lineKeys[Int(rawValue)] }
+
+    private var definition: Definition { Self.definitions[Int(rawValue)] }
+
+    private static let byCode = [String: AttributeCode](uniqueKeysWithValues: allCases.map { ($0.code, $0) })
+    private static let packedCodes = allCases.map { attribute in
+        let bytes = Array(attribute.code.utf8)
+        return packed(bytes[0], bytes[1], bytes[2], bytes[3])
+    }
+    private static let lineKeys = allCases.map { Array("\"\($0.code)\":".utf8) }
+
+    private static func packed(_ a: UInt8, _ b: UInt8, _ c: UInt8, _ d: UInt8) -> UInt32 {
+        UInt32(a) << 24 | UInt32(b) << 16 | UInt32(c) << 8 | UInt32(d)
+    }
+}
+
+private struct Definition {
+    let code: String
+    let name: String
+    let kind: AttributeCode.Kind
+    /// Bit n is set when items of the class at position n have the attribute.
+    let classes: UInt8
+}
+
+extension AttributeCode {
+    private static let every: UInt8 = 0b1111
+    private static let passwords: UInt8 = 0b0011
+    private static let generic: UInt8 = 0b0001
+    private static let internet: UInt8 = 0b0010
+    private static let certificate: UInt8 = 0b0100
+    private static let key: UInt8 = 0b1000
+
+    private static let definitions: [Definition] = [
+        Definition(code: "acct", name: "Account", kind: .textOrData, classes: passwords),
+        Definition(code: "agrp", name: "AccessGroup", kind: .string, classes: every),
+        Definition(code: "alis", name: "Alias", kind: .textOrData, classes: every),
+        Definition(code: "asen", name: "AlwaysSensitive", kind: .number, classes: key),
+        Definition(code: "atag", name: "ApplicationTag", kind: .dataOrText, classes: key),
+        Definition(code: "atyp", name: "AuthenticationType", kind: .textOrData, classes: internet),
+        Definition(code: "bsiz", name: "KeySizeInBits", kind: .number, classes: key),
+        Definition(code: "cdat", name: "CreationDate", kind: .date, classes: every),
+        Definition(code: "cenc", name: "CertificateEncoding", kind: .number, classes: certificate),
+        Definition(code: "clip", name: "AppClip", kind: .number, classes: every),
+        Definition(code: "crtr", name: "Creator", kind: .number, classes: passwords | key),
+        Definition(code: "ctyp", name: "CertificateType", kind: .number, classes: certificate),
+        Definition(code: "cusi", name: "HasCustomIcon", kind: .number, classes: passwords),
+        Definition(code: "decr", name: "CanDecrypt", kind: .number, classes: key),
+        Definition(code: "desc", name: "Description", kind: .textOrData, classes: passwords),
+        Definition(code: "drve", name: "CanDerive", kind: .number, classes: key),
+        Definition(code: "edat", name: "EndDate", kind: .date, classes: key),
+        Definition(code: "encr", name: "CanEncrypt", kind: .number, classes: key),
+        Definition(code: "esiz", name: "EffectiveKeySize", kind: .number, classes: key),
+        Definition(code: "extr", name: "IsExtractable", kind: .number, classes: key),
+        Definition(code: "gena", name: "Generic", kind: .dataOrText, classes: generic),
+        Definition(code: "ggrp", name: "SharingGroup", kind: .string, classes: every),
+        Definition(code: "icmt", name: "Comment", kind: .textOrData, classes: passwords),
+        Definition(code: "invi", name: "IsInvisible", kind: .number, classes: passwords),
+        Definition(code: "issr", name: "Issuer", kind: .data, classes: certificate),
+        Definition(code: "kcls", name: "KeyClass", kind: .number, classes: key),
+        Definition(code: "klbl", name: "ApplicationLabel", kind: .data, classes: key),
+        Definition(code: "labl", name: "Label", kind: .textOrData, classes: every),
+        Definition(code: "mdat", name: "ModificationDate", kind: .date, classes: every),
+        Definition(code: "modi", name: "IsModifiable", kind: .number, classes: key),
+        Definition(code: "musr", name: "MultiUser", kind: .data, classes: every),
+        Definition(code: "nega", name: "IsNegative", kind: .number, classes: passwords),
+        Definition(code: "next", name: "NeverExtractable", kind: .number, classes: key),
+        Definition(code: "path", name: "Path", kind: .textOrData, classes: internet),
+        Definition(code: "pcsi", name: "PCSPlaintextPublicIdentity", kind: .data, classes: every),
+        Definition(code: "pcsk", name: "PCSPlaintextPublicKey", kind: .data, classes: every),
+        Definition(code: "pcss", name: "PCSPlaintextServiceIdentifier", kind: .number, classes: every),
+        Definition(code: "pdmn", name: "Accessible", kind: .string, classes: every),
+        Definition(code: "perm", name: "IsPermanent", kind: .number, classes: key),
+        Definition(code: "pkhh", name: "PublicKeyHash", kind: .data, classes: certificate),
+        Definition(code: "port", name: "Port", kind: .number, classes: internet),
+        Definition(code: "priv", name: "IsPrivate", kind: .number, classes: key),
+        Definition(code: "prot", name: "Protected", kind: .textOrData, classes: passwords),
+        Definition(code: "ptcl", name: "Protocol", kind: .number, classes: internet),
+        Definition(code: "scrp", name: "ScriptCode", kind: .number, classes: passwords),
+        Definition(code: "sdat", name: "StartDate", kind: .date, classes: key),
+        Definition(code: "sdmn", name: "SecurityDomain", kind: .textOrData, classes: internet),
+        Definition(code: "sens", name: "IsSensitive", kind: .number, classes: key),
+        Definition(code: "sign", name: "CanSign", kind: .number, classes: key),
+        Definition(code: "skid", name: "SubjectKeyID", kind: .data, classes: certificate),
+        Definition(code: "slnr", name: "SerialNumber", kind: .data, classes: certificate),
+        Definition(code: "snrc", name: "CanSignRecover", kind: .number, classes: key),
+        Definition(code: "srvr", name: "Server", kind: .textOrData, classes: internet),
+        Definition(code: "subj", name: "Subject", kind: .data, classes: certificate),
+        Definition(code: "svce", name: "Service", kind: .textOrData, classes: generic),
+        Definition(code: "sync", name: "Synchronizable", kind: .number, classes: every),
+        Definition(code: "sysb", name: "SysBound", kind: .number, classes: every),
+        Definition(code: "tkid", name: "TokenID", kind: .string, classes: every),
+        Definition(code: "type", name: "Type", kind: .number, classes: passwords | key),
+        Definition(code: "unwp", name: "CanUnwrap", kind: .number, classes: key),
+        Definition(code: "vrfy", name: "CanVerify", kind: .number, classes: key),
+        Definition(code: "vwht", name: "SyncViewHint", kind: .string, classes: every),
+        Definition(code: "vyrc", name: "CanVerifyRecover", kind: .number, classes: key),
+        Definition(code: "wrap", name: "CanWrap", kind: .number, classes: key),
+    ]
+}
+
+extension ItemClass {
+    /// The attributes whose values together are the identity of an item: two items of one class may not share them.
+    ///
+    /// Source: Apple's list of the primary keys behind `errSecDuplicateItem`, with the columns of `SecItemSchema.c`.
+    package var uniqueKey: [AttributeCode] {
+        switch self {
+        case .genericPassword: Self.genericPasswordKey
+        case .internetPassword: Self.internetPasswordKey
+        case .certificate: Self.certificateKey
+        case .key: Self.keyKey
+        }
+    }
+
+    private static let commonKey: [AttributeCode] = [.agrp, .sync, .vwht, .tkid, .musr, .ggrp]
+    private static let genericPasswordKey: [AttributeCode] = [.acct, .svce] + commonKey
+    private static let internetPasswordKey: [AttributeCode] =
+        [.acct, .sdmn, .srvr, .ptcl, .atyp, .port, .path] + commonKey
+    private static let certificateKey: [AttributeCode] = [.ctyp, .issr, .slnr] + commonKey
+    private static let keyKey: [AttributeCode] =
+        [.kcls, .klbl, .atag, .crtr, .type, .bsiz, .esiz, .sdat, .edat] + commonKey
+}

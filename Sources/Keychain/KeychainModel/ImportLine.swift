@@ -1,0 +1,151 @@
+package import ByteStreams
+
+/// One line of an import file: an item as a person or a script writes it, with its secret (docs/json.md, "Import").
+///
+/// Unlike the lines of an archive it may be spelled in any way that JSON allows. The secret goes from the line into
+/// wiped memory without ever being a `String`.
+package struct ImportLine: ~Copyable {
+    /// The item as given.
+    package var draft: ItemDraft
+    /// The secret; nil when the line has none.
+    package var secret: SecretBytes?
+
+    /// Why a line is refused.
+    package enum Problem: Error, Hashable, Sendable {
+        /// The line is not such a JSON object; the rule holds no foreign text.
+        case malformed(MalformedLine)
+        case item(ItemProblem)
+    }
+
+    /// Reads one line.
+    ///
+    /// - Throws: `Problem`.
+    package init(_ bytes: borrowing Span<UInt8>) throws(Problem) {
+        var parser = ImportParser()
+        do {
+            try parser.parse(bytes)
+        } catch let error as MalformedLine {
+            throw .malformed(error)
+        } catch let error as ItemProblem {
+            throw .item(error)
+        } catch {
+            throw .malformed(MalformedLine("the line cannot be read", at: 0))
+        }
+        guard let itemClass = parser.itemClass else {
+            throw .malformed(MalformedLine("'class' is missing", at: 0))
+        }
+        draft = ItemDraft(itemClass: itemClass, uuid: parser.uuid, attributes: parser.attributes, extra: parser.extra)
+        secret = parser.takeSecret()
+    }
+}
+
+/// The members of an import line in any order, each at most once.
+private struct ImportParser: ~Copyable {
+    var itemClass: ItemClass?
+    var uuid: ItemUUID?
+    var attributes = Attributes()
+    var extra: [ExtraAttribute] = []
+    private var secret: SecretBytes?
+    private var scanner = JSONScanner()
+
+    init() {}
+
+    mutating func takeSecret() -> SecretBytes? { secret.take() }
+
+    mutating func parse(_ bytes: borrowing Span<UInt8>) throws {
+        try forEachMember(bytes) { parser, name, bytes throws in
+            switch name {
+            case "class":
+                guard let itemClass = ItemClass(rawValue: try parser.scanner.string(in: bytes)) else {
+                    throw MalformedLine("'class' is none of genp, inet, cert, keys", at: parser.scanner.position)
+                }
+                parser.itemClass = itemClass
+            case "uuid":
+                guard let uuid = ItemUUID(try parser.scanner.string(in: bytes)) else {
+                    throw MalformedLine("'uuid' is not a UUID", at: parser.scanner.position)
+                }
+                parser.uuid = uuid
+            case "attributes":
+                try parser.forEachMember(bytes) { parser, name, bytes throws in try parser.attribute(name, bytes) }
+            case "extra":
+                try parser.forEachMember(bytes) { parser, name, bytes throws in
+                    parser.extra.append(ExtraAttribute(name: name, value: try parser.scanner.string(in: bytes)))
+                }
+            case "secret": try parser.readSecret(bytes)
+            default:
+                throw MalformedLine(
+                    "a member is none of class, uuid, attributes, extra, secret", at: parser.scanner.position)
+            }
+        }
+        scanner.skipSpace(in: bytes)
+        guard scanner.position == bytes.count else {
+            throw MalformedLine("something follows the object", at: scanner.position)
+        }
+    }
+
+    private mutating func attribute(_ name: String, _ bytes: borrowing Span<UInt8>) throws {
+        guard let code = AttributeCode(code: name) else { throw ItemProblem.unknownAttribute(name) }
+        attributes[code] = try value(of: code, bytes)
+    }
+
+    private mutating func value(of code: AttributeCode, _ bytes: borrowing Span<UInt8>) throws -> AttributeValue {
+        switch scanner.peek(in: bytes) {
+        case UInt8(ascii: "\""):
+            let text = try scanner.string(in: bytes)
+            guard code.kind == .date else { return .text(text) }
+            guard let date = Timestamp(text) else {
+                throw MalformedLine("a date is not like 2026-03-01T09:30:00.000000Z", at: scanner.position)
+            }
+            return .date(date)
+        case UInt8(ascii: "{"):
+            var data = SecretBytes(capacity: 0)
+            try base64Object(bytes, into: &data)
+            return .data(data.withBytes { span in span.indices.map { span[$0] } })
+        default: return .number(try scanner.integer(in: bytes))
+        }
+    }
+
+    private mutating func readSecret(_ bytes: borrowing Span<UInt8>) throws {
+        var value = SecretBytes(capacity: 0)
+        if scanner.peek(in: bytes) == UInt8(ascii: "{") {
+            try base64Object(bytes, into: &value)
+        } else {
+            try scanner.string(in: bytes, into: &value)
+        }
+        secret = consume value
+    }
+
+    /// Reads `{"base64": "…"}`.
+    private mutating func base64Object(_ bytes: borrowing Span<UInt8>, into data: inout SecretBytes) throws {
+        try scanner.punctuation("{", in: bytes)
+        guard try scanner.string(in: bytes) == "base64" else {
+            throw MalformedLine("bytes are given as {\"base64\": \"…\"}", at: scanner.position)
+        }
+        try scanner.punctuation(":", in: bytes)
+        var text = SecretBytes(capacity: 0)
+        try scanner.string(in: bytes, into: &text)
+        let position = scanner.position
+        let isValid = text.withBytes { span in Base64.decode(span, into: &data) }
+        guard isValid else { throw MalformedLine("the text is not canonical base 64", at: position) }
+        try scanner.punctuation("}", in: bytes)
+    }
+
+    private mutating func forEachMember(
+        _ bytes: borrowing Span<UInt8>,
+        _ body: (inout ImportParser, String, borrowing Span<UInt8>) throws -> Void
+    ) throws {
+        try scanner.punctuation("{", in: bytes)
+        if scanner.peek(in: bytes) == UInt8(ascii: "}") { return try scanner.punctuation("}", in: bytes) }
+        var names: Set<[UInt8]> = []
+        while true {
+            let name = try scanner.string(in: bytes)
+            guard names.insert(Array(name.utf8)).inserted else {
+                throw MalformedLine("a member is given twice", at: scanner.position)
+            }
+            try scanner.punctuation(":", in: bytes)
+            try body(&self, name, bytes)
+            if scanner.peek(in: bytes) == UInt8(ascii: "}") { return try scanner.punctuation("}", in: bytes) }
+            try scanner.punctuation(",", in: bytes)
+        }
+    }
+}

@@ -1,0 +1,120 @@
+/// One item of a keychain without its secret: everything that `inspect` may show.
+///
+/// An `Item` is valid by construction: its attributes belong to its class, have the right kinds and are within
+/// `ItemLimits`; access group, accessibility, both dates and the synchronizable flag are there.
+package struct Item: Hashable, Sendable {
+    /// What it is.
+    package let itemClass: ItemClass
+    /// Stays with the item through updates, backups and restores.
+    package let uuid: ItemUUID
+    /// Everything that has a column.
+    package let attributes: Attributes
+    /// Attributes without a column, ordered by the UTF-8 bytes of their names.
+    package let extra: [ExtraAttribute]
+    /// Bytes of the secret; nil when the item has none, which is not the same as an empty one.
+    package let secretSize: Int?
+    /// The value of `pdmn`.
+    package let accessibility: Accessibility
+
+    /// Checks everything that makes an item valid.
+    ///
+    /// - Throws: `ItemProblem`.
+    package init(
+        itemClass: ItemClass, uuid: ItemUUID, attributes: Attributes, extra: [ExtraAttribute] = [], secretSize: Int?
+    ) throws(ItemProblem) {
+        accessibility = try Self.checkedAccessibility(of: attributes)
+        try Self.check(attributes, of: itemClass)
+        try Self.check(extra)
+        var size = 0
+        for entry in attributes.entries { size += entry.value.size }
+        for attribute in extra { size += attribute.name.utf8.count + attribute.value.utf8.count }
+        guard size <= ItemLimits.attributesSize else { throw .attributesTooLarge(size) }
+        if let secretSize, secretSize > ItemLimits.secretSize { throw .secretTooLarge(secretSize) }
+        if accessibility.isThisDeviceOnly, attributes.number(.sync) == 1 { throw .thisDeviceOnlySynchronizable }
+        self.itemClass = itemClass
+        self.uuid = uuid
+        self.attributes = attributes
+        self.extra = extra
+        self.secretSize = secretSize
+    }
+
+    private static func checkedAccessibility(of attributes: Attributes) throws(ItemProblem) -> Accessibility {
+        guard let value = attributes[.pdmn] else { throw .missing(.pdmn) }
+        guard case .text(let code) = value, let accessibility = Accessibility(rawValue: code) else {
+            throw .unknownAccessibility
+        }
+        return accessibility
+    }
+
+    private static func check(_ attributes: Attributes, of itemClass: ItemClass) throws(ItemProblem) {
+        for entry in attributes.entries {
+            guard entry.code.belongs(to: itemClass) else { throw .notInClass(entry.code, itemClass) }
+            guard entry.value.fits(entry.code.kind) else { throw .wrongKind(entry.code) }
+            guard entry.value.size <= ItemLimits.attributeSize else { throw .attributeTooLarge(entry.code) }
+        }
+        for code in [AttributeCode.agrp, .cdat, .mdat] where attributes[code] == nil { throw .missing(code) }
+        switch attributes[.sync] {
+        case .number(0), .number(1): break
+        case nil: throw .missing(.sync)
+        default: throw .wrongKind(.sync)
+        }
+    }
+
+    private static func check(_ extra: [ExtraAttribute]) throws(ItemProblem) {
+        guard extra.count <= ItemLimits.extraCount else { throw .tooManyExtra(extra.count) }
+        for (index, attribute) in extra.enumerated() {
+            guard attribute.name.utf8.count + attribute.value.utf8.count <= ItemLimits.attributeSize else {
+                throw .extraTooLarge
+            }
+            if index > 0, !extra[index - 1].name.utf8.lexicographicallyPrecedes(attribute.name.utf8) {
+                throw .extraOutOfOrder
+            }
+        }
+    }
+}
+
+extension Item {
+    /// The value of `agrp`.
+    package var accessGroup: String { attributes.text(.agrp) ?? "" }
+    /// True for items that a synchronising keychain would share between devices.
+    package var isSynchronizable: Bool { attributes.number(.sync) == 1 }
+    /// When the item was added.
+    package var created: Timestamp { attributes.date(.cdat) ?? .reference }
+    /// When the item was last changed.
+    package var modified: Timestamp { attributes.date(.mdat) ?? .reference }
+    /// A certificate without its private key is public data and needs no sealing against readers.
+    package var isPublicData: Bool { itemClass == .certificate }
+
+    /// The value that an absent attribute stands for in a unique key.
+    package static func keyDefault(_ code: AttributeCode) -> AttributeValue {
+        switch code.kind {
+        case .number: .number(0)
+        case .date: .date(.reference)
+        case .string, .textOrData: .text("")
+        case .data, .dataOrText: .data([])
+        }
+    }
+}
+
+/// Why attributes do not make an item.
+package enum ItemProblem: Error, Hashable, Sendable {
+    /// No attribute has this code; the text comes from outside.
+    case unknownAttribute(String)
+    case notInClass(AttributeCode, ItemClass)
+    case wrongKind(AttributeCode)
+    case missing(AttributeCode)
+    case unknownAccessibility
+    /// One attribute is larger than `ItemLimits.attributeSize`.
+    case attributeTooLarge(AttributeCode)
+    /// All attributes together have this many bytes, more than `ItemLimits.attributesSize`.
+    case attributesTooLarge(Int)
+    /// The secret has this many bytes, more than `ItemLimits.secretSize`.
+    case secretTooLarge(Int)
+    /// More free attributes than `ItemLimits.extraCount`.
+    case tooManyExtra(Int)
+    case extraTooLarge
+    /// Free attributes repeat a name or are not in order.
+    case extraOutOfOrder
+    /// A synchronizable item cannot be bound to one device (Apple: `kSecAttrSynchronizable`).
+    case thisDeviceOnlySynchronizable
+}

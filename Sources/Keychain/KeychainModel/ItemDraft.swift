@@ -1,0 +1,49 @@
+/// What somebody wants to add: attributes as given, from which `Item` is made by filling in what Apple fills in.
+package struct ItemDraft: Hashable, Sendable {
+    /// What it is to be.
+    package var itemClass: ItemClass
+    /// Given when the item had a UUID before, such as in an import; a new one is made otherwise.
+    package var uuid: ItemUUID?
+    /// The attributes as given; Apple's defaults fill in the rest.
+    package var attributes: Attributes
+    /// Attributes without a column, in any order.
+    package var extra: [ExtraAttribute]
+
+    /// Collects what is known.
+    package init(
+        itemClass: ItemClass, uuid: ItemUUID? = nil, attributes: Attributes = Attributes(),
+        extra: [ExtraAttribute] = []
+    ) {
+        self.itemClass = itemClass
+        self.uuid = uuid
+        self.attributes = attributes
+        self.extra = extra
+    }
+
+    /// The access group of items that name none.
+    package static let defaultAccessGroup = "kcbackup"
+
+    /// The item with Apple's defaults: `WhenUnlocked` (certificates: `Always`), not synchronizable, both dates `now`.
+    ///
+    /// Dates that are given stay, so that an import keeps them.
+    ///
+    /// - Throws: `ItemProblem`.
+    package func completed(
+        now: Timestamp, secretSize: Int?, accessGroup: String = defaultAccessGroup
+    ) throws(ItemProblem) -> Item {
+        var attributes = attributes
+        func fill(_ code: AttributeCode, _ value: AttributeValue) {
+            if attributes[code] == nil { attributes[code] = value }
+        }
+        let accessibility: Accessibility = itemClass == .certificate ? .always : .whenUnlocked
+        fill(.pdmn, .text(accessibility.rawValue))
+        fill(.agrp, .text(accessGroup))
+        fill(.sync, .number(0))
+        fill(.cdat, .date(now))
+        fill(.mdat, .date(attributes.date(.cdat).map { max($0, now) } ?? now))
+        let sorted = extra.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
+        return try Item(
+            itemClass: itemClass, uuid: uuid ?? ItemUUID(), attributes: attributes, extra: sorted,
+            secretSize: secretSize)
+    }
+}

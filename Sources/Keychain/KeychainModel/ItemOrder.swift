@@ -1,0 +1,47 @@
+extension Item {
+    /// True when this item stands before `other` in an archive: by class, then by the attributes of the unique key.
+    ///
+    /// Bytes compare as unsigned numbers, shorter before longer; absent attributes count as their defaults. Two
+    /// different items of one keychain never compare as equal, so a repeated key shows as a break in the order.
+    package func precedes(_ other: Item) -> Bool {
+        if itemClass != other.itemClass { return itemClass < other.itemClass }
+        for code in itemClass.uniqueKey {
+            switch Self.compare(attributes[code], other.attributes[code], as: code) {
+            case -1: return true
+            case 1: return false
+            default: continue
+            }
+        }
+        return false
+    }
+
+    /// True when the two could not live in one keychain.
+    package func hasKey(of other: Item) -> Bool {
+        itemClass == other.itemClass
+            && itemClass.uniqueKey.allSatisfy { Self.compare(attributes[$0], other.attributes[$0], as: $0) == 0 }
+    }
+
+    /// -1, 0 or 1.
+    private static func compare(_ left: AttributeValue?, _ right: AttributeValue?, as code: AttributeCode) -> Int {
+        if left == nil, right == nil { return 0 }
+        switch (left ?? keyDefault(code), right ?? keyDefault(code)) {
+        case (.number(let left), .number(let right)): return order(left, right)
+        case (.date(let left), .date(let right)): return order(left.microseconds, right.microseconds)
+        case (.text(let left), .text(let right)): return order(left.utf8, right.utf8)
+        case (let left, let right): return order(left.keyBytes ?? [], right.keyBytes ?? [])
+        }
+    }
+
+    private static func order(_ left: Int64, _ right: Int64) -> Int {
+        left < right ? -1 : left > right ? 1 : 0
+    }
+
+    private static func order(_ left: some Sequence<UInt8>, _ right: some Sequence<UInt8>) -> Int {
+        var rest = right.makeIterator()
+        for byte in left {
+            guard let other = rest.next() else { return 1 }
+            if byte != other { return byte < other ? -1 : 1 }
+        }
+        return rest.next() == nil ? 0 : -1
+    }
+}

@@ -1,0 +1,213 @@
+internal import ByteStreams
+package import Cryptography
+package import DeviceIdentity
+package import KeychainModel
+
+/// The wrapped class keys of a keychain, as one canonical JSON text (docs/keychain-file.md, "Keybag").
+///
+/// ```
+/// {"version":3,"uuid":"…","device":"KC-…","generation":2,"salt":"…",
+///  "keys":{"ak":"…","akpu":"…","aku":"…","ck":"…","cku":"…","dk":"…","dku":"…"},"retired":["…"],
+///  "scrypt":17,"passcode":"…","lockAfter":300,"lockOnSuspend":true,"mac":"…"}
+/// ```
+///
+/// There is no white space, and bytes are base 64. `keys` holds AES-KW (RFC 3394) of 32-byte class keys. Without a
+/// passcode `akpu`, `scrypt` and `passcode` are absent. `passcode` is HMAC-SHA-256 of all text before its comma, under
+/// a key that takes the passcode and the device to know; `mac` is the same of all text before its own comma, under a
+/// key of the device.
+///
+/// `retired` holds the class keys of earlier generations, newest first (`RetiredKeys`); without any it is absent, and the
+/// version is 1 with the default lock settings, whose members are then absent too, and 2 with others. `passcode` is
+/// always made over the text with the default lock settings, so that they can change while nobody knows the passcode.
+package struct Keybag: Hashable, Sendable {
+    /// Names the keybag, through all changes of the passcode and of the class keys.
+    package let uuid: ItemUUID
+    /// The device whose key it takes.
+    package let device: DeviceID
+    /// Counts the changes of the passcode, from 1.
+    package let generation: Int
+    /// The work that one try of a passcode takes; nil when there is no passcode.
+    package let cost: ScryptCost?
+    /// When the keychain locks by itself.
+    package let lockSettings: LockSettings
+    /// The canonical text.
+    package let text: [UInt8]
+
+    /// 32 random bytes, new with each passcode.
+    let salt: [UInt8]
+    let wrappedKeys: [Accessibility: [UInt8]]
+    /// The class keys of earlier generations, newest first, each set wrapped under those of today.
+    let retired: [[UInt8]]
+    /// Knows the right passcode from a wrong one.
+    let passcodeCode: [UInt8]?
+    let deviceCode: [UInt8]
+
+    /// True when it takes a passcode to open.
+    package var hasPasscode: Bool { cost != nil }
+
+    /// Bytes of the longest keybag that is read: 1 KiB, and 323 for each retired set.
+    ///
+    /// The header of an archive, which carries it, may have 16 KiB.
+    package static let sizeLimit = 12_288
+    /// Sets of retired class keys; with one more the oldest is dropped, and archives of its time need their passcode.
+    package static let retiredLimit = 32
+    /// The highest version that is known; the lowest one that fits is written.
+    static let version = 3
+    static let saltSize = 32
+    static let codeSize = 32
+    /// What a keybag may ask of a machine: above 2^20 one try takes 1 GiB; below 2^14 guessing is too cheap.
+    package static let costRange = 14...20
+
+    /// What stands in a keybag besides its two codes.
+    struct Contents: Hashable {
+        var uuid: ItemUUID
+        var device: DeviceID
+        var generation: Int
+        var salt: [UInt8]
+        var wrappedKeys: [Accessibility: [UInt8]]
+        var retired: [[UInt8]] = []
+        var cost: ScryptCost?
+        var lockSettings = LockSettings.default
+    }
+
+    /// Reads a keybag; that it is genuine is another question (`isGenuine`).
+    ///
+    /// - Throws: `damaged`, `newerFormat`.
+    package init(text bytes: borrowing Span<UInt8>) throws(KeychainStoreError) {
+        guard bytes.count <= Self.sizeLimit else { throw .damaged("the keybag is too long") }
+        do {
+            var reader = KeybagReader()
+            self = try reader.read(bytes)
+        } catch let error as KeychainStoreError {
+            throw error
+        } catch {
+            throw .damaged("the keybag is not in its canonical form")
+        }
+    }
+
+    /// Writes a keybag, given the keys of its codes.
+    init(
+        _ contents: Contents, _ passcodeKeys: borrowing PasscodeKeys?, _ deviceKeys: borrowing DeviceKeys
+    ) throws(CryptographyFailure) {
+        let passcodeCode: [UInt8]?
+        switch passcodeKeys {
+        case .some(let keys): passcodeCode = try Self.code(keys.code, contents.textForPasscode())
+        case .none: passcodeCode = nil
+        }
+        try self.init(contents, passcodeCode: passcodeCode, deviceKeys)
+    }
+
+    /// Writes a keybag whose passcode was judged before, as long as nothing that its code covers has changed.
+    init(
+        _ contents: Contents, passcodeCode: [UInt8]?, _ deviceKeys: borrowing DeviceKeys
+    ) throws(CryptographyFailure) {
+        var text = SecretBytes(capacity: Self.sizeLimit)
+        contents.write(into: &text)
+        if let passcodeCode {
+            CanonicalJSON.literal(",\"passcode\":\"\(Base64.encode(passcodeCode))\"", into: &text)
+        }
+        CanonicalJSON.literal(contents.lockSettings.members, into: &text)
+        let code = try Self.code(deviceKeys.code, text)
+        CanonicalJSON.literal("\(Self.macMember)\(Base64.encode(code))\"}", into: &text)
+        self.init(
+            contents, passcodeCode: passcodeCode, deviceCode: code,
+            text: text.withBytes { span in span.indices.map { span[$0] } })
+    }
+
+    init(_ contents: Contents, passcodeCode: [UInt8]?, deviceCode: [UInt8], text: [UInt8]) {
+        uuid = contents.uuid
+        device = contents.device
+        generation = contents.generation
+        cost = contents.cost
+        salt = contents.salt
+        wrappedKeys = contents.wrappedKeys
+        retired = contents.retired
+        lockSettings = contents.lockSettings
+        self.passcodeCode = passcodeCode
+        self.deviceCode = deviceCode
+        self.text = text
+    }
+
+    private static func code(
+        _ key: borrowing SecretBytes, _ text: borrowing SecretBytes
+    ) throws(CryptographyFailure) -> [UInt8] {
+        var hmac = try HMACSHA256(key: key)
+        return try text.withBytes { bytes throws(CryptographyFailure) in try hmac.authenticate(bytes) }
+    }
+
+    /// What stands in it besides its two codes.
+    var contents: Contents {
+        Contents(
+            uuid: uuid, device: device, generation: generation, salt: salt, wrappedKeys: wrappedKeys,
+            retired: retired, cost: cost, lockSettings: lockSettings)
+    }
+
+    /// True when what a passcode protects is the same in both: nothing but lock settings differs.
+    func hasKeys(of other: Keybag) -> Bool {
+        var contents = other.contents
+        contents.lockSettings = lockSettings
+        return contents == self.contents
+    }
+
+    /// True when the device's code fits, compared in constant time.
+    func hasDeviceCode(under key: borrowing SecretBytes) throws(CryptographyFailure) -> Bool {
+        // What follows the authenticated text has a fixed length.
+        let tail = Self.macMember.utf8.count + Base64.encodedCount(Self.codeSize) + "\"}".utf8.count
+        let text = text
+        var hmac = try HMACSHA256(key: key)
+        return try hmac.isValid(deviceCode, of: text.span.extracting(droppingLast: tail))
+    }
+
+    /// True when the passcode's code fits, compared in constant time.
+    func hasPasscodeCode(under key: borrowing SecretBytes) throws(CryptographyFailure) -> Bool {
+        guard let passcodeCode else { return false }
+        return constantTimeEqual(passcodeCode, try Self.code(key, contents.textForPasscode()))
+    }
+
+    private static let macMember = ",\"mac\":\""
+}
+
+extension Accessibility {
+    /// The order of the members of `keys`: by code.
+    static let inKeybag = allCases.sorted { $0.rawValue.utf8.lexicographicallyPrecedes($1.rawValue.utf8) }
+}
+
+extension Keybag.Contents {
+    /// The lowest version that has what is in it.
+    private var version: Int {
+        if !retired.isEmpty { return 3 }
+        return lockSettings == .default ? 1 : 2
+    }
+
+    /// Appends the text up to the codes.
+    func write(into text: inout SecretBytes) {
+        CanonicalJSON.literal(
+            "{\"version\":\(version),\"uuid\":\"\(uuid)\",\"device\":\"\(device)\"",
+            into: &text)
+        CanonicalJSON.literal(
+            ",\"generation\":\(generation),\"salt\":\"\(Base64.encode(salt))\",\"keys\":{", into: &text)
+        var isFirst = true
+        for accessibility in Accessibility.inKeybag {
+            guard let wrapped = wrappedKeys[accessibility] else { continue }
+            CanonicalJSON.literal(isFirst ? "\"" : ",\"", into: &text)
+            CanonicalJSON.literal("\(accessibility.rawValue)\":\"\(Base64.encode(wrapped))\"", into: &text)
+            isFirst = false
+        }
+        CanonicalJSON.literal("}", into: &text)
+        for (index, set) in retired.enumerated() {
+            CanonicalJSON.literal(index == 0 ? ",\"retired\":[\"" : "\",\"", into: &text)
+            CanonicalJSON.literal(Base64.encode(set), into: &text)
+        }
+        if !retired.isEmpty { CanonicalJSON.literal("\"]", into: &text) }
+        if let cost { CanonicalJSON.literal(",\"scrypt\":\(cost.logN)", into: &text) }
+    }
+
+    /// What the code of the passcode covers: the text up to it, as it is with the default lock settings.
+    func textForPasscode() -> SecretBytes {
+        var contents = self
+        contents.lockSettings = .default
+        var text = SecretBytes(capacity: Keybag.sizeLimit)
+        contents.write(into: &text)
+        return text
+    }
+}

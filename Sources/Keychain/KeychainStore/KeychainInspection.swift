@@ -1,0 +1,61 @@
+internal import ByteStreams
+package import Cryptography
+package import DeviceIdentity
+package import KeychainModel
+
+/// What can be said about a keychain without opening a secret.
+package struct KeychainInformation: Hashable, Sendable {
+    /// Names the file (16 bytes).
+    package let storeID: [UInt8]
+    /// When the file was made.
+    package let created: Timestamp
+    /// The device whose key opens it.
+    package let device: DeviceID
+    /// Names the set of class keys.
+    package let keybagUUID: ItemUUID
+    /// Counts the changes of the passcode, from 1.
+    package let generation: Int
+    /// The work that one try of the passcode takes; nil without a passcode.
+    package let cost: ScryptCost?
+    /// When the keychain locks by itself.
+    package let lockSettings: LockSettings
+    /// Live items by class.
+    package let itemCounts: [ItemClass: Int]
+    /// Synchronizable items that were deleted and leave a trace.
+    package let tombstoneCount: Int
+}
+
+extension Keychain {
+    /// Describes the keychain and counts its rows.
+    ///
+    /// - Throws: `busy`, `damaged`, `sqlite`.
+    package func information() throws(KeychainStoreError) -> KeychainInformation {
+        try look { database throws(KeychainStoreError) in
+            let tables = ItemTables(database)
+            var counts: [ItemClass: Int] = [:]
+            var tombstones = 0
+            for itemClass in ItemClass.allCases {
+                let table = itemClass.rawValue
+                counts[itemClass] = Int(try tables.number("SELECT count(*) FROM \(table) WHERE \(ItemRow.isLive)"))
+                tombstones += Int(try tables.number("SELECT count(*) FROM \(table) WHERE \(ItemRow.isTombstone)"))
+            }
+            return KeychainInformation(
+                storeID: storeID, created: created, device: keybag.device, keybagUUID: keybag.uuid,
+                generation: keybag.generation, cost: keybag.cost, lockSettings: keybag.lockSettings,
+                itemCounts: counts, tombstoneCount: tombstones)
+        }
+    }
+
+    /// Reads every page of the file and compares tables with their indexes; items are not opened.
+    ///
+    /// - Throws: `damaged`, `busy`, `sqlite`.
+    package func checkIntegrity() throws(KeychainStoreError) {
+        try connection.read { database throws(KeychainStoreError) in
+            let statement = try SQLStatement("PRAGMA integrity_check(1)", on: database)
+            guard try statement.step() else { throw .damaged("the database answers nothing") }
+            let answer = statement.withBytes(0) { bytes in bytes.indices.map { bytes[$0] } }
+            // What SQLite says otherwise may quote the file.
+            guard answer == Array("ok".utf8) else { throw .damaged("the database is malformed") }
+        }
+    }
+}

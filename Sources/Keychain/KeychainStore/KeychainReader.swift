@@ -1,0 +1,189 @@
+package import ByteStreams
+internal import Cryptography
+package import KeychainModel
+
+/// The items of a keychain as one state of the file shows them; valid within the call that lends it.
+package final class KeychainReader: ExistingItems {
+    let keychain: Keychain
+    let tables: ItemTables
+    var sealer: ItemSealer
+    private var opened = SecretBytes(capacity: 4096)
+
+    init(_ keychain: Keychain, _ database: Database) throws(KeychainStoreError) {
+        self.keychain = keychain
+        tables = ItemTables(database)
+        sealer = try ItemSealer()
+    }
+
+    /// The items that a query means, in archive order; their attributes are read and their seals are not looked at.
+    ///
+    /// - Throws: `item` (`wrongKind`), `limit`, `damaged`, `sqlite`.
+    package func find(_ query: ItemQuery) throws(KeychainStoreError) -> ItemMatches {
+        var matches = ItemMatches()
+        var search = try ItemSearch(query, in: tables)
+        while matches.items.count < query.limit ?? .max, let match = try search.next() {
+            if let item = match.item { matches.items.append(item) } else { matches.damaged += 1 }
+        }
+        return matches
+    }
+
+    /// Visits the items that a query means, in archive order, until `body` answers false or the limit is reached.
+    ///
+    /// Rows that make no item are passed over; seals are not looked at.
+    ///
+    /// - Throws: what `body` throws, and as `find`.
+    package func visit(_ query: ItemQuery, _ body: (Item) throws -> Bool) throws {
+        var count = 0
+        var search = try ItemSearch(query, in: tables)
+        while count != query.limit, let match = try search.next() {
+            guard let item = match.item else { continue }
+            count += 1
+            guard try body(item) else { return }
+        }
+    }
+
+    /// True when the seal of a live item is whole; its secret is opened and wiped.
+    ///
+    /// - Throws: `itemNotFound`, `locked`, `passcodeNotSet`, `sqlite`.
+    package func isWhole(_ item: Item) throws(KeychainStoreError) -> Bool {
+        let found = try row(of: item)
+        guard let stored = found.item else { return false }
+        defer { opened.removeAll() }
+        return try opens(stored, found.blob, into: &opened)
+    }
+
+    /// The row of an item that was found before.
+    ///
+    /// - Throws: `itemNotFound`, `damaged` when only its index does not know it, `sqlite`.
+    func row(of item: Item) throws(KeychainStoreError) -> ItemTables.Found {
+        if let found = try tables.row(item.itemClass, item.uuid), !found.isTombstone { return found }
+        var search = try ItemSearch(ItemQuery(item), in: tables)
+        while try search.next() != nil {}
+        throw .itemNotFound
+    }
+
+    /// The secret of an item, by its UUID; nil when it has none.
+    ///
+    /// - Throws: `itemNotFound`, `itemDamaged` (also when attributes were changed by another program), `locked`,
+    ///   `damaged`.
+    package func secret(of item: Item) throws(KeychainStoreError) -> SecretBytes? {
+        let found = try row(of: item)
+        guard let stored = found.item else { throw .itemDamaged(item.uuid) }
+        var secret = SecretBytes(capacity: 0)
+        try open(stored, found.blob, into: &secret)
+        if stored.secretSize == nil { return nil }
+        return secret
+    }
+
+    /// See `ExistingItems`.
+    package var isEmpty: Bool {
+        get throws {
+            for itemClass in ItemClass.allCases {
+                let sql = "SELECT EXISTS(SELECT 1 FROM \(itemClass.rawValue) WHERE \(ItemRow.isLive))"
+                if try tables.number(sql) != 0 { return false }
+            }
+            return true
+        }
+    }
+
+    /// Opens the sealed secret of `item`, which becomes the sealer's current item; false when the seal is broken.
+    ///
+    /// - Throws: `locked`, `passcodeNotSet`.
+    func opens(
+        _ item: Item, _ blob: [UInt8], into secret: inout SecretBytes
+    ) throws(KeychainStoreError) -> Bool {
+        let key = try keychain.key(item.accessibility)
+        sealer.begin(item)
+        return try sealer.open(blob.span, under: key, into: &secret)
+    }
+
+    /// Opens the sealed secret of `item`.
+    ///
+    /// - Throws: `locked`, `passcodeNotSet`, `itemDamaged`.
+    func open(
+        _ item: Item, _ blob: [UInt8], into secret: inout SecretBytes
+    ) throws(KeychainStoreError) {
+        guard try opens(item, blob, into: &secret) else { throw .itemDamaged(item.uuid) }
+    }
+
+    /// True for a row whose contents make no item or whose seal is known to be broken; a locked one counts as whole.
+    func isDamaged(_ found: ItemTables.Found) throws(KeychainStoreError) -> Bool {
+        guard let item = found.item else { return true }
+        if keychain.classKeys[item.accessibility] == nil { return false }
+        return try !opens(item, found.blob, into: &opened)
+    }
+
+    // MARK: ExistingItems
+
+    /// The live item with the unique key of `item`, or nil.
+    package func item(withKeyOf item: Item) throws -> Item? {
+        guard let found = try tables.row(withKeyOf: item), !found.isTombstone else { return nil }
+        return found.item
+    }
+
+    /// The live item with this UUID, or nil.
+    package func item(withUUID uuid: ItemUUID) throws -> Item? {
+        guard let found = try tables.row(uuid), !found.isTombstone else { return nil }
+        return found.item
+    }
+
+    /// Compares secrets, in constant time where they are plain; one that does not open equals nothing.
+    package func secret(
+        of existing: Item, equals secret: borrowing SecretBytes, in form: SecretForm
+    ) throws -> Bool {
+        guard let found = try tables.row(existing.itemClass, existing.uuid), let stored = found.item else {
+            return false
+        }
+        switch form {
+        case .stored:
+            // Ciphertext: the time that a comparison takes tells nothing.
+            return secret.withBytes { bytes in
+                bytes.count == found.blob.count && found.blob.indices.allSatisfy { found.blob[$0] == bytes[$0] }
+            }
+        case .plain:
+            guard try opens(stored, found.blob, into: &opened) else { return false }
+            return stored.secretSize == nil || constantTimeEqual(opened, secret)
+        }
+    }
+
+    /// Every live item that is not synchronizable, in archive order; rows that make no item are passed over.
+    package func localItems(_ body: (Item) throws -> Void) throws {
+        var search = try ItemSearch(ItemQuery(synchronizable: .no), in: tables)
+        while let match = try search.next() {
+            if let item = match.item { try body(item) }
+        }
+    }
+}
+
+extension Keychain {
+    /// The items that a query means, in archive order.
+    ///
+    /// - Throws: `item` (`wrongKind`), `limit`, `busy`, `damaged`, `sqlite`.
+    package func find(_ query: ItemQuery) throws(KeychainStoreError) -> ItemMatches {
+        try look { database throws(KeychainStoreError) in try KeychainReader(self, database).find(query) }
+    }
+
+    /// Runs `body` on one unchanging state of the file; its own errors come out unchanged.
+    ///
+    /// - Throws: what `body` throws, `busy`, `damaged`, `sqlite`.
+    package func read<Result>(_ body: (KeychainReader) throws -> Result) throws -> Result {
+        let transaction = try beginLook()
+        let result = try body(KeychainReader(self, transaction.database))
+        try transaction.commit()
+        return result
+    }
+
+    /// True when the class key of this accessibility is at hand, so that such items can be read and written.
+    package func canOpen(_ accessibility: Accessibility) -> Bool { classKeys[accessibility] != nil }
+
+    /// The secret of an item; nil when it has none.
+    ///
+    /// - Throws: `itemNotFound`, `itemDamaged` (also when attributes were changed by another program), `locked`, `busy`.
+    package func secret(of item: Item) throws(KeychainStoreError) -> SecretBytes? {
+        var secret: SecretBytes?
+        try look { database throws(KeychainStoreError) in
+            secret = try KeychainReader(self, database).secret(of: item)
+        }
+        return secret
+    }
+}

@@ -1,0 +1,107 @@
+internal import ByteStreams
+package import KeychainModel
+
+extension Keychain: StoredItemSource {
+    /// Visits every live item; see `ItemSource`.
+    ///
+    /// - Throws: `locked` or `passcodeNotSet` when a wanted secret takes a class key that is not there, `damaged` when rows
+    ///   are missing from an index, `busy`, `sqlite`, and what the visitor throws, unchanged.
+    package func visitItems<Visitor: ItemVisitor>(_ visitor: inout Visitor) throws {
+        let transaction = try beginLook()
+        try visit(.plain, transaction.database, &visitor)
+        try transaction.commit()
+    }
+
+    /// Visits every live item; see `StoredItemSource`.
+    ///
+    /// Secrets are opened where there is a class key, so that a broken seal is noticed.
+    ///
+    /// - Throws: as `visitItems`, but for `locked` and `passcodeNotSet`.
+    package func visitStoredItems<Visitor: ItemVisitor>(_ begin: (StoredKeychain) throws -> Visitor) throws -> Visitor {
+        let transaction = try beginLook()
+        let keybag = String(decoding: keybag.text, as: UTF8.self)
+        var visitor = try begin(StoredKeychain(storeID: storeID, keybag: keybag))
+        try visit(.stored, transaction.database, &visitor)
+        try transaction.commit()
+        return visitor
+    }
+
+    private func visit<Visitor: ItemVisitor>(
+        _ form: SecretForm, _ database: Database, _ visitor: inout Visitor
+    ) throws {
+        let tables = ItemTables(database)
+        for itemClass in ItemClass.allCases { try visit(itemClass, form, tables, &visitor) }
+    }
+
+    private func visit<Visitor: ItemVisitor>(
+        _ itemClass: ItemClass, _ form: SecretForm, _ tables: ItemTables, _ visitor: inout Visitor
+    ) throws {
+        let row = ItemRow.of(itemClass)
+        let expected = try tables.checkedRowCount(itemClass)
+        guard expected <= ItemLimits.itemCount else {
+            throw KeychainStoreError.limit("items of a class", found: expected, allowed: ItemLimits.itemCount)
+        }
+        // Tombstones are stepped over here, and counted: an index that lost entries must not look like fewer items.
+        let statement = try SQLStatement(row.selection + row.order, on: tables.database)
+        var sealer = try ItemSealer()
+        var secret = SecretBytes(capacity: 65_536)
+        var count = 0
+        var previous: Item?
+        while try statement.step() {
+            count += 1
+            if row.isTombstone(statement) { continue }
+            guard let item = row.item(statement) else {
+                try visitor.skip(damaged: nil)
+                continue
+            }
+            guard try visitor.wants(item) else { continue }
+            let isWhole = try row.withData(statement) { blob in
+                sealer.begin(item)
+                switch form {
+                case .plain: return try sealer.open(blob, under: key(item.accessibility), into: &secret)
+                case .stored:
+                    guard SealedFrame.fits(blob, item) else { return false }
+                    if let key = classKeys[item.accessibility] {
+                        guard try sealer.open(blob, under: key, into: &secret) else { return false }
+                    }
+                    secret.removeAll()
+                    secret.append(blob)
+                    return true
+                }
+            }
+            if isWhole {
+                // Visited twice is another one hidden.
+                guard previous?.precedes(item) ?? true else { throw KeychainStoreError.indexMismatch }
+                previous = item
+                try sealer.withLine { line in try visitor.take(item, line: line, secret: secret) }
+            } else {
+                try visitor.skip(damaged: item)
+            }
+        }
+        guard count == expected else { throw KeychainStoreError.indexMismatch }
+    }
+}
+
+extension Keychain: ItemTarget {
+    /// Runs `body` against one unchanging state; see `ItemTarget`.
+    package func readItems<Result>(_ body: (any ExistingItems) throws -> Result) throws -> Result {
+        try read { reader in try body(reader) }
+    }
+
+    /// Runs `body` in one transaction; see `ItemTarget`.
+    package func writeItems<Result>(_ body: (any ItemWriter) throws -> Result) throws -> Result {
+        try write { writer in try body(writer) }
+    }
+
+    /// Runs `body` in one transaction: many changes become durable when it returns, none when it throws.
+    ///
+    /// - Throws: what `body` throws, `busy`, `damaged`, `file`, `sqlite`.
+    package func write<Result>(_ body: (KeychainWriter) throws -> Result) throws -> Result {
+        let transaction = try beginChange()
+        let writer = try KeychainWriter(self, transaction.database)
+        let result = try body(writer)
+        try writer.requireUnspent()
+        try transaction.commit()
+        return result
+    }
+}

@@ -1,0 +1,73 @@
+package import ByteStreams
+package import KeychainModel
+package import KeychainStore
+
+/// Deleting a keychain, as every program of kcbackup does it.
+extension LocalKeychain {
+    /// What is left of a deleted keychain; its items are gone all the same.
+    package enum Remains: Hashable, Sendable {
+        /// Class keys may stay in the memory of the kernel, until they expire or the machine is restarted.
+        case kernelKeys
+        /// A file beside it could not be removed: its lock or its journal.
+        case file(FileFailure)
+        /// The lists of keychains still name it.
+        case lists(LocalKeychainFailure)
+    }
+
+    /// Locks a keychain for every process as a start of the machine does, removes its files, and takes it from the lists.
+    ///
+    /// A kernel that does not give the keys up keeps no file: what they open is gone.
+    ///
+    /// - Parameter keychain: the keychain, opened; nil for one that can never be opened here, whose keys nobody can name.
+    /// - Returns: what is left.
+    /// - Throws: `LocalKeychainFailure` (`listsDamaged`, `file`) where the lists cannot be read; `KeychainStoreError`,
+    ///   `FileFailure`. Nothing is gone then.
+    package func delete(
+        _ keychain: Keychain?, endingIn session: KeychainSession, lists folder: DataFolder, now: Timestamp
+    ) throws -> [Remains] {
+        // What cannot be taken off the lists stays.
+        _ = try KeychainLists.load(from: folder)
+        var remains: [Remains] = []
+        if let keychain {
+            remains = try delete(open: keychain, endingIn: session, now: now)
+        } else {
+            try Path.remove(path)
+            remains = removeCompanions()
+        }
+        Path.synchronizeFolder(Path.split(path).folder)
+        do throws(LocalKeychainFailure) {
+            try leaveLists(in: folder)
+        } catch {
+            remains.append(.lists(error))
+        }
+        return remains
+    }
+
+    private func delete(open keychain: Keychain, endingIn session: KeychainSession, now: Timestamp) throws -> [Remains]
+    {
+        var isLocked = false
+        var remains = try keychain.exclusively {
+            do throws(KeychainStoreError) {
+                try session.lock(keychain, untilFirstUnlock: true)
+                isLocked = true
+            } catch {}
+            try Path.remove(path)
+            // Before the lock is released: then another keychain may get the name, and a journal of its own.
+            return removeCompanions()
+        }
+        // A kernel that refuses its key service never had any.
+        if !isLocked, (try? session.status(keychain, now: now))?.refusal == nil { remains.append(.kernelKeys) }
+        return remains
+    }
+
+    private func removeCompanions() -> [Remains] {
+        ["-journal", ".lock"].compactMap { suffix in
+            do throws(FileFailure) {
+                try Path.remove(path + suffix)
+                return nil
+            } catch {
+                return .file(error)
+            }
+        }
+    }
+}

@@ -1,0 +1,75 @@
+package import ByteStreams
+package import Cryptography
+package import KeychainStore
+
+/// A keychain as its user names it, and where its file is.
+package struct LocalKeychain: Hashable, Sendable {
+    /// The keychain of somebody who names none and has set no other.
+    package static let defaultName = "login"
+    static let ending = ".keychain"
+    // A file name has at most 255 bytes, of which the endings of keychain, journal and lock take up to 17.
+    private static let nameLimit = 64
+
+    /// As the user named it.
+    package let name: String
+    /// The file.
+    package let path: String
+
+    /// Finds the file of a name (in the data folder) or of a path (anything with a `/`); nil means the default keychain
+    /// (`KeychainLists`), which is `login` unless another was set.
+    ///
+    /// - Parameter workingFolder: where relative paths start; nil leaves that to the operating system.
+    /// - Throws: `emptyName`, `invalidName`; for nil also `listsDamaged` and `file`.
+    package init(
+        _ given: String?, in folder: DataFolder, workingFolder: String? = nil
+    ) throws(LocalKeychainFailure) {
+        if let given {
+            name = given
+        } else {
+            name = try KeychainLists.load(from: folder).defaultKeychain ?? Self.defaultName
+        }
+        if name.isEmpty { throw .emptyName }
+        if name.contains("/") {
+            if let workingFolder, !name.hasPrefix("/") {
+                path = workingFolder + "/" + name
+            } else {
+                path = name
+            }
+        } else {
+            guard Self.isName(name) else { throw .invalidName }
+            path = "\(folder.keychains)/\(name)\(Self.ending)"
+        }
+    }
+
+    /// True when the keychain stands in the data folder under its name.
+    package var isNamed: Bool { !name.contains("/") }
+
+    /// The names of the keychains in the data folder, sorted.
+    ///
+    /// - Throws: `FileFailure` (`sharedFolder`, `foreignFolder`, `system`).
+    package static func names(in folder: DataFolder) throws(FileFailure) -> [String] {
+        try PrivateFolder.require(folder.keychains, mayBeMissing: true)
+        return try Path.names(in: folder.keychains).filter { $0.hasSuffix(ending) }.map {
+            String($0.dropLast(ending.count))
+        }
+        .filter(isName).sorted()
+    }
+
+    /// Opens the file; only what needs no passcode is at hand.
+    ///
+    /// - Parameter minimumCost: the lowest scrypt cost believed; for tests.
+    /// - Throws: `KeychainStoreError`, `DeviceKeyFailure`, `LocalKeychainFailure` (`deviceKeyMissing`), `FileFailure`.
+    package func open(on device: LocalDevice, minimumCost: ScryptCost? = nil) throws -> Keychain {
+        guard try Path.exists(path) else { throw KeychainStoreError.notFound(path) }
+        return try Keychain.open(at: path, deviceKey: device.key(), minimumCost: minimumCost)
+    }
+
+    static func isName(_ name: String) -> Bool {
+        guard let first = name.utf8.first, name.utf8.count <= nameLimit else { return false }
+        return ![UInt8(ascii: "."), UInt8(ascii: "-"), UInt8(ascii: " ")].contains(first)
+            && name.unicodeScalars.allSatisfy { scalar in
+                scalar.properties.isAlphabetic || scalar.properties.numericType != nil
+                    || "._- ".unicodeScalars.contains(scalar)
+            }
+    }
+}

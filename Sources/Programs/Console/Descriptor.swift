@@ -1,0 +1,103 @@
+// Fence: reads and writes descriptors that somebody else opened, such as standard output.
+package import ByteStreams
+internal import CSystem
+internal import Glibc
+
+/// A descriptor that this program did not open and does not close.
+package struct Descriptor: Sendable {
+    /// Its number.
+    package let number: Int32
+
+    /// Where input comes from.
+    package static let standardInput = Descriptor(number: 0)
+    /// Where results go.
+    package static let standardOutput = Descriptor(number: 1)
+    /// Where messages go.
+    package static let standardError = Descriptor(number: 2)
+
+    /// Names a descriptor.
+    package init(number: Int32) {
+        self.number = number
+    }
+
+    /// True when it leads to a terminal.
+    package var isTerminal: Bool { isatty(number) == 1 }
+
+    /// True when the caller opened it: what this program opens is closed on `exec`, and nobody else's to name.
+    package var isInherited: Bool {
+        let flags = fcntl(number, F_GETFD)
+        return flags != -1 && flags & FD_CLOEXEC == 0
+    }
+
+    /// How many columns its terminal has; nil where there is none or it does not say.
+    package var width: Int? {
+        var size = winsize()
+        guard unsafe ioctl(number, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
+        return Int(size.ws_col)
+    }
+
+    /// Writes all of `bytes`, also after a signal asked the process to stop: the last message is to be seen.
+    ///
+    /// - Throws: `StreamFailure` (`system`).
+    package func write(_ bytes: borrowing Span<UInt8>) throws(StreamFailure) {
+        let number = self.number
+        let code: Int32 = unsafe bytes.withUnsafeBufferPointer { buffer in
+            var written = 0
+            while written < buffer.count {
+                guard let start = buffer.baseAddress else { return 0 }
+                let count = unsafe Glibc.write(number, start + written, buffer.count - written)
+                if count < 0, errno == EINTR { continue }
+                if count <= 0 { return count == 0 ? EIO : errno }
+                written += count
+            }
+            return 0
+        }
+        if code != 0 { throw StreamFailure(.writing, .system(code)) }
+    }
+
+    /// Appends at most `limit` bytes; appends nothing at the end.
+    ///
+    /// - Throws: `StreamFailure`: `interrupted` when a signal asks the process to stop, `system`.
+    package func read(upTo limit: Int, into bytes: inout SecretBytes) throws(StreamFailure) {
+        try waitForInput()
+        let number = self.number
+        var code: Int32 = 0
+        bytes.append(upTo: limit) { output in
+            unsafe output.withUnsafeMutableBufferPointer { buffer, count in
+                guard let start = buffer.baseAddress else { return }
+                let received = unsafe Glibc.read(number, start, buffer.count)
+                if received < 0 { code = errno } else { count = received }
+            }
+        }
+        if code == EINTR || Interruption.isRequested { throw StreamFailure(.reading, .interrupted) }
+        if code != 0 { throw StreamFailure(.reading, .system(code)) }
+    }
+
+    /// Waits until there is something to read, or the end, or a signal that asks the process to stop.
+    ///
+    /// The signals are held back between the look at the flag and the wait: one that came in between would be waited
+    /// out for ever.
+    private func waitForInput() throws(StreamFailure) {
+        var held = sigset_t()
+        unsafe sigemptyset(&held)
+        for signal in [SIGINT, SIGTERM] { unsafe sigaddset(&held, signal) }
+        var before = sigset_t()
+        unsafe pthread_sigmask(SIG_BLOCK, &held, &before)
+        defer { unsafe pthread_sigmask(SIG_SETMASK, &before, nil) }
+        while !Interruption.isRequested {
+            if unsafe csystem_wait_for_input(number, &before) > 0 { return }
+            if errno != EINTR { throw StreamFailure(.reading, .system(errno)) }
+        }
+        throw StreamFailure(.reading, .interrupted)
+    }
+}
+
+/// Where text goes.
+package protocol TextOutput: Sendable {
+    /// Writes all of `bytes`.
+    ///
+    /// - Throws: `StreamFailure`.
+    func write(_ bytes: borrowing Span<UInt8>) throws(StreamFailure)
+}
+
+extension Descriptor: TextOutput {}

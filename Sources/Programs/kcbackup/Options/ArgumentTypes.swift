@@ -1,0 +1,28 @@
+internal import ArgumentParser
+internal import BackupEngine
+internal import KeychainModel
+
+/// Read by their names.
+extension ConflictPolicy: ExpressibleByArgument {}
+
+/// Read by their code.
+extension ItemClass: ExpressibleByArgument {}
+
+extension Accessibility: ExpressibleByArgument {
+    /// Reads Apple's code or the end of Apple's constant in any case: `ak`, `WhenUnlocked`, `whenunlocked`.
+    package init?(argument: String) {
+        let found = Self.allCases.first { $0.rawValue == argument || $0.name.lowercased() == argument.lowercased() }
+        guard let found else { return nil }
+        self = found
+    }
+
+    /// The codes, for help and completion.
+    package static var allValueStrings: [String] { allCases.map(\.rawValue) }
+}
+
+extension ItemUUID: ExpressibleByArgument {
+    /// Reads the spelling in either case.
+    package init?(argument: String) {
+        self.init(argument)
+    }
+}
