@@ -1,4 +1,5 @@
 internal import ByteStreams
+internal import KeychainKeys
 internal import KeychainModel
 
 /// How the items of one class stand in their table: the SQL, and the way from an item to a row and back.

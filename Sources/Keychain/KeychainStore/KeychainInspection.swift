@@ -1,6 +1,7 @@
 internal import ByteStreams
 package import Cryptography
 package import DeviceIdentity
+package import KeychainKeys
 package import KeychainModel
 
 /// What can be said about a keychain without opening a secret.

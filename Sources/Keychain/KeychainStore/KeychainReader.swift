@@ -1,5 +1,6 @@
 package import ByteStreams
 internal import Cryptography
+internal import KeychainKeys
 package import KeychainModel
 
 /// The items of a keychain as one state of the file shows them; valid within the call that lends it.
@@ -12,7 +13,7 @@ package final class KeychainReader: ExistingItems {
     init(_ keychain: Keychain, _ database: Database) throws(KeychainStoreError) {
         self.keychain = keychain
         tables = ItemTables(database)
-        sealer = try ItemSealer()
+        sealer = try sealing { () throws(CryptographyFailure) in try ItemSealer() }
     }
 
     /// The items that a query means, in archive order; their attributes are read and their seals are not looked at.
@@ -94,7 +95,7 @@ package final class KeychainReader: ExistingItems {
     ) throws(KeychainStoreError) -> Bool {
         let key = try keychain.key(item.accessibility)
         sealer.begin(item)
-        return try sealer.open(blob.span, under: key, into: &secret)
+        return try sealing { () throws(CryptographyFailure) in try sealer.open(blob.span, under: key, into: &secret) }
     }
 
     /// Opens the sealed secret of `item`.

@@ -1,6 +1,7 @@
 package import ByteStreams
 package import Cryptography
 package import KernelKeyring
+package import KeychainKeys
 package import KeychainModel
 
 /// What stays unlocked of keychains between commands: class keys, wrapped, in the memory of the kernel.

@@ -2,6 +2,7 @@ internal import ByteStreams
 internal import Cryptography
 internal import DeviceIdentity
 internal import KernelKeyring
+internal import KeychainKeys
 internal import KeychainModel
 
 /// What a look at the kernel shows of a keychain's session.
@@ -41,7 +42,10 @@ extension KeychainSession {
     /// - Parameter wrongPasscodes: how many were given in a row; from five on nothing that is kept counts.
     func find(_ keychain: Keychain, wrongPasscodes: Int) throws(KeychainStoreError) -> SessionFinding {
         guard keychain.hasPasscode else {
-            return SessionFinding(state: .unlocked, keys: try keychain.keybag.deviceOnlyKeys(keychain.deviceKey))
+            let keys = try withKeys { () throws(KeybagFailure) in
+                try keychain.keybag.deviceOnlyKeys(keychain.deviceKey)
+            }
+            return SessionFinding(state: .unlocked, keys: keys)
         }
         let kept: KeptPayloads
         do throws(KeyRetentionFailure) {

@@ -1,4 +1,5 @@
 package import KernelKeyring
+package import KeychainKeys
 package import KeychainModel
 
 /// What of a keychain can be read.

@@ -69,15 +69,13 @@ extension Session {
             passcode = nil
             warnOfNoPassword()
         }
-        let device = try world.device.keyOrFirst().key
-        if local.isNamed { try Path.makeFolder(world.dataFolder.keychains) }
-        try Keychain.make(at: local.path, deviceKey: device, passcode: passcode, cost: world.cost, now: now)
+        let new = NewKeychain(
+            local, in: world.dataFolder, on: world.device, cost: world.cost, now: now, isSearched: true)
         // From here on it is there, whatever fails.
-        do throws(LocalKeychainFailure) {
-            try KeychainLists.change(in: world.dataFolder) { lists throws(LocalKeychainFailure) in lists.include(local)
-            }
-        } catch {
-            note("\(told(local.name)) was made, and is not searched: \(cause(error).status.message)", evenIfQuiet: true)
+        if let failure = try new.make(passcode: passcode).notListed {
+            note(
+                "\(told(local.name)) was made, and is not searched: \(cause(failure).status.message)", evenIfQuiet: true
+            )
         }
         // As on macOS, a new keychain is unlocked.
         do {

@@ -1,49 +1,49 @@
-internal import ByteStreams
-internal import Cryptography
-internal import KeychainModel
+package import ByteStreams
+package import Cryptography
+package import KeychainModel
 
 /// The key of one accessibility, and its state for deriving an item's key from it.
-final class ClassKey {
-    static let size = 32
+package final class ClassKey {
+    package static let size = 32
 
-    let secret: SecretBytes
+    package let secret: SecretBytes
     var expander: HKDFExpander
 
-    init(_ secret: consuming SecretBytes) throws(CryptographyFailure) {
+    package init(_ secret: consuming SecretBytes) throws(CryptographyFailure) {
         expander = try HKDFExpander(pseudoRandomKey: secret)
         self.secret = secret
     }
 }
 
 /// The class keys that are at hand: all when unlocked, those of `dk` and `dku` always.
-struct ClassKeys {
+package struct ClassKeys {
     private var keys = [ClassKey?](repeating: nil, count: Accessibility.allCases.count)
 
     /// Starts with none.
-    init() {}
+    package init() {}
 
     /// Makes new keys, all of them or all but the one that needs a passcode.
-    init(generatingWithPasscode hasPasscode: Bool) throws(CryptographyFailure) {
+    package init(generatingWithPasscode hasPasscode: Bool) throws(CryptographyFailure) {
         for accessibility in Accessibility.allCases
         where hasPasscode || accessibility != .whenPasscodeSetThisDeviceOnly {
             self[accessibility] = try ClassKey(RandomBytes.secret(count: ClassKey.size))
         }
     }
 
-    subscript(accessibility: Accessibility) -> ClassKey? {
+    package subscript(accessibility: Accessibility) -> ClassKey? {
         get { keys[accessibility.position] }
         set { keys[accessibility.position] = newValue }
     }
 
     /// Adds the keys of `other`, which win.
-    mutating func merge(_ other: ClassKeys) {
+    package mutating func merge(_ other: ClassKeys) {
         for accessibility in Accessibility.allCases {
             if let key = other[accessibility] { self[accessibility] = key }
         }
     }
 
     /// Forgets the keys of accessibilities that fulfil a condition.
-    mutating func forget(where condition: (Accessibility) -> Bool) {
+    package mutating func forget(where condition: (Accessibility) -> Bool) {
         for accessibility in Accessibility.allCases where condition(accessibility) { self[accessibility] = nil }
     }
 }

@@ -1,16 +1,16 @@
-internal import ByteStreams
-internal import Cryptography
-internal import DeviceIdentity
-internal import KeychainModel
+package import ByteStreams
+package import Cryptography
+package import DeviceIdentity
+package import KeychainModel
 
 /// What the device alone knows of a keybag.
-struct DeviceKeys: ~Copyable {
+package struct DeviceKeys: ~Copyable {
     /// Wraps class keys.
     let wrapping: SecretBytes
     /// Keys the codes of the keybag and of the store's name.
-    let code: SecretBytes
+    package let code: SecretBytes
 
-    init(_ deviceKey: DeviceKey, _ keybag: ItemUUID) throws(CryptographyFailure) {
+    package init(_ deviceKey: DeviceKey, _ keybag: ItemUUID) throws(CryptographyFailure) {
         // Both before either is stored: a value that cannot be copied is not to be left half made.
         let wrapping = try deviceKey.wrappingKey(context: keybag.bytes)
         let code = try deviceKey.keybagMACKey(context: keybag.bytes)
