@@ -100,8 +100,7 @@ let package = Package(
         library(
             "BackupEngine", in: "Backup",
             [
-                "ByteStreams", "Cryptography", "DeviceIdentity", "AgeEncryption", "KeychainModel", "KeychainStore",
-                "BackupArchive",
+                "ByteStreams", "Cryptography", "DeviceIdentity", "KeychainModel", "KeychainStore", "BackupArchive",
             ]),
         .executableTarget(
             name: "kcbackup",
@@ -145,7 +144,7 @@ let package = Package(
         tests("KeychainModel"),
         tests("CertificateItems", ["ByteStreams", "Cryptography", "KeychainModel"]),
         tests("KeychainStore", ["KernelKeyring"], exclude: ["Keychains"]),
-        tests("LocalKeychains", ["ByteStreams", "DeviceIdentity", "KeychainModel", "KeychainStore"]),
+        tests("LocalKeychains", ["ByteStreams", "DeviceIdentity", "KeychainStore"]),
         tests(
             "Security",
             [
@@ -155,14 +154,11 @@ let package = Package(
             settings: clientSettings),
         tests(
             "SAMKeychain",
-            [
-                "Security", "ByteStreams", "Cryptography", "DeviceIdentity", "KeychainModel", "KeychainStore",
-                "LocalKeychains",
-            ],
+            ["ByteStreams", "Cryptography", "DeviceIdentity", "KeychainModel", "KeychainStore", "LocalKeychains"],
             settings: clientSettings),
         tests("SSKeychain", ["SAMKeychain"]),
         tests("Console", ["ByteStreams"]),
-        tests("BackupArchive", ["AgeEncryption", "DeviceIdentity", "KeychainModel"]),
+        tests("BackupArchive", ["DeviceIdentity", "KeychainModel"]),
         tests(
             "BackupEngine", ["BackupArchive", "AgeEncryption", "DeviceIdentity", "KeychainModel", "KeychainStore"],
             exclude: ["Archives"]),
@@ -170,8 +166,7 @@ let package = Package(
             "kcbackup",
             [
                 "ByteStreams", "Cryptography", "DeviceIdentity", "AgeEncryption", "KeychainModel", "KeychainStore",
-                "LocalKeychains", "KernelKeyring", "PasscodeStrength", "BackupArchive", "BackupEngine", "Console",
-                argumentParser,
+                "LocalKeychains", "KernelKeyring", "BackupArchive", "BackupEngine", "Console", argumentParser,
             ],
             exclude: ["Help", "Stories"]),
         tests(
