@@ -106,8 +106,7 @@ let package = Package(
         library(
             "BackupEngine", in: "Backup",
             [
-                "ByteStreams", "Cryptography", "DeviceIdentity", "AgeEncryption", "KeychainModel", "KeychainKeys",
-                "BackupArchive",
+                "ByteStreams", "Cryptography", "DeviceIdentity", "KeychainModel", "KeychainKeys", "BackupArchive",
             ]),
         .executableTarget(
             name: "kcbackup",
@@ -164,14 +163,11 @@ let package = Package(
             settings: clientSettings),
         tests(
             "SAMKeychain",
-            [
-                "Security", "ByteStreams", "Cryptography", "DeviceIdentity", "KeychainModel", "KeychainStore",
-                "LocalKeychains",
-            ],
+            ["ByteStreams", "Cryptography", "DeviceIdentity", "KeychainModel", "KeychainStore", "LocalKeychains"],
             settings: clientSettings),
         tests("SSKeychain", ["SAMKeychain"]),
         tests("Console", ["ByteStreams"]),
-        tests("BackupArchive", ["AgeEncryption", "DeviceIdentity", "KeychainModel"]),
+        tests("BackupArchive", ["DeviceIdentity", "KeychainModel"]),
         tests(
             "BackupEngine",
             ["BackupArchive", "AgeEncryption", "DeviceIdentity", "KeychainModel", "KeychainKeys", "KeychainStore"],
@@ -179,10 +175,8 @@ let package = Package(
         tests(
             "kcbackup",
             [
-                "ByteStreams", "Cryptography", "DeviceIdentity", "AgeEncryption", "KeychainModel", "KeychainKeys",
-                "KeychainStore",
-                "LocalKeychains", "KernelKeyring", "PasscodeStrength", "BackupArchive", "BackupEngine", "Console",
-                argumentParser,
+                "ByteStreams", "Cryptography", "DeviceIdentity", "AgeEncryption", "KeychainModel", "KeychainStore",
+                "LocalKeychains", "KernelKeyring", "BackupArchive", "BackupEngine", "Console", argumentParser,
             ],
             exclude: ["Help", "Stories"]),
         tests(

@@ -26,7 +26,7 @@ struct HeaderTests {
     }
 
     private func text(_ header: ArchiveHeader) -> String {
-        String(decoding: header.encoded().bytesForTest(), as: UTF8.self)
+        String(decoding: header.encoded(), as: UTF8.self)
     }
 
     @Test("what is written is read back, and is one JSON object and a line feed", arguments: ArchiveMode.allCases)

@@ -159,3 +159,9 @@ import Testing
         }
     }
 }
+
+extension ImportedItems {
+    fileprivate var keyCount: Int { items.count { $0.draft.itemClass == .key } }
+    fileprivate var certificateCount: Int { items.count { $0.draft.itemClass == .certificate } }
+    fileprivate var identityCount: Int { identities.count }
+}

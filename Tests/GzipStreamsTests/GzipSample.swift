@@ -17,9 +17,9 @@ enum GzipSample {
 
     /// `plaintext` compressed, handed over in pieces of `pieceSize`.
     static func compress(
-        _ plaintext: [UInt8], pieceSize: Int = .max, level: Int = 1, strategy: DeflateStrategy = .matching
+        _ plaintext: [UInt8], pieceSize: Int = .max, level: Int = 1
     ) throws(StreamFailure) -> [UInt8] {
-        var encoder = try GzipEncoder(to: MemorySink(), level: level, strategy: strategy)
+        var encoder = try GzipEncoder(to: MemorySink(), level: level)
         var start = 0
         while start < plaintext.count {
             let end = start + min(pieceSize, plaintext.count - start)

@@ -58,7 +58,7 @@ struct ListingTests {
     }
 
     private func text(_ item: Item) -> String {
-        String(decoding: listing(of: item, in: "/k").bytesForTest(), as: UTF8.self)
+        String(decoding: listing(of: item, in: "/k"), as: UTF8.self)
     }
 
     @Test("An item of each class is listed as it was", arguments: ItemClass.allCases)

@@ -11,6 +11,28 @@ struct LayoutTests {
         #expect(users == [SourceRule.owners[library]])
     }
 
+    @Test("Each target imports every dependency that Package.swift lists for it")
+    func dependenciesAreUsed() {
+        for (target, listed) in Manifest.current.dependencies {
+            let folder = Repository.sources.filter { $0.target == target }
+            #expect(Manifest.unused(listed, in: folder) == [], "\(target)")
+        }
+        for (target, listed) in Manifest.current.testDependencies {
+            let folder = Repository.tests.filter { $0.path.hasPrefix("Tests/\(target)/") }
+            #expect(!folder.isEmpty, "\(target)")
+            #expect(Manifest.unused(listed, in: folder) == [], "\(target)")
+        }
+    }
+
+    @Test("A dependency that is not imported is found")
+    func unusedDependenciesAreFound() {
+        let file = SourceFile(path: "Sources/A/B/C.swift", text: "internal import X\nimport struct ArgumentParser.A")
+        #expect(Manifest.unused(["X", "Y", "argumentParser"], in: [file]) == ["Y"])
+        let manifest = Manifest(#"library("A", in: "F", ["B"]), tests("A", ["C", "D"], exclude: ["E"]), tests("G")"#)
+        #expect(manifest.dependencies == ["A": ["B"]])
+        #expect(manifest.testDependencies == ["ATests": ["C", "D"], "GTests": []])
+    }
+
     @Test("Package.swift has every folder of sources, and uses only what stands before it")
     func targetsReadFromTheBottomUp() {
         let order = Manifest.current.order

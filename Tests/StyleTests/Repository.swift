@@ -55,6 +55,8 @@ enum Repository {
 struct Manifest: Sendable {
     /// The dependencies of each target, by name; other packages appear under the name of their constant.
     let dependencies: [String: Set<String>]
+    /// The dependencies of each target of tests that come on top of its subject and of `TestSupport`.
+    let testDependencies: [String: Set<String>]
     /// The names of the targets, as they follow each other.
     let order: [String]
 
@@ -68,8 +70,20 @@ struct Manifest: Sendable {
             dependencies[String(match.1)] = Set(match.2.matches(of: /\w+/).map { String($0.0) })
             order.append(String(match.1))
         }
+        let tests = /tests\(\s*"(\w+)"(?:,\s*\[([^\]]*)\])?/
+        let testDependencies = text.matches(of: tests).map { match in
+            ("\(match.1)Tests", Set((match.2 ?? "").matches(of: /\w+/).map { String($0.0) }))
+        }
         self.dependencies = dependencies
+        self.testDependencies = Dictionary(uniqueKeysWithValues: testDependencies)
         self.order = order
+    }
+
+    /// The dependencies that no file imports.
+    static func unused(_ dependencies: Set<String>, in files: [SourceFile]) -> Set<String> {
+        let imports = files.reduce(into: Set<String>()) { $0.formUnion($1.imports) }
+        // The constant of a product is named like its module, in lower case.
+        return dependencies.filter { name in !imports.contains { $0.lowercased() == name.lowercased() } }
     }
 
     /// The one of this repository.

@@ -33,7 +33,7 @@ struct TarWriterTests {
         #expect(directory.members.allSatisfy { $0.modified == 1_700_000_000 })
         for (member, expected) in zip(directory.members, Self.members) {
             #expect(member.length == UInt64(expected.bytes.count))
-            #expect(try drain(TarDirectory.data(of: member, in: file)) == expected.bytes)
+            #expect(try drain(member.data(in: file)) == expected.bytes)
         }
     }
 

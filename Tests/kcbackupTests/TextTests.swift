@@ -94,40 +94,6 @@ struct TextTests {
     }
 }
 
-@Suite("Lines of a source")
-struct LineSplitterTests {
-    private func lines<Source: ByteSource & ~Copyable>(_ source: consuming Source, limit: Int = 10) throws -> [String] {
-        var splitter = LineSplitter(source, limit: limit)
-        var lines: [String] = []
-        while let number = try splitter.next() {
-            lines.append("\(number):" + String(decoding: splitter.line.bytesForTest(), as: UTF8.self))
-        }
-        return lines
-    }
-
-    @Test("Lines come in order, also from a source that delivers byte by byte, also without a last line feed")
-    func linesComeInOrder() throws {
-        for text in ["a\n\nbc\n", "a\n\nbc"] {
-            #expect(try lines(ChoppySource(Array(text.utf8))) == ["1:a", "2:", "3:bc"])
-            #expect(try lines(MemorySource(copying: Array(text.utf8))) == ["1:a", "2:", "3:bc"])
-        }
-        #expect(try lines(MemorySource(copying: [])) == [])
-    }
-
-    @Test("A line over the limit is refused by its number")
-    func longLinesAreRefused() throws {
-        #expect(try lines(ChoppySource(Array("0123456789\nx".utf8))).count == 2)
-        #expect(throws: Failure.importLine(2, .tooLong(limit: 10))) {
-            try lines(MemorySource(copying: Array("x\n0123456789a\n".utf8)))
-        }
-    }
-
-    @Test("A source that fails is no end of lines")
-    func failuresAreNoEnd() {
-        #expect(throws: StreamFailure.self) { try lines(FaultySource(Array("a\nb\n".utf8), failAt: 3)) }
-    }
-}
-
 @Suite("Options")
 struct OptionNameTests {
     @Test("An option is recognised in each of its spellings")

@@ -24,15 +24,8 @@ package struct ImportedItems: Sendable {
     package let items: [ImportedItem]
     /// Places in `items` of each private key and each certificate of its public key.
     package let identities: [IdentityPair]
-    /// How many items are private or public keys.
-    package let keyCount: Int
-    /// How many items are certificates.
-    package let certificateCount: Int
     /// What else the file holds and an import leaves out, in words or as labels of PEM; printable ASCII.
     package let skipped: [String]
-
-    /// How many pairs of a private key and a certificate there are.
-    package var identityCount: Int { identities.count }
 
     /// Reads a file; `passphrase` opens what is encrypted in it.
     ///
@@ -46,8 +39,6 @@ package struct ImportedItems: Sendable {
         try collected.makeItems()
         items = collected.items
         identities = collected.identities
-        keyCount = collected.privateKeys.count + collected.publicKeys.count
-        certificateCount = collected.certificates.count
         skipped = collected.skipped
     }
 }

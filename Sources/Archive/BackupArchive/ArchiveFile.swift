@@ -133,19 +133,16 @@ package struct ArchiveFile {
 
     /// A newer format may have other members and another container profile, so its version is looked at first.
     private static func refuseNewerFormat(_ file: OpenFile) throws(ArchiveFailure) {
-        var start = SecretBytes(capacity: 1024)
+        var bytes: [UInt8] = []
         do {
-            try start.append(upTo: 1024) { output throws(StreamFailure) in try file.read(at: 0, into: &output) }
+            try bytes.append(upTo: 1024) { output throws(StreamFailure) in try file.read(at: 0, into: &output) }
         } catch {
             throw ArchiveFailure(error)
         }
-        try start.withBytes { bytes throws(ArchiveFailure) in
-            let name = ArchiveMember.header.name.utf8.span
-            guard bytes.count > 512 else { throw .notAnArchive }
-            for index in name.indices where bytes[index] != name[index] { throw .notAnArchive }
-            // Everything else is judged when the whole header is read.
-            try ArchiveHeader.refuseNewerFormat(bytes.extracting(512...))
-        }
+        let start = bytes.span
+        guard start.count > 512, start.starts(with: ArchiveMember.header.name) else { throw .notAnArchive }
+        // Everything else is judged when the whole header is read.
+        try ArchiveHeader.refuseNewerFormat(start.extracting(512...))
     }
 }
 
@@ -163,8 +160,7 @@ struct ArchiveParts {
     let places: [ArchiveMember: TarMember]
 
     func slice(_ member: ArchiveMember) throws(ArchiveFailure) -> FileSlice {
-        let place = try place(member)
-        return FileSlice(file, offset: place.offset, length: place.length)
+        try place(member).data(in: file)
     }
 
     func read(_ member: ArchiveMember, limit: Int) throws(ArchiveFailure) -> [UInt8] {
@@ -202,7 +198,7 @@ struct ArchiveParts {
             throw .limit("size of '\(member.name)': \(limit) bytes are the limit")
         }
         do {
-            var slice = FileSlice(file, offset: member.offset, length: member.length)
+            var slice = member.data(in: file)
             return try slice.readAll(limit: limit, as: "member size")
         } catch {
             throw ArchiveFailure(error)

@@ -22,7 +22,7 @@ package struct ItemCounts: Hashable, Sendable {
     /// The number of all items.
     package var total: Int { counts.reduce(0, +) }
 
-    func encode(into line: inout SecretBytes) {
+    func encode(into line: inout some ByteBuffer & ~Copyable) {
         for itemClass in ItemClass.allCases {
             CanonicalJSON.literal(itemClass.position == 0 ? "{\"" : ",\"", into: &line)
             CanonicalJSON.literal(itemClass.rawValue, into: &line)
@@ -92,8 +92,8 @@ package struct ArchiveHeader: Hashable, Sendable {
     }
 
     /// The exact bytes of `kcbackup.json`.
-    func encoded() -> SecretBytes {
-        var line = SecretBytes(capacity: 4096)
+    func encoded() -> [UInt8] {
+        var line: [UInt8] = []
         CanonicalJSON.literal(
             "\(Self.start)\(Self.currentVersion),\"mode\":\"\(mode.rawValue)\",\"archive\":\"",
             into: &line)

@@ -48,6 +48,4 @@ package enum ArchiveLimits {
     package static let signatureSize = 1_024
     /// Bytes of one stream when decompressed: a full keychain of the largest lines would be larger, a real one is not.
     package static let streamSize: UInt64 = 64 << 30
-    /// Bytes of the first and of the last line of a stream; they hold hashes, counts and names of fixed length.
-    package static let frameLineSize = 1_024
 }

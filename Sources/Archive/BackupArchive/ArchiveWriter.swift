@@ -112,7 +112,7 @@ package struct ArchiveWriter: ~Copyable {
         let header = ArchiveHeader(
             archiveID: archiveID, created: created, device: device.id, tool: tool, store: store(contents.counts))
         let headerBytes = header.encoded()
-        let headerHash = headerBytes.withBytes { SHA256.hash($0) }
+        let headerHash = SHA256.hash(headerBytes.span)
         try end(.secrets, StreamEnd(kind: .secrets, contents: contents, header: headerHash, other: metadata.takeHash()))
         let secretsHash = secrets.takeHash()
         try end(.metadata, StreamEnd(kind: .metadata, contents: contents, header: headerHash, other: secretsHash))
@@ -120,7 +120,7 @@ package struct ArchiveWriter: ~Copyable {
             let streams = (metadata: try metadata.finish(), secrets: try secrets.finish())
             let output = try UnnamedFile(inFolder: folder)
             var container = try ArchiveContainer(output, modified: created.seconds)
-            try container.append(.header, headerBytes.withBytes { span in span.indices.map { span[$0] } })
+            try container.append(.header, headerBytes)
             if case .encrypted(let keys) = protection, let identity = keys.identityMember {
                 try container.append(.identity, identity)
             }
@@ -145,10 +145,10 @@ package struct ArchiveWriter: ~Copyable {
     ) throws(ArchiveFailure) -> StreamWriter {
         do {
             var stream = try StreamWriter(UnnamedFile(inFolder: folder), recipients: recipients)
-            var line = SecretBytes(capacity: ArchiveLimits.frameLineSize)
+            var line: [UInt8] = []
             start.encode(into: &line)
             line.append(UInt8(ascii: "\n"))
-            try stream.write(line)
+            try stream.write(line.span)
             return stream
         } catch {
             throw ArchiveFailure(any: error)

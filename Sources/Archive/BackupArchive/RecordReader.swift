@@ -36,13 +36,13 @@ package protocol RecordVisitor {
 struct RecordReader: ~Copyable {
     private let header: ArchiveHeader
     private let headerHash: SHA256Digest
-    private var metadata: LineReader
+    private var metadata: HashedLines
     private var previous: Item?
     private var counts = ItemCounts()
     private var identities = IdentityList()
 
     init(header: ArchiveHeader, headerHash: SHA256Digest, metadata: consuming ProtectedSource) throws {
-        var lines = try LineReader(metadata, kind: .metadata, lineLimit: ItemLimits.metadataLineSize)
+        var lines = try HashedLines(metadata, kind: .metadata, lineLimit: ItemLimits.metadataLineSize)
         let place = lines.nextPlace
         try lines.next { line in
             _ = try place.parsed { () throws(MalformedLine) in
@@ -165,12 +165,12 @@ private struct IdentityList {
 /// The secrets stream of a `RecordReader`.
 private struct SecretsReader: ~Copyable {
     private let mode: ArchiveMode
-    private var lines: LineReader
+    private var lines: HashedLines
     private var seal: SecretSeal?
     private var opened: SecretBytes
 
     init(_ source: consuming ProtectedSource, header: ArchiveHeader, device: DeviceKey?) throws {
-        var lines = try LineReader(source, kind: .secrets, lineLimit: ItemLimits.secretLineSize)
+        var lines = try HashedLines(source, kind: .secrets, lineLimit: ItemLimits.secretLineSize)
         let place = lines.nextPlace
         let start = try lines.next { line in
             try place.parsed { () throws(MalformedLine) in

@@ -19,7 +19,7 @@ struct StreamStart: Equatable {
     /// Only in the secrets of an encrypted archive: tells another device's seal from a damaged one.
     let sealCommitment: [UInt8]?
 
-    func encode(into line: inout SecretBytes) {
+    func encode(into line: inout some ByteBuffer & ~Copyable) {
         let archive = Hexadecimal.encode(archiveID)
         CanonicalJSON.literal(
             "{\"stream\":\"\(kind.rawValue)\",\"archive\":\"\(archive)\",\"mode\":\"\(mode.rawValue)\"", into: &line)
@@ -69,7 +69,7 @@ struct StreamEnd: Equatable {
     /// In the secrets: of the metadata stream up to its last line; in the metadata: of the whole secrets stream.
     let other: SHA256Digest
 
-    func encode(into line: inout SecretBytes) {
+    func encode(into line: inout some ByteBuffer & ~Copyable) {
         CanonicalJSON.literal("{\"end\":\"\(kind.rawValue)\",\"items\":", into: &line)
         contents.counts.encode(into: &line)
         CanonicalJSON.literal(

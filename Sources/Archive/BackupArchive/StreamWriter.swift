@@ -14,10 +14,13 @@ struct StreamWriter: ~Copyable {
 
     /// Writes `line`, which ends in a line feed.
     mutating func write(_ line: borrowing SecretBytes) throws(StreamFailure) {
-        try line.withBytes { bytes throws(StreamFailure) in
-            hash.update(bytes)
-            try gzip.write(bytes)
-        }
+        try line.withBytes { bytes throws(StreamFailure) in try write(bytes) }
+    }
+
+    /// Writes `line`, which ends in a line feed.
+    mutating func write(_ line: borrowing Span<UInt8>) throws(StreamFailure) {
+        hash.update(line)
+        try gzip.write(line)
     }
 
     /// The hash of all lines so far; writing may go on, but unhashed.

@@ -14,7 +14,7 @@ struct DeviceKeyText: ~Copyable {
     /// A key file has some 350 bytes; the rest is room for comments.
     static let sizeLimit = 4096
     private static let prefix = "kcbackup-device-key-"
-    private static let machineWord = Array("machine ".utf8)
+    private static let machineWord = "machine "
 
     /// The 32 random bytes.
     let secret: SecretBytes
@@ -33,12 +33,8 @@ struct DeviceKeyText: ~Copyable {
         var secret = SecretBytes(capacity: DeviceKey.secretLength)
         var machine: MachineIdentity?
         try text.withBytes { bytes throws(Malformed) in
-            var start = 0
-            while start < bytes.count {
-                let end = bytes.firstIndex(of: UInt8(ascii: "\n"), from: start) ?? bytes.count
-                let line = bytes.extracting(start..<end)
-                start = end + 1
-                if line.isEmpty || line[0] == UInt8(ascii: "#") { continue }
+            try bytes.forEachLine { line, _ throws(Malformed) in
+                if line.isEmpty || line[0] == UInt8(ascii: "#") { return }
                 if let found = try Self.machine(line) {
                     guard machine == nil else { throw Malformed(rule: "it has two lines about the machine") }
                     machine = found
@@ -72,9 +68,8 @@ struct DeviceKeyText: ~Copyable {
 
     /// Nil when the line is not about the machine.
     private static func machine(_ line: borrowing Span<UInt8>) throws(Malformed) -> MachineIdentity? {
-        guard line.count >= machineWord.count, machineWord.indices.allSatisfy({ line[$0] == machineWord[$0] })
-        else { return nil }
-        let value = String(decoding: (machineWord.count..<line.count).map { line[$0] }, as: UTF8.self)
+        guard line.starts(with: machineWord) else { return nil }
+        let value = String(decoding: (machineWord.utf8.count..<line.count).map { line[$0] }, as: UTF8.self)
         guard let machine = MachineIdentity(parsing: value) else {
             throw Malformed(rule: "its line about the machine is not a hash")
         }

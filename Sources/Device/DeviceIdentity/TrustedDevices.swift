@@ -45,7 +45,7 @@ package struct TrustedDevices: Sendable {
             names[id] = String(decoding: parts[1], as: UTF8.self)
         }
         // Whatever was misread above does not come out as the same bytes with the same MAC.
-        guard constantTimeEqual(try encode(names), bytes) else { throw .altered(path: path) }
+        guard constantTimeEqual(Array(try encode(names).utf8), text) else { throw .altered(path: path) }
         return names
     }
 
@@ -93,20 +93,20 @@ package struct TrustedDevices: Sendable {
         if names == before { return result }
         let text = try encode(names)
         do throws(FileFailure) {
-            try PrivateFile.replace(path, text)
+            try PrivateFile.replace(path, text.utf8.span)
         } catch {
             throw .file(error)
         }
         return result
     }
 
-    private func encode(_ names: [DeviceID: String]) throws(TrustedDevicesFailure) -> SecretBytes {
+    private func encode(_ names: [DeviceID: String]) throws(TrustedDevicesFailure) -> String {
         let lines = names.map { "\($0.key) \($0.value)\n" }.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
         let body = Self.title + lines.joined()
         do throws(CryptographyFailure) {
             var hmac = try HMACSHA256(key: try device.stateMACKey(context: Self.context))
             let code = try hmac.authenticate(body.utf8.span)
-            return SecretBytes((body + "mac \(Hexadecimal.encode(code))\n").utf8.span)
+            return body + "mac \(Hexadecimal.encode(code))\n"
         } catch {
             throw .cryptography(error)
         }

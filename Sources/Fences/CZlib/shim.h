@@ -38,10 +38,10 @@ static inline z_stream *kcb_stream(void) {
 }
 
 // A compressor of raw deflate (RFC 1951), or NULL without memory; deflateInit2 is a macro, which Swift cannot call.
-static inline z_stream *kcb_deflate_new(int level, int strategy) {
+static inline z_stream *kcb_deflate_new(int level) {
     z_stream *stream = kcb_stream();
     if (stream == NULL) return NULL;
-    if (deflateInit2(stream, level, Z_DEFLATED, -MAX_WBITS, MAX_MEM_LEVEL, strategy) == Z_OK) return stream;
+    if (deflateInit2(stream, level, Z_DEFLATED, -MAX_WBITS, MAX_MEM_LEVEL, Z_DEFAULT_STRATEGY) == Z_OK) return stream;
     free(stream);
     return NULL;
 }

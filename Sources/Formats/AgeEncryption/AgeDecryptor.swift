@@ -17,7 +17,7 @@ package struct AgeDecryptor<Upstream: ByteSource & ~Copyable>: ByteSource, ~Copy
     package let opener: Int
     /// How many recipients the file has.
     package let recipientCount: Int
-    private var upstream: PayloadSource<Upstream>
+    private var upstream: Remainder<Upstream>
     private var cipher: ChunkCipher
     private var ciphertext: SecretBytes
     private var plaintext: SecretBytes

@@ -2,14 +2,13 @@ internal import ByteStreams
 
 /// Reads a header line by line and keeps what was read too far.
 struct HeaderReader<Source: ByteSource & ~Copyable>: ~Copyable {
-    private var source: Source
-    private var buffer = SecretBytes(capacity: pieceSize)
-    private var position = 0
-
-    private static var pieceSize: Int { 4_096 }
+    private var lines: LineReader<Source>
+    /// Bytes of the lines so far.
+    private var length = 0
 
     init(_ source: consuming Source) {
-        self.source = source
+        // No more than most headers have, since what is read beyond one is kept.
+        lines = LineReader(source, pieceSize: 4_096)
     }
 
     mutating func read() throws(AgeFailure) -> AgeHeader {
@@ -35,28 +34,29 @@ struct HeaderReader<Source: ByteSource & ~Copyable>: ~Copyable {
     }
 
     /// What follows the header, as a source.
-    consuming func payload() -> PayloadSource<Source> {
-        var rest = SecretBytes(capacity: 0)
-        swap(&rest, &buffer)
-        rest.removeFirst(position)
-        return PayloadSource(rest: rest, source: source)
+    consuming func payload() -> Remainder<Source> {
+        lines.remainder()
     }
 
     /// Tells by the first bytes what is no age file at all, and only then looks for the end of the line.
     private mutating func checkVersion() throws(AgeFailure) {
-        while buffer.count < AgeHeader.versionPrefix.utf8.count, try fill() {}
-        let (isArmor, isAge) = buffer.withBytes { bytes in
-            (bytes.starts(with: AgeHeader.armorPrefix), bytes.starts(with: AgeHeader.versionPrefix))
-        }
-        if isArmor { throw .armored }
-        guard isAge, let version = Self.suffix(of: try nextLine(), after: AgeHeader.versionPrefix) else {
-            throw .notAnAgeFile
-        }
+        if try begins(with: AgeHeader.armorPrefix) { throw .armored }
+        guard try begins(with: AgeHeader.versionPrefix),
+            let version = Self.suffix(of: try nextLine(), after: AgeHeader.versionPrefix)
+        else { throw .notAnAgeFile }
         if version == Array(AgeHeader.version.utf8) { return }
         guard Stanza.isArgument(version) else {
             throw .malformedHeader("the version is not visible ASCII characters")
         }
         throw .unsupportedVersion
+    }
+
+    private mutating func begins(with text: String) throws(AgeFailure) -> Bool {
+        do throws(StreamFailure) {
+            return try lines.begins(with: text)
+        } catch {
+            throw .stream(error)
+        }
     }
 
     private mutating func stanza(_ text: [UInt8]) throws(AgeFailure) -> Stanza {
@@ -80,67 +80,24 @@ struct HeaderReader<Source: ByteSource & ~Copyable>: ~Copyable {
 
     /// The next line without its line feed.
     private mutating func nextLine() throws(AgeFailure) -> [UInt8] {
-        var searched = position
-        while true {
-            let (from, start) = (searched, position)
-            let line: [UInt8]? = buffer.withBytes { bytes in
-                guard let end = bytes.firstIndex(of: UInt8(ascii: "\n"), from: from) else { return nil }
-                return (start..<end).map { bytes[$0] }
-            }
-            if let line {
-                position += line.count + 1
-                return line
-            }
-            searched = buffer.count
-            guard searched < AgeHeader.sizeLimit else {
-                throw .headerTooLarge("header bytes", allowed: AgeHeader.sizeLimit)
-            }
-            guard try fill() else { throw .malformedHeader("the file ends within the header") }
-        }
-    }
-
-    /// Reads on, up to the largest header; false at the end of the file.
-    private mutating func fill() throws(AgeFailure) -> Bool {
-        let before = buffer.count
-        do {
-            try buffer.append(upTo: min(Self.pieceSize, AgeHeader.sizeLimit - buffer.count)) {
-                output throws(StreamFailure) in
-                try source.read(into: &output)
-            }
+        let end: LineEnd?
+        do throws(LineFailure) {
+            // The line feed counts, too.
+            end = try lines.advance(limit: AgeHeader.sizeLimit - length - 1)
         } catch {
-            throw .stream(error)
+            switch error {
+            case .tooLong: throw .headerTooLarge("header bytes", allowed: AgeHeader.sizeLimit)
+            case .stream(let failure): throw .stream(failure)
+            }
         }
-        return buffer.count > before
+        guard end == .lineFeed else { throw .malformedHeader("the file ends within the header") }
+        let line = lines.withLine { bytes in bytes.indices.map { bytes[$0] } }
+        length += line.count + 1
+        return line
     }
 
     private static func suffix(of line: [UInt8], after prefix: String) -> [UInt8]? {
         let prefix = Array(prefix.utf8)
         return line.starts(with: prefix) ? Array(line.dropFirst(prefix.count)) : nil
-    }
-}
-
-/// The bytes behind a header: first those that were read with it, then the rest of the file.
-struct PayloadSource<Source: ByteSource & ~Copyable>: ByteSource, ~Copyable {
-    private var rest: SecretBytes
-    private var source: Source
-
-    init(rest: consuming SecretBytes, source: consuming Source) {
-        self.rest = rest
-        self.source = source
-    }
-
-    mutating func read(into output: inout OutputSpan<UInt8>) throws(StreamFailure) {
-        if rest.isEmpty { return try source.read(into: &output) }
-        let count = min(rest.count, output.freeCapacity)
-        rest.withBytes { bytes in output.append(copying: bytes.extracting(0..<count)) }
-        rest.removeFirst(count)
-    }
-}
-
-extension Span<UInt8> {
-    /// True when the bytes begin with those of `text`.
-    func starts(with text: String) -> Bool {
-        let start = Array(text.utf8)
-        return count >= start.count && start.indices.allSatisfy { self[$0] == start[$0] }
     }
 }

@@ -17,19 +17,14 @@ package struct IdentityFile: Sendable {
         try text.withBytes { bytes throws(AgeFailure) in
             if bytes.starts(with: AgeHeader.versionPrefix) { throw .identityFileNeedsPassphrase }
             if bytes.starts(with: AgeHeader.armorPrefix) { throw .armored }
-            var number = 0
-            var start = 0
-            while start < bytes.count {
-                number += 1
-                let end = bytes.firstIndex(of: UInt8(ascii: "\n"), from: start) ?? bytes.count
-                let line = trimmed(bytes, start..<end)
-                start = end + 1
-                if line.isEmpty { continue }
-                if bytes[line.lowerBound] == UInt8(ascii: "#") {
-                    if !holdsPrivateKey(bytes.extracting(line)) { comments.append(comment(bytes, line)) }
-                    continue
+            try bytes.forEachLine { line, number throws(AgeFailure) in
+                let line = line.extracting(..<trimmedCount(line))
+                if line.isEmpty { return }
+                if line[0] == UInt8(ascii: "#") {
+                    if !holdsPrivateKey(line) { comments.append(comment(line)) }
+                    return
                 }
-                identities.append(try identity(bytes.extracting(line), line: number))
+                identities.append(try identity(line, line: number))
             }
         }
         guard !identities.isEmpty else { throw .noIdentities }
@@ -91,15 +86,15 @@ package struct IdentityFile: Sendable {
         }
     }
 
-    private static func comment(_ bytes: borrowing Span<UInt8>, _ line: Range<Int>) -> String {
-        var text = line.dropFirst()
-        if let first = text.first, bytes[first] == UInt8(ascii: " ") { text = text.dropFirst() }
-        return String(decoding: text.map { bytes[$0] }, as: UTF8.self)
+    private static func comment(_ line: borrowing Span<UInt8>) -> String {
+        let start = line.starts(with: "# ") ? 2 : 1
+        return String(decoding: (start..<line.count).map { line[$0] }, as: UTF8.self)
     }
 
-    private static func trimmed(_ bytes: borrowing Span<UInt8>, _ line: Range<Int>) -> Range<Int> {
-        var end = line.upperBound
-        while end > line.lowerBound, [0x20, 0x09, 0x0d].contains(bytes[end - 1]) { end -= 1 }
-        return line.lowerBound..<end
+    /// The length of a line without the white space at its end.
+    private static func trimmedCount(_ line: borrowing Span<UInt8>) -> Int {
+        var end = line.count
+        while end > 0, [0x20, 0x09, 0x0d].contains(line[end - 1]) { end -= 1 }
+        return end
     }
 }

@@ -16,17 +16,17 @@ package struct X25519Recipient: Recipient, Hashable, LosslessStringConvertible {
 
     /// Reads `age1…` in lower case; nil for anything else.
     package init?(_ text: String) {
-        var key = SecretBytes(capacity: 32)
+        var key: [UInt8] = []
         guard Bech32.decode(Array(text.utf8).span, prefix: Self.prefix, uppercase: false, into: &key), key.count == 32
         else { return nil }
-        publicKey = key.withBytes { span in span.indices.map { span[$0] } }
+        publicKey = key
     }
 
     /// The spelling `age1…`.
     package var description: String {
-        var text = SecretBytes(capacity: 64)
+        var text: [UInt8] = []
         Bech32.encode(prefix: Self.prefix, publicKey.span, uppercase: false, into: &text)
-        return text.withBytes { span in String(decoding: span.indices.map { span[$0] }, as: UTF8.self) }
+        return String(decoding: text, as: UTF8.self)
     }
 
     /// Wraps the file key under a key exchanged with an ephemeral one.

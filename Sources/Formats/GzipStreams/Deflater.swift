@@ -1,14 +1,6 @@
 internal import ByteStreams
 internal import CZlib
 
-/// How deflate looks for something to save.
-package enum DeflateStrategy: Hashable, Sendable {
-    /// Repetitions and frequent bytes, as gzip does: for text.
-    case matching
-    /// Frequent bytes alone: for base64 of random bytes, where searching for repetitions costs most and finds least.
-    case huffmanOnly
-}
-
 /// A zlib compressor that makes one gzip member after the other; one thread at a time may use it.
 @safe final class Deflater {
     private let stream: UnsafeMutablePointer<z_stream>
@@ -16,9 +8,8 @@ package enum DeflateStrategy: Hashable, Sendable {
     /// Opens zlib.
     ///
     /// - Throws: `StreamFailure` of kind `library` when there is no memory.
-    init(level: Int, strategy: DeflateStrategy) throws(StreamFailure) {
-        let code = strategy == .matching ? Z_DEFAULT_STRATEGY : Z_HUFFMAN_ONLY
-        guard let stream = unsafe kcb_deflate_new(Int32(level), code) else {
+    init(level: Int) throws(StreamFailure) {
+        guard let stream = unsafe kcb_deflate_new(Int32(level)) else {
             throw StreamFailure(.compressing, .library("memory for deflate"))
         }
         unsafe self.stream = unsafe stream

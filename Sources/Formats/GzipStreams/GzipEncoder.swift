@@ -2,7 +2,7 @@ package import ByteStreams
 
 /// Compresses to gzip (RFC 1952), one member for each segment, so that two threads can work on one stream.
 ///
-/// The output depends on the plaintext, level and strategy alone: not on how the plaintext is cut into writes, nor on
+/// The output depends on the plaintext and level alone: not on how the plaintext is cut into writes, nor on
 /// the threads.
 package struct GzipEncoder<Downstream: ByteSink & ~Copyable>: ByteSink, ~Copyable {
     private var downstream: Downstream
@@ -19,11 +19,9 @@ package struct GzipEncoder<Downstream: ByteSink & ~Copyable>: ByteSink, ~Copyabl
     /// Level 1 is the fastest and 9 the smallest; see `docs/performance.md`.
     ///
     /// - Throws: `StreamFailure` of kind `library` when there is no memory.
-    package init(
-        to downstream: consuming Downstream, level: Int = 1, strategy: DeflateStrategy = .matching
-    ) throws(StreamFailure) {
+    package init(to downstream: consuming Downstream, level: Int = 1) throws(StreamFailure) {
         precondition((1...9).contains(level), "deflate has the levels 1 to 9")
-        pipeline = try SegmentPipeline(segmentSize: Self.segmentSize, level: level, strategy: strategy)
+        pipeline = try SegmentPipeline(segmentSize: Self.segmentSize, level: level)
         self.downstream = downstream
     }
 

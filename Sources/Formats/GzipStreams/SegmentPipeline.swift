@@ -17,11 +17,11 @@ final class SegmentPipeline {
     // One for each lane, one that waits for a lane, and one that is being filled.
     private static let ringSize = laneCount + 2
 
-    init(segmentSize: Int, level: Int, strategy: DeflateStrategy) throws(StreamFailure) {
+    init(segmentSize: Int, level: Int) throws(StreamFailure) {
         self.segmentSize = segmentSize
         ring = [Segment(size: segmentSize)]
         var lanes: [Lane] = []
-        for _ in 0..<Self.laneCount { lanes.append(Lane(try Deflater(level: level, strategy: strategy))) }
+        for _ in 0..<Self.laneCount { lanes.append(Lane(try Deflater(level: level))) }
         self.lanes = lanes
     }
 

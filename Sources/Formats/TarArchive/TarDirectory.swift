@@ -10,6 +10,11 @@ package struct TarMember: Hashable, Sendable {
     package let length: UInt64
     /// Seconds since 1970, at most `TarProfile.timeLimit`.
     package let modified: Int64
+
+    /// The data, in the file from which the directory was read.
+    package func data(in file: OpenFile) -> FileSlice {
+        FileSlice(file, offset: offset, length: length)
+    }
 }
 
 /// What a tar holds, after two readers have agreed about every byte that is not data of a member.
@@ -31,11 +36,6 @@ package struct TarDirectory: Hashable, Sendable {
         let members = try scan.members()
         try LibarchiveReader.confirm(members, in: file)
         return TarDirectory(members: members)
-    }
-
-    /// The data of `member` in `file`, from which this directory was read.
-    package static func data(of member: TarMember, in file: OpenFile) -> FileSlice {
-        FileSlice(file, offset: member.offset, length: member.length)
     }
 }
 

@@ -1,6 +1,6 @@
 /// Base 64 of RFC 4648 section 4, in its one canonical spelling, with padding or (as age writes it) without.
 ///
-/// Secrets go from wiped memory to wiped memory; the variants for arrays and strings are for public bytes.
+/// Secrets go from `SecretBytes` to `SecretBytes`; `[UInt8]` and strings are for public bytes.
 package enum Base64 {
     private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
     private static let padding = UInt8(ascii: "=")
@@ -17,7 +17,9 @@ package enum Base64 {
     }
 
     /// Appends the spelling of `bytes`.
-    package static func encode(_ bytes: borrowing Span<UInt8>, padded: Bool = true, into text: inout SecretBytes) {
+    package static func encode(
+        _ bytes: borrowing Span<UInt8>, padded: Bool = true, into text: inout some ByteBuffer & ~Copyable
+    ) {
         text.append(upTo: encodedCount(bytes.count, padded: padded)) { output in
             write(bytes, padded: padded, to: &output)
         }
@@ -25,15 +27,14 @@ package enum Base64 {
 
     /// The spelling of bytes that are not secret.
     package static func encode(_ bytes: [UInt8], padded: Bool = true) -> String {
-        let text = [UInt8](capacity: encodedCount(bytes.count, padded: padded)) { output in
-            write(bytes.span, padded: padded, to: &output)
-        }
+        var text: [UInt8] = []
+        encode(bytes.span, padded: padded, into: &text)
         return String(decoding: text, as: UTF8.self)
     }
 
     /// Appends the bytes that `text` spells; false, with nothing appended, unless it is the canonical spelling.
     package static func decode(
-        _ text: borrowing Span<UInt8>, padded: Bool = true, into bytes: inout SecretBytes
+        _ text: borrowing Span<UInt8>, padded: Bool = true, into bytes: inout some ByteBuffer & ~Copyable
     ) -> Bool {
         guard let count = decodedCount(text, padded: padded) else { return false }
         var valid = true
@@ -46,12 +47,8 @@ package enum Base64 {
 
     /// The bytes, not secret, that `text` spells; nil unless it is the canonical spelling.
     package static func decode(_ text: borrowing Span<UInt8>, padded: Bool = true) -> [UInt8]? {
-        guard let count = decodedCount(text, padded: padded) else { return nil }
-        var valid = true
-        let bytes = [UInt8](capacity: count) { output in
-            valid = read(text, count: count, to: &output)
-        }
-        return valid ? bytes : nil
+        var bytes: [UInt8] = []
+        return decode(text, padded: padded, into: &bytes) ? bytes : nil
     }
 
     /// The bytes, not secret, that `text` spells; nil unless it is the canonical spelling.

@@ -18,7 +18,7 @@ package enum Bech32 {
     ///
     /// - Parameter prefix: at least one character of printable ASCII; its own case does not count.
     package static func encode(
-        prefix: String, _ bytes: borrowing Span<UInt8>, uppercase: Bool, into text: inout SecretBytes
+        prefix: String, _ bytes: borrowing Span<UInt8>, uppercase: Bool, into text: inout some ByteBuffer & ~Copyable
     ) {
         let prefix = lowered(prefix)
         let alphabet = alphabet
@@ -53,7 +53,7 @@ package enum Bech32 {
     ///
     /// False, with nothing appended, unless it is the one spelling that `encode` gives for this prefix and this case.
     package static func decode(
-        _ text: borrowing Span<UInt8>, prefix: String, uppercase: Bool, into bytes: inout SecretBytes
+        _ text: borrowing Span<UInt8>, prefix: String, uppercase: Bool, into bytes: inout some ByteBuffer & ~Copyable
     ) -> Bool {
         let prefix = lowered(prefix)
         let start = prefix.count + 1

@@ -10,3 +10,25 @@ extension Span<UInt8> {
         }
     }
 }
+
+extension Span<UInt8> {
+    /// True when the bytes begin with those of `text`.
+    package func starts(with text: String) -> Bool {
+        let start = text.utf8.span
+        return count >= start.count && start.indices.allSatisfy { self[$0] == start[$0] }
+    }
+
+    /// Visits each line without its line feed, and its number from 1; the last line may lack its line feed.
+    package func forEachLine<E: Error>(
+        _ body: (_ line: borrowing Span<UInt8>, _ number: Int) throws(E) -> Void
+    ) throws(E) {
+        var number = 0
+        var start = 0
+        while start < count {
+            number += 1
+            let end = firstIndex(of: UInt8(ascii: "\n"), from: start) ?? count
+            try body(extracting(start..<end), number)
+            start = end + 1
+        }
+    }
+}

@@ -34,6 +34,13 @@ package enum PrivateFile {
     package static func create(
         _ path: String, _ bytes: borrowing SecretBytes, anywhere: Bool = false
     ) throws(FileFailure) {
+        try bytes.withBytes { span throws(FileFailure) in try create(path, span, anywhere: anywhere) }
+    }
+
+    /// Makes a new file like the other `create`, of bytes that need not be secret.
+    package static func create(
+        _ path: String, _ bytes: borrowing Span<UInt8>, anywhere: Bool = false
+    ) throws(FileFailure) {
         let (folder, name) = Path.split(path)
         if !anywhere { try PrivateFolder.require(folder) }
         try written(bytes, inFolder: folder, for: path).publish(as: name)
@@ -44,6 +51,11 @@ package enum PrivateFile {
     /// - Throws: `FileFailure` (`notFound` for the folder, `sharedFolder`, `foreignFolder`, `noSafeNaming`, `system`);
     ///   the file is as it was then.
     package static func replace(_ path: String, _ bytes: borrowing SecretBytes) throws(FileFailure) {
+        try bytes.withBytes { span throws(FileFailure) in try replace(path, span) }
+    }
+
+    /// Replaces a file like the other `replace`, with bytes that need not be secret.
+    package static func replace(_ path: String, _ bytes: borrowing Span<UInt8>) throws(FileFailure) {
         let (folder, name) = Path.split(path)
         try PrivateFolder.require(folder)
         try Leftovers.sweep(folder)
@@ -63,20 +75,18 @@ package enum PrivateFile {
 
     /// A file without a name that holds `bytes`, forced to the disk and read back.
     private static func written(
-        _ bytes: borrowing SecretBytes, inFolder folder: String, for path: String
+        _ bytes: borrowing Span<UInt8>, inFolder folder: String, for path: String
     ) throws(FileFailure) -> UnnamedFile {
         let unnamed = try UnnamedFile(inFolder: folder)
         do {
-            try bytes.withBytes { span throws(StreamFailure) in try unnamed.file.write(span) }
+            try unnamed.file.write(bytes)
             try unnamed.synchronize()
         } catch {
             throw FileFailure(path, .system(error.systemCode ?? EIO, doing: "writing"))
         }
         let found = try contents(of: unnamed.file, limit: bytes.count)
-        let isSame = bytes.withBytes { expected in
-            found.withBytes { found in
-                found.count == expected.count && found.indices.allSatisfy { found[$0] == expected[$0] }
-            }
+        let isSame = found.withBytes { found in
+            found.count == bytes.count && found.indices.allSatisfy { found[$0] == bytes[$0] }
         }
         guard isSame else { throw FileFailure(path, .system(EIO, doing: "reading back")) }
         return unnamed

@@ -91,7 +91,7 @@ package struct Keybag: Hashable, Sendable {
     ) throws(CryptographyFailure) {
         let passcodeCode: [UInt8]?
         switch passcodeKeys {
-        case .some(let keys): passcodeCode = try Self.code(keys.code, contents.textForPasscode())
+        case .some(let keys): passcodeCode = try Self.code(keys.code, contents.textForPasscode().span)
         case .none: passcodeCode = nil
         }
         try self.init(contents, passcodeCode: passcodeCode, deviceKeys)
@@ -101,17 +101,15 @@ package struct Keybag: Hashable, Sendable {
     init(
         _ contents: Contents, passcodeCode: [UInt8]?, _ deviceKeys: borrowing DeviceKeys
     ) throws(CryptographyFailure) {
-        var text = SecretBytes(capacity: Self.sizeLimit)
+        var text: [UInt8] = []
         contents.write(into: &text)
         if let passcodeCode {
             CanonicalJSON.literal(",\"passcode\":\"\(Base64.encode(passcodeCode))\"", into: &text)
         }
         CanonicalJSON.literal(contents.lockSettings.members, into: &text)
-        let code = try Self.code(deviceKeys.code, text)
+        let code = try Self.code(deviceKeys.code, text.span)
         CanonicalJSON.literal("\(Self.macMember)\(Base64.encode(code))\"}", into: &text)
-        self.init(
-            contents, passcodeCode: passcodeCode, deviceCode: code,
-            text: text.withBytes { span in span.indices.map { span[$0] } })
+        self.init(contents, passcodeCode: passcodeCode, deviceCode: code, text: text)
     }
 
     init(_ contents: Contents, passcodeCode: [UInt8]?, deviceCode: [UInt8], text: [UInt8]) {
@@ -129,10 +127,10 @@ package struct Keybag: Hashable, Sendable {
     }
 
     private static func code(
-        _ key: borrowing SecretBytes, _ text: borrowing SecretBytes
+        _ key: borrowing SecretBytes, _ text: borrowing Span<UInt8>
     ) throws(CryptographyFailure) -> [UInt8] {
         var hmac = try HMACSHA256(key: key)
-        return try text.withBytes { bytes throws(CryptographyFailure) in try hmac.authenticate(bytes) }
+        return try hmac.authenticate(text)
     }
 
     /// What stands in it besides its two codes.
@@ -161,7 +159,7 @@ package struct Keybag: Hashable, Sendable {
     /// True when the passcode's code fits, compared in constant time.
     func hasPasscodeCode(under key: borrowing SecretBytes) throws(CryptographyFailure) -> Bool {
         guard let passcodeCode else { return false }
-        return constantTimeEqual(passcodeCode, try Self.code(key, contents.textForPasscode()))
+        return constantTimeEqual(passcodeCode, try Self.code(key, contents.textForPasscode().span))
     }
 
     private static let macMember = ",\"mac\":\""
@@ -180,7 +178,7 @@ extension Keybag.Contents {
     }
 
     /// Appends the text up to the codes.
-    func write(into text: inout SecretBytes) {
+    func write(into text: inout [UInt8]) {
         CanonicalJSON.literal(
             "{\"version\":\(version),\"uuid\":\"\(uuid)\",\"device\":\"\(device)\"",
             into: &text)
@@ -203,10 +201,10 @@ extension Keybag.Contents {
     }
 
     /// What the code of the passcode covers: the text up to it, as it is with the default lock settings.
-    func textForPasscode() -> SecretBytes {
+    func textForPasscode() -> [UInt8] {
         var contents = self
         contents.lockSettings = .default
-        var text = SecretBytes(capacity: Keybag.sizeLimit)
+        var text: [UInt8] = []
         contents.write(into: &text)
         return text
     }

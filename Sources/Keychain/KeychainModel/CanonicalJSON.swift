@@ -17,29 +17,29 @@ package struct MalformedLine: Error, Hashable, Sendable {
 /// Writes JSON in the canonical spelling of docs/format.md: no white space, one escape for a character.
 ///
 /// Escaped are `"` and `\` with a backslash and the characters below U+0020 as `\u00xx` in lower case; all else is
-/// UTF-8 as it is. The target is wiped memory since some lines carry secrets.
+/// UTF-8 as it is.
 package enum CanonicalJSON {
     /// Appends text that is part of the format and needs no escaping.
-    package static func literal(_ text: String, into line: inout SecretBytes) {
+    package static func literal(_ text: String, into line: inout some ByteBuffer & ~Copyable) {
         line.append(text.utf8.span)
     }
 
     /// Appends a whole number.
-    package static func integer(_ number: Int64, into line: inout SecretBytes) {
+    package static func integer(_ number: Int64, into line: inout some ByteBuffer & ~Copyable) {
         // One digit is what flags and most other numbers of an item have.
         if 0..<10 ~= number { return line.append(UInt8(truncatingIfNeeded: 48 + number)) }
         line.append(String(number).utf8.span)
     }
 
     /// Appends a quoted, escaped string.
-    package static func string(_ text: String, into line: inout SecretBytes) {
+    package static func string(_ text: String, into line: inout some ByteBuffer & ~Copyable) {
         var text = text
         text.makeContiguousUTF8()
         string(text.utf8.span, into: &line)
     }
 
     /// Appends a quoted, escaped string given as valid UTF-8.
-    package static func string(_ bytes: borrowing Span<UInt8>, into line: inout SecretBytes) {
+    package static func string(_ bytes: borrowing Span<UInt8>, into line: inout some ByteBuffer & ~Copyable) {
         line.append(UInt8(ascii: "\""))
         if needsEscape(bytes) {
             for index in bytes.indices { escape(bytes[index], into: &line) }
@@ -57,7 +57,7 @@ package enum CanonicalJSON {
         return false
     }
 
-    private static func escape(_ byte: UInt8, into line: inout SecretBytes) {
+    private static func escape(_ byte: UInt8, into line: inout some ByteBuffer & ~Copyable) {
         switch byte {
         case UInt8(ascii: "\""), UInt8(ascii: "\\"):
             line.append(UInt8(ascii: "\\"))
@@ -143,17 +143,14 @@ package struct CanonicalScanner {
 
     /// Reads a quoted string that is base 64 and returns the bytes, which are not secret.
     package mutating func base64(in bytes: borrowing Span<UInt8>) throws(MalformedLine) -> [UInt8] {
-        let start = position
-        let body = try quotedBody(in: bytes)
-        guard let decoded = Base64.decode(bytes.extracting(body)) else {
-            throw MalformedLine("the text is not canonical base 64", at: start)
-        }
+        var decoded: [UInt8] = []
+        try base64(in: bytes, into: &decoded)
         return decoded
     }
 
-    /// Reads a quoted string that is base 64 and appends the bytes to wiped memory.
+    /// Reads a quoted string that is base 64 and appends the bytes.
     package mutating func base64(
-        in bytes: borrowing Span<UInt8>, into secret: inout SecretBytes
+        in bytes: borrowing Span<UInt8>, into secret: inout some ByteBuffer & ~Copyable
     ) throws(MalformedLine) {
         let start = position
         let body = try quotedBody(in: bytes)

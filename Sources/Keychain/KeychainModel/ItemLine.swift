@@ -6,7 +6,7 @@ package import ByteStreams
 /// behind our back breaks the seal.
 package enum ItemLine {
     /// Appends the line of `item`.
-    package static func encode(_ item: Item, into line: inout SecretBytes) {
+    package static func encode(_ item: Item, into line: inout some ByteBuffer & ~Copyable) {
         CanonicalJSON.literal("{\"class\":\"", into: &line)
         CanonicalJSON.literal(item.itemClass.rawValue, into: &line)
         CanonicalJSON.literal("\",\"uuid\":\"", into: &line)
@@ -74,7 +74,7 @@ package enum ItemLine {
         }
     }
 
-    private static func encode(_ value: AttributeValue, into line: inout SecretBytes) {
+    private static func encode(_ value: AttributeValue, into line: inout some ByteBuffer & ~Copyable) {
         switch value {
         case .text(let text): CanonicalJSON.string(text, into: &line)
         case .number(let number): CanonicalJSON.integer(number, into: &line)
@@ -91,7 +91,7 @@ package enum ItemLine {
         }
     }
 
-    private static func encode(_ extra: [ExtraAttribute], into line: inout SecretBytes) {
+    private static func encode(_ extra: [ExtraAttribute], into line: inout some ByteBuffer & ~Copyable) {
         if extra.isEmpty { return }
         CanonicalJSON.literal(",\"extra\":{", into: &line)
         for (index, attribute) in extra.enumerated() {

@@ -4,7 +4,7 @@ internal import KeychainModel
 /// The free attributes of an item as one text: a canonical JSON object, names in the order of their bytes.
 enum ExtraColumn {
     /// Replaces `text` by the object.
-    static func encode(_ extra: [ExtraAttribute], into text: inout SecretBytes) {
+    static func encode(_ extra: [ExtraAttribute], into text: inout [UInt8]) {
         text.removeAll()
         for (index, attribute) in extra.enumerated() {
             CanonicalJSON.literal(index == 0 ? "{" : ",", into: &text)

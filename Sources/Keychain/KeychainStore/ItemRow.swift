@@ -74,7 +74,7 @@ struct ItemRow {
 
     /// Binds the UUID, the attributes and everything but the sealed secret (`bindData`); `text` is for use in between.
     func bind(
-        _ item: Item, isTombstone: Bool, to statement: SQLStatement, text: inout SecretBytes
+        _ item: Item, isTombstone: Bool, to statement: SQLStatement, text: inout [UInt8]
     ) throws(KeychainStoreError) {
         try statement.bind(item.uuid.bytes.span, Self.uuidColumn + 1)
         try statement.bind(isTombstone ? 1 : 0, Self.tombColumn + 1)
@@ -100,9 +100,7 @@ struct ItemRow {
             try statement.bindNull(Self.extraColumn + 1)
         } else {
             ExtraColumn.encode(item.extra, into: &text)
-            try text.withBytes { span throws(KeychainStoreError) in
-                try statement.bindText(span, Self.extraColumn + 1)
-            }
+            try statement.bindText(text.span, Self.extraColumn + 1)
         }
     }
 

@@ -11,7 +11,7 @@ final class ItemTables {
 
     private var statements: [SQLStatement?]
     /// Where the text of free attributes is made.
-    private var text = SecretBytes(capacity: 4096)
+    private var text: [UInt8] = []
 
     init(_ database: Database) {
         self.database = database

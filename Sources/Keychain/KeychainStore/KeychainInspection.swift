@@ -12,8 +12,6 @@ package struct KeychainInformation: Hashable, Sendable {
     package let created: Timestamp
     /// The device whose key opens it.
     package let device: DeviceID
-    /// Names the set of class keys.
-    package let keybagUUID: ItemUUID
     /// Counts the changes of the passcode, from 1.
     package let generation: Int
     /// The work that one try of the passcode takes; nil without a passcode.
@@ -41,9 +39,8 @@ extension Keychain {
                 tombstones += Int(try tables.number("SELECT count(*) FROM \(table) WHERE \(ItemRow.isTombstone)"))
             }
             return KeychainInformation(
-                storeID: storeID, created: created, device: keybag.device, keybagUUID: keybag.uuid,
-                generation: keybag.generation, cost: keybag.cost, lockSettings: keybag.lockSettings,
-                itemCounts: counts, tombstoneCount: tombstones)
+                storeID: storeID, created: created, device: keybag.device, generation: keybag.generation,
+                cost: keybag.cost, lockSettings: keybag.lockSettings, itemCounts: counts, tombstoneCount: tombstones)
         }
     }
 

@@ -63,7 +63,7 @@ package struct KeychainLists: Hashable, Sendable {
         // What cannot be read again is not written.
         guard KeychainLists(parsing: spelling) == self else { throw .listsDamaged(path: folder.keychainLists) }
         do throws(FileFailure) {
-            try PrivateFile.replace(folder.keychainLists, SecretBytes(spelling.utf8.span))
+            try PrivateFile.replace(folder.keychainLists, spelling.utf8.span)
         } catch {
             throw .file(error)
         }

@@ -47,7 +47,7 @@ package struct ControllingTerminal: Terminal {
     package func show(_ text: borrowing SecretBytes) throws(TerminalFailure) {
         let terminal = try Opened()
         defer { terminal.close() }
-        try terminal.show(text)
+        try text.withBytes { bytes throws(TerminalFailure) in try terminal.show(bytes) }
     }
 
     /// The terminal while it is open.
@@ -65,12 +65,12 @@ package struct ControllingTerminal: Terminal {
         func close() { _ = Glibc.close(descriptor.number) }
 
         func show(_ text: String) throws(TerminalFailure) {
-            try show(SecretBytes(text.utf8.span))
+            try show(text.utf8.span)
         }
 
-        func show(_ text: borrowing SecretBytes) throws(TerminalFailure) {
+        func show(_ text: borrowing Span<UInt8>) throws(TerminalFailure) {
             do throws(StreamFailure) {
-                try text.withBytes { bytes throws(StreamFailure) in try descriptor.write(bytes) }
+                try descriptor.write(text)
             } catch {
                 throw .unavailable
             }

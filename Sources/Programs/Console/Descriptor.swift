@@ -59,15 +59,20 @@ package struct Descriptor: Sendable {
     ///
     /// - Throws: `StreamFailure`: `interrupted` when a signal asks the process to stop, `system`.
     package func read(upTo limit: Int, into bytes: inout SecretBytes) throws(StreamFailure) {
+        try bytes.append(upTo: limit) { output throws(StreamFailure) in try read(into: &output) }
+    }
+
+    /// Appends at most as many bytes as `output` has room for; appends nothing at the end.
+    ///
+    /// - Throws: `StreamFailure`: `interrupted` when a signal asks the process to stop, `system`.
+    package func read(into output: inout OutputSpan<UInt8>) throws(StreamFailure) {
         try waitForInput()
         let number = self.number
         var code: Int32 = 0
-        bytes.append(upTo: limit) { output in
-            unsafe output.withUnsafeMutableBufferPointer { buffer, count in
-                guard let start = buffer.baseAddress else { return }
-                let received = unsafe Glibc.read(number, start, buffer.count)
-                if received < 0 { code = errno } else { count = received }
-            }
+        unsafe output.withUnsafeMutableBufferPointer { buffer, count in
+            guard let start = buffer.baseAddress else { return }
+            let received = unsafe Glibc.read(number, start + count, buffer.count - count)
+            if received < 0 { code = errno } else { count += received }
         }
         if code == EINTR || Interruption.isRequested { throw StreamFailure(.reading, .interrupted) }
         if code != 0 { throw StreamFailure(.reading, .system(code)) }

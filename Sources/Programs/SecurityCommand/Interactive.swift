@@ -15,10 +15,10 @@ extension Session {
     func converse(prompt: String) throws -> ExitStatus {
         isInteractive = true
         var status = ExitStatus.ok
-        var pending = SecretBytes(capacity: 4096)
+        var lines = LineReader(CommandSource(input: world.input), pieceSize: 4096)
         while true {
             if world.terminal.isAttended { message(prompt) }
-            guard let line = try nextLine(&pending) else { return status }
+            guard let line = try nextLine(&lines) else { return status }
             let words: [String]
             do throws(LineObjection) {
                 words = try shellWords(line)
@@ -35,23 +35,14 @@ extension Session {
         }
     }
 
-    /// Takes the next line from what was read, and reads on where it has no end yet.
-    private func nextLine(_ pending: inout SecretBytes) throws -> SecretBytes? {
-        while true {
-            let end = pending.withBytes { span in span.indices.first { span[$0] == UInt8(ascii: "\n") } }
-            if let end {
-                let line = pending.withBytes { SecretBytes($0.extracting(..<end)) }
-                pending.removeFirst(end + 1)
-                return line
-            }
-            if pending.count > Self.lineLimit { throw Failure(saying: "a line has more than \(Self.lineLimit) bytes") }
-            let before = pending.count
-            try world.input.read(upTo: 4096, into: &pending)
-            if pending.count == before {
-                if pending.isEmpty { return nil }
-                let line = pending.copy()
-                pending.removeAll()
-                return line
+    private func nextLine(_ lines: inout LineReader<CommandSource>) throws -> SecretBytes? {
+        do throws(LineFailure) {
+            guard try lines.advance(limit: Self.lineLimit) != nil else { return nil }
+            return lines.withLine { SecretBytes($0) }
+        } catch {
+            switch error {
+            case .tooLong: throw Failure(saying: "a line has more than \(Self.lineLimit) bytes")
+            case .stream(let failure): throw failure
             }
         }
     }

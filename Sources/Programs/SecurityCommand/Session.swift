@@ -27,8 +27,13 @@ final class Session {
 
     /// Writes bytes to standard output as they are.
     func write(_ bytes: borrowing SecretBytes) throws(StreamFailure) {
+        try bytes.withBytes { span throws(StreamFailure) in try write(span) }
+    }
+
+    /// Writes bytes to standard output as they are.
+    func write(_ bytes: borrowing Span<UInt8>) throws(StreamFailure) {
         if bytes.isEmpty { return }
-        try bytes.withBytes { span throws(StreamFailure) in try world.output.write(span) }
+        try world.output.write(bytes)
     }
 
     /// Writes our own words to standard output.

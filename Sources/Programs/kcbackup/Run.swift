@@ -109,9 +109,9 @@ private func answer(_ error: any Error, _ session: Session) -> ExitStatus {
     guard CommandLineTool.exitCode(for: error) == .success else {
         return report(.commandLine(message: objection(error), command: command(of: error)), session)
     }
-    let help = SecretBytes((CommandLineTool.fullMessage(for: error, columns: width) + "\n").utf8.span)
+    let help = CommandLineTool.fullMessage(for: error, columns: width) + "\n"
     do throws(Failure) {
-        try session.write(help)
+        try session.write(help.utf8.span)
         return .ok
     } catch {
         return report(error, session)

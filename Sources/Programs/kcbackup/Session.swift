@@ -26,17 +26,17 @@ final class Session {
 
     /// Writes a result: the JSON object with `--json`, the lines otherwise.
     func result(_ json: @autoclosure () -> JSONValue, _ lines: @autoclosure () -> [String]) throws(Failure) {
-        var text = SecretBytes(capacity: 4096)
+        var output = ResultBuffer(self)
         if style.isJSON {
-            json().encode(into: &text)
-            try writeJSON(text)
+            json().encode(into: &output.bytes)
+            output.bytes.append(UInt8(ascii: "\n"))
         } else {
-            for line in lines() { text.append(line.utf8.span) }
-            try write(text)
+            for line in lines() { output.bytes.append(utf8: line) }
         }
+        try output.flush()
     }
 
-    /// Writes one line of JSON to standard output, in ASCII when a terminal shows it.
+    /// Writes one line of JSON that holds secrets to standard output, in ASCII when a terminal shows it.
     func writeJSON(_ json: borrowing SecretBytes) throws(Failure) {
         var line = SecretBytes(capacity: json.count + 1)
         if world.terminal.showsOutput {
@@ -52,9 +52,16 @@ final class Session {
     ///
     /// - Throws: `Failure.output`, which blames no file that the run was about.
     func write(_ bytes: borrowing SecretBytes) throws(Failure) {
+        try bytes.withBytes { span throws(Failure) in try write(span) }
+    }
+
+    /// Writes bytes to standard output as they are.
+    ///
+    /// - Throws: `Failure.output`, which blames no file that the run was about.
+    func write(_ bytes: borrowing Span<UInt8>) throws(Failure) {
         if bytes.isEmpty { return }
         do throws(StreamFailure) {
-            try bytes.withBytes { span throws(StreamFailure) in try world.output.write(span) }
+            try world.output.write(bytes)
         } catch {
             throw .output(error)
         }

@@ -98,8 +98,6 @@ extension X509Certificate {
     package var normalizedIssuer: [UInt8] { issuerName.normalized }
     /// SHA-1 of the public key (the content of its BIT STRING), as in `pkhh`.
     package var publicKeyHash: [UInt8] { publicKey.hash }
-    /// The algorithm of the public key.
-    package var publicKeyAlgorithm: KeyKind { publicKey.kind }
     /// The last common name of the subject; nil when there is none that is text.
     package var commonName: String? { subjectName.texts(of: DistinguishedName.commonName).last }
     /// The line that stands for the certificate in a list; nil when nothing in it is text.

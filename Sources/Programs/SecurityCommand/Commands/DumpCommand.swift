@@ -37,15 +37,15 @@ extension Session {
     }
 
     private func dump(_ found: Found, _ words: Words) throws {
-        var text = listing(of: found.item, in: listed(found.local))
+        var text = SecretBytes(listing(of: found.item, in: listed(found.local)).span)
         if words.has("r") {
-            text.appendText("raw data:\n")
+            text.append(utf8: "raw data:\n")
             let bytes = try found.keychain.storedSecret(of: found.item)
             text.appendListed(bytes.span)
             text.append(UInt8(ascii: "\n"))
         }
         if words.has("d") {
-            text.appendText("data:\n")
+            text.append(utf8: "data:\n")
             switch try secret(of: found) {
             case .none: break
             case .some(let secret): secret.withBytes { text.appendListed($0) }

@@ -47,20 +47,19 @@ extension Session {
             status = .ok
         }
         for candidate in certificates {
-            var text = SecretBytes(capacity: 4096)
+            var text: [UInt8] = []
             if words.has("m") {
                 let addresses = candidate.certificate?.emailAddresses ?? []
-                text.appendText("email addresses: \(shown(addresses.joined(separator: ", ")))\n")
+                text.append(utf8: "email addresses: \(shown(addresses.joined(separator: ", ")))\n")
             }
             if words.has("Z") { text.appendFingerprints(of: try candidate.requireCertificate()) }
             if words.has("p") {
                 let der = try candidate.requireCertificate().der
                 text.appendArmored(der.span, label: "CERTIFICATE")
             } else {
-                let listing = listing(of: candidate.found.item, in: listed(candidate.found.local))
-                listing.withBytes { text.append($0) }
+                text += listing(of: candidate.found.item, in: listed(candidate.found.local))
             }
-            try write(text)
+            try write(text.span)
         }
         return status
     }

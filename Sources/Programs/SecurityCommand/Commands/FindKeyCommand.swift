@@ -21,7 +21,7 @@ extension Command {
         let found = try session.calling("SecKeychainSearchCopyNext") {
             try session.first(query, in: session.searched(words.operands))
         }
-        try session.write(listing(of: found.item, in: session.listed(found.local)))
+        try session.write(listing(of: found.item, in: session.listed(found.local)).span)
         return .ok
     }
 }

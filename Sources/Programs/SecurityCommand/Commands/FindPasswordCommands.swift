@@ -38,7 +38,7 @@ extension Command {
             try session.calling("SecKeychainItemDelete") {
                 _ = try found.keychain.delete(matching: ItemQuery(found.item), now: session.now)
             }
-            try session.write(listing(of: found.item, in: session.listed(found.local)))
+            try session.write(listing(of: found.item, in: session.listed(found.local)).span)
             session.message("password has been deleted.\n")
             return .ok
         }
@@ -48,11 +48,11 @@ extension Command {
 extension Session {
     fileprivate func find(_ query: ItemQuery, _ words: Words) throws -> ExitStatus {
         let found = try calling("SecKeychainSearchCopyNext") { try first(query, in: searched(words.operands)) }
-        if !words.has("w") { try write(listing(of: found.item, in: listed(found.local))) }
+        if !words.has("w") { try write(listing(of: found.item, in: listed(found.local)).span) }
         guard words.has("w") || words.has("g") else { return .ok }
         var text = SecretBytes(capacity: 256)
         try calling("SecKeychainItemCopyContent") {
-            if words.has("g") && !words.has("w") { text.appendText("password: ") }
+            if words.has("g") && !words.has("w") { text.append(utf8: "password: ") }
             // An item without data counts as one with empty data, as on macOS.
             switch try secret(of: found) {
             case .none: break

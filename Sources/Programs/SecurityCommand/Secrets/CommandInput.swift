@@ -3,10 +3,19 @@ internal import Console
 
 /// Where the commands of interactive mode come from.
 protocol CommandInput: Sendable {
-    /// Appends at most `limit` bytes; appends nothing at the end.
+    /// Appends at most as many bytes as `output` has room for; appends nothing at the end.
     ///
     /// - Throws: `StreamFailure`.
-    func read(upTo limit: Int, into bytes: inout SecretBytes) throws(StreamFailure)
+    func read(into output: inout OutputSpan<UInt8>) throws(StreamFailure)
 }
 
 extension Descriptor: CommandInput {}
+
+/// Any `CommandInput` as a source.
+struct CommandSource: ByteSource {
+    let input: any CommandInput
+
+    mutating func read(into output: inout OutputSpan<UInt8>) throws(StreamFailure) {
+        try input.read(into: &output)
+    }
+}

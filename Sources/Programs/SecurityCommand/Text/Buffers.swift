@@ -1,19 +1,14 @@
 internal import ByteStreams
 
 /// The forms in which `security` of macOS writes bytes: printable ones as text, any others in hexadecimal.
-extension SecretBytes {
-    /// Appends the bytes of our own words, or of text that goes out as it is.
-    mutating func appendText(_ text: String) {
-        append(text.utf8.span)
-    }
-
+extension ByteBuffer where Self: ~Copyable {
     /// Appends bytes as a listing shows them: `"text"` if all of them can be read, else `0x` with hexadecimal digits, a
     /// space, and, if any can be read, another space and `"text"` with the others as octal escapes; nothing for no bytes.
     mutating func appendListed(_ bytes: borrowing Span<UInt8>) {
         let readable = bytes.indices.count { isReadable(bytes[$0]) }
         if readable < bytes.count {
-            appendText("0x")
-            for index in bytes.indices { appendHexadecimal(bytes[index], digits: Self.upperCase) }
+            append(utf8: "0x")
+            for index in bytes.indices { appendHexadecimal(bytes[index], digits: upperCase) }
             append(UInt8(ascii: " "))
             if readable > 0 { append(UInt8(ascii: " ")) }
         }
@@ -36,18 +31,18 @@ extension SecretBytes {
         if bytes.indices.allSatisfy({ isPrintable(bytes[$0]) }) {
             append(bytes)
         } else {
-            for index in bytes.indices { appendHexadecimal(bytes[index], digits: Self.lowerCase) }
+            for index in bytes.indices { appendHexadecimal(bytes[index], digits: lowerCase) }
         }
     }
-
-    private static let upperCase = Array("0123456789ABCDEF".utf8)
-    private static let lowerCase = Array("0123456789abcdef".utf8)
 
     private mutating func appendHexadecimal(_ byte: UInt8, digits: [UInt8]) {
         append(digits[Int(byte >> 4)])
         append(digits[Int(byte & 15)])
     }
 }
+
+private let upperCase = Array("0123456789ABCDEF".utf8)
+private let lowerCase = Array("0123456789abcdef".utf8)
 
 private func isPrintable(_ byte: UInt8) -> Bool { (0x20..<0x7f).contains(byte) }
 

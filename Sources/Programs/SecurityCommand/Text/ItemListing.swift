@@ -31,14 +31,14 @@ private struct Column: Sendable {
 /// The listing of an item, as `security` of macOS writes it, without its data.
 ///
 /// - Parameter path: the keychain's file, fit to be shown.
-func listing(of item: Item, in path: String) -> SecretBytes {
-    var text = SecretBytes(capacity: 4096)
-    text.appendText("keychain: \"\(path)\"\nversion: 512\nclass: ")
+func listing(of item: Item, in path: String) -> [UInt8] {
+    var text: [UInt8] = []
+    text.append(utf8: "keychain: \"\(path)\"\nversion: 512\nclass: ")
     text.appendListed(listedClass(item).span)
-    text.appendText("\nattributes:\n")
+    text.append(utf8: "\nattributes:\n")
     for column in columns(of: item.itemClass) {
-        text.appendText("    \(column.title)<\(column.form.rawValue)>=")
-        if let bytes = column.bytes(item) { text.appendListed(bytes.span) } else { text.appendText("<NULL>") }
+        text.append(utf8: "    \(column.title)<\(column.form.rawValue)>=")
+        if let bytes = column.bytes(item) { text.appendListed(bytes.span) } else { text.append(utf8: "<NULL>") }
         text.append(UInt8(ascii: "\n"))
     }
     return text

@@ -15,10 +15,7 @@ final class InspectListing {
     private let isSameDevice: Bool
     private let session: Session
     private var summary = Summary()
-    private var buffer = SecretBytes(capacity: InspectListing.bufferSize)
-
-    // Large enough that writes do not count.
-    private static let bufferSize = 65_536
+    private var output: ResultBuffer
 
     init(
         outline: ArchiveOutline, path: String, proven: ProvenArchive, filter: InspectFilter, isSameDevice: Bool,
@@ -30,6 +27,7 @@ final class InspectListing {
         self.filter = filter
         self.isSameDevice = isSameDevice
         self.session = session
+        output = ResultBuffer(session)
     }
 
     func print() throws {
@@ -62,45 +60,34 @@ final class InspectListing {
                 ("archive", outline.json(path)), ("verified", true), ("origin", proven.origin.json),
                 ("contents", contents.json),
             ])
-            head.encode(into: &buffer)
-            buffer.removeLast(1)
-            buffer.append(",\"items\":[".utf8.span)
+            head.encode(into: &output.bytes)
+            output.bytes.removeLast(1)
+            output.bytes.append(utf8: ",\"items\":[")
             return
         }
-        for line in outline.lines(path) { buffer.append(line.utf8.span) }
-        buffer.append("origin      \(proven.origin.words)\n\n".utf8.span)
-        if summary.total > 0 { buffer.append(table.header.utf8.span) }
+        for line in outline.lines(path) { output.bytes.append(utf8: line) }
+        output.bytes.append(utf8: "origin      \(proven.origin.words)\n\n")
+        if summary.total > 0 { output.bytes.append(utf8: table.header) }
     }
 
     private func show(_ item: Item, _ table: StreamedTable) throws {
         if session.style.isJSON {
-            if summary.shown > 0 { buffer.append(UInt8(ascii: ",")) }
-            JSONValue.item(item).adding([("verdict", verdict(item).json)]).encode(into: &buffer)
+            if summary.shown > 0 { output.bytes.append(UInt8(ascii: ",")) }
+            JSONValue.item(item).adding([("verdict", verdict(item).json)]).encode(into: &output.bytes)
         } else {
-            buffer.append(table.row(InspectColumns.cells(item, verdict(item))).utf8.span)
+            output.bytes.append(utf8: table.row(InspectColumns.cells(item, verdict(item))))
         }
         summary.shown += 1
-        if buffer.count >= Self.bufferSize { try flush() }
+        try output.flushIfLarge()
     }
 
     private func end() throws {
         if session.style.isJSON {
-            buffer.append("]}\n".utf8.span)
+            output.bytes.append(utf8: "]}\n")
         } else {
-            for line in summary.lines { buffer.append(line.utf8.span) }
+            for line in summary.lines { output.bytes.append(utf8: line) }
         }
-        try flush()
-    }
-
-    private func flush() throws {
-        if session.style.isJSON, session.world.terminal.showsOutput {
-            var ascii = SecretBytes(capacity: buffer.count)
-            buffer.withBytes { appendASCII($0, to: &ascii) }
-            try session.write(ascii)
-        } else {
-            try session.write(buffer)
-        }
-        buffer.removeAll()
+        try output.flush()
     }
 }
 

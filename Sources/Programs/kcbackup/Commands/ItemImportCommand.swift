@@ -36,11 +36,11 @@ struct ItemImportCommand: Verb {
         let store = try keychain.openUnlocked(in: session)
         let progress = Progress("importing items", in: session)
         let counts = try store.write { writer in
-            var lines = LineSplitter(try FileSlice(whole: input), limit: Self.lineLimit)
+            var lines = LineReader(try FileSlice(whole: input))
             var counts = ItemCounts()
-            while let number = try lines.next() {
-                if lines.line.withBytes({ isBlank($0) }) { continue }
-                let itemClass = try add(lines.line, number, to: writer, now: session.now)
+            while try Self.advance(&lines) {
+                if lines.withLine(isBlank) { continue }
+                let itemClass = try add(lines, to: writer, now: session.now)
                 counts[itemClass] += 1
                 if counts.total > ItemLimits.itemCount {
                     throw StreamFailure(.reading, .limitExceeded("items", found: nil, allowed: ItemLimits.itemCount))
@@ -58,11 +58,23 @@ struct ItemImportCommand: Verb {
     /// Bytes of one line: an item at its largest, with room for a spelling that escapes freely.
     private static let lineLimit = ItemLimits.metadataLineSize + 6 * ItemLimits.secretSize
 
+    private static func advance(_ lines: inout LineReader<FileSlice>) throws -> Bool {
+        do throws(LineFailure) {
+            return try lines.advance(limit: lineLimit) != nil
+        } catch {
+            switch error {
+            case .tooLong(let line): throw Failure.importLine(line, .tooLong(limit: lineLimit))
+            case .stream(let failure): throw failure
+            }
+        }
+    }
+
     private func add(
-        _ line: borrowing SecretBytes, _ number: Int, to writer: KeychainWriter, now: Timestamp
+        _ lines: borrowing LineReader<FileSlice>, to writer: KeychainWriter, now: Timestamp
     ) throws(Failure) -> ItemClass {
+        let number = lines.number
         do {
-            let parsed = try line.withBytes { bytes throws(ImportLine.Problem) in try ImportLine(bytes) }
+            let parsed = try lines.withLine { bytes throws(ImportLine.Problem) in try ImportLine(bytes) }
             try writer.add(parsed.draft, secret: parsed.secret, now: now)
             return parsed.draft.itemClass
         } catch let problem as ImportLine.Problem {

@@ -11,13 +11,11 @@ final class ItemListing {
 
     private let session: Session
     private let table: StreamedTable
-    private var buffer = SecretBytes(capacity: ItemListing.bufferSize)
-
-    // Large enough that writes do not count.
-    private static let bufferSize = 65_536
+    private var output: ResultBuffer
 
     init(_ session: Session) {
         self.session = session
+        output = ResultBuffer(session)
         table = StreamedTable(
             [
                 Table.Column(title: "CLASS"), Table.Column(title: "SERVICE/SERVER", least: 10),
@@ -36,31 +34,20 @@ final class ItemListing {
     /// Shows an item that was measured.
     func show(_ item: Item) throws {
         if session.style.isJSON {
-            buffer.append((count == 0 ? "{\"items\":[" : ",").utf8.span)
-            JSONValue.item(item).encode(into: &buffer)
+            output.bytes.append(utf8: (count == 0 ? "{\"items\":[" : ","))
+            JSONValue.item(item).encode(into: &output.bytes)
         } else {
-            if count == 0 { buffer.append(table.header.utf8.span) }
-            buffer.append(table.row(Self.cells(item)).utf8.span)
+            if count == 0 { output.bytes.append(utf8: table.header) }
+            output.bytes.append(utf8: table.row(Self.cells(item)))
         }
         count += 1
-        if buffer.count >= Self.bufferSize { try flush() }
+        try output.flushIfLarge()
     }
 
     /// Shows that this was all.
     func end() throws {
-        if session.style.isJSON { buffer.append((count == 0 ? "{\"items\":[]}\n" : "]}\n").utf8.span) }
-        try flush()
-    }
-
-    private func flush() throws {
-        if session.style.isJSON, session.world.terminal.showsOutput {
-            var ascii = SecretBytes(capacity: buffer.count)
-            buffer.withBytes { appendASCII($0, to: &ascii) }
-            try session.write(ascii)
-        } else {
-            try session.write(buffer)
-        }
-        buffer.removeAll()
+        if session.style.isJSON { output.bytes.append(utf8: (count == 0 ? "{\"items\":[]}\n" : "]}\n")) }
+        try output.flush()
     }
 
     private static func cells(_ item: Item) -> [String] {

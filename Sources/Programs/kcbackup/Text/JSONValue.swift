@@ -17,7 +17,7 @@ indirect enum JSONValue: Sendable {
     }
 
     /// Appends the value on one line.
-    func encode(into line: inout SecretBytes) {
+    func encode(into line: inout some ByteBuffer & ~Copyable) {
         switch self {
         case .text(let text): CanonicalJSON.string(text, into: &line)
         case .number(let number): CanonicalJSON.integer(Int64(number), into: &line)

@@ -2,7 +2,7 @@ internal import ByteStreams
 internal import KeychainModel
 
 /// Appends a secret as an import writes it: a string if it is text, `{"base64":"…"}` otherwise.
-func appendSecretJSON(_ secret: borrowing Span<UInt8>, to line: inout SecretBytes) {
+func appendSecretJSON(_ secret: borrowing Span<UInt8>, to line: inout some ByteBuffer & ~Copyable) {
     if isText(secret) {
         CanonicalJSON.string(secret, into: &line)
     } else {
@@ -13,7 +13,7 @@ func appendSecretJSON(_ secret: borrowing Span<UInt8>, to line: inout SecretByte
 }
 
 /// Appends a secret as a terminal may show it: text with whatever could mislead escaped, or bytes in hexadecimal.
-func appendShown(_ secret: borrowing Span<UInt8>, to text: inout SecretBytes) {
+func appendShown(_ secret: borrowing Span<UInt8>, to text: inout some ByteBuffer & ~Copyable) {
     guard isText(secret) else {
         text.append("(hexadecimal) ".utf8.span)
         for index in secret.indices {
@@ -29,7 +29,7 @@ func appendShown(_ secret: borrowing Span<UInt8>, to text: inout SecretBytes) {
 }
 
 /// Appends JSON in ASCII alone, so that a terminal obeys none of it.
-func appendASCII(_ json: borrowing Span<UInt8>, to line: inout SecretBytes) {
+func appendASCII(_ json: borrowing Span<UInt8>, to line: inout some ByteBuffer & ~Copyable) {
     forEachScalar(json) { scalar in
         if scalar.value < 0x7f {
             line.append(UInt8(scalar.value))
@@ -50,7 +50,7 @@ private func forEachScalar(_ text: borrowing Span<UInt8>, _ body: (Unicode.Scala
     while let scalar = iterator.next() { body(scalar) }
 }
 
-private func appendEscape(_ unit: UInt16, to line: inout SecretBytes) {
+private func appendEscape(_ unit: UInt16, to line: inout some ByteBuffer & ~Copyable) {
     line.append("\\u".utf8.span)
     for shift in [12, 8, 4, 0] {
         let digit = UInt8(unit >> UInt16(shift) & 15)

@@ -27,47 +27,86 @@ struct Table {
     /// True when there is no row.
     var isEmpty: Bool { rows.isEmpty }
 
-    /// Adds a row with one text a column, made safe to show.
+    /// Adds a row with one text a column, which is made safe to show.
     mutating func append(_ cells: [String]) {
         precondition(cells.count == columns.count, "a row has one cell a column")
-        rows.append(cells.map(Self.shown))
+        rows.append(cells)
     }
 
     /// The lines, the header first, each with its line feed; columns in which no row has anything are left out.
     ///
     /// - Parameter width: the columns of the terminal; nil cuts nothing.
     func lines(width: Int?) -> [String] {
-        let used = columns.indices.filter { column in rows.contains { !$0[column].isEmpty } }
-        var widths = used.map { column in
-            max(displayWidth(self.columns[column].title), rows.map { displayWidth($0[column]) }.max() ?? 0)
+        let table = StreamedTable(columns, width: width)
+        for row in rows { table.measure(row) }
+        return [table.header] + rows.map(table.row)
+    }
+}
+
+/// A table whose rows pass twice: once to be measured, once to be printed.
+///
+/// It holds widths, never rows.
+final class StreamedTable {
+    private let columns: [Table.Column]
+    private let limit: Int?
+    private var widths: [Int]
+    private var isFitted = false
+
+    /// - Parameter width: the columns of the terminal; nil cuts nothing.
+    init(_ columns: [Table.Column], width: Int?) {
+        self.columns = columns
+        limit = width
+        widths = columns.map { _ in 0 }
+    }
+
+    /// Takes a row into account; not to be called once a line was made.
+    func measure(_ cells: [String]) {
+        for (column, cell) in cells.enumerated() where !cell.isEmpty {
+            widths[column] = max(widths[column], displayWidth(Self.shown(cell)))
         }
-        let columns = used.map { self.columns[$0] }
-        if let width { Self.shrink(&widths, columns, to: width) }
-        return ([columns.map(\.title)] + rows.map { row in used.map { row[$0] } }).map { cells in
-            Self.line(cells.indices.map { (cells[$0], widths[$0], columns[$0].alignment) })
+    }
+
+    /// The header line.
+    var header: String {
+        fit()
+        return line(columns.map(\.title))
+    }
+
+    /// The line of a row.
+    func row(_ cells: [String]) -> String {
+        fit()
+        return line(cells.map(Self.shown))
+    }
+
+    private func fit() {
+        if isFitted { return }
+        isFitted = true
+        for column in widths.indices where widths[column] > 0 {
+            widths[column] = max(widths[column], displayWidth(columns[column].title))
         }
+        if let limit { shrink(to: limit) }
     }
 
     /// A cell as it is shown: harmless, and no longer than tells anything in a table.
-    static func shown(_ cell: String) -> String {
+    private static func shown(_ cell: String) -> String {
         displayed(cell, limit: cellLimit)
     }
 
-    /// One line with its line feed.
-    static func line(_ cells: [(text: String, width: Int, alignment: Alignment)]) -> String {
+    /// One line with its line feed; columns in which no row has anything are left out.
+    private func line(_ cells: [String]) -> String {
         var line = ""
-        for (position, cell) in cells.enumerated() {
-            let text = fitted(cell.text, to: cell.width)
-            let padding = String(repeating: " ", count: max(0, cell.width - displayWidth(text)))
-            if position > 0 { line += gap }
-            line += cell.alignment == .left ? text + padding : padding + text
+        for (column, width) in widths.enumerated() where width > 0 {
+            let text = fitted(cells[column], to: width)
+            let padding = String(repeating: " ", count: max(0, width - displayWidth(text)))
+            if !line.isEmpty { line += gap }
+            line += columns[column].alignment == .left ? text + padding : padding + text
         }
         while line.last == " " { line.removeLast() }
         return line + "\n"
     }
 
     /// Takes columns from the widest of those that may be cut, one by one, until all fit or none can give.
-    static func shrink(_ widths: inout [Int], _ columns: [Column], to limit: Int) {
+    private func shrink(to limit: Int) {
         while widths.reduce(0, +) + gap.count * max(0, widths.filter { $0 > 0 }.count - 1) > limit {
             let givers = widths.indices.filter { widths[$0] > columns[$0].least ?? .max }
             guard let widest = givers.max(by: { widths[$0] < widths[$1] }) else { return }

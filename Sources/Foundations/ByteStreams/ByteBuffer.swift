@@ -1,0 +1,46 @@
+/// Bytes that encoders append to: `[UInt8]`, or `SecretBytes` where there may be a secret among them.
+package protocol ByteBuffer: ~Copyable {
+    /// How many bytes there are.
+    var count: Int { get }
+
+    /// Adds one byte.
+    mutating func append(_ byte: UInt8)
+    /// Adds all of `bytes`.
+    mutating func append(_ bytes: borrowing Span<UInt8>)
+    /// Adds what `body` writes, at most `limit` bytes; on a throw nothing is added.
+    mutating func append<E: Error>(
+        upTo limit: Int, _ body: (inout OutputSpan<UInt8>) throws(E) -> Void
+    ) throws(E)
+    /// Drops the last `length` bytes.
+    mutating func removeLast(_ length: Int)
+}
+
+extension ByteBuffer where Self: ~Copyable {
+    /// Adds text as UTF-8.
+    package mutating func append(utf8 text: String) {
+        append(text.utf8.span)
+    }
+}
+
+extension SecretBytes: ByteBuffer {}
+
+extension [UInt8]: ByteBuffer {
+    /// Adds all of `bytes`.
+    package mutating func append(_ bytes: borrowing Span<UInt8>) {
+        unsafe bytes.withUnsafeBufferPointer { unsafe append(contentsOf: $0) }
+    }
+
+    /// Adds what `body` writes, at most `limit` bytes; on a throw nothing is added.
+    package mutating func append<E: Error>(
+        upTo limit: Int, _ body: (inout OutputSpan<UInt8>) throws(E) -> Void
+    ) throws(E) {
+        let before = count
+        do {
+            try append(addingCapacity: limit, initializingWith: body)
+        } catch {
+            // The array keeps what was written before the throw.
+            removeLast(count - before)
+            throw error
+        }
+    }
+}
