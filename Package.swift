@@ -90,8 +90,7 @@ let package = Package(
         library(
             "Security", in: "Apple",
             [
-                "ByteStreams", "Cryptography", "DeviceIdentity", "KernelKeyring", "KeychainModel", "KeychainKeys",
-                "KeychainStore",
+                "ByteStreams", "Cryptography", "DeviceIdentity", "KernelKeyring", "KeychainModel", "KeychainStore",
                 "LocalKeychains", "CertificateItems", "SecurityStatus",
             ]),
         library("SAMKeychain", in: "Apple", ["Security"]),
