@@ -1,6 +1,6 @@
 internal import ByteStreams
 
-/// Reads a header line by line and keeps what was read too far.
+/// Reads a header line by line and buffers what was read beyond it.
 struct HeaderReader<Source: ByteSource & ~Copyable>: ~Copyable {
     private var source: Source
     private var buffer = SecretBytes(capacity: pieceSize)
@@ -34,7 +34,7 @@ struct HeaderReader<Source: ByteSource & ~Copyable>: ~Copyable {
         }
     }
 
-    /// What follows the header, as a source.
+    /// The rest of the file after the header.
     consuming func payload() -> PayloadSource<Source> {
         var rest = SecretBytes(capacity: 0)
         swap(&rest, &buffer)
@@ -42,7 +42,7 @@ struct HeaderReader<Source: ByteSource & ~Copyable>: ~Copyable {
         return PayloadSource(rest: rest, source: source)
     }
 
-    /// Tells by the first bytes what is no age file at all, and only then looks for the end of the line.
+    /// Checks the first bytes for the age magic before looking for the end of the line.
     private mutating func checkVersion() throws(AgeFailure) {
         while buffer.count < AgeHeader.versionPrefix.utf8.count, try fill() {}
         let (isArmor, isAge) = buffer.withBytes { bytes in
@@ -99,7 +99,7 @@ struct HeaderReader<Source: ByteSource & ~Copyable>: ~Copyable {
         }
     }
 
-    /// Reads on, up to the largest header; false at the end of the file.
+    /// Reads more, up to the header size limit; false at the end of the file.
     private mutating func fill() throws(AgeFailure) -> Bool {
         let before = buffer.count
         do {
@@ -119,7 +119,7 @@ struct HeaderReader<Source: ByteSource & ~Copyable>: ~Copyable {
     }
 }
 
-/// The bytes behind a header: first those that were read with it, then the rest of the file.
+/// The payload: first the buffered bytes, then the rest of the file.
 struct PayloadSource<Source: ByteSource & ~Copyable>: ByteSource, ~Copyable {
     private var rest: SecretBytes
     private var source: Source
@@ -138,7 +138,7 @@ struct PayloadSource<Source: ByteSource & ~Copyable>: ByteSource, ~Copyable {
 }
 
 extension Span<UInt8> {
-    /// True when the bytes begin with those of `text`.
+    /// True if the bytes begin with `text`.
     func starts(with text: String) -> Bool {
         let start = Array(text.utf8)
         return count >= start.count && start.indices.allSatisfy { self[$0] == start[$0] }

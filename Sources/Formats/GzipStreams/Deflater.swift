@@ -1,21 +1,21 @@
 internal import ByteStreams
 internal import CZlib
 
-/// How deflate looks for something to save.
+/// How deflate compresses.
 package enum DeflateStrategy: Hashable, Sendable {
-    /// Repetitions and frequent bytes, as gzip does: for text.
+    /// Matches and Huffman coding, as gzip does: for text.
     case matching
-    /// Frequent bytes alone: for base64 of random bytes, where searching for repetitions costs most and finds least.
+    /// Huffman coding only: for base64 of random bytes, where searching for matches costs most and finds least.
     case huffmanOnly
 }
 
-/// A zlib compressor that makes one gzip member after the other; one thread at a time may use it.
+/// A zlib compressor that produces one gzip member after another; not thread-safe.
 @safe final class Deflater {
     private let stream: UnsafeMutablePointer<z_stream>
 
-    /// Opens zlib.
+    /// Creates the zlib stream.
     ///
-    /// - Throws: `StreamFailure` of kind `library` when there is no memory.
+    /// - Throws: `StreamFailure` of kind `library` if there is no memory.
     init(level: Int, strategy: DeflateStrategy) throws(StreamFailure) {
         let code = strategy == .matching ? Z_DEFAULT_STRATEGY : Z_HUFFMAN_ONLY
         guard let stream = unsafe kcb_deflate_new(Int32(level), code) else {
@@ -28,7 +28,7 @@ package enum DeflateStrategy: Hashable, Sendable {
         unsafe kcb_deflate_free(stream)
     }
 
-    /// Appends a whole member that holds `plaintext`, at most 1 GiB, to `output`.
+    /// Appends a complete member with `plaintext`, at most 1 GiB, to `output`.
     ///
     /// - Throws: `StreamFailure` of kind `library`.
     func compress(_ plaintext: borrowing SecretBytes, into output: inout SecretBytes) throws(StreamFailure) {
@@ -45,7 +45,7 @@ package enum DeflateStrategy: Hashable, Sendable {
                     try unsafe room.withUnsafeMutableBufferPointer { target, count throws(StreamFailure) in
                         unsafe stream.pointee.next_out = target.baseAddress
                         unsafe stream.pointee.avail_out = UInt32(target.count)
-                        // Less than the end would be less data that looks like success.
+                        // Anything but the end of the stream would lose data unnoticed.
                         guard unsafe deflate(stream, Z_FINISH) == Z_STREAM_END else { throw Self.failure }
                         count = unsafe target.count - Int(stream.pointee.avail_out)
                     }

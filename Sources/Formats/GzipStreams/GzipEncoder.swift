@@ -1,24 +1,24 @@
 package import ByteStreams
 
-/// Compresses to gzip (RFC 1952), one member for each segment, so that two threads can work on one stream.
+/// Compresses to gzip (RFC 1952), one member per segment, so that two threads can work on one stream.
 ///
-/// The output depends on the plaintext, level and strategy alone: not on how the plaintext is cut into writes, nor on
-/// the threads.
+/// The output depends only on plaintext, level and strategy, not on how the plaintext is split into writes or on thread
+/// timing.
 package struct GzipEncoder<Downstream: ByteSink & ~Copyable>: ByteSink, ~Copyable {
     private var downstream: Downstream
     private let pipeline: SegmentPipeline
 
     /// Bytes of plaintext in a member.
     ///
-    /// Larger segments save nothing more (window: 32 KiB), and two encoders with their
-    /// eight segments stay within the 8 MiB that may be locked into memory by default.
+    /// Larger segments save nothing more (window: 32 KiB), and two encoders with eight segments each stay within the
+    /// default limit of 8 MiB of locked memory.
     package static var segmentSize: Int { 262_144 }
 
     /// Starts a stream.
     ///
     /// Level 1 is the fastest and 9 the smallest; see `docs/performance.md`.
     ///
-    /// - Throws: `StreamFailure` of kind `library` when there is no memory.
+    /// - Throws: `StreamFailure` of kind `library` if there is no memory.
     package init(
         to downstream: consuming Downstream, level: Int = 1, strategy: DeflateStrategy = .matching
     ) throws(StreamFailure) {
@@ -31,7 +31,7 @@ package struct GzipEncoder<Downstream: ByteSink & ~Copyable>: ByteSink, ~Copyabl
     package mutating func write(_ bytes: borrowing Span<UInt8>) throws(StreamFailure) {
         var start = 0
         while start < bytes.count {
-            // A full segment is submitted only when more follows, so that the last one can be told from the others.
+            // A full segment is submitted only when more data follows, so that the last one is known.
             if pipeline.room == 0 { try submit() }
             let end = min(bytes.count, start + pipeline.room)
             pipeline.fill(bytes.extracting(start..<end))
@@ -39,7 +39,7 @@ package struct GzipEncoder<Downstream: ByteSink & ~Copyable>: ByteSink, ~Copyabl
         }
     }
 
-    /// Compresses what is held back, at least one member, and finishes the sink.
+    /// Compresses the rest, at least one member, and finishes the sink.
     package consuming func finish() throws(StreamFailure) -> Downstream.Output {
         if pipeline.isUnused {
             pipeline.compressHere()

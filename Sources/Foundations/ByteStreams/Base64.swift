@@ -1,6 +1,6 @@
-/// Base 64 of RFC 4648 section 4, in its one canonical spelling, with padding or (as age writes it) without.
+/// Base64 (RFC 4648 section 4), canonical form only, with padding or (as age writes it) without.
 ///
-/// Secrets go from wiped memory to wiped memory; the variants for arrays and strings are for public bytes.
+/// Secrets stay in wiped memory; the variants for arrays and strings are for public bytes.
 package enum Base64 {
     private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
     private static let padding = UInt8(ascii: "=")
@@ -11,19 +11,19 @@ package enum Base64 {
         return values
     }()
 
-    /// How many characters `count` bytes become.
+    /// The number of characters that encode `count` bytes.
     package static func encodedCount(_ count: Int, padded: Bool = true) -> Int {
         padded ? (count + 2) / 3 * 4 : (count * 4 + 2) / 3
     }
 
-    /// Appends the spelling of `bytes`.
+    /// Appends the encoding of `bytes`.
     package static func encode(_ bytes: borrowing Span<UInt8>, padded: Bool = true, into text: inout SecretBytes) {
         text.append(upTo: encodedCount(bytes.count, padded: padded)) { output in
             write(bytes, padded: padded, to: &output)
         }
     }
 
-    /// The spelling of bytes that are not secret.
+    /// Encodes bytes that are not secret.
     package static func encode(_ bytes: [UInt8], padded: Bool = true) -> String {
         let text = [UInt8](capacity: encodedCount(bytes.count, padded: padded)) { output in
             write(bytes.span, padded: padded, to: &output)
@@ -31,7 +31,7 @@ package enum Base64 {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// Appends the bytes that `text` spells; false, with nothing appended, unless it is the canonical spelling.
+    /// Appends the decoded bytes; returns false and appends nothing unless `text` is canonical.
     package static func decode(
         _ text: borrowing Span<UInt8>, padded: Bool = true, into bytes: inout SecretBytes
     ) -> Bool {
@@ -44,7 +44,7 @@ package enum Base64 {
         return valid
     }
 
-    /// The bytes, not secret, that `text` spells; nil unless it is the canonical spelling.
+    /// Decodes bytes that are not secret; nil unless `text` is canonical.
     package static func decode(_ text: borrowing Span<UInt8>, padded: Bool = true) -> [UInt8]? {
         guard let count = decodedCount(text, padded: padded) else { return nil }
         var valid = true
@@ -54,7 +54,7 @@ package enum Base64 {
         return valid ? bytes : nil
     }
 
-    /// The bytes, not secret, that `text` spells; nil unless it is the canonical spelling.
+    /// Decodes bytes that are not secret; nil unless `text` is canonical.
     package static func decode(_ text: String, padded: Bool = true) -> [UInt8]? {
         decode(Array(text.utf8).span, padded: padded)
     }
@@ -86,7 +86,7 @@ package enum Base64 {
         }
     }
 
-    /// How many bytes a text of this length and padding stands for; nil when no bytes have such a spelling.
+    /// The number of bytes that a text of this length and padding decodes to; nil if no encoding has this length.
     private static func decodedCount(_ text: borrowing Span<UInt8>, padded: Bool) -> Int? {
         var length = text.count
         if padded {
@@ -98,7 +98,7 @@ package enum Base64 {
         return encodedCount(count, padded: padded) == text.count ? count : nil
     }
 
-    /// Appends exactly `count` bytes; false when a character is not of the alphabet or unused bits are not zero.
+    /// Appends exactly `count` bytes; false if a character is not in the alphabet or unused bits are not zero.
     private static func read(
         _ text: borrowing Span<UInt8>, count: Int, to output: inout OutputSpan<UInt8>
     ) -> Bool {

@@ -45,7 +45,7 @@ struct KeychainPath {
     /// Removes the second name that a process left that was killed while it gave the file its name.
     private func isLastNameLeft() throws(KeychainStoreError) -> Bool {
         do throws(FileFailure) {
-            try Leftovers.sweep(Path.split(path).folder)
+            try StaleFiles.remove(in: Path.split(path).folder)
         } catch {
             throw .file(error)
         }

@@ -74,7 +74,7 @@ struct RestoreTarget {
         let (device, isFirst) = try LocalDevice(session.world).keyOrFirst()
         if !local.name.contains("/") { try Path.makeFolder(session.world.dataFolder.keychains) }
         let folder = Path.split(local.path).folder
-        let passing = try PassingFolder(in: folder)
+        let passing = try StagingFolder(in: folder)
         let name = Path.split(local.path).name
         // The keychain is closed when this returns, before it gets its name.
         let result = try body(make(at: passing.path + "/" + name, device))
