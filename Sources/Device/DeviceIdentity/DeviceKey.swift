@@ -88,8 +88,8 @@ package final class DeviceKey: Sendable {
     /// The 96 bytes derived from passcode and device together: three keys of 32 bytes for the caller.
     ///
     /// - Parameters:
-    /// - scryptOutput: the output of scrypt for the passcode, at least 32 bytes.
-    /// - context: the purpose of the keys, such as the UUID of a keybag.
+    ///   - scryptOutput: the output of scrypt for the passcode, at least 32 bytes.
+    ///   - context: the purpose of the keys, such as the UUID of a keybag.
     /// - Throws: `CryptographyFailure` (`unsupportedParameters` for a short `scryptOutput`, `library`).
     package func mixIntoPasscodeKey(
         scryptOutput: borrowing SecretBytes, context: [UInt8]
@@ -106,8 +106,8 @@ package final class DeviceKey: Sendable {
     /// The keys that seal ThisDeviceOnly secrets in one archive.
     ///
     /// - Parameters:
-    /// - archiveID: 32 bytes, never used for another archive.
-    /// - mode: the name of the archive's mode, at most 255 bytes; it is an input of the derivation.
+    ///   - archiveID: 32 bytes, never used for another archive.
+    ///   - mode: the name of the archive's mode, at most 255 bytes; it is an input of the derivation.
     /// - Throws: `CryptographyFailure` (`unsupportedParameters`, `library`).
     package func sealKeys(archiveID: [UInt8], mode: String) throws(CryptographyFailure) -> SealKeys {
         guard archiveID.count == 32 else { throw .unsupportedParameters("archive ID length") }

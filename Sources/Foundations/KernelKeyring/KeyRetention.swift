@@ -14,7 +14,7 @@ package protocol KeyRetention: Sendable {
     ///
     /// - Parameters:
     ///   - payload: 1 to 1,024 bytes.
-    /// - seconds: its lifetime, 1 or more; nil for no timeout.
+    ///   - seconds: its lifetime, 1 or more; nil for no timeout.
     /// - Throws: `KeyRetentionFailure`; the new payload is then not stored.
     func keep(
         _ name: String, _ payload: borrowing SecretBytes, expiresAfter seconds: Int?

@@ -38,7 +38,7 @@ package func displayed(_ text: String, limit: Int = 1_000) -> String {
     return shown
 }
 
-/// Combining marks beyond this number on one character serve only to deface a line.
+/// More combining marks than this on one character only deface a line.
 private let scalarLimit = 16
 
 /// The flags of England, Scotland and Wales: the only characters in general use that contain tag characters.

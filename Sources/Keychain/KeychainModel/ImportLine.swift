@@ -7,7 +7,7 @@ package import ByteStreams
 package struct ImportLine: ~Copyable {
     /// The item as given.
     package var draft: ItemDraft
-    /// The secret; nil when the line has none.
+    /// The secret; nil if the line has none.
     package var secret: SecretBytes?
 
     /// Why a line is refused.

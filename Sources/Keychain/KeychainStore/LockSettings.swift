@@ -1,19 +1,19 @@
 internal import Cryptography
 internal import KeychainModel
 
-/// When an unlocked keychain locks by itself.
+/// When an unlocked keychain locks automatically.
 package struct LockSettings: Hashable, Sendable {
-    /// Seconds without use after which it locks, of `range`; nil for never.
+    /// The idle timeout in seconds, within `range`; nil for never.
     package let lockAfter: Int?
-    /// True when it locks as the machine is suspended, which takes effect at the next use.
+    /// True if it locks when the machine is suspended; this is detected at the next use.
     package let lockOnSuspend: Bool
 
     /// From one second to a year, in seconds.
     package static let range = 1...31_536_000
-    /// What a new keychain has: 300 seconds, and with the machine's sleep, as a new keychain of macOS.
+    /// The default of a new keychain, as on macOS: 300 seconds, and on suspend.
     package static let `default` = LockSettings()
 
-    /// Takes settings; nil when `lockAfter` is outside `range`.
+    /// Creates settings; nil if `lockAfter` is outside `range`.
     package init?(lockAfter: Int?, lockOnSuspend: Bool) {
         guard Self.range.contains(lockAfter ?? Self.range.lowerBound) else { return nil }
         self.lockAfter = lockAfter
@@ -25,7 +25,7 @@ package struct LockSettings: Hashable, Sendable {
         lockOnSuspend = true
     }
 
-    /// The members of a keybag that say so: none for the default (docs/keychain-file.md, "Keybag").
+    /// The members of a keybag for these settings: none for the default (docs/keychain-file.md, "Keybag").
     var members: String {
         if self == .default { return "" }
         return (lockAfter.map { ",\"lockAfter\":\($0)" } ?? "") + ",\"lockOnSuspend\":\(lockOnSuspend)"
@@ -33,19 +33,19 @@ package struct LockSettings: Hashable, Sendable {
 }
 
 extension Keychain {
-    /// When the keychain locks by itself, as far as this object knows; `information()` and sessions read the file anew.
+    /// When the keychain locks automatically, as last read by this object; `information()` and sessions read the file.
     package var lockSettings: LockSettings { keybag.lockSettings }
 
-    /// Changes when the keychain locks by itself; a session that runs follows at its next use.
+    /// Changes when the keychain locks automatically; a running session follows at its next use.
     ///
-    /// The passcode stays, and so does the generation.
+    /// Passcode and generation stay the same.
     ///
     /// - Throws: `locked` unless the keychain is unlocked, `busy`, `diskFull`, `readOnly`, `sqlite`.
     package func setLockSettings(_ settings: LockSettings) throws(KeychainStoreError) {
         try setLockSettings(settings) { () throws(KeychainStoreError) in }
     }
 
-    /// Does so, and runs `beforeCommit` as the one process that changes the file, when nothing but the commit is left.
+    /// Does the same, and runs `beforeCommit` under the lock, when only the commit is left.
     func setLockSettings(
         _ settings: LockSettings, beforeCommit: () throws(KeychainStoreError) -> Void
     ) throws(KeychainStoreError) {

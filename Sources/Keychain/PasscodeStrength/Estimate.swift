@@ -2,7 +2,7 @@ internal import ByteStreams
 internal import CZxcvbn
 internal import Glibc
 
-/// What zxcvbn says of a passcode: the guesses as bits, and the parts that it took it apart into.
+/// zxcvbn's estimate for a passcode: the guesses as bits, and the parts it was split into.
 struct Estimate {
     /// The kind of a part.
     enum Kind: Hashable {

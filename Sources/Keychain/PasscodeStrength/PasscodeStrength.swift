@@ -25,9 +25,9 @@ package struct PasscodeStrength: Hashable, Sendable {
     /// Judges a passcode; copies remain only in the library's stack and heap, which are not wiped.
     ///
     /// - Parameters:
-    /// - passcode: any bytes. All of the first `judgedLength` count, even after a zero byte or in invalid UTF-8.
-    /// - words: what an attacker would try first, such as the names of keychain and user. Words of fewer than 3 or more
-    ///   than 64 bytes and all after the 16th are ignored.
+    ///   - passcode: any bytes. All of the first `judgedLength` count, even after a zero byte or in invalid UTF-8.
+    ///   - words: what an attacker would try first, such as the names of keychain and user. Words of fewer than 3 or more
+    ///     than 64 bytes and all after the 16th are ignored.
     package init(judging passcode: borrowing SecretBytes, knowing words: [String]) {
         let estimate = Estimate(passcode, words)
         bits = estimate.bits
