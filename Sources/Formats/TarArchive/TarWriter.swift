@@ -46,7 +46,7 @@ package struct TarWriter<Downstream: ByteSink & ~Copyable>: ~Copyable {
 
     /// Adds a small member from memory.
     ///
-    /// - Throws: `StreamFailure`: what the sink throws. The archive is then spent.
+    /// - Throws: `StreamFailure`: the failures of the sink. The archive is then unusable.
     package mutating func append(_ name: String, _ bytes: [UInt8]) throws(StreamFailure) {
         try start(name, UInt64(bytes.count))
         if !bytes.isEmpty { try writer.append(bytes.span) }

@@ -38,8 +38,7 @@ struct ItemRow {
     /// The condition for a tombstone.
     static let isTombstone = "(tomb = 1 AND data IS NULL)"
 
-    /// The condition for all other rows. A flipped bit must not hide an item, so a tombstone with a secret counts as
-    /// live.
+    /// The condition for all other rows; a flipped bit must not hide an item, so a tombstone with a secret is live.
     static let isLive = "(tomb IS NOT 1 OR data IS NOT NULL)"
 
     /// The order of an archive, which is that of the unique index.
