@@ -2,17 +2,17 @@ internal import ByteStreams
 internal import Console
 internal import KeychainModel
 
-/// Commands from standard input, a line each.
+/// Commands from standard input, one per line.
 extension Session {
-    // Longer than any command with a certificate in hexadecimal digits.
+    // Longer than any command with a certificate in hexadecimal.
     private static let lineLimit = 1 << 20
 
     /// Runs commands until the input ends, or a line says `quit` or `exit`.
     ///
-    /// - Parameter prompt: what a person at a terminal is asked with.
-    /// - Returns: how the last command ended.
-    /// - Throws: `StreamFailure`, `Failure` when a line is too long.
-    func converse(prompt: String) throws -> ExitStatus {
+    /// - Parameter prompt: the prompt on a terminal.
+    /// - Returns: the status of the last command.
+    /// - Throws: `StreamFailure`, `Failure` if a line is too long.
+    func runInteractively(prompt: String) throws -> ExitStatus {
         isInteractive = true
         var status = ExitStatus.ok
         var pending = SecretBytes(capacity: 4096)
@@ -35,7 +35,7 @@ extension Session {
         }
     }
 
-    /// Takes the next line from what was read, and reads on where it has no end yet.
+    /// Takes the next line from the buffer, reading more if it is incomplete.
     private func nextLine(_ pending: inout SecretBytes) throws -> SecretBytes? {
         while true {
             let end = pending.withBytes { span in span.indices.first { span[$0] == UInt8(ascii: "\n") } }
@@ -57,18 +57,18 @@ extension Session {
     }
 }
 
-/// Why a line makes no words.
+/// Why a line cannot be split into words.
 enum LineObjection: String, Error {
     case openQuotation = "a quotation mark is not closed"
     case notUTF8 = "the line is not UTF-8"
 }
 
-/// Splits a line at spaces, with the quotation marks and backslashes of a shell.
+/// Splits a line at spaces, with a shell's quotation marks and backslashes.
 ///
-/// Within single quotation marks everything stands for itself; within double ones a backslash takes the meaning from a
-/// double quotation mark and a backslash; elsewhere it takes it from every character.
+/// Within single quotation marks everything is literal; within double ones a backslash escapes a double quotation mark
+/// and a backslash; elsewhere it escapes any character.
 ///
-/// - Throws: `LineObjection`; bytes that are no text are not replaced by others, since they may be a password's.
+/// - Throws: `LineObjection`; invalid UTF-8 is not replaced, since it may be part of a password.
 func shellWords(_ line: borrowing SecretBytes) throws(LineObjection) -> [String] {
     var words: [String] = []
     var word: [UInt8] = []

@@ -53,7 +53,7 @@ extension Session {
         var text = SecretBytes(capacity: 256)
         try calling("SecKeychainItemCopyContent") {
             if words.has("g") && !words.has("w") { text.appendText("password: ") }
-            // An item without data counts as one with empty data, as on macOS.
+            // An item without data counts as having empty data, as on macOS.
             switch try secret(of: found) {
             case .none: break
             case .some(let secret):
@@ -61,7 +61,7 @@ extension Session {
             }
         }
         text.append(UInt8(ascii: "\n"))
-        if words.has("w") { try write(text) } else { try tell(text) }
+        if words.has("w") { try write(text) } else { try writeToStandardError(text) }
         return .ok
     }
 }

@@ -48,7 +48,7 @@ extension Session {
         for name in names {
             try calling("SecKeychainCreate \(name)") {
                 let local = try named(name)
-                // Looked at before anybody types a password; the creation itself looks again.
+                // Checked before a password is typed; the creation checks again.
                 if try Path.exists(local.path) { throw SecurityStatus.duplicateKeychain }
                 switch given {
                 case .some(let password): try create(local, password.copy())
@@ -62,7 +62,7 @@ extension Session {
     }
 
     private func create(_ local: LocalKeychain, _ password: consuming SecretBytes) throws {
-        // The lists are read first: a keychain that cannot be put on them is not made.
+        // The lists are read first: a keychain that cannot be added to them is not created.
         _ = try KeychainLists.load(from: world.dataFolder)
         var passcode: SecretBytes? = password
         if passcode?.isEmpty == true {
@@ -72,20 +72,22 @@ extension Session {
         let device = try world.device.keyOrFirst().key
         if local.isNamed { try Path.makeFolder(world.dataFolder.keychains) }
         try Keychain.make(at: local.path, deviceKey: device, passcode: passcode, cost: world.cost, now: now)
-        // From here on it is there, whatever fails.
+        // The keychain exists from here on, even if something fails.
         do throws(LocalKeychainFailure) {
             try KeychainLists.change(in: world.dataFolder) { lists throws(LocalKeychainFailure) in lists.include(local)
             }
         } catch {
-            note("\(told(local.name)) was made, and is not searched: \(cause(error).status.message)", evenIfQuiet: true)
+            note(
+                "\(shownInMessages(local.name)) was made, and is not searched: \(cause(error).status.message)",
+                evenIfQuiet: true)
         }
-        // As on macOS, a new keychain is unlocked.
+        // A new keychain is unlocked, as on macOS.
         do {
             let keychain = try open(local)
             try world.keychainSession.unlock(keychain, passcode: passcode, now: now)
         } catch {
             let reason = Cause(sorting: error).status.message
-            note("\(told(local.name)) was made, and is locked: \(reason)", evenIfQuiet: true)
+            note("\(shownInMessages(local.name)) was made, and is locked: \(reason)", evenIfQuiet: true)
         }
     }
 
@@ -97,16 +99,16 @@ extension Session {
             switch remains {
             case .kernelKeys: note("its keys may stay in the memory of the kernel until they expire", evenIfQuiet: true)
             case .file(let failure):
-                note("deleted, and a file beside it is left: \(told(failure.path))", evenIfQuiet: true)
+                note("deleted, and a file beside it is left: \(shownInMessages(failure.path))", evenIfQuiet: true)
             case .lists(let failure):
                 note("deleted, and still on the lists: \(cause(failure).status.message)", evenIfQuiet: true)
             }
         }
     }
 
-    /// Opens the keychain; nil where that can never succeed here, which must not make its name useless for ever.
+    /// Opens the keychain; nil if that can never succeed here, since it must still be possible to delete it.
     ///
-    /// A path can lead to anything: what it leads to is removed only if it proves to be a keychain of ours.
+    /// A path can lead to anything: the file is removed only if it is a keychain of this program.
     private func openForDeletion(_ local: LocalKeychain) throws -> Keychain? {
         do {
             return try open(local)

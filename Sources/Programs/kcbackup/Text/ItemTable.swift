@@ -2,18 +2,18 @@ internal import ByteStreams
 internal import Console
 internal import KeychainModel
 
-/// The list that `item list` shows: measured in a first pass, written row by row in a second.
+/// The table of `item list`: measured in a first pass, printed row by row in a second.
 ///
-/// A million items go through without being held.
+/// A million items are listed without holding them in memory.
 final class ItemListing {
-    /// How many items were shown.
+    /// The number of items printed.
     private(set) var count = 0
 
     private let session: Session
     private let table: StreamedTable
     private var buffer = SecretBytes(capacity: ItemListing.bufferSize)
 
-    // Large enough that writes do not count.
+    // Large enough to amortise writes.
     private static let bufferSize = 65_536
 
     init(_ session: Session) {
@@ -28,13 +28,13 @@ final class ItemListing {
             ], width: session.tableWidth)
     }
 
-    /// Makes room for an item.
+    /// Measures an item for the column widths.
     func measure(_ item: Item) {
         if !session.style.isJSON { table.measure(Self.cells(item)) }
     }
 
-    /// Shows an item that was measured.
-    func show(_ item: Item) throws {
+    /// Prints an item that was measured.
+    func writeRow(_ item: Item) throws {
         if session.style.isJSON {
             buffer.append((count == 0 ? "{\"items\":[" : ",").utf8.span)
             JSONValue.item(item).encode(into: &buffer)
@@ -46,7 +46,7 @@ final class ItemListing {
         if buffer.count >= Self.bufferSize { try flush() }
     }
 
-    /// Shows that this was all.
+    /// Prints the end of the list.
     func end() throws {
         if session.style.isJSON { buffer.append((count == 0 ? "{\"items\":[]}\n" : "]}\n").utf8.span) }
         try flush()
@@ -75,7 +75,7 @@ final class ItemListing {
 }
 
 extension Attributes {
-    /// A value in words: text as it is, bytes that are no text as their number.
+    /// A value as text; bytes that are not text by their number.
     func shown(_ code: AttributeCode) -> String? {
         guard let value = self[code] else { return nil }
         return switch value {

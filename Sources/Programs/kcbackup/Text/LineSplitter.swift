@@ -1,13 +1,13 @@
 internal import ByteStreams
 
-/// Cuts a source into lines, in wiped memory that is reused from line to line.
+/// Splits a source into lines, in wiped memory that is reused for each line.
 struct LineSplitter<Source: ByteSource & ~Copyable>: ~Copyable {
     private var source: Source
     private let limit: Int
     private var piece = SecretBytes(capacity: pieceSize)
     private var position = 0
     private var number = 0
-    /// The present line, without its line feed.
+    /// The current line, without its line feed.
     private(set) var line = SecretBytes(capacity: 4096)
 
     private static var pieceSize: Int { 65_536 }

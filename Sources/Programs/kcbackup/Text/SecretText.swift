@@ -1,7 +1,7 @@
 internal import ByteStreams
 internal import KeychainModel
 
-/// Appends a secret as an import writes it: a string if it is text, `{"base64":"…"}` otherwise.
+/// Appends a secret in import format: a string if it is text, `{"base64":"…"}` otherwise.
 func appendSecretJSON(_ secret: borrowing Span<UInt8>, to line: inout SecretBytes) {
     if isText(secret) {
         CanonicalJSON.string(secret, into: &line)
@@ -12,7 +12,7 @@ func appendSecretJSON(_ secret: borrowing Span<UInt8>, to line: inout SecretByte
     }
 }
 
-/// Appends a secret as a terminal may show it: text with whatever could mislead escaped, or bytes in hexadecimal.
+/// Appends a secret for a terminal: text with misleading characters escaped, or bytes in hexadecimal.
 func appendShown(_ secret: borrowing Span<UInt8>, to text: inout SecretBytes) {
     guard isText(secret) else {
         text.append("(hexadecimal) ".utf8.span)
@@ -22,13 +22,13 @@ func appendShown(_ secret: borrowing Span<UInt8>, to text: inout SecretBytes) {
         return
     }
     forEachScalar(secret) { scalar in
-        // A value of one scalar and no String that lives on: what is shown is the secret's own bytes again.
+        // A value of one scalar, not a String that stays in memory: the output consists of the secret's own bytes.
         let shown = displayed(String(scalar))
         text.append(shown.utf8.span)
     }
 }
 
-/// Appends JSON in ASCII alone, so that a terminal obeys none of it.
+/// Appends JSON in ASCII only, so that it contains no terminal control characters.
 func appendASCII(_ json: borrowing Span<UInt8>, to line: inout SecretBytes) {
     forEachScalar(json) { scalar in
         if scalar.value < 0x7f {

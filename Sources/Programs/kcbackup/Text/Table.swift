@@ -2,7 +2,7 @@ internal import KeychainModel
 
 /// Rows under a header line, as wide as needed and no wider than the terminal.
 struct Table {
-    /// How the cells of a column stand.
+    /// The alignment of the cells in a column.
     enum Alignment: Sendable {
         case left
         case right
@@ -12,7 +12,7 @@ struct Table {
     struct Column: Sendable {
         let title: String
         var alignment = Alignment.left
-        /// The columns to which it may be cut on a narrow terminal; nil when it is never cut.
+        /// The minimum width on a narrow terminal; nil if the column is never shortened.
         var least: Int?
     }
 
@@ -27,15 +27,15 @@ struct Table {
     /// True when there is no row.
     var isEmpty: Bool { rows.isEmpty }
 
-    /// Adds a row with one text a column, made safe to show.
+    /// Adds a row with one escaped text per column.
     mutating func append(_ cells: [String]) {
         precondition(cells.count == columns.count, "a row has one cell a column")
         rows.append(cells.map(Self.shown))
     }
 
-    /// The lines, the header first, each with its line feed; columns in which no row has anything are left out.
+    /// The lines, header first, each with its line feed; columns that are empty in every row are omitted.
     ///
-    /// - Parameter width: the columns of the terminal; nil cuts nothing.
+    /// - Parameter width: the columns of the terminal; nil for no limit.
     func lines(width: Int?) -> [String] {
         let used = columns.indices.filter { column in rows.contains { !$0[column].isEmpty } }
         var widths = used.map { column in
@@ -48,7 +48,7 @@ struct Table {
         }
     }
 
-    /// A cell as it is shown: harmless, and no longer than tells anything in a table.
+    /// A cell as printed: escaped and truncated.
     static func shown(_ cell: String) -> String {
         displayed(cell, limit: cellLimit)
     }
@@ -66,7 +66,7 @@ struct Table {
         return line + "\n"
     }
 
-    /// Takes columns from the widest of those that may be cut, one by one, until all fit or none can give.
+    /// Shortens the widest of the columns that may be shortened, one by one, until all fit or none can be shortened.
     static func shrink(_ widths: inout [Int], _ columns: [Column], to limit: Int) {
         while widths.reduce(0, +) + gap.count * max(0, widths.filter { $0 > 0 }.count - 1) > limit {
             let givers = widths.indices.filter { widths[$0] > columns[$0].least ?? .max }
@@ -78,5 +78,5 @@ struct Table {
 
 /// Between two columns.
 private let gap = "  "
-/// Characters of one cell: longer texts tell nothing in a table.
+/// Characters of one cell: longer texts are useless in a table.
 private let cellLimit = 120
