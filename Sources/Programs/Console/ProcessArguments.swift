@@ -7,8 +7,8 @@ package enum ProcessArguments {
         /// An argument is not UTF-8; the standard library would silently replace characters. Positions start at 1,
         /// after the program's name.
         case notUTF8(position: Int)
-        /// Not even the program's name is there, which Linux hands to every program: the Swift runtime finds the words by
-        /// `/proc/self/maps`, and reports none where it cannot read that file.
+        /// Not even the program's name is available, which Linux always passes: the Swift runtime finds the arguments
+        /// through `/proc/self/maps`, and reports none if it cannot read that file.
         case missing
 
         /// The problem as a clause without a full stop.

@@ -1,5 +1,6 @@
 internal import Console
-/// Tells a waiting person how far the work is: one line on standard error, from the first second on, erased at the end.
+
+/// Shows progress to a waiting user: one line on standard error, after the first second, erased at the end.
 final class Progress {
     private let session: Session
     private let what: String

@@ -24,7 +24,7 @@ final class Session {
     /// The width of tables; nil if results do not go to a terminal.
     var tableWidth: Int? { world.terminal.showsOutput ? world.terminal.width ?? 80 : nil }
 
-    /// Writes a result: the JSON object with `--json`, the lines otherwise.
+    /// Prints a result: the JSON object with `--json`, otherwise the lines.
     func result(_ json: @autoclosure () -> JSONValue, _ lines: @autoclosure () -> [String]) throws(Failure) {
         var text = SecretBytes(capacity: 4096)
         if style.isJSON {

@@ -1,6 +1,13 @@
-// Apple's constants; numbers and words are those of `SecurityStatus`.
+// Apple's constants; numbers and messages are those of `SecurityStatus`.
 
 /// No error.
+///
+/// ```swift
+/// let status = SecItemDelete([kSecClass: kSecClassGenericPassword, kSecAttrService: "mail.example.org"])
+/// guard status == errSecSuccess || status == errSecItemNotFound else {
+///     fatalError(SecCopyErrorMessageString(status, nil) ?? "")
+/// }
+/// ```
 public let errSecSuccess: OSStatus = 0
 /// Function or operation not implemented.
 public let errSecUnimplemented: OSStatus = -4
@@ -40,7 +47,7 @@ public let errSecUnknownFormat: OSStatus = -25257
 public let errSecKeyIsSensitive: OSStatus = -25258
 /// Passphrase is required for import/export.
 public let errSecPassphraseRequired: OSStatus = -25260
-/// The MAC of a PKCS #12 file does not fit; the passphrase may be wrong.
+/// The MAC of a PKCS #12 file is invalid; the passphrase may be wrong.
 public let errSecPkcs12VerifyFailure: OSStatus = -25264
 /// No keychain is available.
 public let errSecNotAvailable: OSStatus = -25291
