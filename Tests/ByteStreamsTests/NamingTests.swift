@@ -48,8 +48,8 @@ struct NamingTests {
         let others = [".kcbackup-1abc", "kcbackup-1abc.tmp", "login.keychain", ".restoring"]
         for name in others { try folder.write(name, [1]) }
         let held = try UnnamedFile(inFolder: folder.path, way: .renaming)
-        let passing = try PassingFolder(in: folder.path)
-        try Leftovers.sweep(folder.path)
+        let passing = try StagingFolder(in: folder.path)
+        try StaleFiles.remove(in: folder.path)
         let left = try folder.list()
         #expect(left.count == others.count + 2)
         #expect(Set(left).isSuperset(of: others))
@@ -62,7 +62,7 @@ struct NamingTests {
         try folder.write("login.keychain", [1])
         try FileManager.default.linkItem(
             atPath: folder.path("login.keychain"), toPath: folder.path(".kcbackup-1abc.tmp"))
-        try Leftovers.sweep(folder.path)
+        try StaleFiles.remove(in: folder.path)
         #expect(try folder.list() == ["login.keychain"])
         #expect(try links("login.keychain") == 1)
     }
@@ -90,7 +90,7 @@ struct NamingTests {
             #expect(Set(try FileManager.default.contentsOfDirectory(atPath: shared)) == Set(names + ["g"]))
             #expect(try folder.read(name + "/.restoring-old/x.keychain") == [1])
             #expect(throws: FileFailure(shared, .sharedFolder(mode: UInt32(mode)))) {
-                _ = try PassingFolder(in: shared)
+                _ = try StagingFolder(in: shared)
             }
         }
     }
@@ -98,7 +98,7 @@ struct NamingTests {
     @Test("a passing folder vanishes with all in it, but for what was published")
     func passingFolder() throws {
         do {
-            let passing = try PassingFolder(in: folder.path)
+            let passing = try StagingFolder(in: folder.path)
             for name in ["f", "f-journal", "f.lock"] {
                 try folder.write(Path.split(passing.path).name + "/" + name, [1])
             }

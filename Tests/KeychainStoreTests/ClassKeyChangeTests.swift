@@ -184,7 +184,7 @@ import Testing
         await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String, point = point as Int] in
             let keychain = try Keychain.open(at: path, deviceKey: fixedDevice(), minimumCost: Bench.cost)
             // The file itself is half changed by then: next to nothing fits the cache.
-            try keychain.look { database throws(KeychainStoreError) in
+            try keychain.withReadTransaction { database throws(KeychainStoreError) in
                 try SQLStatement("PRAGMA cache_size = 1", on: database).run()
             }
             var count = 0

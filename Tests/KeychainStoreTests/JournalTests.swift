@@ -106,7 +106,7 @@ struct JournalTests {
     @Test("an interrupted change is rolled back at the next opening")
     func interruptedChange() throws {
         let other = try Bench(device: bench.device)
-        let change = try bench.open().beginChange()
+        let change = try bench.open().beginWriteTransaction()
         // More pages than the cache holds, so that some go to the file, and their old ones to the journal before.
         try change.database.execute("PRAGMA cache_size = 1")
         try change.database.execute("UPDATE genp SET labl = zeroblob(900000)")

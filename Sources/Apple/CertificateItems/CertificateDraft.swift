@@ -3,12 +3,12 @@ package import Cryptography
 package import KeychainModel
 
 extension ItemDraft {
-    /// The item of a certificate, with the attributes that Apple's keychain gives it.
+    /// The item of a certificate, with the attributes that Apple's keychain sets.
     ///
-    /// `ctyp` (the version of X.509), `cenc` 3 (DER), `subj` and `issr` (normalized names), `slnr`, `skid`, `pkhh`; `labl`
-    /// is `label`, else the summary of the subject; `alis` the first email address, by which the macOS tool finds a
+    /// `ctyp` (the X.509 version), `cenc` 3 (DER), `subj` and `issr` (normalized names), `slnr`, `skid`, `pkhh`; `labl`
+    /// is `label`, else the summary of the subject; `alis` is the first email address, by which the macOS tool finds a
     /// certificate. Its secret is `keychainSecret` of the certificate.
-    /// Source: `SecCertificateCopyAttributeDictionary`, which leaves label and alias to others.
+    /// Source: `SecCertificateCopyAttributeDictionary`, which does not set label and alias.
     package init(certificate: X509Certificate, label: String? = nil) {
         var attributes = Attributes()
         attributes[.ctyp] = .number(Int64(certificate.version))
@@ -25,6 +25,6 @@ extension ItemDraft {
 }
 
 extension X509Certificate {
-    /// What a certificate's item keeps as its secret: the DER, which is public.
+    /// The secret of a certificate's item: the DER, which is public.
     package var keychainSecret: SecretBytes { SecretBytes(der.span) }
 }

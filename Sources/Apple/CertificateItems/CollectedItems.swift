@@ -2,7 +2,7 @@ internal import ByteStreams
 internal import Cryptography
 internal import KeychainModel
 
-/// The certificates and keys of a file while they are collected, each once, and the items made of them.
+/// Collects the certificates and keys of a file without duplicates, and creates their items.
 struct CollectedItems {
     private(set) var privateKeys: [PrivateKey] = []
     private(set) var publicKeys: [PublicKey] = []
@@ -10,7 +10,7 @@ struct CollectedItems {
     private(set) var skipped: [String] = []
     private(set) var items: [ImportedItem] = []
     private(set) var identities: [IdentityPair] = []
-    /// The names that a PKCS#12 file gives keys, by the hash of their public keys.
+    /// The names that a PKCS#12 file gives keys, by public key hash.
     private var names: [[UInt8]: String] = [:]
     private var seen: Set<[UInt8]> = []
 
@@ -87,7 +87,7 @@ struct CollectedItems {
         names[key.publicKeyHash] = name
     }
 
-    /// Pairs keys with certificates, and makes the items.
+    /// Pairs keys with certificates, and creates the items.
     mutating func makeItems() throws(CertificateFailure) {
         let firstCertificate = privateKeys.count + publicKeys.count
         let pairs = IdentityPair.all(
@@ -97,11 +97,11 @@ struct CollectedItems {
         for pair in pairs where firstCertificates[pair.key] == nil {
             firstCertificates[pair.key] = certificates[pair.certificate]
         }
-        for (place, key) in privateKeys.enumerated() {
-            let certificate = firstCertificates[place]
+        for (index, key) in privateKeys.enumerated() {
+            let certificate = firstCertificates[index]
             let name = names[key.publicKeyHash] ?? certificate?.subjectSummary ?? "Imported Private Key"
             var draft = try ItemDraft(privateKey: key, label: name)
-            // A certificate may spell the point of its key shorter; it is found by its own spelling.
+            // A certificate may contain the point in compressed form; then the key is found by that form.
             if let certificate { draft.attributes[.klbl] = .data(certificate.publicKeyHash) }
             items.append(ImportedItem(draft, try key.externalRepresentation()))
         }

@@ -2,9 +2,9 @@ package import ByteStreams
 package import Cryptography
 package import KeychainModel
 
-/// One item of an imported file: what is to be added, and its secret.
+/// One item of an imported file: its attributes and its secret.
 @safe package final class ImportedItem: Sendable {
-    /// The attributes; a copy may be given an access group, an accessibility or a label before it is added.
+    /// The attributes; access group, accessibility or label can be set on a copy before adding it.
     package let draft: ItemDraft
     /// The DER of a certificate, or the external representation of a key.
     package let secret: SecretBytes
@@ -15,23 +15,23 @@ package import KeychainModel
     }
 }
 
-/// What a file of certificates and keys holds, whatever its format: the items that an import adds.
+/// The items in a file of certificates and keys, in any supported format.
 ///
-/// Formats: certificates in DER and PEM, PEM bundles, private keys as PKCS#8 (encrypted or not), PKCS#1 and SEC 1 in DER
-/// and PEM, public keys, PKCS#12, certificates in PKCS#7. One file gives equal items once.
+/// Formats: certificates in DER and PEM, PEM bundles, private keys as PKCS#8 (encrypted or not), PKCS#1 and SEC 1 in
+/// DER and PEM, public keys, PKCS#12, certificates in PKCS#7. Duplicates are dropped.
 package struct ImportedItems: Sendable {
     /// Private keys, public keys, then certificates, each in the order of the file.
     package let items: [ImportedItem]
-    /// Places in `items` of each private key and each certificate of its public key.
+    /// Indices in `items` of each private key and each matching certificate.
     package let identities: [IdentityPair]
-    /// What else the file holds and an import leaves out, in words or as labels of PEM; printable ASCII.
+    /// The contents that an import skips, in words or as PEM labels; printable ASCII.
     package let skipped: [String]
 
-    /// Reads a file; `passphrase` opens what is encrypted in it.
+    /// Parses a file; `passphrase` decrypts its encrypted parts.
     ///
-    /// - Throws: `CertificateFailure` (`unknownFormat`; `unsupported` also when a file holds nothing but what is skipped;
-    ///   `passphraseRequired`; `wrongPassphrase`; `malformed`; `tooLarge`; `library`). Nothing of a file that has a
-    ///   broken part is imported.
+    /// - Throws: `CertificateFailure` (`unknownFormat`; `unsupported` also if everything in the file would be skipped;
+    ///   `passphraseRequired`; `wrongPassphrase`; `malformed`; `tooLarge`; `library`). If any part is broken, nothing
+    ///   is imported.
     package init(
         reading file: borrowing Span<UInt8>, passphrase: borrowing SecretBytes?
     ) throws(CertificateFailure) {

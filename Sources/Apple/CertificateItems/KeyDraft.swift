@@ -9,7 +9,7 @@ package enum KeyClass: Int64, CaseIterable, Hashable, Sendable {
 }
 
 extension KeyKind {
-    /// The value of `type` (`kSecAttrKeyType`); nil for kinds that Apple has no number for.
+    /// The value of `type` (`kSecAttrKeyType`); nil for kinds without an Apple number.
     package var keyType: Int64? {
         switch self {
         case .rsa: 42
@@ -22,7 +22,7 @@ extension KeyKind {
         }
     }
 
-    /// Finds the kind of a value of `type`; nil for any other number.
+    /// The kind for a value of `type`; nil for any other number.
     package init?(keyType: Int64) {
         let kinds: [KeyKind] = [.rsa, .ec, .ed25519, .x25519, .ed448, .x448]
         guard let kind = kinds.first(where: { $0.keyType == keyType }) else { return nil }
@@ -31,28 +31,28 @@ extension KeyKind {
 }
 
 extension ItemDraft {
-    /// The number of AES in `type`, CSSM's `CSSM_ALGID_AES`, which Apple spells `2147483649`.
+    /// AES in `type`, CSSM's `CSSM_ALGID_AES`, in Apple's constants `2147483649`.
     package static let advancedEncryptionStandardType: Int64 = 2_147_483_649
 
-    /// The item of a private key, with the attributes that Apple's keychain gives it; its secret is
+    /// The item of a private key, with the attributes that Apple's keychain sets; its secret is
     /// `PrivateKey.externalRepresentation()`.
     ///
     /// It may decrypt, derive, sign and unwrap, whatever its kind. Source: `SecKeyCopyAttributeDictionaryWithLocalKey`.
     ///
-    /// - Throws: `CertificateFailure.unsupported` for a kind without a number, and for a curve that does not follow from
-    ///   the length of its points.
+    /// - Throws: `CertificateFailure.unsupported` for a kind without a number, and for a curve that the length of its
+    ///   points does not identify.
     package init(
         privateKey: PrivateKey, label: String? = nil, applicationTag: [UInt8]? = nil
     ) throws(CertificateFailure) {
         self = try Self.asymmetric(privateKey.publicKey, .privateKey, label, applicationTag)
     }
 
-    /// The item of a public key, likewise; its secret is `PublicKey.externalRepresentation`, which is public.
+    /// The item of a public key; its secret is `PublicKey.externalRepresentation`, which is public.
     ///
-    /// It may encrypt, derive, verify and wrap. `priv` is 1 for it as well, as with Apple.
+    /// It may encrypt, derive, verify and wrap. `priv` is 1 here too, as on Apple's systems.
     ///
-    /// - Throws: `CertificateFailure.unsupported` for a kind without a number, and for a curve that does not follow from
-    ///   the length of its points.
+    /// - Throws: `CertificateFailure.unsupported` for a kind without a number, and for a curve that the length of its
+    ///   points does not identify.
     package init(
         publicKey: PublicKey, label: String? = nil, applicationTag: [UInt8]? = nil
     ) throws(CertificateFailure) {
@@ -62,7 +62,7 @@ extension ItemDraft {
     /// The item of a symmetric key of `sizeInBits` for AES, which may encrypt, decrypt, wrap and unwrap; its secret is the
     /// key itself.
     ///
-    /// `applicationLabel` (`klbl`) is a name of the caller's choice: a symmetric key has no public half to hash.
+    /// `applicationLabel` (`klbl`) is chosen by the caller: a symmetric key has no public half to hash.
     package init(
         symmetricKeyOfBits sizeInBits: Int, applicationLabel: [UInt8], label: String? = nil,
         applicationTag: [UInt8]? = nil
@@ -102,7 +102,7 @@ extension ItemDraft {
         return ItemDraft(itemClass: .key, attributes: attributes)
     }
 
-    /// Sets every use of a key: 1 for those in `uses`, 0 for the others.
+    /// Sets all usage attributes of a key: 1 for those in `uses`, 0 for the others.
     private mutating func allow(_ uses: Set<AttributeCode>) {
         let all: [AttributeCode] = [.encr, .decr, .drve, .sign, .vrfy, .snrc, .vyrc, .wrap, .unwp]
         for use in all { attributes[use] = .number(uses.contains(use) ? 1 : 0) }

@@ -1,11 +1,11 @@
-// Fence: Foundation gives the format of a property list through a pointer.
+// Fence: Foundation returns the format of a property list through a pointer.
 internal import Foundation
 
-/// Objects as keyed archives, with secure coding both ways: only classes that adopt `NSSecureCoding` go in or come out.
+/// Keyed archives with secure coding in both directions: only classes that adopt `NSSecureCoding` are accepted.
 ///
-/// Foundation ends the process on other classes, so that they are looked for first.
+/// Foundation ends the process on other classes, so they are looked for first.
 enum PasswordArchive {
-    /// The archive of an object; nil when a part of it does not adopt `NSSecureCoding`.
+    /// The archive of an object; nil if a part of it does not adopt `NSSecureCoding`.
     static func data(of object: any NSCoding) -> Data? {
         let archiver = NSKeyedArchiver(requiringSecureCoding: true)
         let inspector = Inspector()
@@ -15,19 +15,19 @@ enum PasswordArchive {
         return inspector.foundUnfit || archiver.error != nil ? nil : archiver.encodedData
     }
 
-    /// The object of an archive; nil when the bytes are none, or name a class that is not here or does not adopt
-    /// `NSSecureCoding`.
+    /// The object in an archive; nil if the bytes are not one, or name a class that does not exist here or does not
+    /// adopt `NSSecureCoding`.
     static func object(in data: Data) -> (any NSCoding)? {
         guard namesFitClasses(data), let unarchiver = try? NSKeyedUnarchiver(forReadingFrom: data) else { return nil }
         unarchiver.requiresSecureCoding = true
         unarchiver.decodingFailurePolicy = .setErrorAndReturn
         let object = unarchiver.decodeObject(of: [NSObject.self], forKey: NSKeyedArchiveRootObjectKey)
         unarchiver.finishDecoding()
-        // An object of which a part could not be read is not the object that was saved.
+        // An object with an unreadable part is not the object that was saved.
         return unarchiver.error == nil ? object as? any NSCoding : nil
     }
 
-    /// True when the bytes are a property list whose classes can all be made.
+    /// True if the bytes are a property list whose classes can all be instantiated.
     private static func namesFitClasses(_ data: Data) -> Bool {
         guard let list = unsafe try? PropertyListSerialization.propertyList(from: data, format: nil) as? [String: Any],
             let objects = list["$objects"] as? [Any]
@@ -40,7 +40,7 @@ enum PasswordArchive {
         }
     }
 
-    /// Replaces what cannot be archived, and remembers that there was such a thing.
+    /// Replaces what cannot be archived, and records that there was such an object.
     private final class Inspector: NSObject, NSKeyedArchiverDelegate {
         private(set) var foundUnfit = false
 

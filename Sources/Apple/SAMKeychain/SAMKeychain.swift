@@ -1,12 +1,23 @@
-// Fence: hands errors out through a pointer, as the wrapper does.
+// Fence: returns errors through a pointer, as the wrapper does.
 public import Foundation
 public import Security
 internal import Synchronization
 
-/// Passwords of services and accounts in a line of code each: generic passwords of the keychain of `Security`.
+/// Stores and reads passwords of services and accounts: generic passwords of the keychain of `Security`.
 ///
-/// Every call exists twice: by itself, and with a place for the error, which is left alone where the call succeeds. What
-/// cannot be done gives nil or false. Passwords are `String` and `Data` here, which nothing wipes from memory.
+/// ```swift
+/// SAMKeychain.setPassword("correct horse", forService: "mail.example.org", account: "ada")
+///
+/// var error: NSError?
+/// if let password = SAMKeychain.password(forService: "mail.example.org", account: "ada", error: &error) {
+///     print("signing in with \(password.count) characters")
+/// } else if error?.code == Int(errSecItemNotFound) {
+///     print("no password stored yet")
+/// }
+/// ```
+///
+/// Every call exists with and without an `error:` parameter, which is left unchanged on success. A failed call returns
+/// nil or false. Passwords are `String` and `Data`, which are not wiped from memory.
 ///
 /// Source: SAMKeychain.h of SAMKeychain 1.5.3; see docs/samkeychain.md.
 open class SAMKeychain: NSObject {
@@ -14,14 +25,15 @@ open class SAMKeychain: NSObject {
 
     // MARK: Passwords
 
-    /// The password as text; nil where there is none, where it is empty, and where it is not UTF-8.
+    /// The password as text; nil if there is none, or if it is empty or not UTF-8.
     open class func password(forService serviceName: String, account: String) -> String? {
         unsafe password(forService: serviceName, account: account, error: nil)
     }
 
-    /// The password as text; nil where there is none, where it is empty, and where it is not UTF-8.
+    /// The password as text; nil if there is none, or if it is empty or not UTF-8.
     ///
-    /// - Parameter error: gets what `SAMKeychainQuery.fetch()` throws; a password that is empty or not UTF-8 is no error.
+    /// - Parameter error: set to what `SAMKeychainQuery.fetch()` throws; a password that is empty or not UTF-8 is not
+    ///   an error.
     open class func password(
         forService serviceName: String, account: String, error: UnsafeMutablePointer<NSError?>?
     ) -> String? {
@@ -30,14 +42,18 @@ open class SAMKeychain: NSObject {
         return query.password
     }
 
-    /// The password as bytes; nil where there is none.
+    /// The password as bytes; nil if there is none.
+    ///
+    /// ```swift
+    /// let token = SAMKeychain.passwordData(forService: "api.example.org", account: "ada")
+    /// ```
     open class func passwordData(forService serviceName: String, account: String) -> Data? {
         unsafe passwordData(forService: serviceName, account: account, error: nil)
     }
 
-    /// The password as bytes; nil where there is none.
+    /// The password as bytes; nil if there is none.
     ///
-    /// - Parameter error: gets what `SAMKeychainQuery.fetch()` throws.
+    /// - Parameter error: set to what `SAMKeychainQuery.fetch()` throws.
     open class func passwordData(
         forService serviceName: String, account: String, error: UnsafeMutablePointer<NSError?>?
     ) -> Data? {
@@ -46,18 +62,22 @@ open class SAMKeychain: NSObject {
         return query.passwordData
     }
 
-    /// Stores a password, over the one that is there.
+    /// Stores a password, replacing an existing one.
     ///
-    /// - Returns: false where that failed.
+    /// ```swift
+    /// let isStored = SAMKeychain.setPassword("correct horse", forService: "mail.example.org", account: "ada")
+    /// ```
+    ///
+    /// - Returns: false on failure.
     @discardableResult
     open class func setPassword(_ password: String, forService serviceName: String, account: String) -> Bool {
         unsafe setPassword(password, forService: serviceName, account: account, error: nil)
     }
 
-    /// Stores a password, over the one that is there.
+    /// Stores a password, replacing an existing one.
     ///
-    /// - Parameter error: gets what `SAMKeychainQuery.save()` throws.
-    /// - Returns: false where that failed.
+    /// - Parameter error: set to what `SAMKeychainQuery.save()` throws.
+    /// - Returns: false on failure.
     @discardableResult
     open class func setPassword(
         _ password: String, forService serviceName: String, account: String, error: UnsafeMutablePointer<NSError?>?
@@ -67,18 +87,22 @@ open class SAMKeychain: NSObject {
         return unsafe attempt(error) { try query.save() }
     }
 
-    /// Stores a password given as bytes, over the one that is there.
+    /// Stores a password given as bytes, replacing an existing one.
     ///
-    /// - Returns: false where that failed.
+    /// ```swift
+    /// SAMKeychain.setPasswordData(Data([1, 2, 3]), forService: "api.example.org", account: "ada")
+    /// ```
+    ///
+    /// - Returns: false on failure.
     @discardableResult
     open class func setPasswordData(_ password: Data, forService serviceName: String, account: String) -> Bool {
         unsafe setPasswordData(password, forService: serviceName, account: account, error: nil)
     }
 
-    /// Stores a password given as bytes, over the one that is there.
+    /// Stores a password given as bytes, replacing an existing one.
     ///
-    /// - Parameter error: gets what `SAMKeychainQuery.save()` throws.
-    /// - Returns: false where that failed.
+    /// - Parameter error: set to what `SAMKeychainQuery.save()` throws.
+    /// - Returns: false on failure.
     @discardableResult
     open class func setPasswordData(
         _ password: Data, forService serviceName: String, account: String, error: UnsafeMutablePointer<NSError?>?
@@ -88,18 +112,22 @@ open class SAMKeychain: NSObject {
         return unsafe attempt(error) { try query.save() }
     }
 
-    /// Deletes a password, the synchronizable one and the other.
+    /// Deletes a password, synchronizable or not.
     ///
-    /// - Returns: false where that failed, also where there was none.
+    /// ```swift
+    /// let isDeleted = SAMKeychain.deletePassword(forService: "mail.example.org", account: "ada")
+    /// ```
+    ///
+    /// - Returns: false on failure, including if there was none.
     @discardableResult
     open class func deletePassword(forService serviceName: String, account: String) -> Bool {
         unsafe deletePassword(forService: serviceName, account: account, error: nil)
     }
 
-    /// Deletes a password, the synchronizable one and the other.
+    /// Deletes a password, synchronizable or not.
     ///
-    /// - Parameter error: gets what `SAMKeychainQuery.deleteItem()` throws.
-    /// - Returns: false where that failed, also where there was none.
+    /// - Parameter error: set to what `SAMKeychainQuery.deleteItem()` throws.
+    /// - Returns: false on failure, including if there was none.
     @discardableResult
     open class func deletePassword(
         forService serviceName: String, account: String, error: UnsafeMutablePointer<NSError?>?
@@ -110,26 +138,36 @@ open class SAMKeychain: NSObject {
 
     // MARK: Accounts
 
-    /// The attributes of all accounts, under the keys `kSAMKeychain…Key`, in no order; nil where there are none.
+    /// The attributes of all accounts, under the keys `kSAMKeychain…Key`, unordered; nil if there are none.
+    ///
+    /// ```swift
+    /// let names = (SAMKeychain.allAccounts() ?? []).compactMap { $0[kSAMKeychainAccountKey] as? String }
+    /// ```
     open class func allAccounts() -> [[String: Any]]? {
         unsafe allAccounts(nil)
     }
 
-    /// The attributes of all accounts, under the keys `kSAMKeychain…Key`, in no order; nil where there are none.
+    /// The attributes of all accounts, under the keys `kSAMKeychain…Key`, unordered; nil if there are none.
     ///
-    /// - Parameter error: gets what `SAMKeychainQuery.fetchAll()` throws; `errSecItemNotFound` where there are none.
+    /// - Parameter error: set to what `SAMKeychainQuery.fetchAll()` throws; `errSecItemNotFound` if there are none.
     open class func allAccounts(_ error: UnsafeMutablePointer<NSError?>?) -> [[String: Any]]? {
         unsafe accounts(forService: nil, error: error)
     }
 
-    /// The attributes of all accounts of a service, or with nil of every service; nil where there are none.
+    /// The attributes of all accounts of a service, or of every service if nil; nil if there are none.
+    ///
+    /// ```swift
+    /// for account in SAMKeychain.accounts(forService: "mail.example.org") ?? [] {
+    ///     print(account[kSAMKeychainAccountKey] ?? "")
+    /// }
+    /// ```
     open class func accounts(forService serviceName: String?) -> [[String: Any]]? {
         unsafe accounts(forService: serviceName, error: nil)
     }
 
-    /// The attributes of all accounts of a service, or with nil of every service; nil where there are none.
+    /// The attributes of all accounts of a service, or of every service if nil; nil if there are none.
     ///
-    /// - Parameter error: gets what `SAMKeychainQuery.fetchAll()` throws; `errSecItemNotFound` where there are none.
+    /// - Parameter error: set to what `SAMKeychainQuery.fetchAll()` throws; `errSecItemNotFound` if there are none.
     open class func accounts(
         forService serviceName: String?, error: UnsafeMutablePointer<NSError?>?
     ) -> [[String: Any]]? {
@@ -141,19 +179,23 @@ open class SAMKeychain: NSObject {
 
     // MARK: Accessibility
 
-    /// What every password gets that this process saves from now on; nil for the default of the keychain.
+    /// The accessibility of passwords that this process saves from now on; nil for the keychain's default.
     ///
-    /// - Returns: one of `kSecAttrAccessible…`, or nil, as it is at first.
+    /// - Returns: one of `kSecAttrAccessible…`, or nil, the initial value.
     open class func accessibilityType() -> CFString? {
         accessibility.withLock { $0 }
     }
 
-    /// Chooses what every password gets that this process saves from now on, in whatever thread.
+    /// Sets the accessibility of passwords that this process saves from now on, in all threads.
     ///
-    /// The choice is also a condition: as long as it stands, accounts with another accessibility are not listed.
+    /// ```swift
+    /// SAMKeychain.setAccessibilityType(kSecAttrAccessibleAfterFirstUnlock)
+    /// ```
     ///
-    /// - Parameter accessibilityType: one of `kSecAttrAccessible…`, or nil for the default of the keychain. Anything else
-    ///   makes the calls that use it fail with `errSecParam`.
+    /// It is also a condition: while it is set, accounts with another accessibility are not listed.
+    ///
+    /// - Parameter accessibilityType: one of `kSecAttrAccessible…`, or nil for the keychain's default. With any other
+    ///   value, the calls that use it fail with `errSecParam`.
     open class func setAccessibilityType(_ accessibilityType: CFString?) {
         accessibility.withLock { $0 = accessibilityType }
     }
@@ -167,7 +209,7 @@ open class SAMKeychain: NSObject {
         return query
     }
 
-    /// True when `body` ends without an error; where there is one, it goes to its place.
+    /// True if `body` does not throw; otherwise stores its error.
     private static func attempt(_ error: UnsafeMutablePointer<NSError?>?, _ body: () throws -> Void) -> Bool {
         do {
             try body()

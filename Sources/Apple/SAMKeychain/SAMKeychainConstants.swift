@@ -1,35 +1,35 @@
-// The header of the wrapper imports Security, so that one import gives a program both; so does this one.
+// The wrapper's header imports Security, so that programs need only one import; so does this file.
 @_exported public import Security
 
 // Values and names: SAMKeychain.h and SAMKeychainQuery.h of SAMKeychain 1.5.3, as Swift imports them.
 
-/// The domain of all errors of this library; their codes are `errSec…` and those of `SAMKeychainErrorCode`.
+/// The domain of all errors of this library; codes are `errSec…` and those of `SAMKeychainErrorCode`.
 public let kSAMKeychainErrorDomain = "com.samsoffes.samkeychain"
 
-/// In the dictionary of an account: its name.
+/// The key of an account's name in its dictionary.
 public let kSAMKeychainAccountKey = "acct"
-/// In the dictionary of an account: when it was added, a `Date`.
+/// The key of an account's creation date in its dictionary, a `Date`.
 public let kSAMKeychainCreatedAtKey = "cdat"
-/// By its name the class, but in fact the label, as it always was; no dictionary holds the class.
+/// Named after the class, but the key of the label, as in the wrapper; no dictionary contains the class.
 public let kSAMKeychainClassKey = "labl"
-/// In the dictionary of an account: what kind of item it is, for people.
+/// The key of an account's kind in its dictionary, for display.
 public let kSAMKeychainDescriptionKey = "desc"
-/// In the dictionary of an account: its label.
+/// The key of an account's label in its dictionary.
 public let kSAMKeychainLabelKey = "labl"
-/// In the dictionary of an account: when it was last changed, a `Date`.
+/// The key of an account's modification date in its dictionary, a `Date`.
 public let kSAMKeychainLastModifiedKey = "mdat"
-/// In the dictionary of an account: its service.
+/// The key of an account's service in its dictionary.
 public let kSAMKeychainWhereKey = "svce"
 
-/// The codes of errors that do not come from the keychain.
+/// The error codes that do not come from the keychain.
 public enum SAMKeychainErrorCode: OSStatus, Sendable {
     /// The service, the account or, when saving, the password is missing.
     case badArguments = -1001
 }
 
-/// Which items a query means, by whether they are synchronizable.
+/// Selects items by whether they are synchronizable.
 public enum SAMKeychainQuerySynchronizationMode: UInt, Sendable {
-    /// Synchronizable or not. An item that is saved this way and did not exist is not synchronizable.
+    /// Synchronizable or not. A new item saved with this mode is not synchronizable.
     case any = 0
     /// Only items that are not synchronizable.
     case no = 1

@@ -1,11 +1,22 @@
-// Fence: takes results of the keychain through a pointer.
+// Fence: receives keychain results through a pointer.
 public import Foundation
 internal import Security
 
-/// A generic password of the keychain that is looked for, saved or deleted.
+/// A generic password to find, save or delete.
 ///
-/// The methods throw `NSError`, in Swift's form of the wrapper's `error:` parameter: in `kSAMKeychainErrorDomain`, with
-/// an `errSec…` code or that of `SAMKeychainErrorCode`, and words for users. A query belongs to one thread at a time.
+/// ```swift
+/// let query = SAMKeychainQuery()
+/// query.service = "mail.example.org"
+/// query.account = "ada"
+/// query.password = "correct horse"
+/// try query.save()
+///
+/// try query.fetch()
+/// print(query.password ?? "")
+/// ```
+///
+/// The methods throw `NSError`, the Swift form of the wrapper's `error:` parameter: in `kSAMKeychainErrorDomain`, with
+/// an `errSec…` code or one of `SAMKeychainErrorCode`, and a message for users. Use a query in one thread at a time.
 ///
 /// Source: SAMKeychainQuery.h of SAMKeychain 1.5.3; see docs/samkeychain.md.
 open class SAMKeychainQuery: NSObject {
@@ -13,30 +24,30 @@ open class SAMKeychainQuery: NSObject {
     open var account: String?
     /// The service (`kSecAttrService`).
     open var service: String?
-    /// The name for people (`kSecAttrLabel`) that an item gets when it is added; no condition, and never changed later.
+    /// The display name (`kSecAttrLabel`) of a new item; not a condition, and not changed later.
     open var label: String?
-    /// The access group (`kSecAttrAccessGroup`); nil to look in all of the program's, and to add to its first.
+    /// The access group (`kSecAttrAccessGroup`); nil to search all of the program's groups, and to add to the first.
     open var accessGroup: String?
-    /// Which items are meant, by whether they are synchronizable.
+    /// Selects items by whether they are synchronizable.
     open var synchronizationMode = SAMKeychainQuerySynchronizationMode.any
 
-    // Swift's types for text and bytes are never wiped. The interface is made of them, as Apple's is.
+    // Swift's String and Data are never wiped, but the interface is made of them, as Apple's is.
 
     /// What `save()` stores and `fetch()` finds, as bytes.
     ///
-    /// `passwordObject` and `password` are views of it.
+    /// `passwordObject` and `password` convert it.
     open var passwordData: Data?
 
-    /// The password as an object in the form of `NSKeyedArchiver`; docs/samkeychain.md says which classes work.
+    /// The password as an object archived with `NSKeyedArchiver`; docs/samkeychain.md lists the classes that work.
     ///
-    /// Nil when the bytes are no such archive. Setting nil, or an object with a part that does not adopt
+    /// Nil if the bytes are not such an archive. Setting nil, or an object with a part that does not adopt
     /// `NSSecureCoding`, leaves no password, so that `save()` fails.
     open var passwordObject: (any NSCoding)? {
         get { passwordData.flatMap(PasswordArchive.object) }
         set { passwordData = newValue.flatMap(PasswordArchive.data) }
     }
 
-    /// The password as text in UTF-8; nil when it is empty or not UTF-8.
+    /// The password as UTF-8 text; nil if it is empty or not UTF-8.
     open var password: String? {
         get {
             guard let passwordData, !passwordData.isEmpty else { return nil }
@@ -45,17 +56,17 @@ open class SAMKeychainQuery: NSObject {
         set { passwordData = newValue.map { Data($0.utf8) } }
     }
 
-    /// True: synchronizable items are told apart on every system that this library runs on.
+    /// Always true: this library distinguishes synchronizable items on every system.
     open class func isSynchronizationAvailable() -> Bool { true }
 
     // MARK: Saving and deleting
 
-    /// Stores the password: over those that the query finds, or as a new item.
+    /// Stores the password in all items that match the query, or in a new one.
     ///
-    /// Items that are there get password and accessibility, a new one also its label.
+    /// Existing items get password and accessibility, a new one also its label.
     ///
-    /// - Throws: `NSError` (`SAMKeychainErrorCode.badArguments`) without service, account or password; what
-    ///   `SecItemCopyMatching`, `SecItemUpdate` and `SecItemAdd` return.
+    /// - Throws: `NSError` (`SAMKeychainErrorCode.badArguments`) without service, account or password; the errors of
+    ///   `SecItemCopyMatching`, `SecItemUpdate` and `SecItemAdd`.
     open func save() throws {
         guard service != nil, account != nil, let passwordData else { throw Self.failure(.badArguments) }
         var changes: CFDictionary = [kSecValueData: passwordData]
@@ -65,7 +76,7 @@ open class SAMKeychainQuery: NSObject {
             var item = conditions.merging(changes) { $1 }
             item[kSecAttrLabel] = label
             status = SecItemAdd(item, nil)
-            // Another thread or program was faster between the two calls.
+            // Another thread or program came between the two calls.
             if status == errSecDuplicateItem { status = SecItemUpdate(conditions, changes) }
         } else if status == errSecSuccess {
             status = SecItemUpdate(conditions, changes)
@@ -73,10 +84,10 @@ open class SAMKeychainQuery: NSObject {
         try Self.check(status)
     }
 
-    /// Deletes all items that the query finds.
+    /// Deletes all items that match the query.
     ///
-    /// - Throws: `NSError` (`SAMKeychainErrorCode.badArguments`) without service or account; what `SecItemDelete`
-    ///   returns, `errSecItemNotFound` where there are none.
+    /// - Throws: `NSError` (`SAMKeychainErrorCode.badArguments`) without service or account; the errors of
+    ///   `SecItemDelete`, `errSecItemNotFound` if there are none.
     open func deleteItem() throws {
         guard service != nil, account != nil else { throw Self.failure(.badArguments) }
         try Self.check(SecItemDelete(conditions))
@@ -84,11 +95,17 @@ open class SAMKeychainQuery: NSObject {
 
     // MARK: Fetching
 
-    /// Finds all items and gives their attributes, under the keys `kSAMKeychain…Key`, in no order.
+    /// Returns the attributes of all matching items, under the keys `kSAMKeychain…Key`, unordered.
     ///
-    /// Items with another accessibility than `SAMKeychain.accessibilityType()` are left out, unless that is nil.
+    /// ```swift
+    /// let query = SAMKeychainQuery()
+    /// query.service = "mail.example.org"
+    /// for account in try query.fetchAll() { print(account[kSAMKeychainAccountKey] ?? "") }
+    /// ```
     ///
-    /// - Throws: `NSError`: what `SecItemCopyMatching` returns, `errSecItemNotFound` where there are none.
+    /// Items with an accessibility other than `SAMKeychain.accessibilityType()` are omitted, unless that is nil.
+    ///
+    /// - Throws: `NSError`: the errors of `SecItemCopyMatching`, `errSecItemNotFound` if there are none.
     open func fetchAll() throws -> [[String: Any]] {
         var query = conditions
         query[kSecReturnAttributes] = true
@@ -97,10 +114,10 @@ open class SAMKeychainQuery: NSObject {
         return try Self.matching(query)
     }
 
-    /// Finds one item and takes over its password.
+    /// Finds one item and copies its password into this query.
     ///
-    /// - Throws: `NSError`, and the password is as before: `SAMKeychainErrorCode.badArguments` without service or
-    ///   account; what `SecItemCopyMatching` returns, `errSecItemNotFound` where there is none.
+    /// - Throws: `NSError`, leaving the password unchanged: `SAMKeychainErrorCode.badArguments` without service or
+    ///   account; the errors of `SecItemCopyMatching`, `errSecItemNotFound` if there is none.
     open func fetch() throws {
         guard service != nil, account != nil else { throw Self.failure(.badArguments) }
         var query = conditions
@@ -128,7 +145,7 @@ extension SAMKeychainQuery {
     private static func matching<Result>(_ query: CFDictionary) throws -> Result {
         var found: CFTypeRef?
         try check(unsafe SecItemCopyMatching(query, &found))
-        // The return keys and the limit decide the type; nothing else can come.
+        // Return keys and limit determine the type.
         guard let result = found as? Result else { throw failure(errSecInternal) }
         return result
     }

@@ -1,10 +1,14 @@
-// Methods and cases belong to the module of the newer names; a program that imports only this one needs them as well.
+// Methods and cases belong to the module with the newer names; a program that imports only this one needs them too.
 @_exported public import SAMKeychain
 
-// The names that the library had before it was called SAMKeychain. They mean the same things: error domain and values
-// are the newer ones.
+// The library's names before it was renamed SAMKeychain. Error domain and values are the newer ones.
 
 /// The older name of `SAMKeychain`.
+///
+/// ```swift
+/// SSKeychain.setPassword("correct horse", forService: "mail.example.org", account: "ada")
+/// let password = SSKeychain.password(forService: "mail.example.org", account: "ada")
+/// ```
 public typealias SSKeychain = SAMKeychain
 /// The older name of `SAMKeychainQuery`.
 public typealias SSKeychainQuery = SAMKeychainQuery

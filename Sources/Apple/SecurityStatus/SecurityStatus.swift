@@ -1,4 +1,4 @@
-/// One of Apple's `errSec…` codes: the constant, its number, and the words that users see.
+/// One of Apple's `errSec…` codes: the constant, its number, and its message.
 ///
 /// The numbers are those of Apple's `SecBase.h` and never change; functions return them as `OSStatus`.
 package struct SecurityStatus: Error, Hashable, Sendable {
@@ -6,10 +6,10 @@ package struct SecurityStatus: Error, Hashable, Sendable {
     package let name: String
     /// The number: 0 for success, negative for everything else.
     package let code: Int32
-    /// One sentence for the user, in Apple's words where Apple gives some.
+    /// One sentence for the user, Apple's if there is one.
     package let message: String
 
-    /// Finds the status of a number, or nil where none has it.
+    /// The status with a number, or nil if there is none.
     package init?(code: Int32) {
         guard let found = Self.byCode[code] else { return nil }
         self = found
@@ -21,15 +21,15 @@ package struct SecurityStatus: Error, Hashable, Sendable {
         self.message = message
     }
 
-    /// The words for any number; one without a status is shown as `OSStatus` and the number, as Apple does.
+    /// The message for any number; one without a status becomes `OSStatus` and the number, as on Apple's systems.
     package static func message(for code: Int32) -> String {
         byCode[code]?.message ?? "OSStatus \(code)"
     }
 
-    /// What a process that fails with this status ends with, 0…255: the low eight bits of the number.
+    /// The exit status of a process that fails with this status, 0…255: the low eight bits of the number.
     package var exitStatus: Int32 { Self.exitStatus(of: code) }
 
-    /// What a process that fails with this number ends with, 0…255: its low eight bits.
+    /// The exit status of a process that fails with this number, 0…255: its low eight bits.
     package static func exitStatus(of code: Int32) -> Int32 { code & 0xff }
 
     private static let byCode = [Int32: SecurityStatus](uniqueKeysWithValues: all.map { ($0.code, $0) })

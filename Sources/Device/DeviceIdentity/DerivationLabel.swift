@@ -1,7 +1,7 @@
-/// Every purpose for which something is derived from a device key or about a device: all labels of this module.
+/// All labels of this module: each purpose for which something is derived from a device key or about a device.
 ///
-/// No label is the beginning of another, so that fields may follow a label without two purposes ever meeting. A label
-/// never changes its meaning; another derivation gets another label, with the next version.
+/// No label is a prefix of another, so fields may follow a label without two purposes ever colliding. A label never
+/// changes its meaning; a new derivation gets a new label, with the next version.
 enum DerivationLabel: String, CaseIterable {
     /// HKDF salt that turns the 32 bytes of the file into the key from which all others are expanded.
     case deviceKey = "kcbackup/v1/device-key"
@@ -11,9 +11,10 @@ enum DerivationLabel: String, CaseIterable {
     case keybagWrapping = "kcbackup/v1/keybag-wrapping"
     /// Authenticates a keybag. Then: the caller's context.
     case keybagMAC = "kcbackup/v1/keybag-mac"
-    /// The device's part in what opens a keychain with a passcode.
+    /// The device's share of the keys that open a keychain with a passcode.
     case passcodeShare = "kcbackup/v1/passcode-share"
-    /// The keys of passcode and device together: HKDF salt, and the beginning of its info. Then: the caller's context.
+    /// The keys derived from passcode and device together: HKDF salt, and prefix of its info. Then: the caller's
+    /// context.
     case passcodeKeys = "kcbackup/v1/passcode-keys"
     /// Seals ThisDeviceOnly secrets in an archive. Then: length of the mode in one byte, mode, archive ID.
     case sealKeys = "kcbackup/v1/seal-keys"
@@ -21,7 +22,7 @@ enum DerivationLabel: String, CaseIterable {
     case session = "kcbackup/v1/session"
     /// Authenticates the device's own small files. Then: the caller's context.
     case stateMAC = "kcbackup/v1/state-mac"
-    /// Begins what is hashed to recognise a machine. Then: the 32 digits of the machine ID.
+    /// Prefix of what is hashed to recognise a machine. Then: the 32 digits of the machine ID.
     case machineID = "kcbackup/v1/machine-id"
 
     /// The label as bytes.

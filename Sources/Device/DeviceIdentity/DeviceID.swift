@@ -1,17 +1,17 @@
 internal import Cryptography
 
-/// The name of a device: `KC-` and 20 base32 characters in groups of four, as in `KC-ABCD-EFGH-IJKL-MNOP-QRST`.
+/// The ID of a device: `KC-` and 20 base32 characters in groups of four, as in `KC-ABCD-EFGH-IJKL-MNOP-QRST`.
 ///
-/// The characters spell the first 100 bits of the SHA-256 of the device's Ed25519 public key (RFC 4648 alphabet), so
-/// that a public key proves its name and nobody can choose one.
+/// The characters encode the first 100 bits of the SHA-256 of the device's Ed25519 public key (RFC 4648 alphabet), so a
+/// public key proves its ID and an ID cannot be chosen.
 package struct DeviceID: Hashable, Sendable, LosslessStringConvertible {
-    /// The canonical spelling: 27 characters, upper case, with dashes.
+    /// The canonical form: 27 characters, upper case, with dashes.
     package let description: String
 
     private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZ234567".utf8)
     private static let length = 20
 
-    /// Names the owner of a 32-byte Ed25519 public key.
+    /// Computes the ID of a 32-byte Ed25519 public key.
     package init(publicKey: [UInt8]) {
         var characters: [UInt8] = []
         var pending: UInt32 = 0
@@ -27,7 +27,7 @@ package struct DeviceID: Hashable, Sendable, LosslessStringConvertible {
         self.init(characters: characters[..<Self.length])
     }
 
-    /// Reads a name as people type it: in any case, with dashes anywhere or nowhere; nil for anything else.
+    /// Parses an ID as people type it: in any case, with or without dashes anywhere; nil for anything else.
     package init?(_ description: String) {
         let typed = description.utf8.filter { $0 != UInt8(ascii: "-") }.map { character in
             (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(character) ? character & ~0x20 : character

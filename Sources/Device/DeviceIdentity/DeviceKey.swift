@@ -1,22 +1,22 @@
 package import ByteStreams
 package import Cryptography
 
-/// This installation's key, and everything that is derived from it; the key itself never leaves.
+/// This installation's key, and everything derived from it; the key itself is never exposed.
 ///
-/// Derivations are HKDF-SHA-256 (RFC 5869) under the labels of `DerivationLabel`. Equal keys and arguments give equal
-/// results, on any machine and in any version.
+/// Derivations are HKDF-SHA-256 (RFC 5869) with the labels of `DerivationLabel`. They are deterministic, on any machine
+/// and in any version.
 package final class DeviceKey: Sendable {
     /// The length of the secret that a provider keeps, in bytes.
     package static let secretLength = 32
 
-    /// The name of the device, which its public key certifies.
+    /// The ID of the device, derived from its public key.
     package let id: DeviceID
     /// The 32-byte Ed25519 public key of the device.
     package let signingPublicKey: [UInt8]
     private let expander: any KeyExpander
     private let signingSeed: SecretBytes
 
-    /// Derives a device from the 32 random bytes that its provider keeps.
+    /// Derives a device from the 32 random bytes that its provider stores.
     ///
     /// - Throws: `CryptographyFailure` (`unsupportedParameters` for another length, `library`).
     package convenience init(secret: borrowing SecretBytes) throws(CryptographyFailure) {
@@ -25,7 +25,7 @@ package final class DeviceKey: Sendable {
         try self.init(PseudoRandomKey(key: key))
     }
 
-    /// Makes a device of whatever holds its key.
+    /// Creates a device from an object that holds its key.
     ///
     /// - Throws: `CryptographyFailure`.
     package init(_ expander: any KeyExpander) throws(CryptographyFailure) {
@@ -37,7 +37,7 @@ package final class DeviceKey: Sendable {
         self.expander = expander
     }
 
-    /// Makes a new device that exists in memory only; `DeviceKeyProvider.create` makes one that lasts.
+    /// Creates a new device in memory only; `DeviceKeyProvider.create` creates a persistent one.
     ///
     /// - Throws: `CryptographyFailure.library`.
     package static func generate() throws(CryptographyFailure) -> DeviceKey {
@@ -46,16 +46,16 @@ package final class DeviceKey: Sendable {
 
     /// The 64-byte Ed25519 signature of `message`.
     ///
-    /// Sign nothing that a stranger wrote in full: archives use `SSHSignature`, which says what is signed.
+    /// Do not sign anything that another party wrote in full: archives use `SSHSignature`, which states what is signed.
     ///
     /// - Throws: `CryptographyFailure.library`.
     package func sign(_ message: [UInt8]) throws(CryptographyFailure) -> [UInt8] {
         try Ed25519.sign(message.span, seed: signingSeed)
     }
 
-    /// The 32-byte key that wraps class keys which the device alone may open.
+    /// The 32-byte key that wraps the class keys that only the device may open.
     ///
-    /// - Parameter context: what the key is for, such as the UUID of a keybag; another context gives another key.
+    /// - Parameter context: the purpose of the key, such as the UUID of a keybag; each context gives a different key.
     /// - Throws: `CryptographyFailure` (`library`).
     package func wrappingKey(context: [UInt8] = []) throws(CryptographyFailure) -> SecretBytes {
         try expand(.keybagWrapping, context)
@@ -63,15 +63,15 @@ package final class DeviceKey: Sendable {
 
     /// The 32-byte key that authenticates a keybag.
     ///
-    /// - Parameter context: what the key is for, such as the UUID of a keybag; another context gives another key.
+    /// - Parameter context: the purpose of the key, such as the UUID of a keybag; each context gives a different key.
     /// - Throws: `CryptographyFailure` (`library`).
     package func keybagMACKey(context: [UInt8] = []) throws(CryptographyFailure) -> SecretBytes {
         try expand(.keybagMAC, context)
     }
 
-    /// The 32-byte key that wraps a class key of an unlocked keychain while no process of ours holds it.
+    /// The 32-byte key that wraps a class key of an unlocked keychain between commands.
     ///
-    /// - Parameter context: which class key, of which keychain, in which state; another context gives another key.
+    /// - Parameter context: which class key, of which keychain, in which state; each context gives a different key.
     /// - Throws: `CryptographyFailure` (`library`).
     package func sessionKey(context: [UInt8]) throws(CryptographyFailure) -> SecretBytes {
         try expand(.session, context)
@@ -79,17 +79,17 @@ package final class DeviceKey: Sendable {
 
     /// The 32-byte key that authenticates a small file of this device, such as the list of trusted devices.
     ///
-    /// - Parameter context: the kind of file; another context gives another key.
+    /// - Parameter context: the kind of file; each context gives a different key.
     /// - Throws: `CryptographyFailure` (`library`).
     package func stateMACKey(context: [UInt8]) throws(CryptographyFailure) -> SecretBytes {
         try expand(.stateMAC, context)
     }
 
-    /// The 96 bytes that only passcode and device together give: for the caller, three keys of 32 bytes.
+    /// The 96 bytes derived from passcode and device together: three keys of 32 bytes for the caller.
     ///
     /// - Parameters:
-    ///   - scryptOutput: what scrypt made of the passcode, at least 32 bytes.
-    ///   - context: what the keys are for, such as the UUID of a keybag.
+    ///   - scryptOutput: the output of scrypt for the passcode, at least 32 bytes.
+    ///   - context: the purpose of the keys, such as the UUID of a keybag.
     /// - Throws: `CryptographyFailure` (`unsupportedParameters` for a short `scryptOutput`, `library`).
     package func mixIntoPasscodeKey(
         scryptOutput: borrowing SecretBytes, context: [UInt8]
@@ -107,7 +107,7 @@ package final class DeviceKey: Sendable {
     ///
     /// - Parameters:
     ///   - archiveID: 32 bytes, never used for another archive.
-    ///   - mode: the name of the archive's mode, at most 255 bytes; it is part of the keys.
+    ///   - mode: the name of the archive's mode, at most 255 bytes; it is an input of the derivation.
     /// - Throws: `CryptographyFailure` (`unsupportedParameters`, `library`).
     package func sealKeys(archiveID: [UInt8], mode: String) throws(CryptographyFailure) -> SealKeys {
         guard archiveID.count == 32 else { throw .unsupportedParameters("archive ID length") }
@@ -127,9 +127,9 @@ package final class DeviceKey: Sendable {
     }
 }
 
-/// Holds the key of a device and derives others from it, so that the key itself can stay in a security chip.
+/// Holds the key of a device and derives others from it, so that the key can be kept in a security chip.
 package protocol KeyExpander: Sendable {
-    /// HKDF-Expand with SHA-256 (RFC 5869) under the key that is held.
+    /// HKDF-Expand with SHA-256 (RFC 5869) under the device key.
     ///
     /// - Parameter count: 1...8160 bytes.
     /// - Throws: `CryptographyFailure`.
@@ -149,10 +149,10 @@ private final class PseudoRandomKey: KeyExpander {
     }
 }
 
-/// What seals the secrets of one archive that must not leave the device.
+/// The keys that seal the ThisDeviceOnly secrets of one archive.
 package struct SealKeys: ~Copyable {
     /// 32 bytes, for AES-256-GCM.
     package let key: SecretBytes
-    /// 32 bytes, not secret, that tell another device's seal from a damaged one before the key is tried.
+    /// 32 public bytes that tell another device's seal from a damaged one before the key is tried.
     package let commitment: [UInt8]
 }

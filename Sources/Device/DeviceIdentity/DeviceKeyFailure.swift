@@ -1,22 +1,23 @@
 package import ByteStreams
 package import Cryptography
 
-/// Why there is no device key to work with.
+/// Why there is no usable device key.
 package enum DeviceKeyFailure: Error, Hashable, Sendable {
-    /// No device key was ever made here.
+    /// There is no device key.
     case notFound(path: String)
-    /// A key is there already, or another one under the name that a retired key would get; it is left alone.
+    /// A key already exists, or another one has the name for the retired key; it is left alone.
     case exists(path: String)
-    /// The key was made on another machine, and nobody has said whether this is still that device (`adopt`, `renew`).
+    /// The key was created on another machine, and the user has not yet said whether this is still that device
+    /// (`adopt`, `renew`).
     case otherMachine(path: String, device: DeviceID)
-    /// The file is not a device key as this program writes it; the text names the rule.
+    /// The file is not a valid device key; the text names the rule.
     case damaged(path: String, rule: String)
     /// The file cannot be trusted, read or written.
     case file(FileFailure)
     /// A derivation failed.
     case cryptography(CryptographyFailure)
 
-    /// Names the two problems of files that one acts on here.
+    /// Maps the two file problems that have a case of their own.
     init(_ failure: FileFailure) {
         switch failure.problem {
         case .notFound: self = .notFound(path: failure.path)
@@ -25,7 +26,7 @@ package enum DeviceKeyFailure: Error, Hashable, Sendable {
         }
     }
 
-    /// Sorts what the layers below throw.
+    /// Converts the errors of the layers below.
     static func wrapping<R: ~Copyable>(_ body: () throws(FileFailure) -> R) throws(DeviceKeyFailure) -> R {
         do throws(FileFailure) {
             return try body()
@@ -34,7 +35,7 @@ package enum DeviceKeyFailure: Error, Hashable, Sendable {
         }
     }
 
-    /// Sorts what the layers below throw.
+    /// Converts the errors of the layers below.
     static func wrapping<R: ~Copyable>(_ body: () throws(CryptographyFailure) -> R) throws(DeviceKeyFailure) -> R {
         do throws(CryptographyFailure) {
             return try body()

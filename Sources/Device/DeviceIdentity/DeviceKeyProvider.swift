@@ -1,52 +1,52 @@
-/// Where a device key is kept, such as a file or a security chip.
+/// Stores a device key, for example in a file or a security chip.
 package protocol DeviceKeyProvider: Sendable {
-    /// Where it is kept, in words or as a path, for messages.
+    /// Where the key is stored, in words or as a path, for messages.
     var location: String { get }
 
-    /// True where a key is kept, whether it can be used or not.
+    /// True if a key exists, whether it can be used or not.
     ///
     /// - Throws: `DeviceKeyFailure` (`file`).
     var holdsKey: Bool { get throws(DeviceKeyFailure) }
 
     /// Loads the key of this device.
     ///
-    /// - Throws: `DeviceKeyFailure`; `notFound` when there is none, `otherMachine` when it belongs to another machine.
+    /// - Throws: `DeviceKeyFailure`; `notFound` if there is none, `otherMachine` if it belongs to another machine.
     func load() throws(DeviceKeyFailure) -> DeviceKey
 
-    /// Makes the key of this device, which happens once.
+    /// Creates the key of this device, once.
     ///
-    /// - Throws: `DeviceKeyFailure`; `exists` when there is one already, which is left alone.
+    /// - Throws: `DeviceKeyFailure`; `exists` if there is one already, which is left alone.
     func create() throws(DeviceKeyFailure) -> DeviceKey
 
-    /// Tells which device the key names and whether it was made on this machine, also where `load` refuses.
+    /// Which device the key belongs to and whether it was created on this machine, even if `load` refuses.
     ///
-    /// - Throws: `DeviceKeyFailure`; `notFound` when there is none.
+    /// - Throws: `DeviceKeyFailure`; `notFound` if there is none.
     func status() throws(DeviceKeyFailure) -> DeviceKeyStatus
 
-    /// Takes the user's word that this is still the device of the key, although the machine is another one.
+    /// Confirms that this is still the device of the key, although the machine is different.
     ///
-    /// - Throws: `DeviceKeyFailure`; `notFound` when there is none.
+    /// - Throws: `DeviceKeyFailure`; `notFound` if there is none.
     func adopt() throws(DeviceKeyFailure) -> DeviceKey
 
-    /// Takes the user's word that this is another device: it gets a new key, and the old one is kept.
+    /// Confirms that this is a new device: it gets a new key, and the old one is kept.
     ///
-    /// - Throws: `DeviceKeyFailure`; the old key is in place then.
+    /// - Throws: `DeviceKeyFailure`; the old key is then still in place.
     func renew() throws(DeviceKeyFailure) -> DeviceKeyRenewal
 }
 
-/// What is known of a device key before anything is opened with it.
+/// What is known of a device key without using it.
 package struct DeviceKeyStatus: Hashable, Sendable {
-    /// The device that the key makes.
+    /// The ID of the device.
     package let device: DeviceID
-    /// Whether the key was made or adopted on this machine.
+    /// Whether the key was created or adopted on this machine.
     package let machine: MachineMatch
 }
 
-/// What became of the keys when a device was renewed.
+/// The result of renewing a device.
 package struct DeviceKeyRenewal: Sendable {
     /// The new device.
     package let device: DeviceKey
-    /// The device that was.
+    /// The previous device.
     package let retired: DeviceID
     /// Where the old key is kept.
     package let retiredPath: String

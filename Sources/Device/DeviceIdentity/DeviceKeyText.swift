@@ -18,7 +18,7 @@ struct DeviceKeyText: ~Copyable {
 
     /// The 32 random bytes.
     let secret: SecretBytes
-    /// Where the key was made or adopted.
+    /// The machine on which the key was created or adopted.
     let machine: MachineIdentity
 
     init(secret: consuming SecretBytes, machine: MachineIdentity) {
@@ -26,9 +26,9 @@ struct DeviceKeyText: ~Copyable {
         self.machine = machine
     }
 
-    /// Reads the text of a file.
+    /// Parses the text of a file.
     ///
-    /// - Throws: `Malformed`, which names the rule that is broken.
+    /// - Throws: `Malformed`, with the broken rule.
     init(parsing text: borrowing SecretBytes) throws(Malformed) {
         var secret = SecretBytes(capacity: DeviceKey.secretLength)
         var machine: MachineIdentity?
@@ -51,7 +51,7 @@ struct DeviceKeyText: ~Copyable {
         self.init(secret: secret, machine: machine)
     }
 
-    /// Writes the text of a file.
+    /// Encodes the text of a file.
     func encode(device: DeviceID) -> SecretBytes {
         var text = SecretBytes(capacity: Self.sizeLimit)
         text.append(
@@ -66,7 +66,7 @@ struct DeviceKeyText: ~Copyable {
         return text
     }
 
-    /// Nil when the line is not about the machine.
+    /// Nil if the line is not about the machine.
     private static func machine(_ line: borrowing Span<UInt8>) throws(Malformed) -> MachineIdentity? {
         guard line.starts(with: machineWord) else { return nil }
         let value = String(decoding: (machineWord.utf8.count..<line.count).map { line[$0] }, as: UTF8.self)
@@ -76,7 +76,7 @@ struct DeviceKeyText: ~Copyable {
         return machine
     }
 
-    /// A text that is not a device key.
+    /// The text is not a device key.
     struct Malformed: Error {
         /// The rule that it breaks.
         let rule: String

@@ -3,14 +3,14 @@ internal import Cryptography
 
 /// Keeps the device key in a file that only its owner can read.
 ///
-/// The file is made once and never made anew in silence. When the machine ID no longer fits, `load` refuses until the
-/// user has said which it is: still this device (`adopt`) or another one (`renew`).
+/// The file is created once and never silently replaced. If the machine ID has changed, `load` refuses until the user
+/// has said whether this is still the same device (`adopt`) or a new one (`renew`).
 package struct FileDeviceKeyProvider: DeviceKeyProvider {
     /// The file with the key.
     package let path: String
     private let machineIDPath: String
 
-    /// Names the key file, and the file with the machine ID (machine-id(5)).
+    /// Uses this key file, and the file with the machine ID (machine-id(5)).
     package init(path: String, machineIDPath: String = "/etc/machine-id") {
         self.path = path
         self.machineIDPath = machineIDPath
@@ -19,14 +19,14 @@ package struct FileDeviceKeyProvider: DeviceKeyProvider {
     /// The path of the file.
     package var location: String { path }
 
-    /// True where the file is.
+    /// True if the file exists.
     package var holdsKey: Bool {
         get throws(DeviceKeyFailure) {
             try DeviceKeyFailure.wrapping { () throws(FileFailure) in try Path.exists(path) }
         }
     }
 
-    /// Loads the key, if it belongs to this machine or nothing is known of the machine.
+    /// Loads the key if it belongs to this machine or the machine is unknown.
     ///
     /// - Throws: `DeviceKeyFailure` (`notFound`, `otherMachine`, `damaged`, `file`, `cryptography`).
     package func load() throws(DeviceKeyFailure) -> DeviceKey {
@@ -38,7 +38,7 @@ package struct FileDeviceKeyProvider: DeviceKeyProvider {
         return device
     }
 
-    /// Makes the key and its folder, 0600 and 0700, and reads the key back before it gets its name.
+    /// Creates the key with mode 0600 in a folder with mode 0700, and reads it back before naming it.
     ///
     /// - Throws: `DeviceKeyFailure` (`exists`, `file`, `cryptography`).
     package func create() throws(DeviceKeyFailure) -> DeviceKey {
@@ -52,7 +52,7 @@ package struct FileDeviceKeyProvider: DeviceKeyProvider {
         return device
     }
 
-    /// Tells which device the key names and whether it was made on this machine, also where `load` refuses.
+    /// Which device the key belongs to and whether it was created on this machine, even if `load` refuses.
     ///
     /// - Throws: `DeviceKeyFailure` (`notFound`, `damaged`, `file`, `cryptography`).
     package func status() throws(DeviceKeyFailure) -> DeviceKeyStatus {
@@ -60,9 +60,9 @@ package struct FileDeviceKeyProvider: DeviceKeyProvider {
         return DeviceKeyStatus(device: try device(of: text).id, machine: text.machine.match(try currentMachine()))
     }
 
-    /// Takes the user's word that this is still the device of the key: the file remembers this machine from now on.
+    /// Confirms that this is still the device of the key: the file records this machine from now on.
     ///
-    /// The file is replaced in one step; the key stays what it was.
+    /// The file is replaced atomically; the key is unchanged.
     ///
     /// - Throws: `DeviceKeyFailure` (`notFound`, `damaged`, `file`, `cryptography`).
     package func adopt() throws(DeviceKeyFailure) -> DeviceKey {
@@ -75,13 +75,13 @@ package struct FileDeviceKeyProvider: DeviceKeyProvider {
         }
     }
 
-    /// Takes the user's word that this is another device: it gets a new key, and the old one another name.
+    /// Confirms that this is a new device: it gets a new key, and the old one is renamed.
     ///
-    /// The old key is kept, 0600, as `<path>.retired-<its device ID>`. Cut short at any point, the old key is in place
-    /// or both are, and a second call finishes the work.
+    /// The old key is kept, mode 0600, as `<path>.retired-<its device ID>`. If interrupted at any point, the old key or
+    /// both are in place, and a second call completes the renewal.
     ///
-    /// - Throws: `DeviceKeyFailure` (`notFound`, `exists` when the name for the old key holds another one, `damaged`,
-    ///   `file`, `cryptography`); the old key is in place then.
+    /// - Throws: `DeviceKeyFailure` (`notFound`, `exists` if the name for the old key belongs to another one,
+    ///   `damaged`, `file`, `cryptography`); the old key is then still in place.
     package func renew() throws(DeviceKeyFailure) -> DeviceKeyRenewal {
         try change { () throws(DeviceKeyFailure) in
             let old = try read(path)
@@ -95,7 +95,7 @@ package struct FileDeviceKeyProvider: DeviceKeyProvider {
         }
     }
 
-    /// Runs `body` as the one process that changes the key and what lies beside it.
+    /// Runs `body` under the lock on the key and the files next to it.
     private func change<Result>(_ body: () throws(DeviceKeyFailure) -> Result) throws(DeviceKeyFailure) -> Result {
         let lock = try DeviceKeyFailure.wrapping { () throws(FileFailure) in
             let folder = Path.split(path).folder
@@ -119,7 +119,7 @@ package struct FileDeviceKeyProvider: DeviceKeyProvider {
             try PrivateFile.create(retiredPath, encoded)
         } catch {
             guard error.problem == .exists else { throw DeviceKeyFailure(error) }
-            // An earlier renewal came this far; what it left must be the same key.
+            // An earlier renewal was interrupted here; it must have left the same key.
             guard constantTimeEqual(try read(retiredPath).secret, old.secret) else { throw .exists(path: retiredPath) }
         }
     }

@@ -1,37 +1,37 @@
 internal import ByteStreams
 internal import Cryptography
 
-/// Whether a device key was made on the machine that runs now.
+/// Whether a device key was created on the current machine.
 package enum MachineMatch: Hashable, Sendable {
-    /// The machine ID is the one that the key was made or adopted under.
+    /// The key was created or adopted under this machine ID.
     case same
-    /// It is another one: the home folder was copied, or the system reinstalled.
+    /// The machine ID is different: the home folder was copied, or the system reinstalled.
     case different
     /// The key file names no machine, or this system has no machine ID.
     case unknown
 }
 
-/// What a key file remembers of a machine: a hash of its machine ID, or nothing.
+/// The machine that a key file records: a hash of its machine ID, or nothing.
 ///
-/// machine-id(5) asks not to show the ID itself, hence the hash with a label of ours. It is no secret and no protection
-/// against somebody who wants to deceive: it notices copies made in good faith.
+/// machine-id(5) asks not to expose the ID itself, hence the hash with our own label. It is neither a secret nor a
+/// protection against deception: it detects honest copies.
 struct MachineIdentity: Hashable {
-    /// The word for nothing in a key file.
+    /// The text for no machine in a key file.
     static let none = "none"
     // A machine ID is 33 bytes; a larger file is not one.
     private static let sizeLimit = 256
 
-    /// Nil when no machine ID is known.
+    /// Nil if the machine ID is unknown.
     let digest: SHA256Digest?
 
-    /// Nothing is known of the machine.
+    /// No machine ID.
     static let unknown = MachineIdentity(digest: nil)
 
     private init(digest: SHA256Digest?) {
         self.digest = digest
     }
 
-    /// Hashes a machine ID, which is 32 lower-case hexadecimal digits; anything else (`uninitialized`) is none.
+    /// Hashes a machine ID, which is 32 lower-case hexadecimal digits; anything else (`uninitialized`) counts as none.
     init(machineID text: some StringProtocol) {
         guard text.utf8.count == 32, Hexadecimal.decode(text) != nil else {
             digest = nil
@@ -40,7 +40,7 @@ struct MachineIdentity: Hashable {
         digest = SHA256.hash((DerivationLabel.machineID.bytes + Array(text.utf8)).span)
     }
 
-    /// Reads what `description` wrote; nil for anything else.
+    /// Parses `description`; nil for anything else.
     init?(parsing text: some StringProtocol) {
         if text == Self.none {
             digest = nil
@@ -55,9 +55,9 @@ struct MachineIdentity: Hashable {
 
     /// Reads the machine ID of this system.
     ///
-    /// A missing file, or one that is not a plain small file (containers, image builds), is a machine without an ID.
+    /// A missing file, or one that is not a small regular file (containers, image builds), means no machine ID.
     ///
-    /// - Throws: `FileFailure.system` when the file is there and cannot be read.
+    /// - Throws: `FileFailure.system` if the file exists and cannot be read.
     static func current(_ path: String) throws(FileFailure) -> MachineIdentity {
         do throws(FileFailure) {
             let bytes = try PrivateFile.readPublic(path, limit: sizeLimit)
@@ -73,7 +73,7 @@ struct MachineIdentity: Hashable {
         }
     }
 
-    /// Compares what a key file remembers with the machine that runs now.
+    /// Compares the recorded machine with the current one.
     func match(_ current: MachineIdentity) -> MachineMatch {
         guard let digest, let currentDigest = current.digest else { return .unknown }
         return digest == currentDigest ? .same : .different

@@ -3,7 +3,7 @@ package import Cryptography
 
 /// Signatures that `ssh-keygen -Y verify -n kcbackup` can check: Ed25519, SHA-512 (OpenSSH, `PROTOCOL.sshsig`).
 package enum SSHSignature {
-    /// The namespace: a signature made for another program is none for this one.
+    /// The namespace: signatures for other programs are not valid here.
     package static let namespace = "kcbackup"
 
     private static let keyType = "ssh-ed25519"
@@ -11,22 +11,22 @@ package enum SSHSignature {
     private static let magic = Array("SSHSIG".utf8)
     private static let header = "-----BEGIN SSH SIGNATURE-----\n"
     private static let footer = "\n-----END SSH SIGNATURE-----\n"
-    // As OpenSSH breaks its lines.
+    // The line length that OpenSSH uses.
     private static let lineLength = 70
 
-    /// Signs `message` as `device`, armored as OpenSSH does; equal inputs give equal signatures.
+    /// Signs `message` as `device`, armored as OpenSSH does; deterministic.
     ///
     /// - Throws: `CryptographyFailure.library`.
     package static func sign(message: [UInt8], with device: DeviceKey) throws(CryptographyFailure) -> [UInt8] {
         armor(blob(publicKey: device.signingPublicKey, signature: try device.sign(signedBytes(message))))
     }
 
-    /// Checks that `armored` is a signature of `message`.
+    /// Verifies that `armored` is a signature of `message`.
     ///
-    /// The signature itself says by whom: the caller has still to decide whether that key is to be believed. Only the one
-    /// spelling that `sign` and OpenSSH give is accepted.
+    /// The signature names its own key: the caller must decide whether to trust it. Only the canonical form that `sign`
+    /// and OpenSSH produce is accepted.
     ///
-    /// - Returns: the 32-byte Ed25519 public key that signed.
+    /// - Returns: the 32-byte Ed25519 public key of the signer.
     /// - Throws: `SSHSignatureFailure`.
     package static func verify(_ armored: [UInt8], message: [UInt8]) throws(SSHSignatureFailure) -> [UInt8] {
         guard let (publicKey, signature) = parse(armored) else { throw .malformed }
@@ -39,20 +39,21 @@ package enum SSHSignature {
         return publicKey
     }
 
-    /// The line for an `allowed_signers` file (ssh-keygen(1)) that lets a device sign as its ID, here and nowhere else.
+    /// The line of an `allowed_signers` file (ssh-keygen(1)) that lets a device sign as its ID, in this namespace only.
     package static func allowedSignersLine(publicKey: [UInt8]) -> String {
         let key = Base64.encode(encoded(publicKey: publicKey))
         return "\(DeviceID(publicKey: publicKey)) namespaces=\"\(namespace)\" \(keyType) \(key)"
     }
 
-    /// Takes key and signature from their places, which never vary, and lets re-encoding judge everything else.
+    /// Extracts key and signature from their fixed offsets; comparing with the re-encoded signature checks everything
+    /// else.
     private static func parse(_ armored: [UInt8]) -> (publicKey: [UInt8], signature: [UInt8])? {
         let model = blob(publicKey: [UInt8](repeating: 0, count: 32), signature: [UInt8](repeating: 0, count: 64))
         guard armored.count == armor(model).count else { return nil }
         let body = armored.dropFirst(header.utf8.count).dropLast(footer.utf8.count)
         let text = body.filter { $0 != UInt8(ascii: "\n") }
         guard let bytes: [UInt8] = Base64.decode(text.span), bytes.count == model.count else { return nil }
-        // Magic, version, length of the key field, and within it the type and the length of the key stand before it.
+        // Preceded by magic, version, length of the key field, and within it type and length of the key.
         let keyStart = magic.count + 4 + 4 + 4 + keyType.utf8.count + 4
         let publicKey = Array(bytes[keyStart..<keyStart + 32])
         let signature = Array(bytes.suffix(64))
@@ -60,7 +61,7 @@ package enum SSHSignature {
         return (publicKey, signature)
     }
 
-    /// What is signed: namespace, hash and message, and not the key.
+    /// The signed data: namespace, hash and message, but not the key.
     private static func signedBytes(_ message: [UInt8]) -> [UInt8] {
         let hash = SHA512.hash(message.span)
         return magic + field(namespace) + field("") + field(hashName) + field(hash)
@@ -96,18 +97,18 @@ package enum SSHSignature {
     }
 }
 
-/// Why a signature does not prove what it should.
+/// Why a signature is not valid.
 package enum SSHSignatureFailure: Error, Hashable, Sendable {
-    /// It is not an Ed25519 signature of this program's namespace in OpenSSH's spelling.
+    /// Not an Ed25519 signature in this program's namespace in OpenSSH's form.
     case malformed
-    /// It was not made of this message with this key.
+    /// Not a signature of this message by this key.
     case doesNotFit
     /// The check itself failed.
     case cryptography(CryptographyFailure)
 }
 
 extension DeviceKey {
-    /// The line for an `allowed_signers` file, with which `ssh-keygen -Y verify` checks archives of this device.
+    /// The line of an `allowed_signers` file with which `ssh-keygen -Y verify` checks archives of this device.
     package var allowedSignersLine: String {
         SSHSignature.allowedSignersLine(publicKey: signingPublicKey)
     }

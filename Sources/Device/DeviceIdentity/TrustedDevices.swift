@@ -1,11 +1,11 @@
 package import ByteStreams
 package import Cryptography
 
-/// The devices whose archives the user trusts, in a file of their own beside the device key.
+/// The devices whose archives the user trusts, in a file next to the device key.
 ///
-/// One line a device: ID, space, name, sorted by ID; the last line is an HMAC-SHA-256 of all before it under a key of this
-/// device, so that no other program can add a device unnoticed. An older list put back in its place is not noticed.
-/// The file's name holds the ID of this device, so a renewed device starts with an empty list.
+/// One line per device: ID, space, name, sorted by ID; the last line is an HMAC-SHA-256 of everything before it under a
+/// key of this device, so that no other program can add a device unnoticed. An older list put back in its place is not
+/// detected. The file name contains the ID of this device, so a renewed device starts with an empty list.
 package struct TrustedDevices: Sendable {
     /// The most devices that can be trusted; with the longest names the file stays below `PrivateFile.sizeLimit`.
     package static let countLimit = 400
@@ -20,13 +20,13 @@ package struct TrustedDevices: Sendable {
         "# devices that kcbackup trusts; changed by 'kcbackup device trust' and 'untrust' alone\n"
     private static let context = Array("trusted-devices".utf8)
 
-    /// Names the list that `device` keeps beside the key file at `keyPath`.
+    /// The list that `device` keeps next to the key file at `keyPath`.
     package init(besideKeyAt keyPath: String, of device: DeviceKey) {
         path = "\(Path.split(keyPath).folder)/trusted-devices-\(device.id)"
         self.device = device
     }
 
-    /// The trusted devices and their names; empty when the file is missing.
+    /// The trusted devices and their names; empty if the file is missing.
     ///
     /// - Throws: `TrustedDevicesFailure` (`altered`, `file`, `cryptography`).
     package func list() throws(TrustedDevicesFailure) -> [DeviceID: String] {
@@ -56,9 +56,10 @@ package struct TrustedDevices: Sendable {
         try list()[id] != nil
     }
 
-    /// Trusts a device from now on, or gives a trusted one another name.
+    /// Trusts a device, or renames a trusted one.
     ///
-    /// - Parameter name: 1 to `nameLimit` bytes without control or format characters and without space at its ends.
+    /// - Parameter name: 1 to `nameLimit` bytes without control or format characters and without leading or trailing
+    ///   space.
     /// - Throws: `TrustedDevicesFailure` (`nameNotAllowed`, `full`, `altered`, `file`, `cryptography`).
     package func trust(_ id: DeviceID, name: String) throws(TrustedDevicesFailure) {
         guard Self.isAllowed(name) else { throw .nameNotAllowed }
@@ -68,7 +69,7 @@ package struct TrustedDevices: Sendable {
         }
     }
 
-    /// Trusts a device no longer; false when it was not trusted.
+    /// Stops trusting a device; false if it was not trusted.
     ///
     /// - Throws: `TrustedDevicesFailure` (`altered`, `file`, `cryptography`).
     @discardableResult
@@ -76,7 +77,7 @@ package struct TrustedDevices: Sendable {
         try change { names throws(TrustedDevicesFailure) in names.removeValue(forKey: id) != nil }
     }
 
-    /// Reads the list, changes it and replaces it in one step, as the one process that does so.
+    /// Reads the list, changes it and replaces it atomically, under a lock.
     func change<Result>(
         _ body: (inout [DeviceID: String]) throws(TrustedDevicesFailure) -> Result
     ) throws(TrustedDevicesFailure) -> Result {
@@ -126,13 +127,13 @@ package struct TrustedDevices: Sendable {
     }
 }
 
-/// Why the list of trusted devices could not be used or changed.
+/// Why the list of trusted devices could not be read or changed.
 package enum TrustedDevicesFailure: Error, Hashable, Sendable {
-    /// Another program changed the list; nobody in it is trusted until the file is removed.
+    /// Another program changed the list; no device in it is trusted until the file is removed.
     case altered(path: String)
-    /// The name is empty, too long, or has characters that do not belong into a line.
+    /// The name is empty, too long, or has characters that are not allowed in a line.
     case nameNotAllowed
-    /// As many devices as allowed are trusted already.
+    /// The limit of trusted devices is reached.
     case full(allowed: Int)
     /// The file cannot be trusted, read or written.
     case file(FileFailure)

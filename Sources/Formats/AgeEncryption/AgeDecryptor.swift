@@ -1,21 +1,21 @@
 package import ByteStreams
 internal import Cryptography
 
-/// Decrypts an age file; nothing is delivered before the chunk that holds it has proved genuine.
+/// Decrypts an age file; every chunk is authenticated before any of it is released.
 ///
-/// A file that is cut at a chunk boundary delivers whole, genuine chunks before the read that notices: a consumer may
-/// act on what it got only after the end. Once a read has failed, every later one fails alike.
+/// If a file is cut at a chunk boundary, complete authentic chunks are delivered before the read that detects it: a
+/// consumer may act on the data only after the end. After a failed read, every later one fails the same way.
 package struct AgeDecryptor<Upstream: ByteSource & ~Copyable>: ByteSource, ~Copyable {
-    /// What follows the plaintext at hand.
+    /// What follows the current plaintext.
     private enum Continuation {
         case chunk
         case end
         case failure(StreamFailure)
     }
 
-    /// Which of the identities opened the file: its position among those that were given.
+    /// The index of the identity that opened the file.
     package let opener: Int
-    /// How many recipients the file has.
+    /// The number of recipients.
     package let recipientCount: Int
     private var upstream: Remainder<Upstream>
     private var cipher: ChunkCipher
@@ -26,9 +26,9 @@ package struct AgeDecryptor<Upstream: ByteSource & ~Copyable>: ByteSource, ~Copy
     /// The offset of the first chunk in the file.
     private let start: UInt64
 
-    /// Reads the header and unwraps the file key with whichever of `identities` can.
+    /// Reads the header and unwraps the file key with the first of `identities` that can.
     ///
-    /// - Throws: `AgeFailure`: what reading the header throws, `noMatchingIdentity`, `wrongPassphrase`,
+    /// - Throws: `AgeFailure`: the failures of reading the header, `noMatchingIdentity`, `wrongPassphrase`,
     ///   `workFactorTooHigh`, `mixedPassphrase`, `headerAuthentication`, `cryptography`, `stream`.
     package init(_ upstream: consuming Upstream, identities: [any Identity]) throws(AgeFailure) {
         var reader = HeaderReader(upstream)
@@ -62,7 +62,7 @@ package struct AgeDecryptor<Upstream: ByteSource & ~Copyable>: ByteSource, ~Copy
 
     /// Appends the next bytes.
     ///
-    /// - Throws: `StreamFailure`: `authenticationFailed`, `truncated`, `malformed`, and what the source throws.
+    /// - Throws: `StreamFailure`: `authenticationFailed`, `truncated`, `malformed`, and the failures of the source.
     package mutating func read(into output: inout OutputSpan<UInt8>) throws(StreamFailure) {
         while delivered == plaintext.count {
             switch next {
@@ -102,7 +102,7 @@ package struct AgeDecryptor<Upstream: ByteSource & ~Copyable>: ByteSource, ~Copy
         }
     }
 
-    /// Opens one chunk into the empty plaintext, and says what follows it.
+    /// Decrypts one chunk into the empty plaintext, and returns what follows it.
     private mutating func openChunk() throws(StreamFailure) -> Continuation {
         try fill()
         let offset = start + cipher.number * UInt64(ChunkCipher.ciphertextSize)
@@ -117,8 +117,8 @@ package struct AgeDecryptor<Upstream: ByteSource & ~Copyable>: ByteSource, ~Copy
             ciphertext.removeFirst(size)
             return isLast ? .end : .chunk
         }
-        // The mark of the last chunk must agree with where the file ends. Where it does not, the chunk may be genuine
-        // all the same, and what is wrong with the file can be named.
+        // The mark of the last chunk must agree with the end of the file. If it does not, the chunk may still be
+        // authentic, and then the error can say what is wrong.
         let end = offset + UInt64(size)
         if isLast, size == ChunkCipher.ciphertextSize, try opens(size, isLast: false) {
             return .failure(StreamFailure(.decrypting, .truncated, offset: end))
@@ -129,7 +129,7 @@ package struct AgeDecryptor<Upstream: ByteSource & ~Copyable>: ByteSource, ~Copy
         throw StreamFailure(.decrypting, .authenticationFailed, offset: offset)
     }
 
-    /// Reads one chunk and one byte more, or to the end: a chunk is the last one exactly when nothing follows it.
+    /// Reads one chunk and one more byte, or to the end: a chunk is the last one if nothing follows it.
     private mutating func fill() throws(StreamFailure) {
         while ciphertext.count <= ChunkCipher.ciphertextSize {
             let before = ciphertext.count
@@ -140,7 +140,7 @@ package struct AgeDecryptor<Upstream: ByteSource & ~Copyable>: ByteSource, ~Copy
         }
     }
 
-    /// Opens the first `size` bytes of the ciphertext into the plaintext; false when they are not genuine.
+    /// Decrypts the first `size` bytes of the ciphertext into the plaintext; false if they are not authentic.
     private mutating func opens(_ size: Int, isLast: Bool) throws(StreamFailure) -> Bool {
         do {
             try ciphertext.withBytes { bytes throws(CryptographyFailure) in

@@ -8,7 +8,7 @@ package struct AgeEncryptor<Downstream: ByteSink & ~Copyable>: ByteSink, ~Copyab
     private var chunk: SecretBytes
     private var sealed: SecretBytes
 
-    /// Writes the header for `recipients`, who can each open the file.
+    /// Writes the header; each of `recipients` can open the file.
     ///
     /// - Throws: `AgeFailure`: `noRecipients`, `headerTooLarge` for more recipients than a reader accepts, `mixedPassphrase`,
     ///   `incompatibleRecipients`, `malformedRecipient`, `cryptography`, `stream`.
@@ -45,7 +45,7 @@ package struct AgeEncryptor<Downstream: ByteSink & ~Copyable>: ByteSink, ~Copyab
         } catch {
             throw .stream(error)
         }
-        // All parts at once: a noncopyable value cannot be abandoned half-made.
+        // All properties at once: a noncopyable value cannot be abandoned half-initialised.
         self.downstream = downstream
         self.cipher = cipher
         chunk = SecretBytes(capacity: ChunkCipher.plaintextSize)
@@ -56,7 +56,7 @@ package struct AgeEncryptor<Downstream: ByteSink & ~Copyable>: ByteSink, ~Copyab
     package mutating func write(_ bytes: borrowing Span<UInt8>) throws(StreamFailure) {
         var offset = 0
         while offset < bytes.count {
-            // A full chunk waits until more comes, for it may turn out to be the last one.
+            // A full chunk is held until more data comes, since it may be the last one.
             if chunk.count == ChunkCipher.plaintextSize { try passOn(isLast: false) }
             let end = min(bytes.count, offset + ChunkCipher.plaintextSize - chunk.count)
             chunk.append(bytes.extracting(offset..<end))
@@ -64,7 +64,7 @@ package struct AgeEncryptor<Downstream: ByteSink & ~Copyable>: ByteSink, ~Copyab
         }
     }
 
-    /// Writes the last chunk and finishes the stage below.
+    /// Writes the last chunk and finishes the downstream sink.
     package consuming func finish() throws(StreamFailure) -> Downstream.Output {
         try passOn(isLast: true)
         return try downstream.finish()

@@ -1,47 +1,47 @@
 package import ByteStreams
 package import Cryptography
 
-/// Why an age file cannot be made or opened.
+/// Why an age file cannot be created or opened.
 package enum AgeFailure: Error, Hashable, Sendable {
-    /// The bytes do not begin as an age file does.
+    /// Not an age file.
     case notAnAgeFile
-    /// The file is in the text armor (`-----BEGIN AGE ENCRYPTED FILE-----`), which is not read here.
+    /// The file is ASCII-armored (`-----BEGIN AGE ENCRYPTED FILE-----`), which is not supported.
     case armored
     /// The file has a version other than `v1`.
     case unsupportedVersion
     /// The header breaks this rule of the specification.
     case malformedHeader(String)
-    /// The header is larger than allowed: what, and how much is allowed.
+    /// The header exceeds this limit.
     case headerTooLarge(String, allowed: Int)
-    /// The header MAC does not fit: the header was changed.
+    /// The header MAC is wrong: the header was changed.
     case headerAuthentication
-    /// No identity opens any stanza; the kinds of the stanzas, in order, and `unknown` for each that is not age's own.
+    /// No identity opens any stanza; the types of the stanzas in order, `unknown` for each that is not age's own.
     case noMatchingIdentity([String])
     case wrongPassphrase
-    /// The passphrase needs more work than allowed: base-2 logarithms.
+    /// The passphrase needs a higher work factor than allowed: binary logarithms.
     case workFactorTooHigh(found: Int, allowed: Int)
-    /// A passphrase cannot stand beside other recipients.
+    /// A passphrase cannot be combined with other recipients.
     case mixedPassphrase
-    /// Recipients of a file do not agree on what it is to withstand (`WrappedFileKey.labels`).
+    /// The recipients require different labels (`WrappedFileKey.labels`).
     case incompatibleRecipients
     case noRecipients
-    /// A recipient is not an `age1…` X25519 recipient, or is one that no identity has.
+    /// A recipient is not an `age1…` X25519 recipient, or is one without an identity.
     case malformedRecipient
-    /// A line of a recipients file is of a kind that is not supported, such as an SSH key.
+    /// A line of a recipients file has an unsupported type, such as an SSH key.
     case unsupportedRecipient(line: Int, kind: String)
-    /// A line of a recipients file is no recipient.
+    /// A line of a recipients file is not a recipient.
     case malformedRecipientLine(Int)
-    /// A line of an identity file is no identity; its text is not repeated, for it may be a secret.
+    /// A line of an identity file is not an identity; its text is not repeated, since it may be a secret.
     case malformedIdentityLine(Int)
-    /// A line of an identity file is of a kind that is not supported, such as a plug-in.
+    /// A line of an identity file has an unsupported type, such as a plug-in.
     case unsupportedIdentity(line: Int, kind: String)
-    /// The identity file holds no identity.
+    /// The identity file contains no identity.
     case noIdentities
     /// The identity file is itself encrypted with a passphrase.
     case identityFileNeedsPassphrase
-    /// Reading or writing failed below.
+    /// Reading or writing the underlying stream failed.
     case stream(StreamFailure)
-    /// A cryptographic library call failed for a reason that is not in the data.
+    /// libcrypto failed for a reason other than the data.
     case cryptography(CryptographyFailure)
 
     init(_ failure: CryptographyFailure) {
@@ -49,7 +49,7 @@ package enum AgeFailure: Error, Hashable, Sendable {
     }
 }
 
-/// Runs a cryptographic call whose failure says nothing about the data.
+/// Runs a cryptographic call that cannot fail because of the data.
 func cryptography<R: ~Copyable>(_ body: () throws(CryptographyFailure) -> R) throws(AgeFailure) -> R {
     do {
         return try body()

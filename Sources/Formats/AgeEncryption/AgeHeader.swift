@@ -1,32 +1,32 @@
 package import ByteStreams
 internal import Cryptography
 
-/// The header of an age file: who can open it, readable by everybody (C2SP age, "Header").
+/// The header of an age file, which lists its recipients and is public (C2SP age, "Header").
 ///
-/// A header has one spelling: `text` of what was read is what was read.
+/// The encoding is unique: `text` reproduces the bytes that were read.
 package struct AgeHeader: Hashable, Sendable {
     /// The stanzas in order, at least one.
     package let stanzas: [Stanza]
-    /// The header MAC, 32 bytes; not checked before a file key is known.
+    /// The header MAC, 32 bytes; not checked before the file key is known.
     let mac: [UInt8]
 
-    /// Bytes of a header: a thousand stanzas of the largest kind in use are smaller.
+    /// The size limit of a header in bytes: a thousand stanzas of the largest type in use are smaller.
     package static let sizeLimit = 1 << 20
-    /// Stanzas of a header; each may cost a key exchange.
+    /// The limit of stanzas in a header; each may cost a key exchange.
     package static let stanzaLimit = 1_000
 
     static let versionPrefix = "age-encryption.org/"
     static let version = "v1"
-    /// What a file in the text armor begins with instead.
+    /// The beginning of an armored file.
     static let armorPrefix = "-----BEGIN AGE"
 
-    /// Puts together what was read.
+    /// Creates a header from its parts.
     init(stanzas: [Stanza], mac: [UInt8]) {
         self.stanzas = stanzas
         self.mac = mac
     }
 
-    /// Makes the header of a new file.
+    /// Creates the header of a new file.
     ///
     /// - Throws: `AgeFailure.cryptography`.
     init(stanzas: [Stanza], fileKey: borrowing SecretBytes) throws(AgeFailure) {
@@ -44,15 +44,15 @@ package struct AgeHeader: Hashable, Sendable {
         return try reader.read()
     }
 
-    /// The header as it stands in the file, with its last line feed.
+    /// The header as in the file, with its last line feed.
     var text: String {
         Self.authenticatedText(stanzas) + " " + Base64.encode(mac, padded: false) + "\n"
     }
 
-    /// The bytes of the header; the payload begins behind them.
+    /// The length of the header in bytes; the payload follows.
     var length: Int { text.utf8.count }
 
-    /// Makes sure that nobody without the file key changed the header.
+    /// Checks the MAC: only someone with the file key can change the header.
     ///
     /// - Throws: `AgeFailure` (`headerAuthentication`, `cryptography`).
     func authenticate(fileKey: borrowing SecretBytes) throws(AgeFailure) {
@@ -60,13 +60,13 @@ package struct AgeHeader: Hashable, Sendable {
         guard constantTimeEqual(expected, mac) else { throw .headerAuthentication }
     }
 
-    /// Refuses a passphrase beside anything else: whoever opens a file with a passphrase relies on its being the only
-    /// way in (C2SP age, "The scrypt recipient type").
+    /// Refuses a passphrase combined with other recipients: a passphrase must be the only way to open a file (C2SP age,
+    /// "The scrypt recipient type").
     static func requireLonePassphrase(_ stanzas: [Stanza]) throws(AgeFailure) {
         if stanzas.count > 1, stanzas.contains(where: { $0.type == ScryptRecipient.type }) { throw .mixedPassphrase }
     }
 
-    /// Everything that the MAC covers: the header up to and including `---`.
+    /// The text covered by the MAC: the header up to and including `---`.
     private static func authenticatedText(_ stanzas: [Stanza]) -> String {
         versionPrefix + version + "\n" + stanzas.map(\.text).joined() + "---"
     }

@@ -21,7 +21,7 @@ struct ChunkCipher: ~Copyable {
         }
     }
 
-    /// Appends the sealed chunk.
+    /// Appends the encrypted chunk.
     mutating func seal(
         _ chunk: borrowing Span<UInt8>, isLast: Bool, into output: inout SecretBytes
     ) throws(CryptographyFailure) {
@@ -29,7 +29,7 @@ struct ChunkCipher: ~Copyable {
         number += 1
     }
 
-    /// Appends the opened chunk; a chunk that does not open leaves everything as it was.
+    /// Appends the decrypted chunk; if it is not authentic, nothing changes.
     mutating func open(
         _ chunk: borrowing Span<UInt8>, isLast: Bool, into output: inout SecretBytes
     ) throws(CryptographyFailure) {
@@ -37,9 +37,9 @@ struct ChunkCipher: ~Copyable {
         number += 1
     }
 
-    /// Eleven bytes of number, big-endian, and one that marks the last chunk.
+    /// Eleven bytes of chunk number, big-endian, and one that marks the last chunk.
     ///
-    /// 2⁶⁴ chunks are more than any file has, so the number cannot repeat.
+    /// No file has 2⁶⁴ chunks, so the number cannot repeat.
     private func nonce(isLast: Bool) -> Nonce {
         Nonce(field: UInt32(number >> 56), counter: number << 8 | (isLast ? 1 : 0))
     }

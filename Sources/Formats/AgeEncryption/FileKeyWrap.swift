@@ -1,7 +1,7 @@
 internal import ByteStreams
 internal import Cryptography
 
-/// Wraps a file key under a key that is used for nothing else.
+/// Wraps a file key under a key that is used only once.
 enum FileKeyWrap {
     // The nonce is fixed at zero: each wrapping key comes from a fresh share or salt and wraps exactly one file key.
 
@@ -16,7 +16,7 @@ enum FileKeyWrap {
         return wrapped.withBytes { span in span.indices.map { span[$0] } }
     }
 
-    /// Nil when the tag does not fit.
+    /// Nil if the tag is invalid.
     static func unwrap(
         _ wrapped: [UInt8], under key: borrowing SecretBytes
     ) throws(CryptographyFailure) -> SecretBytes? {

@@ -1,6 +1,6 @@
 internal import ByteStreams
 
-/// Reads a header line by line and keeps what was read too far.
+/// Reads a header line by line and buffers what was read beyond it.
 struct HeaderReader<Source: ByteSource & ~Copyable>: ~Copyable {
     private var lines: LineReader<Source>
     /// Bytes of the lines so far.
@@ -38,7 +38,7 @@ struct HeaderReader<Source: ByteSource & ~Copyable>: ~Copyable {
         lines.remainder()
     }
 
-    /// Tells by the first bytes what is no age file at all, and only then looks for the end of the line.
+    /// Checks the first bytes for the age magic before looking for the end of the line.
     private mutating func checkVersion() throws(AgeFailure) {
         if try begins(with: AgeHeader.armorPrefix) { throw .armored }
         guard try begins(with: AgeHeader.versionPrefix),

@@ -1,10 +1,10 @@
 package import ByteStreams
 
-/// A file of identities, one a line, with comments (as `age-keygen` writes it).
+/// A file of identities, one per line, with comments (as `age-keygen` writes it).
 package struct IdentityFile: Sendable {
     /// The identities in order, at least one.
     package let identities: [X25519Identity]
-    /// The comment lines without `# `, in order; those that hold a private key are left out.
+    /// The comment lines without `# `, in order; those that contain a private key are left out.
     package let comments: [String]
 
     /// Reads the text of an identity file.
@@ -31,7 +31,7 @@ package struct IdentityFile: Sendable {
         return IdentityFile(identities: identities, comments: comments)
     }
 
-    /// Opens an identity file that is itself encrypted with a passphrase, and reads it.
+    /// Decrypts and parses an identity file that is encrypted with a passphrase.
     ///
     /// - Throws: `AgeFailure`.
     package static func parse(
@@ -48,14 +48,14 @@ package struct IdentityFile: Sendable {
         return try parse(plain)
     }
 
-    /// True when the text is an age file, so that a passphrase is needed to read it.
+    /// True if the text is an age file, which needs a passphrase.
     package static func isEncrypted(_ text: borrowing SecretBytes) -> Bool {
         text.withBytes { $0.starts(with: AgeHeader.versionPrefix) }
     }
 
     /// The text of a new identity file.
     ///
-    /// - Parameter comments: lines without line feeds that precede the identity.
+    /// - Parameter comments: lines without line feeds, written before the identity.
     package static func text(of identity: X25519Identity, comments: [String]) -> SecretBytes {
         var text = SecretBytes(capacity: 1_024)
         for comment in comments + ["public key: \(identity.recipient)"] {
@@ -77,7 +77,7 @@ package struct IdentityFile: Sendable {
         throw .malformedIdentityLine(number)
     }
 
-    /// True when a key was commented out, in whatever case and with whatever before it: it is as secret as before.
+    /// True if the line contains a commented-out key, in any case and with any prefix: it is still a secret.
     private static func holdsPrivateKey(_ line: borrowing Span<UInt8>) -> Bool {
         let mark = Array("secret-key-".utf8)
         guard line.count >= mark.count else { return false }

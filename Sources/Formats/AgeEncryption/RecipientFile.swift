@@ -1,6 +1,6 @@
-/// A file of recipients, one a line, with comments.
+/// A file of recipients, one per line, with comments.
 package enum RecipientFile {
-    /// Recipients of a file: as many as an age header may have.
+    /// The limit of recipients: as many as an age header may have.
     package static let recipientLimit = AgeHeader.stanzaLimit
 
     /// Reads the text of a recipients file.
@@ -8,8 +8,8 @@ package enum RecipientFile {
     /// - Throws: `AgeFailure`: `malformedRecipientLine`, `unsupportedRecipient`, `noRecipients`, `headerTooLarge`.
     package static func parse(_ text: String) throws(AgeFailure) -> [X25519Recipient] {
         var recipients: [X25519Recipient] = []
-        // Byte by byte: as characters, a carriage return and a line feed are one that is no line feed, and a comment
-        // would swallow the recipients below it.
+        // By byte, not by character: CR LF is one character that differs from a line feed, and a comment would swallow
+        // the recipients below it.
         let lines = text.utf8.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
         for (index, bytes) in lines.enumerated() {
             let bytes = bytes.last == UInt8(ascii: "\r") ? bytes.dropLast() : bytes

@@ -1,7 +1,7 @@
 package import ByteStreams
 package import Cryptography
 
-/// A passphrase as the one recipient of a file (C2SP age, "The scrypt recipient type").
+/// A passphrase as the only recipient of a file (C2SP age, "The scrypt recipient type").
 package final class ScryptRecipient: Recipient {
     static let type = "scrypt"
     static let saltSize = 16
@@ -10,15 +10,15 @@ package final class ScryptRecipient: Recipient {
     private let passphrase: SecretBytes
     private let cost: ScryptCost
 
-    /// Wraps under `passphrase`, whose bytes are used as they are.
+    /// Wraps with `passphrase`; its bytes are used unchanged.
     ///
-    /// - Parameter cost: age's own default is 2¹⁸, about a second and 256 MiB.
+    /// - Parameter cost: age's default is 2¹⁸, about a second and 256 MiB.
     package init(passphrase: borrowing SecretBytes, cost: ScryptCost) {
         self.passphrase = passphrase.copy()
         self.cost = cost
     }
 
-    /// Wraps the file key under a key derived with a fresh salt.
+    /// Wraps the file key under a key derived with a new salt.
     package func wrap(fileKey: borrowing SecretBytes) throws(AgeFailure) -> WrappedFileKey {
         try cryptography { () throws(CryptographyFailure) in
             let salt = try RandomBytes.bytes(count: Self.saltSize)
@@ -39,21 +39,21 @@ package final class ScryptRecipient: Recipient {
 
 /// A passphrase that may open a file.
 package final class ScryptIdentity: Identity {
-    /// The work that is done for a file by default: 2²⁰ takes about three seconds and 1 GiB.
+    /// The default limit of the work factor: 2²⁰ takes about three seconds and 1 GiB.
     package static let defaultHighestCost = 20
 
     private let passphrase: SecretBytes
     private let highestCost: Int
 
-    /// Tries `passphrase`, whose bytes are used as they are.
+    /// Tries `passphrase`; its bytes are used unchanged.
     ///
-    /// - Parameter highestCost: base-2 logarithm of the most work that is done; above `ScryptCost.range`, its end.
+    /// - Parameter highestCost: binary logarithm of the highest accepted work factor; clamped to `ScryptCost.range`.
     package init(passphrase: borrowing SecretBytes, highestCost: Int = defaultHighestCost) {
         self.passphrase = passphrase.copy()
         self.highestCost = min(highestCost, ScryptCost.range.upperBound)
     }
 
-    /// Derives the key once its cost is known to be bearable; nil when the passphrase does not fit.
+    /// Derives the key if its cost is within the limit; nil if the passphrase is wrong.
     ///
     /// - Throws: `AgeFailure`: `workFactorTooHigh`, `mixedPassphrase`, `malformedHeader`, `cryptography`.
     package func unwrap(_ stanzas: [Stanza]) throws(AgeFailure) -> SecretBytes? {
@@ -68,7 +68,7 @@ package final class ScryptIdentity: Identity {
 }
 
 extension AgeHeader {
-    /// Makes sure that a passphrase opens the file, and nothing else, at a cost that is borne.
+    /// Checks that the file has a passphrase as its only recipient, with an acceptable work factor.
     ///
     /// - Throws: `AgeFailure`: `malformedHeader`, `mixedPassphrase`, `workFactorTooHigh`.
     package func requirePassphrase(highestCost: Int = ScryptIdentity.defaultHighestCost) throws(AgeFailure) {
@@ -81,7 +81,7 @@ extension AgeHeader {
 }
 
 extension ScryptRecipient {
-    /// Reads a stanza of this kind.
+    /// Parses a stanza of this type.
     fileprivate static func parameters(
         of stanza: Stanza, highestCost: Int
     ) throws(AgeFailure) -> (salt: [UInt8], cost: ScryptCost) {
@@ -103,7 +103,7 @@ extension ScryptRecipient {
         guard let first = digits.first, (49...57).contains(first), digits.allSatisfy({ (48...57).contains($0) }) else {
             throw .malformedHeader("a scrypt work factor is not a decimal number")
         }
-        // A number too long for Int is too high in any case.
+        // A number that overflows Int is too high in any case.
         let found = Int(text) ?? .max
         guard found <= highestCost, let cost = ScryptCost(logN: found) else {
             throw .workFactorTooHigh(found: found, allowed: highestCost)

@@ -14,7 +14,7 @@ package struct X25519Recipient: Recipient, Hashable, LosslessStringConvertible {
         self.publicKey = publicKey
     }
 
-    /// Reads `age1…` in lower case; nil for anything else.
+    /// Parses `age1…` in lower case; nil for anything else.
     package init?(_ text: String) {
         var key: [UInt8] = []
         guard Bech32.decode(Array(text.utf8).span, prefix: Self.prefix, uppercase: false, into: &key), key.count == 32
@@ -22,7 +22,7 @@ package struct X25519Recipient: Recipient, Hashable, LosslessStringConvertible {
         publicKey = key
     }
 
-    /// The spelling `age1…`.
+    /// The encoding `age1…`.
     package var description: String {
         var text: [UInt8] = []
         Bech32.encode(prefix: Self.prefix, publicKey.span, uppercase: false, into: &text)
@@ -31,8 +31,7 @@ package struct X25519Recipient: Recipient, Hashable, LosslessStringConvertible {
 
     /// Wraps the file key under a key exchanged with an ephemeral one.
     ///
-    /// - Throws: `AgeFailure`: `malformedRecipient` for a point of low order, to which nobody has the identity;
-    ///   `cryptography`.
+    /// - Throws: `AgeFailure`: `malformedRecipient` for a point of low order, which has no identity; `cryptography`.
     package func wrap(fileKey: borrowing SecretBytes) throws(AgeFailure) -> WrappedFileKey {
         do {
             let ephemeral = try X25519.generatePrivateKey()
@@ -76,15 +75,15 @@ package final class X25519Identity: Identity {
         self.privateKey = privateKey
     }
 
-    /// Makes a new identity.
+    /// Generates a new identity.
     ///
-    /// - Throws: `AgeFailure.cryptography` when there is no randomness.
+    /// - Throws: `AgeFailure.cryptography` if there is no randomness.
     package static func generate() throws(AgeFailure) -> X25519Identity {
         let key = try cryptography { () throws(CryptographyFailure) in try X25519.generatePrivateKey() }
         return try X25519Identity(privateKey: key)
     }
 
-    /// Reads `AGE-SECRET-KEY-1…` in upper case; nil for anything else.
+    /// Parses `AGE-SECRET-KEY-1…` in upper case; nil for anything else.
     ///
     /// - Throws: `AgeFailure.cryptography`.
     package static func parse(_ text: borrowing Span<UInt8>) throws(AgeFailure) -> X25519Identity? {
@@ -93,14 +92,14 @@ package final class X25519Identity: Identity {
         return try X25519Identity(privateKey: key)
     }
 
-    /// Appends the spelling `AGE-SECRET-KEY-1…`.
+    /// Appends the encoding `AGE-SECRET-KEY-1…`.
     package func encode(into text: inout SecretBytes) {
         privateKey.withBytes { bytes in
             Bech32.encode(prefix: Self.prefix, bytes, uppercase: true, into: &text)
         }
     }
 
-    /// Tries each X25519 stanza; one whose tag does not fit is somebody else's.
+    /// Tries each X25519 stanza; an invalid tag means that it is for someone else.
     package func unwrap(_ stanzas: [Stanza]) throws(AgeFailure) -> SecretBytes? {
         for stanza in stanzas where stanza.type == X25519Recipient.type {
             let share = try X25519Recipient.share(of: stanza)
@@ -115,7 +114,7 @@ package final class X25519Identity: Identity {
             let key = try X25519Recipient.wrapKey(shared, share: share, publicKey: recipient.publicKey)
             return try FileKeyWrap.unwrap(body, under: key)
         } catch .authentication {
-            // The exchange refuses shares that lead to an all-zero secret.
+            // The exchange rejects shares that lead to an all-zero secret.
             throw .malformedHeader("an X25519 share is of low order")
         } catch {
             throw AgeFailure(error)
@@ -124,7 +123,7 @@ package final class X25519Identity: Identity {
 }
 
 extension AgeHeader {
-    /// Makes sure that every recipient is an X25519 one, by the form of its stanza.
+    /// Checks that every recipient is an X25519 one, by the form of its stanza.
     ///
     /// - Throws: `AgeFailure.malformedHeader`.
     package func requireX25519() throws(AgeFailure) {
@@ -136,7 +135,7 @@ extension AgeHeader {
 }
 
 extension X25519Recipient {
-    /// Reads a stanza of this kind.
+    /// Parses a stanza of this type.
     fileprivate static func share(of stanza: Stanza) throws(AgeFailure) -> [UInt8] {
         guard stanza.arguments.count == 1 else {
             throw .malformedHeader("an X25519 recipient does not have one argument")

@@ -1,7 +1,7 @@
 internal import ByteStreams
 internal import CZlib
 
-/// A zlib compressor that makes one gzip member after the other; one thread at a time may use it.
+/// A zlib compressor that produces one gzip member after another; not thread-safe.
 @safe final class Deflater {
     private let stream: UnsafeMutablePointer<z_stream>
 
@@ -19,7 +19,7 @@ internal import CZlib
         unsafe kcb_deflate_free(stream)
     }
 
-    /// Appends a whole member that holds `plaintext`, at most 1 GiB, to `output`.
+    /// Appends a complete member with `plaintext`, at most 1 GiB, to `output`.
     ///
     /// - Throws: `StreamFailure` of kind `library`.
     func compress(_ plaintext: borrowing SecretBytes, into output: inout SecretBytes) throws(StreamFailure) {
@@ -36,7 +36,7 @@ internal import CZlib
                     try unsafe room.withUnsafeMutableBufferPointer { target, count throws(StreamFailure) in
                         unsafe stream.pointee.next_out = target.baseAddress
                         unsafe stream.pointee.avail_out = UInt32(target.count)
-                        // Less than the end would be less data that looks like success.
+                        // Anything but the end of the stream would lose data unnoticed.
                         guard unsafe deflate(stream, Z_FINISH) == Z_STREAM_END else { throw Self.failure }
                         count = unsafe target.count - Int(stream.pointee.avail_out)
                     }

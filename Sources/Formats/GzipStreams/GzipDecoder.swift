@@ -1,9 +1,9 @@
 package import ByteStreams
 
-/// Decompresses gzip (RFC 1952) of one or more members, and nothing around them.
+/// Decompresses gzip (RFC 1952): one or more members and nothing else.
 ///
-/// It accepts the headers that `GzipEncoder` writes, and those of `gzip -n` on Linux: deflate, no flags, no time. The
-/// bytes are to be authentic already; a bomb is stopped by the limit all the same.
+/// It accepts the headers that `GzipEncoder` and `gzip -n` on Linux write: deflate, no flags, no time. The input should
+/// already be authenticated; the limit stops a decompression bomb in any case.
 package struct GzipDecoder<Upstream: ByteSource & ~Copyable>: ByteSource, ~Copyable {
     private var upstream: Upstream
     private let inflater: Inflater
@@ -12,20 +12,20 @@ package struct GzipDecoder<Upstream: ByteSource & ~Copyable>: ByteSource, ~Copya
     private var inputStart = 0
     /// Bytes consumed before `input`.
     private var inputOffset: UInt64 = 0
-    private var place = Place.start
+    private var position = Position.start
     private var memberLength: UInt64 = 0
     private var outputLength: UInt64 = 0
 
-    private enum Place {
+    private enum Position {
         case start, data, end
     }
 
-    // Large enough that reading does not count.
+    // Large enough to amortise reads.
     private static var inputSize: Int { 65_536 }
 
-    /// Decompresses `upstream`, to at most `outputLimit` bytes in all.
+    /// Decompresses `upstream`, at most `outputLimit` bytes in total.
     ///
-    /// - Throws: `StreamFailure` of kind `library` when there is no memory.
+    /// - Throws: `StreamFailure` of kind `library` if there is no memory.
     package init(_ upstream: consuming Upstream, outputLimit: UInt64) throws(StreamFailure) {
         inflater = try Inflater()
         self.upstream = upstream
@@ -34,12 +34,12 @@ package struct GzipDecoder<Upstream: ByteSource & ~Copyable>: ByteSource, ~Copya
 
     /// Appends the next plaintext.
     ///
-    /// - Throws: `StreamFailure`, with the offset in the compressed bytes: `truncated`, also for no bytes at all;
-    ///   `malformed`; `limitExceeded` before a byte beyond the limit is delivered; what `upstream` throws.
+    /// - Throws: `StreamFailure`, with the offset in the compressed bytes: `truncated`, also for empty input;
+    ///   `malformed`; `limitExceeded` before a byte beyond the limit is delivered; the failures of `upstream`.
     package mutating func read(into output: inout OutputSpan<UInt8>) throws(StreamFailure) {
         let before = output.count
         while output.count == before {
-            switch place {
+            switch position {
             case .start: try readHeader()
             case .data: try readData(into: &output)
             case .end: return
@@ -54,7 +54,7 @@ package struct GzipDecoder<Upstream: ByteSource & ~Copyable>: ByteSource, ~Copya
         }
         try inflater.restart()
         memberLength = 0
-        place = .data
+        position = .data
     }
 
     private mutating func readData(into output: inout OutputSpan<UInt8>) throws(StreamFailure) {
@@ -77,7 +77,7 @@ package struct GzipDecoder<Upstream: ByteSource & ~Copyable>: ByteSource, ~Copya
         if progress.isAtEnd { try readTrailer() }
     }
 
-    /// Goes on where only an end may follow: one more byte of plaintext is one too many.
+    /// Continues where only an end is allowed: one more byte of plaintext exceeds the limit.
     private mutating func inflateBeyondLimit() throws(StreamFailure) -> Inflater.Progress {
         let (inflater, start) = (self.inflater, inputStart)
         var excess = SecretBytes(capacity: 1)
@@ -105,8 +105,8 @@ package struct GzipDecoder<Upstream: ByteSource & ~Copyable>: ByteSource, ~Copya
         guard fields.suffix(4).elementsEqual(GzipMember.bytes(of: UInt32(truncatingIfNeeded: memberLength))) else {
             throw broken("the size fits the data", at: start + 4)
         }
-        place = .start
-        if inputStart == input.count, try !refill() { place = .end }
+        position = .start
+        if inputStart == input.count, try !refill() { position = .end }
     }
 
     private mutating func nextByte() throws(StreamFailure) -> UInt8 {
@@ -116,7 +116,7 @@ package struct GzipDecoder<Upstream: ByteSource & ~Copyable>: ByteSource, ~Copya
         return input.withBytes { $0[index] }
     }
 
-    /// Replaces the used input by the next; false at the end.
+    /// Replaces the consumed input with the next; false at the end.
     private mutating func refill() throws(StreamFailure) -> Bool {
         inputOffset += UInt64(input.count)
         inputStart = 0

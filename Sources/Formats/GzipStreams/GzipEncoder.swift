@@ -10,8 +10,8 @@ package struct GzipEncoder<Downstream: ByteSink & ~Copyable>: ByteSink, ~Copyabl
 
     /// Bytes of plaintext in a member.
     ///
-    /// Larger segments save nothing more (window: 32 KiB), and two encoders with their
-    /// eight segments stay within the 8 MiB that may be locked into memory by default.
+    /// Larger segments save nothing more (window: 32 KiB), and two encoders with eight segments each stay within the
+    /// default limit of 8 MiB of locked memory.
     package static var segmentSize: Int { 262_144 }
 
     /// Starts a stream.
@@ -29,7 +29,7 @@ package struct GzipEncoder<Downstream: ByteSink & ~Copyable>: ByteSink, ~Copyabl
     package mutating func write(_ bytes: borrowing Span<UInt8>) throws(StreamFailure) {
         var start = 0
         while start < bytes.count {
-            // A full segment is submitted only when more follows, so that the last one can be told from the others.
+            // A full segment is submitted only when more data follows, so that the last one is known.
             if pipeline.room == 0 { try submit() }
             let end = min(bytes.count, start + pipeline.room)
             pipeline.fill(bytes.extracting(start..<end))
@@ -37,7 +37,7 @@ package struct GzipEncoder<Downstream: ByteSink & ~Copyable>: ByteSink, ~Copyabl
         }
     }
 
-    /// Compresses what is held back, at least one member, and finishes the sink.
+    /// Compresses the rest, at least one member, and finishes the sink.
     package consuming func finish() throws(StreamFailure) -> Downstream.Output {
         if pipeline.isUnused {
             pipeline.compressHere()

@@ -1,13 +1,13 @@
-/// The fixed parts of a gzip member (RFC 1952 §2.3), as they are written and as they are accepted.
+/// The fixed parts of a gzip member (RFC 1952 §2.3), as written and as accepted.
 enum GzipMember {
     /// Bytes before the compressed data: there are no optional fields.
     static let headerSize = 10
-    /// Bytes behind it: CRC-32 and size of the plaintext, least significant byte first.
+    /// Bytes after it: CRC-32 and size of the plaintext, little-endian.
     static let trailerSize = 8
 
     /// Magic, deflate, no flags, no time, no extra flags, unknown operating system.
     static let header: [UInt8] = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255]
-    /// The operating system that gzip on Linux names in the last byte, and the only other one accepted.
+    /// The operating system that gzip on Linux writes in the last byte; the only other one accepted.
     static let unix: UInt8 = 3
 
     /// The rule that the header byte at `index` breaks, or nil.
@@ -23,7 +23,7 @@ enum GzipMember {
         }
     }
 
-    /// `number` in four bytes, least significant first.
+    /// `number` as four little-endian bytes.
     static func bytes(of number: UInt32) -> [UInt8] {
         (0..<4).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) }
     }

@@ -1,22 +1,22 @@
 internal import ByteStreams
 internal import CZlib
 
-/// A zlib decompressor of one deflate stream after the other, with the CRC-32 of what it delivers.
+/// A zlib decompressor for consecutive deflate streams, with the CRC-32 of its output.
 @safe final class Inflater {
     private let stream: UnsafeMutablePointer<z_stream>
     /// The CRC-32 of the plaintext since `restart`.
     private(set) var checksum: UInt32 = 0
 
-    /// What one step did.
+    /// The result of one step.
     struct Progress {
         let consumed: Int
-        /// True when the deflate stream ended.
+        /// True if the deflate stream ended.
         let isAtEnd: Bool
     }
 
-    /// Opens zlib.
+    /// Creates the zlib stream.
     ///
-    /// - Throws: `StreamFailure` of kind `library` when there is no memory.
+    /// - Throws: `StreamFailure` of kind `library` if there is no memory.
     init() throws(StreamFailure) {
         guard let stream = unsafe kcb_inflate_new() else {
             throw StreamFailure(.decompressing, .library("memory for inflate"))
@@ -36,9 +36,9 @@ internal import CZlib
         checksum = 0
     }
 
-    /// Decompresses from `input` on to the free part of `output`, at most `limit` bytes.
+    /// Decompresses from `input` into the free part of `output`, at most `limit` bytes.
     ///
-    /// - Throws: `StreamFailure`: `malformed`, or `library` when there is no memory.
+    /// - Throws: `StreamFailure`: `malformed`, or `library` if there is no memory.
     func inflate(
         _ input: borrowing Span<UInt8>, into output: inout OutputSpan<UInt8>, upTo limit: Int
     ) throws(StreamFailure) -> Progress {
@@ -62,7 +62,7 @@ internal import CZlib
         self.checksum = checksum
         let consumed = min(input.count, Int(UInt32.max)) - left
         switch status {
-        // Z_BUF_ERROR: no progress without more input or room, which the caller gives or counts as truncation.
+        // Z_BUF_ERROR: no progress without more input or room, which the caller provides or reports as truncation.
         case Z_OK, Z_BUF_ERROR: return Progress(consumed: consumed, isAtEnd: false)
         case Z_STREAM_END: return Progress(consumed: consumed, isAtEnd: true)
         case Z_MEM_ERROR: throw StreamFailure(.decompressing, .library("memory for inflate"))

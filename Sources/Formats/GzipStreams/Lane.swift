@@ -5,7 +5,7 @@ internal import Synchronization
 /// A piece of plaintext on its way through a compressor.
 ///
 /// It belongs to the thread that fills and empties it, except between `Lane.take` and the end of `wait()`, when it
-/// belongs to its lane. Semaphores order the memory accesses on both sides of each handover.
+/// belongs to the lane. Semaphores order the memory accesses on both sides of each handover.
 final class Segment: @unchecked Sendable {
     var plaintext: SecretBytes
     var compressed: SecretBytes
@@ -28,7 +28,7 @@ final class Segment: @unchecked Sendable {
     /// Ends the lane's work; called by the lane.
     func giveBack() { isDone.signal() }
 
-    /// Waits until the segment is back.
+    /// Waits for the lane to return the segment.
     func wait() {
         guard isInLane else { return }
         isDone.wait()
@@ -36,15 +36,15 @@ final class Segment: @unchecked Sendable {
     }
 }
 
-/// A compressor with a thread that works through segments, one at a time; the caller's own thread where the system
-/// makes no other.
+/// A compressor with a thread that processes segments one at a time, or on the caller's thread if the system cannot
+/// create another.
 final class Lane {
     private let deflater: Deflater
     private let inbox = Inbox()
     private var thread: pthread_t?
     private var isRefused = false
 
-    /// What the thread shares with its owner; it keeps both alive until it has ended.
+    /// State shared by the thread and its owner; it keeps both alive until the thread has ended.
     private final class Inbox: Sendable {
         let segments = Mutex<[Segment]>([])
         let filled = Semaphore()
@@ -60,7 +60,7 @@ final class Lane {
             self.inbox = inbox
         }
 
-        /// Works until the inbox is signalled with nothing in it.
+        /// Processes segments until the inbox is signalled with nothing in it.
         func run() {
             while true {
                 inbox.filled.wait()
@@ -72,7 +72,7 @@ final class Lane {
         }
     }
 
-    // Bytes: zlib works on the heap, and little address space may be left.
+    // In bytes. zlib allocates on the heap, and there may be little address space left.
     private static let stackSize = 262_144
 
     init(_ deflater: Deflater) {
@@ -82,11 +82,11 @@ final class Lane {
     deinit {
         guard let thread else { return }
         inbox.filled.signal()
-        // It fails only for a thread that was joined already.
+        // Fails only for a thread that was already joined.
         _ = pthread_join(thread, nil)
     }
 
-    /// Compresses a segment, in the background if the system makes threads; its `wait()` tells when it is done.
+    /// Compresses a segment, in the background if there is a thread; its `wait()` returns when it is done.
     func take(_ segment: Segment) {
         guard startThread() else {
             segment.compress(with: deflater)
@@ -97,13 +97,13 @@ final class Lane {
         inbox.filled.signal()
     }
 
-    /// Compresses a segment on this thread; only before any was taken.
+    /// Compresses a segment on this thread; only before `take` was called.
     func compressHere(_ segment: Segment) {
         precondition(thread == nil, "the thread has the compressor")
         segment.compress(with: deflater)
     }
 
-    /// True when there is a thread; one that was refused is not asked for again.
+    /// True if there is a thread; after a refusal no other is created.
     private func startThread() -> Bool {
         if thread != nil { return true }
         if isRefused { return false }
@@ -111,7 +111,8 @@ final class Lane {
         guard unsafe pthread_attr_init(&attributes) == 0 else { return false }
         defer { unsafe pthread_attr_destroy(&attributes) }
         unsafe pthread_attr_setstacksize(&attributes, Self.stackSize)
-        // Signals are for the main thread, whose system calls they cut short; a thread starts with its maker's mask.
+        // Signals are for the main thread, whose system calls they interrupt; a thread inherits the mask of its
+        // creator.
         var all = sigset_t()
         var before = sigset_t()
         unsafe sigfillset(&all)
@@ -135,13 +136,13 @@ final class Lane {
     }
 }
 
-/// A counter that one thread raises and another waits for.
+/// A counter that one thread increments and another waits for.
 @safe private final class Semaphore: @unchecked Sendable {
     private let semaphore: UnsafeMutablePointer<sem_t>
 
     init() {
         unsafe semaphore = .allocate(capacity: 1)
-        // It fails only for a value that no semaphore can have.
+        // Fails only for an invalid value.
         _ = unsafe sem_init(semaphore, 0, 0)
     }
 

@@ -1,14 +1,14 @@
 internal import ByteStreams
 
-/// A ring of segments: one is being filled, the others are with the lanes, and they come back in order.
+/// A ring of segments: one is being filled, the others are in the lanes, and they come back in order.
 ///
-/// Segment *n* goes to lane *n* modulo their number. No state is shared but the segments, so that neither the number
-/// of threads nor their speed shows in the output.
+/// Segment *n* goes to lane *n* modulo the number of lanes. Only the segments are shared, so the output depends neither
+/// on the number of threads nor on their speed.
 final class SegmentPipeline {
     private var ring: [Segment]
     private let lanes: [Lane]
     private let segmentSize: Int
-    /// How many segments were submitted, and how many of those were taken back.
+    /// The number of segments submitted, and of those taken back.
     private var submitted = 0
     private var taken = 0
 
@@ -26,17 +26,17 @@ final class SegmentPipeline {
     }
 
     deinit {
-        // After a failure too: when this returns, no plaintext is in use any more.
+        // After a failure too: no plaintext is in use any more when this returns.
         for segment in ring { segment.wait() }
     }
 
-    /// True when nothing was submitted yet.
+    /// True if nothing was submitted yet.
     var isUnused: Bool { submitted == 0 }
 
-    /// Bytes that still fit into the segment that is being filled.
+    /// Bytes that still fit into the current segment.
     var room: Int { segmentSize - filling.plaintext.count }
 
-    /// Adds `bytes`, for which there must be room, and a free segment.
+    /// Adds `bytes`, which must fit into a free segment.
     func fill(_ bytes: borrowing Span<UInt8>) {
         filling.plaintext.append(bytes)
     }
@@ -53,13 +53,13 @@ final class SegmentPipeline {
         submitted += 1
     }
 
-    /// False when the oldest segment must be taken back before more can be filled in.
+    /// False if the oldest segment must be taken back before more can be added.
     var hasFreeSegment: Bool { submitted - taken < Self.ringSize }
 
     /// True while segments are to be taken back.
     var hasSubmitted: Bool { taken < submitted }
 
-    /// Waits for the oldest segment, lends its compressed bytes and frees it for reuse.
+    /// Waits for the oldest segment, passes its compressed bytes to `consume` and frees it for reuse.
     func takeOldest(_ consume: (borrowing Span<UInt8>) throws(StreamFailure) -> Void) throws(StreamFailure) {
         let segment = ring[taken % Self.ringSize]
         segment.wait()
@@ -72,7 +72,7 @@ final class SegmentPipeline {
 
     private var filling: Segment {
         let index = submitted % Self.ringSize
-        // Small streams never need more than the first.
+        // Small streams use only the first.
         if index == ring.count { ring.append(Segment(size: segmentSize)) }
         return ring[index]
     }

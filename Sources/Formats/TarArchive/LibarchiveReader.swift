@@ -1,15 +1,15 @@
 internal import ByteStreams
 internal import CLibArchive
 
-/// The second opinion: libarchive walks the same file on its own, with tar support and nothing else.
+/// A second, independent check: libarchive reads the same file, with tar support only.
 enum LibarchiveReader {
-    /// Finds exactly `members`, at the same places, or throws.
+    /// Finds exactly `members` at the same offsets, or throws.
     ///
-    /// - Throws: `StreamFailure` of kind `malformed` when the readers disagree, `library` when libarchive cannot start,
-    ///   or what reading the file threw.
+    /// - Throws: `StreamFailure` of kind `malformed` if the two readers disagree, `library` if libarchive cannot start,
+    ///   or the failure of reading the file.
     static func confirm(_ members: [TarMember], in file: OpenFile) throws(StreamFailure) {
         let input = LibarchiveInput(file)
-        // The archive calls back into `input` until it is freed, also while it is being freed.
+        // The archive calls back into `input` until it is freed, and while it is being freed.
         try withExtendedLifetime(input) { () throws(StreamFailure) in
             guard let archive = unsafe archive_read_new() else { throw unavailable }
             defer { unsafe archive_read_free(archive) }
@@ -18,7 +18,7 @@ enum LibarchiveReader {
                 for member in members { try unsafe confirm(member, archive) }
                 try unsafe confirmEnd(archive, after: members)
             } catch {
-                // libarchive says only that a callback failed; the input knows why.
+                // libarchive only reports that a callback failed; the input knows why.
                 throw input.failure ?? error
             }
         }
@@ -43,7 +43,7 @@ enum LibarchiveReader {
     private static func confirm(_ member: TarMember, _ archive: OpaquePointer) throws(StreamFailure) {
         let header = member.offset - UInt64(TarProfile.blockSize)
         var next: OpaquePointer?
-        // Also a warning is a disagreement.
+        // A warning is a disagreement too.
         guard unsafe archive_read_next_header(archive, &next) == ARCHIVE_OK, let entry = unsafe next,
             unsafe archive_format(archive) == kcb_format_ustar,
             let name = unsafe archive_entry_pathname(entry), unsafe String(cString: name) == member.name,
@@ -78,7 +78,7 @@ enum LibarchiveReader {
     }
 }
 
-/// A file as libarchive's callbacks see it.
+/// A file, as used by libarchive's callbacks.
 @safe private final class LibarchiveInput {
     private(set) var failure: StreamFailure?
     private let file: OpenFile
@@ -102,7 +102,7 @@ enum LibarchiveReader {
         unsafe Unmanaged<LibarchiveInput>.fromOpaque(context).takeUnretainedValue()
     }
 
-    /// Lends the next bytes and returns their number, 0 at the end, -1 after a failure, which is kept.
+    /// Passes the next bytes and returns their number, 0 at the end, -1 after a failure, which is stored.
     func read(_ start: UnsafeMutablePointer<UnsafeRawPointer?>?) -> Int {
         var output = unsafe OutputSpan(buffer: buffer, initializedCount: 0)
         do {
@@ -117,7 +117,7 @@ enum LibarchiveReader {
         return count
     }
 
-    /// Steps over `count` bytes; the scan before has proved that they are there.
+    /// Skips `count` bytes; the earlier scan has checked that they exist.
     func skip(_ count: Int64) -> Int64 {
         guard count > 0 else { return 0 }
         position += UInt64(count)

@@ -1,22 +1,22 @@
 internal import ByteStreams
 internal import CLibArchive
 
-/// libarchive's ustar writer, whose output is collected here until it is taken.
+/// libarchive's ustar writer; its output is collected here until it is taken.
 ///
-/// libarchive writes through a C function, which can neither be generic nor throw Swift's errors. So it fills a buffer,
-/// and the caller passes that on after each call.
+/// libarchive writes through a C callback, which can neither be generic nor throw Swift errors. So it fills a buffer
+/// that the caller empties after each call.
 @safe final class LibarchiveWriter {
     private let archive: OpaquePointer
     private let output = Output()
 
-    /// Opens the writer.
+    /// Creates the writer.
     ///
     /// - Throws: `StreamFailure` of kind `library`.
     init() throws(StreamFailure) {
         guard let archive = unsafe archive_write_new() else { throw Self.failure("opening the archive") }
         unsafe self.archive = unsafe archive
         try Self.check(unsafe archive_write_set_format_ustar(archive), "choosing ustar")
-        // No blocking factor: neither a buffer in libarchive nor padding behind the two zero blocks.
+        // No blocking factor: neither a buffer in libarchive nor padding after the two zero blocks.
         try Self.check(unsafe archive_write_set_bytes_per_block(archive, 0), "choosing the block size")
         let context = unsafe Unmanaged.passUnretained(output).toOpaque()
         let status = unsafe archive_write_open(
@@ -32,8 +32,8 @@ internal import CLibArchive
     }
 
     deinit {
-        // Freeing first finishes an open member, with zeros in place of its data: up to 8 GiB that nobody wants.
-        // archive_write_fail would prevent that too, but then libarchive 3.6 leaks.
+        // Freeing first completes an open member with zeros in place of its data, up to 8 GiB. archive_write_fail would
+        // prevent that too, but then libarchive 3.6 leaks.
         output.isWanted = false
         unsafe archive_write_free(archive)
     }
@@ -56,7 +56,7 @@ internal import CLibArchive
         let written = unsafe bytes.withUnsafeBufferPointer { buffer in
             unsafe archive_write_data(archive, buffer.baseAddress, buffer.count)
         }
-        // libarchive takes less, without a word, when a member would become longer than its header says.
+        // If a member would become longer than its header says, libarchive silently writes less.
         guard written == bytes.count else { throw Self.failure("writing data") }
     }
 
@@ -70,13 +70,13 @@ internal import CLibArchive
         try Self.check(unsafe archive_write_close(archive), "closing the archive")
     }
 
-    /// Hands over what was written since the last time.
+    /// Returns what was written since the last call.
     func takeOutput() -> [UInt8] {
         defer { output.bytes = [] }
         return output.bytes
     }
 
-    // Also a warning is a failure: it means that the archive differs from what was asked for.
+    // A warning is a failure too: the archive would differ from what was requested.
     private static func check(_ status: Int32, _ action: String) throws(StreamFailure) {
         guard status == ARCHIVE_OK else { throw failure(action) }
     }
@@ -86,7 +86,7 @@ internal import CLibArchive
     }
 }
 
-/// What libarchive has written, as its callback sees it.
+/// libarchive's output, as seen by its callback.
 private final class Output {
     var bytes: [UInt8] = []
     var isWanted = true

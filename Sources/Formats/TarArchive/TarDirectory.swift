@@ -1,10 +1,10 @@
 package import ByteStreams
 
-/// One file of a tar: where its data lies.
+/// One file of a tar, and the location of its data.
 package struct TarMember: Hashable, Sendable {
     /// The name, one component (`TarProfile.isName`).
     package let name: String
-    /// Where the data starts, in bytes from the start of the tar.
+    /// The offset of the data from the start of the tar.
     package let offset: UInt64
     /// Bytes of data, at most `TarProfile.memberSizeLimit`.
     package let length: UInt64
@@ -17,18 +17,18 @@ package struct TarMember: Hashable, Sendable {
     }
 }
 
-/// What a tar holds, after two readers have agreed about every byte that is not data of a member.
+/// The members of a tar, after two readers have agreed on every byte that is not member data.
 ///
-/// The strict scan here judges each block by the rules of `TarProfile`. It stands before libarchive, which accepts
-/// truncated and concatenated archives and follows extensions; libarchive then has to find the same members.
+/// The strict scan checks each block against `TarProfile`. It runs before libarchive, which accepts truncated and
+/// concatenated archives and follows extensions; libarchive must then find the same members.
 package struct TarDirectory: Hashable, Sendable {
-    /// The members in the order of the file, at least one, each name once.
+    /// The members in file order, at least one, with unique names.
     package let members: [TarMember]
 
-    /// Reads all headers of `file` and all padding, not the data.
+    /// Reads all headers of `file` and all padding, but not the data.
     ///
-    /// - Throws: `StreamFailure` with the byte offset: `truncated`; `malformed` with the rule that is broken;
-    ///   `limitExceeded` beyond `memberLimit`; `system` and `interrupted` from reading.
+    /// - Throws: `StreamFailure` with the byte offset: `truncated`; `malformed` with the broken rule; `limitExceeded`
+    ///   beyond `memberLimit`; `system` and `interrupted` from reading.
     package static func read(
         _ file: OpenFile, memberLimit: Int = TarProfile.memberLimit
     ) throws(StreamFailure) -> TarDirectory {
@@ -39,7 +39,7 @@ package struct TarDirectory: Hashable, Sendable {
     }
 }
 
-/// The strict walk over the blocks of a file.
+/// The strict scan of a file's blocks.
 private struct TarScan {
     private let file: OpenFile
     private let end: UInt64
@@ -86,7 +86,7 @@ private struct TarScan {
         return members
     }
 
-    /// Steps over data, which must be there, and the padding behind it, which must be zero.
+    /// Skips data, which must exist, and its padding, which must be zero.
     private mutating func skipData(from offset: UInt64, _ length: UInt64) throws(StreamFailure) {
         guard length <= end - min(offset, end) else { throw truncated }
         let dataEnd = offset + length
@@ -97,7 +97,7 @@ private struct TarScan {
         position = dataEnd + padding
     }
 
-    /// The first zero block is at `position`; there must be a second one, and nothing after it.
+    /// The first zero block is at `position`; a second one must follow, and nothing after it.
     private func checkEnd() throws(StreamFailure) {
         guard try bytes(at: position + Self.block, Self.block).allSatisfy({ $0 == 0 }) else {
             throw broken("two zero blocks end the archive", at: position + Self.block)

@@ -7,8 +7,7 @@ package struct TarWriter<Downstream: ByteSink & ~Copyable>: ~Copyable {
     private let modified: Int64
     private var names: [String] = []
 
-    /// Starts an archive whose members all bear the time `modified`, in seconds since 1970 (0 to
-    /// `TarProfile.timeLimit`).
+    /// Starts an archive; all members get the time `modified`, in seconds since 1970 (0 to `TarProfile.timeLimit`).
     ///
     /// - Throws: `StreamFailure` of kind `malformed` for another time, `library` when libarchive cannot start.
     package init(to downstream: consuming Downstream, modified: Int64) throws(StreamFailure) {
@@ -20,12 +19,13 @@ package struct TarWriter<Downstream: ByteSink & ~Copyable>: ~Copyable {
         self.modified = modified
     }
 
-    /// Adds a member of `length` bytes, which `source` must deliver, no fewer and no more.
+    /// Adds a member of `length` bytes; `source` must deliver exactly that many.
     ///
-    /// The name must be new, one that `TarProfile.isName` accepts, and not the 17th.
+    /// The name must be unique and accepted by `TarProfile.isName`; at most 16 members are allowed.
     ///
     /// - Throws: `StreamFailure`: `truncated` or `malformed` for a source of another length, with the offset in it;
-    ///   `limitExceeded` beyond `TarProfile.memberSizeLimit`; what source and sink throw. The archive is then spent.
+    ///   `limitExceeded` beyond `TarProfile.memberSizeLimit`; the failures of source and sink. The archive is then
+    ///   unusable.
     package mutating func append(
         _ name: String, length: UInt64, from source: inout some ByteSource & ~Copyable
     ) throws(StreamFailure) {
@@ -46,14 +46,14 @@ package struct TarWriter<Downstream: ByteSink & ~Copyable>: ~Copyable {
 
     /// Adds a small member from memory.
     ///
-    /// - Throws: `StreamFailure`: what the sink throws. The archive is then spent.
+    /// - Throws: `StreamFailure`: the failures of the sink. The archive is then unusable.
     package mutating func append(_ name: String, _ bytes: [UInt8]) throws(StreamFailure) {
         try start(name, UInt64(bytes.count))
         if !bytes.isEmpty { try writer.append(bytes.span) }
         try finishMember()
     }
 
-    /// Writes the two zero blocks and finishes the sink; there must be a member.
+    /// Writes the two zero blocks and finishes the sink; there must be at least one member.
     package consuming func finish() throws(StreamFailure) -> Downstream.Output {
         precondition(!names.isEmpty, "an archive has at least one member")
         try writer.close()

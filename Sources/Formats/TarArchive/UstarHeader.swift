@@ -1,13 +1,13 @@
-/// The limits and rules of the one kind of tar that is written and read here.
+/// The limits and rules of the tar profile that is written and read here.
 ///
 /// Strict ustar (POSIX.1-1988 §10.1.1): regular files, mode 0600, owner and group 0 without names, one modification
 /// time for all, names without folders; no pax, GNU or base-256 extension; two zero blocks and then the end.
 package enum TarProfile {
     /// Bytes in a block, the unit of the format.
     package static let blockSize = 512
-    /// Members of an archive: a backup has six, and room for some more is left to later versions.
+    /// Members of an archive: a backup has six, which leaves room for later versions.
     package static let memberLimit = 16
-    /// Bytes of a member, just under 8 GiB: what the eleven octal digits of ustar can say.
+    /// Bytes of a member, just under 8 GiB: the most that ustar's eleven octal digits can express.
     package static let memberSizeLimit = 0o77_777_777_777
     /// Seconds since 1970, for the same reason; the year 2242.
     package static let timeLimit: Int64 = 0o77_777_777_777
@@ -32,7 +32,7 @@ package enum TarProfile {
     }
 }
 
-/// What one header block says, once every byte of it has been judged.
+/// One header block, after every byte of it has been checked.
 struct UstarHeader {
     let name: String
     /// Bytes of data.
@@ -40,7 +40,7 @@ struct UstarHeader {
     /// Seconds since 1970.
     let modified: Int64
 
-    /// A field of the header block that has one value in every archive of ours.
+    /// A header field with a fixed value.
     private struct Constant {
         let rule: String
         let offset: Int
@@ -59,7 +59,7 @@ struct UstarHeader {
         }
     }
 
-    // Magic and version come first: they tell a damaged header from a file that is no tar at all.
+    // Magic and version come first: they tell a damaged header from a file that is not a tar at all.
     private static let constants = [
         Constant("the magic is that of ustar", 257, "ustar\0"),
         Constant("the version is that of ustar", 263, "00"),
@@ -71,7 +71,7 @@ struct UstarHeader {
         Constant("the header ends in zeros", 500, zeros: 12),
     ]
 
-    /// A field that holds a number, in the one spelling that this profile has for it.
+    /// A numeric field, in the only encoding that this profile allows.
     private struct Number {
         let name: String
         let offset: Int
@@ -86,7 +86,7 @@ struct UstarHeader {
             self.end = Array(end.utf8)
         }
 
-        /// Reads the field; a value that is spelled in another way is a fault of its own.
+        /// Reads the field; any other encoding is an error of its own.
         func read(_ block: [UInt8]) throws(BrokenRule) -> UInt64 {
             let field = block[offset..<offset + digits + end.count]
             guard let value = UstarHeader.octal(field.prefix(digits)), field.suffix(end.count).elementsEqual(end) else {
@@ -97,7 +97,7 @@ struct UstarHeader {
         }
     }
 
-    // What libarchive writes. GNU tar writes other spellings of the same numbers: one digit more and no space.
+    // As libarchive writes them. GNU tar encodes the same numbers differently: one digit more and no space.
     private static let fixedNumbers: [(field: Number, value: UInt64, rule: String)] = [
         (Number("mode", 100, digits: 6, end: " \0"), 0o600, "the mode is 0600"),
         (Number("owner", 108, digits: 6, end: " \0"), 0, "the owner is 0"),
@@ -109,7 +109,7 @@ struct UstarHeader {
     private static let timeField = Number("time", 136, digits: 11, end: " ")
     private static let checksumField = Number("checksum", 148, digits: 6, end: "\0 ")
 
-    /// Judges a block of 512 bytes and throws the text of the first rule that it breaks.
+    /// Checks a block of 512 bytes and throws the first rule that it breaks.
     init(_ block: [UInt8]) throws(BrokenRule) {
         precondition(block.count == TarProfile.blockSize)
         for constant in Self.constants {
@@ -135,7 +135,7 @@ struct UstarHeader {
         modified = Int64(try Self.timeField.read(block))
     }
 
-    /// The number that the digits spell, or nil; at most eleven digits, so that it cannot overflow.
+    /// The value of the octal digits, or nil; at most eleven digits, so it cannot overflow.
     fileprivate static func octal(_ digits: ArraySlice<UInt8>) -> UInt64? {
         var number: UInt64 = 0
         for digit in digits {
@@ -145,7 +145,7 @@ struct UstarHeader {
         return number
     }
 
-    /// The sum of all bytes, with the checksum field itself taken as eight spaces.
+    /// The sum of all bytes, with the checksum field itself counted as eight spaces.
     private static func checksum(_ block: [UInt8]) -> UInt64 {
         let spaces = 8 * UInt64(UInt8(ascii: " "))
         return block[..<148].reduce(spaces) { $0 + UInt64($1) } + block[156...].reduce(0) { $0 + UInt64($1) }

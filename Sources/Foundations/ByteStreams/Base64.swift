@@ -11,7 +11,7 @@ package enum Base64 {
         return values
     }()
 
-    /// How many characters `count` bytes become.
+    /// The number of characters that encode `count` bytes.
     package static func encodedCount(_ count: Int, padded: Bool = true) -> Int {
         padded ? (count + 2) / 3 * 4 : (count * 4 + 2) / 3
     }
@@ -25,14 +25,14 @@ package enum Base64 {
         }
     }
 
-    /// The spelling of bytes that are not secret.
+    /// Encodes bytes that are not secret.
     package static func encode(_ bytes: [UInt8], padded: Bool = true) -> String {
         var text: [UInt8] = []
         encode(bytes.span, padded: padded, into: &text)
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// Appends the bytes that `text` spells; false, with nothing appended, unless it is the canonical spelling.
+    /// Appends the decoded bytes; returns false and appends nothing unless `text` is canonical.
     package static func decode(
         _ text: borrowing Span<UInt8>, padded: Bool = true, into bytes: inout some ByteBuffer & ~Copyable
     ) -> Bool {
@@ -45,13 +45,13 @@ package enum Base64 {
         return valid
     }
 
-    /// The bytes, not secret, that `text` spells; nil unless it is the canonical spelling.
+    /// Decodes bytes that are not secret; nil unless `text` is canonical.
     package static func decode(_ text: borrowing Span<UInt8>, padded: Bool = true) -> [UInt8]? {
         var bytes: [UInt8] = []
         return decode(text, padded: padded, into: &bytes) ? bytes : nil
     }
 
-    /// The bytes, not secret, that `text` spells; nil unless it is the canonical spelling.
+    /// Decodes bytes that are not secret; nil unless `text` is canonical.
     package static func decode(_ text: String, padded: Bool = true) -> [UInt8]? {
         decode(Array(text.utf8).span, padded: padded)
     }
@@ -83,7 +83,7 @@ package enum Base64 {
         }
     }
 
-    /// How many bytes a text of this length and padding stands for; nil when no bytes have such a spelling.
+    /// The number of bytes that a text of this length and padding decodes to; nil if no encoding has this length.
     private static func decodedCount(_ text: borrowing Span<UInt8>, padded: Bool) -> Int? {
         var length = text.count
         if padded {
@@ -95,7 +95,7 @@ package enum Base64 {
         return encodedCount(count, padded: padded) == text.count ? count : nil
     }
 
-    /// Appends exactly `count` bytes; false when a character is not of the alphabet or unused bits are not zero.
+    /// Appends exactly `count` bytes; false if a character is not in the alphabet or unused bits are not zero.
     private static func read(
         _ text: borrowing Span<UInt8>, count: Int, to output: inout OutputSpan<UInt8>
     ) -> Bool {

@@ -1,8 +1,8 @@
 /// Bech32 of BIP 173 without its length limit, as the age specification uses it: a prefix, `1`, and checksummed data.
 ///
-/// The checksum finds every error in up to four characters of a text below 90 characters. Characters are looked up by
-/// their value, so the time taken tells a little about them to whoever shares the cache; keys are read too rarely, and
-/// never at a stranger's bidding, for this to matter.
+/// The checksum detects up to four wrong characters in a text below 90 characters. Characters are looked up by value,
+/// so timing reveals a little about them to a process that shares the cache. That is acceptable: keys are read rarely,
+/// and an attacker cannot trigger it.
 package enum Bech32 {
     private static let alphabet = Array("qpzry9x8gf2tvdw0s3jn54khce6mua7l".utf8)
     private static let invalid: UInt8 = 0xff
@@ -14,9 +14,9 @@ package enum Bech32 {
     private static let separator = UInt8(ascii: "1")
     private static let checksumLength = 6
 
-    /// Appends the spelling of `bytes`, all in upper case or all in lower case.
+    /// Appends the encoding of `bytes`, all in upper case or all in lower case.
     ///
-    /// - Parameter prefix: at least one character of printable ASCII; its own case does not count.
+    /// - Parameter prefix: at least one printable ASCII character; its case is ignored.
     package static func encode(
         prefix: String, _ bytes: borrowing Span<UInt8>, uppercase: Bool, into text: inout some ByteBuffer & ~Copyable
     ) {
@@ -49,9 +49,9 @@ package enum Bech32 {
         }
     }
 
-    /// Appends the bytes that `text` spells.
+    /// Appends the decoded bytes.
     ///
-    /// False, with nothing appended, unless it is the one spelling that `encode` gives for this prefix and this case.
+    /// Returns false and appends nothing unless `text` is what `encode` gives for this prefix and case.
     package static func decode(
         _ text: borrowing Span<UInt8>, prefix: String, uppercase: Bool, into bytes: inout some ByteBuffer & ~Copyable
     ) -> Bool {
@@ -70,7 +70,7 @@ package enum Bech32 {
         return valid
     }
 
-    /// Appends the bytes; false for a foreign character, a wrong checksum, or padding that is too long or not zero.
+    /// Appends the bytes; false for an invalid character, a wrong checksum, or padding that is too long or not zero.
     private static func read(
         _ text: borrowing Span<UInt8>, from start: Int, _ initial: Checksum, uppercase: Bool,
         to output: inout OutputSpan<UInt8>
@@ -115,7 +115,7 @@ package enum Bech32 {
 private struct Checksum {
     private var state: UInt32 = 1
 
-    /// Starts with a prefix in lower case.
+    /// Starts with a lower-case prefix.
     init(_ prefix: [UInt8]) {
         for character in prefix { add(character >> 5) }
         add(0)
@@ -132,7 +132,7 @@ private struct Checksum {
         if top & 16 != 0 { state ^= 0x2a14_62b3 }
     }
 
-    /// True when the groups added last were the checksum of those before.
+    /// True if the groups added last are the checksum of those before.
     var isValid: Bool { state == 1 }
 
     /// The six groups that make the text valid.

@@ -1,28 +1,28 @@
-/// Bytes that are pulled: a file, a slice of one, or a stage that decodes what a lower source delivers.
+/// Bytes that are pulled: a file, a slice of one, or a decoder on top of another source.
 package protocol ByteSource: ~Copyable {
     /// Appends the next bytes to `output`, at most as many as it has room for.
     ///
-    /// Appending nothing means the end, and only that: a source that cannot deliver throws. The caller passes room
+    /// Appending nothing means the end and nothing else: a source that cannot deliver throws. The caller provides room
     /// for at least one byte.
     mutating func read(into output: inout OutputSpan<UInt8>) throws(StreamFailure)
 }
 
-/// Bytes that are pushed: a file being made, or a stage that encodes and passes on.
+/// Bytes that are pushed: a file being written, or an encoder on top of another sink.
 ///
-/// A sink that has thrown is spent: nothing more may be written to it, and it is never finished.
+/// A sink that has thrown must not be written to again or finished.
 package protocol ByteSink: ~Copyable {
-    /// What is left when the last byte has arrived, such as the finished file.
+    /// The result once all bytes have been written, such as the finished file.
     associatedtype Output
 
     /// Takes all of `bytes`.
     mutating func write(_ bytes: borrowing Span<UInt8>) throws(StreamFailure)
 
-    /// Writes what is held back and closes the stage; without this call the output does not exist.
+    /// Flushes buffered output and closes the stage; without this call the output is incomplete.
     consuming func finish() throws(StreamFailure) -> Output
 }
 
 extension ByteSource where Self: ~Copyable {
-    /// Reads to the end and hands each piece to `consume`, in wiped memory that is reused between pieces.
+    /// Reads to the end and passes each piece to `consume`, in wiped memory that is reused between pieces.
     package mutating func forEachPiece(
         upTo pieceSize: Int = 65_536, _ consume: (borrowing Span<UInt8>) throws(StreamFailure) -> Void
     ) throws(StreamFailure) {

@@ -1,13 +1,13 @@
 internal import Synchronization
 
-/// What was done and may yet be lost: names that were given in a folder whose entries could not be forced to the disk.
+/// Files that were named but whose directory entry could not be synced to disk, so that a power cut may lose them.
 ///
-/// By then the file has its name, and taking it away again could fail as well. So the work counts as done, and the
-/// end of the run reports the doubt.
+/// By then the file has its name, and removing it could fail as well. So the operation counts as done, and the run ends
+/// with a warning.
 package enum Durability {
     private static let collected = Mutex<[FileFailure]>([])
 
-    /// What happened since the last call.
+    /// The failures since the last call.
     package static func takeDoubts() -> [FileFailure] {
         collected.withLock { doubts in
             defer { doubts = [] }

@@ -1,10 +1,10 @@
-/// A part of a file as a source; several can read one file side by side.
+/// A part of a file as a source; several slices of one file can be read at the same time.
 package struct FileSlice: ByteSource {
     private let file: OpenFile
     private var offset: UInt64
     private let end: UInt64
 
-    /// The bytes of `file` from `offset` on, `length` of them; together they stay within a file's largest size, 2^63 - 1.
+    /// The `length` bytes of `file` from `offset`; `offset + length` must not exceed the largest file size, 2^63 - 1.
     package init(_ file: OpenFile, offset: UInt64, length: UInt64) {
         precondition(offset <= Int64.max && length <= UInt64(Int64.max) - offset, "a slice lies within a file")
         self.file = file
@@ -12,14 +12,14 @@ package struct FileSlice: ByteSource {
         end = offset + length
     }
 
-    /// All of `file`, as long as it is now.
+    /// All of `file`, at its current length.
     package init(whole file: OpenFile) throws(FileFailure) {
         self.init(file, offset: 0, length: try file.size())
     }
 
     /// Appends the next bytes.
     ///
-    /// - Throws: `StreamFailure` of kind `truncated` when the file became shorter than the slice.
+    /// - Throws: `StreamFailure` of kind `truncated` if the file has become shorter than the slice.
     package mutating func read(into output: inout OutputSpan<UInt8>) throws(StreamFailure) {
         if offset == end { return }
         let before = output.count

@@ -1,7 +1,7 @@
 internal import Glibc
 internal import Synchronization
 
-/// Whether a signal has asked the process to stop; file reads and writes look at it once per piece.
+/// Whether a signal has asked the process to stop; file reads and writes check it once per piece.
 package enum Interruption {
     private static let signalNumber = Atomic<Int32>(0)
 
@@ -11,9 +11,9 @@ package enum Interruption {
     /// The signal that arrived, or 0.
     package static var signal: Int32 { signalNumber.load(ordering: .relaxed) }
 
-    /// Catches SIGINT and SIGTERM from now on; system calls that wait are cut short (no `SA_RESTART`).
+    /// Catches SIGINT and SIGTERM from now on; blocking system calls return early (no `SA_RESTART`).
     package static func catchSignals() {
-        // A static is initialised under a lock at its first use, which must not be inside the handler.
+        // A static is initialised under a lock on first use, which must not happen inside the handler.
         _ = isRequested
         for number in [SIGINT, SIGTERM] {
             var action = sigaction()
@@ -22,9 +22,9 @@ package enum Interruption {
         }
     }
 
-    /// Notes that `signal` arrived, as a signal handler may do it.
+    /// Records that `signal` arrived; async-signal-safe.
     ///
-    /// Zero forgets an earlier one (for tests).
+    /// Zero clears an earlier one (for tests).
     package static func request(_ signal: Int32) {
         signalNumber.store(signal, ordering: .relaxed)
     }

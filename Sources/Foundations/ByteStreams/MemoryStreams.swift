@@ -3,7 +3,7 @@ package struct MemorySource: ByteSource, ~Copyable {
     private let bytes: SecretBytes
     private var offset = 0
 
-    /// Takes over `bytes`.
+    /// Takes ownership of `bytes`.
     package init(_ bytes: consuming SecretBytes) {
         self.bytes = bytes
     }
@@ -22,11 +22,11 @@ package struct MemorySource: ByteSource, ~Copyable {
     }
 }
 
-/// A sink that collects bytes which are not secret, such as ciphertext.
+/// A sink that collects public bytes, such as ciphertext.
 package struct MemorySink: ByteSink, ~Copyable {
     private var bytes: [UInt8] = []
 
-    /// Starts empty.
+    /// Creates an empty sink.
     package init() {}
 
     /// Takes all of `bytes`.
@@ -41,7 +41,7 @@ package struct MemorySink: ByteSink, ~Copyable {
 }
 
 extension OutputSpan where Element == UInt8 {
-    /// Adds all of `bytes`, which must fit into the free capacity.
+    /// Appends all of `bytes`, which must fit into the free capacity.
     package mutating func append(copying bytes: borrowing Span<UInt8>) {
         precondition(bytes.count <= freeCapacity, "the bytes must fit")
         unsafe bytes.withUnsafeBufferPointer { source in

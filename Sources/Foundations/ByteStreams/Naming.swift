@@ -1,16 +1,16 @@
 internal import CFiles
 internal import Glibc
 
-/// Gives files their names so that no existing name is ever overwritten, and a kill leaves no half of it.
+/// Names files without ever overwriting an existing name, and so that a kill leaves either no name or a complete file.
 enum Naming {
-    /// What the file system can do, from best to least.
+    /// What the file system supports, best first.
     enum Way {
         case renaming, linking
     }
 
-    /// Moves a file from one name to another, and returns 0, or the `errno` that prevented it.
+    /// Moves a file from one name to another; returns 0 or the `errno`.
     ///
-    /// Where nothing that is safe works, that is `ENOTSUP`.
+    /// If the file system has no safe way, that is `ENOTSUP`.
     static func move(
         _ name: String, in folder: OpenFile, to newName: String, in newFolder: OpenFile, way: Way = .renaming
     ) -> Int32 {
@@ -19,19 +19,19 @@ enum Naming {
                 unsafe cfiles_rename_to_free_name(folder.descriptor, name, newFolder.descriptor, newName)
             }
             if result == 0 { return 0 }
-            // EINVAL: the file system knows no RENAME_NOREPLACE. EPERM: a sandbox that knows no such call.
+            // EINVAL: the file system does not support RENAME_NOREPLACE. EPERM: a sandbox blocks the call.
             guard [EINVAL, ENOSYS, ENOTSUP, EPERM].contains(errno) else { return errno }
         }
         let result = System.retrying {
             unsafe linkat(folder.descriptor, name, newFolder.descriptor, newName, 0)
         }
         guard result == 0 else { return [EPERM, ENOSYS, ENOTSUP, EMLINK].contains(errno) ? ENOTSUP : errno }
-        // Should this fail, or a kill come before it, a second name is left, which `Leftovers` removes.
+        // If this fails, or a kill comes before it, a second name is left, which `StaleFiles` removes.
         unsafe unlinkat(folder.descriptor, name, 0)
         return 0
     }
 
-    /// The failure that an `errno` of `move` stands for.
+    /// Converts an `errno` of `move`.
     static func failure(_ path: String, _ code: Int32) -> FileFailure {
         switch code {
         case EEXIST: FileFailure(path, .exists)
@@ -40,9 +40,9 @@ enum Naming {
         }
     }
 
-    /// A number that no other process has, in lower-case letters and digits.
+    /// A unique word of lower-case letters and digits.
     ///
-    /// - Throws: `FileFailure` (`system`) when the kernel gives no random bytes.
+    /// - Throws: `FileFailure` (`system`) if the kernel gives no random bytes.
     static func uniqueWord(for path: String) throws(FileFailure) -> String {
         var number: UInt64 = 0
         guard unsafe getentropy(&number, MemoryLayout<UInt64>.size) == 0 else {

@@ -1,10 +1,10 @@
 package import Glibc
 
-/// An open file descriptor, closed when its last user lets go.
+/// An open file descriptor, closed when its last owner releases it.
 ///
-/// Reads name their offset (`pread`), so several slices of one file can be read side by side.
+/// Reads pass an offset (`pread`), so several slices of one file can be read at the same time.
 package final class OpenFile: Sendable {
-    /// The descriptor, valid as long as this object lives.
+    /// The descriptor, valid while this object lives.
     package let descriptor: Int32
     /// The path it was opened under, for messages.
     package let path: String
@@ -19,11 +19,11 @@ package final class OpenFile: Sendable {
         close(descriptor)
     }
 
-    /// Opens a regular file for reading, never through a symbolic link in its last component.
+    /// Opens a regular file for reading; the last component must not be a symbolic link.
     ///
     /// - Throws: `FileFailure` (`notFound`, `notRegular`, `system`).
     package static func reading(_ path: String) throws(FileFailure) -> OpenFile {
-        // O_NONBLOCK: opening a FIFO must not wait for a writer; it has no effect on a regular file.
+        // O_NONBLOCK: opening a FIFO must not wait for a writer; it has no effect on regular files.
         let descriptor = System.retrying { unsafe open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK) }
         guard descriptor >= 0 else { throw .opening(path, errno) }
         let file = OpenFile(owning: descriptor, path: path)
@@ -32,7 +32,7 @@ package final class OpenFile: Sendable {
         return file
     }
 
-    /// What `fstat` says.
+    /// The result of `fstat`.
     package func status() throws(FileFailure) -> stat {
         var status = stat()
         guard unsafe fstat(descriptor, &status) == 0 else {
@@ -46,10 +46,10 @@ package final class OpenFile: Sendable {
         UInt64(max(0, try status().st_size))
     }
 
-    /// Appends bytes from `offset` on until `limit` or the end of the file is reached.
+    /// Appends bytes from `offset` until `limit` or the end of the file is reached.
     ///
-    /// A system may return fewer bytes than there are, so a short read is not the end, and neither is a failure after one:
-    /// whoever reads once and gets fewer bytes than `limit` and the room allow has met the end of the file.
+    /// `pread` may return fewer bytes than the file has, so a short read is not the end, and neither is an error after
+    /// one. This method therefore reads on: fewer bytes than `limit` and the room allow mean the end of the file.
     package func read(
         at offset: UInt64, upTo limit: Int = .max, into output: inout OutputSpan<UInt8>
     ) throws(StreamFailure) {
@@ -82,7 +82,7 @@ package final class OpenFile: Sendable {
             var written = 0
             while written < buffer.count {
                 let count = System.retrying { unsafe Glibc.write(descriptor, start + written, buffer.count - written) }
-                // A write of nothing would loop for ever; POSIX does not promise an errno for it.
+                // A zero-byte write would loop forever; POSIX does not promise an errno for it.
                 if count == 0 { return EIO }
                 if count < 0 { return errno }
                 written += count
@@ -92,13 +92,13 @@ package final class OpenFile: Sendable {
         if code != 0 { throw StreamFailure(.writing, errno: code) }
     }
 
-    /// Forces the contents to the disk; a failure is final and is never retried, but for a signal (fsync forgets what it lost).
+    /// Syncs the contents to disk; not retried after a failure other than EINTR, since fsync forgets what it lost.
     package func synchronize() throws(StreamFailure) {
         guard System.retrying({ fsync(descriptor) }) == 0 else { throw StreamFailure(.writing, errno: errno) }
     }
 }
 
-/// The one funnel for system calls that a signal can cut short.
+/// All system calls that a signal can interrupt go through here.
 enum System {
     /// Repeats `call` while it fails with `EINTR`, unless the signal asked the process to stop.
     static func retrying<I: FixedWidthInteger & SignedInteger>(_ call: () -> I) -> I {

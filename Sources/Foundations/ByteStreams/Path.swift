@@ -1,23 +1,23 @@
 internal import Glibc
 
-/// The few things that are done with paths besides opening them.
+/// Path operations other than opening.
 package enum Path {
-    /// Splits a path into its folder (`.` when it names none) and its last component.
+    /// Splits a path into its folder (`.` if it has none) and its last component.
     package static func split(_ path: String) -> (folder: String, name: String) {
         guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return (".", path) }
         let folder = slash == path.startIndex ? "/" : String(path[..<slash])
         return (folder, String(path[path.utf8.index(after: slash)...]))
     }
 
-    /// Makes a folder and its missing parents, each 0700 and durable; existing ones are left as they are.
+    /// Creates a folder and its missing parents, each durable and with mode 0700; existing ones are unchanged.
     ///
-    /// - Throws: `FileFailure` (`exists` when something that is not a folder has the name, `sharedFolder`,
+    /// - Throws: `FileFailure` (`exists` if the name belongs to something that is not a folder, `sharedFolder`,
     ///   `foreignFolder`, `system`).
     package static func makeFolder(_ path: String) throws(FileFailure) {
-        // Before anything is made in somebody else's folder.
+        // Checked before anything is created in another user's folder.
         try PrivateFolder.require(path, mayBeMissing: true)
         try makeMissing(path)
-        // Somebody else may have made it first, in a folder that is everybody's.
+        // Another user may have created it first, in a world-writable folder.
         try PrivateFolder.require(path)
     }
 
@@ -30,7 +30,7 @@ package enum Path {
         try makeMissing(parent)
         if unsafe mkdir(path, 0o700) != 0 {
             let code = errno
-            // Another process may have made it meanwhile.
+            // Another process may have created it meanwhile.
             if code == EEXIST && isFolder(path) { return }
             throw code == EEXIST
                 ? FileFailure(path, .exists) : FileFailure(path, .system(code, doing: "creating the folder"))
@@ -43,9 +43,9 @@ package enum Path {
         return unsafe stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
     }
 
-    /// True when something, also a dangling symbolic link, has this name.
+    /// True if the name exists, including as a dangling symbolic link.
     ///
-    /// - Throws: `FileFailure` (`system`) when that cannot be known: a disk that fails is no missing file.
+    /// - Throws: `FileFailure` (`system`) if this cannot be determined: a failing disk is not a missing file.
     package static func exists(_ path: String) throws(FileFailure) -> Bool {
         var status = stat()
         if unsafe lstat(path, &status) == 0 { return true }
@@ -54,7 +54,7 @@ package enum Path {
         throw FileFailure(path, .system(code, doing: "examining"))
     }
 
-    /// Removes a file, if it is there.
+    /// Removes a file if it exists.
     ///
     /// - Throws: `FileFailure` (`system`).
     package static func remove(_ path: String) throws(FileFailure) {
@@ -63,9 +63,9 @@ package enum Path {
         }
     }
 
-    /// The names in a folder, without `.` and `..`, in no order; none when there is no such folder.
+    /// The names in a folder, without `.` and `..`, unordered; empty if the folder does not exist.
     ///
-    /// Names that are not UTF-8 are left out: nothing that we make has one.
+    /// Names that are not UTF-8 are skipped: this program never creates one.
     ///
     /// - Throws: `FileFailure` (`system`).
     package static func names(in folder: String) throws(FileFailure) -> [String] {
@@ -76,7 +76,7 @@ package enum Path {
         defer { unsafe closedir(stream) }
         var names: [String] = []
         while true {
-            // The end and a failure look alike but for errno.
+            // Only errno distinguishes the end from a failure.
             errno = 0
             guard let entry = unsafe readdir(stream) else { break }
             let name = unsafe withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
@@ -88,15 +88,15 @@ package enum Path {
         return names
     }
 
-    /// Makes the entries of a folder durable; where that fails, what was done stays done, and `Durability` knows.
+    /// Syncs the entries of a folder to disk; a failure is recorded in `Durability` and does not undo anything.
     package static func synchronizeFolder(_ path: String) {
         let descriptor = System.retrying { unsafe open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
         guard descriptor >= 0 else { return Durability.doubt(.opening(path, errno)) }
-        settle(OpenFile(owning: descriptor, path: path))
+        synchronizeFolder(OpenFile(owning: descriptor, path: path))
     }
 
-    /// See `synchronizeFolder`.
-    static func settle(_ folder: OpenFile) {
+    /// Syncs the entries of an open folder; see `synchronizeFolder(_:)` for paths.
+    static func synchronizeFolder(_ folder: OpenFile) {
         guard System.retrying({ fsync(folder.descriptor) }) == 0 else {
             return Durability.doubt(FileFailure(folder.path, .system(errno, doing: "making durable")))
         }

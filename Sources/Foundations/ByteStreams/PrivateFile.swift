@@ -2,10 +2,10 @@ internal import Glibc
 
 /// Small files that hold a secret or decide about one: passphrases, identities, the device key.
 package enum PrivateFile {
-    /// No key, identity or passphrase file is larger (65,536 bytes hold some 800 identities).
+    /// Larger than any key, identity or passphrase file (65,536 bytes hold some 800 identities).
     package static let sizeLimit = 65_536
 
-    /// Reads a file that only its owner can read, in a folder where nobody else can put another in its place.
+    /// Reads a file that only its owner can read, in a folder where no other user can replace it.
     ///
     /// - Throws: `FileFailure`: `notFound`, `notRegular`, `exposed` (group or others have any access),
     ///   `foreignOwner`, `sharedFolder`, `foreignFolder`, `tooLarge`, `system`.
@@ -25,10 +25,10 @@ package enum PrivateFile {
         try contents(of: OpenFile.reading(path), limit: limit)
     }
 
-    /// Makes a new file, 0600, durable, with all of `bytes`; an existing name is left alone.
+    /// Creates a durable file with mode 0600 that holds `bytes`; an existing name is left alone.
     ///
-    /// - Parameter anywhere: true for a file that only leaves this system, and is never read and trusted here: its folder
-    ///   may be open to others.
+    /// - Parameter anywhere: true for a file that is only exported, and never read and trusted here: its folder may be
+    ///   shared.
     /// - Throws: `FileFailure` (`exists`, `notFound` for the folder, `sharedFolder`, `foreignFolder`, `noSafeNaming`,
     ///   `system`).
     package static func create(
@@ -46,10 +46,10 @@ package enum PrivateFile {
         try written(bytes, inFolder: folder, for: path).publish(as: name)
     }
 
-    /// Replaces a file of ours in one step: whoever reads it sees the old contents or the new, never a mixture.
+    /// Replaces a file atomically: readers see the old contents or the new, never a mixture.
     ///
     /// - Throws: `FileFailure` (`notFound` for the folder, `sharedFolder`, `foreignFolder`, `noSafeNaming`, `system`);
-    ///   the file is as it was then.
+    ///   the file is then unchanged.
     package static func replace(_ path: String, _ bytes: borrowing SecretBytes) throws(FileFailure) {
         try bytes.withBytes { span throws(FileFailure) in try replace(path, span) }
     }
@@ -58,12 +58,12 @@ package enum PrivateFile {
     package static func replace(_ path: String, _ bytes: borrowing Span<UInt8>) throws(FileFailure) {
         let (folder, name) = Path.split(path)
         try PrivateFolder.require(folder)
-        try Leftovers.sweep(folder)
-        // linkat cannot replace, so the whole file gets a passing name first.
-        let passing = try UnnamedFile.passingName(in: folder)
+        try StaleFiles.remove(in: folder)
+        // linkat cannot replace, so the complete file gets a temporary name first.
+        let passing = try UnnamedFile.temporaryName(in: folder)
         let unnamed = try written(bytes, inFolder: folder, for: path)
         try unnamed.publish(as: passing)
-        // Until here it is held against a sweep by another process.
+        // Until here it is locked against removal by another process.
         let result = withExtendedLifetime(unnamed) { unsafe rename(folder + "/" + passing, folder + "/" + name) }
         guard result == 0 else {
             let code = errno
@@ -73,7 +73,7 @@ package enum PrivateFile {
         Path.synchronizeFolder(folder)
     }
 
-    /// A file without a name that holds `bytes`, forced to the disk and read back.
+    /// An unnamed file with `bytes`, synced to disk and read back.
     private static func written(
         _ bytes: borrowing Span<UInt8>, inFolder folder: String, for path: String
     ) throws(FileFailure) -> UnnamedFile {
@@ -93,7 +93,7 @@ package enum PrivateFile {
     }
 
     private static func contents(of file: OpenFile, limit: Int) throws(FileFailure) -> SecretBytes {
-        // To the end rather than to the size that `fstat` tells: files of /proc claim to be empty.
+        // Reads to the end, not to the size from `fstat`: files in /proc report a size of zero.
         var bytes = SecretBytes(capacity: min(limit, 4096))
         while true {
             let before = bytes.count

@@ -1,22 +1,21 @@
 internal import Glibc
 
-/// Folders in which nobody else can plant, replace or remove a file: the only places for keychains and keys.
+/// Folders in which no other user can add, replace or remove a file: the only places for keychains and keys.
 ///
-/// A database believes the journal that lies beside it, and a name leads to whatever somebody has put there. So the folder
-/// itself, and every folder and symbolic link on the way to it, must belong to this user or to root; the folder must not be
-/// writable by group or others, and one on the way only if it is sticky, where others cannot rename what is ours.
-/// `sshd` asks the same of its files (sshd_config(5), `StrictModes`).
+/// SQLite trusts the journal next to a database, and a path leads to whatever was put there. So the folder itself, and
+/// every folder and symbolic link on the way to it, must belong to this user or root. The folder must not be writable
+/// by group or others; a folder on the way may be, if it is sticky, so that others cannot rename our files. `sshd`
+/// requires the same of its files (sshd_config(5), `StrictModes`).
 package enum PrivateFolder {
-    // As many as the kernel follows (path_resolution(7)).
+    // The kernel follows the same number (path_resolution(7)).
     private static let linkLimit = 40
 
-    /// Makes sure that nobody else can change what is in a folder.
+    /// Checks that no other user can change what is in a folder.
     ///
-    /// - Parameter mayBeMissing: true for a folder that is still to be made, where the way to it is looked at as far as it
-    ///   is there.
-    /// - Throws: `FileFailure`, naming the folder that is at fault: `sharedFolder`, `foreignFolder`, `notFound`, `system`.
+    /// - Parameter mayBeMissing: true for a folder that is yet to be created; the path is checked as far as it exists.
+    /// - Throws: `FileFailure` for the offending folder: `sharedFolder`, `foreignFolder`, `notFound`, `system`.
     package static func require(_ path: String, mayBeMissing: Bool = false) throws(FileFailure) {
-        // What is still to come, the next one last.
+        // The remaining components, the next one last.
         var rest = Array(components(try absolute(path)).reversed())
         var current = "/"
         var status = try examine(current)
@@ -24,7 +23,7 @@ package enum PrivateFolder {
         var links = 0
         while let name = rest.popLast() {
             if name == ".." {
-                // Every link on the way here was followed, so the parent is the one in the path.
+                // All links so far were resolved, so the parent is the previous component.
                 current = Path.split(current).folder
                 status = try examine(current)
                 continue
@@ -46,13 +45,13 @@ package enum PrivateFolder {
                 if target.hasPrefix("/") { current = "/" }
                 rest += components(target).reversed()
                 status = try examine(current)
-            // Making the missing folders meets the same problem, and names it.
+            // Creating the missing folders hits the same problem, and reports it.
             default:
                 if mayBeMissing { return }
                 throw FileFailure(path, .notFound)
             }
         }
-        // Others could add a file beside ours even in a sticky folder.
+        // Others could add files next to ours even in a sticky folder.
         guard status.st_mode & 0o022 == 0 else { throw shared(current, status) }
     }
 
@@ -60,7 +59,7 @@ package enum PrivateFolder {
         guard status.st_uid == geteuid() || status.st_uid == 0 else {
             throw FileFailure(path, .foreignFolder(owner: status.st_uid))
         }
-        // Of a link the mode says nothing.
+        // The mode of a link means nothing.
         if status.st_mode & S_IFMT != S_IFDIR { return }
         guard status.st_mode & 0o022 == 0 || status.st_mode & S_ISVTX != 0 else { throw shared(path, status) }
     }

@@ -1,10 +1,11 @@
 internal import Glibc
 
-/// Bytes that must not be left behind: owned once, locked into memory, kept out of core dumps, wiped when released.
+/// Secret bytes: one owner, locked into memory, excluded from core dumps, wiped on release.
 ///
-/// The memory is whole pages of its own from `mmap`, `mlock`ed as far as `RLIMIT_MEMLOCK` allows and marked
-/// `MADV_DONTDUMP`; where the system has no more mappings to give, it is from the heap. Growing copies, wipes and releases the old pages. `explicit_bzero` does the wiping, which the
-/// optimiser may not remove. Access is by closure only, so that no copy is made by accident.
+/// The memory is whole pages from `mmap`, locked as far as `RLIMIT_MEMLOCK` allows and marked `MADV_DONTDUMP`; if the
+/// system refuses another mapping, it comes from the heap. Growing copies, wipes and releases the old pages.
+/// `explicit_bzero` does the wiping, since the optimiser may not remove it. Access is by closure only, so that no copy
+/// is made by accident.
 @safe package struct SecretBytes: ~Copyable, @unchecked Sendable {
     private var pages: SecretPages
     /// How many bytes fit before the memory must grow.
@@ -12,7 +13,7 @@ internal import Glibc
     /// How many bytes there are.
     package private(set) var count = 0
 
-    /// Makes an empty value with room for at least `capacity` bytes.
+    /// Creates an empty value with room for at least `capacity` bytes.
     package init(capacity: Int) {
         precondition(capacity >= 0, "a capacity is not negative")
         pages = SecretPages(holding: max(capacity, 1))
@@ -25,13 +26,13 @@ internal import Glibc
         append(bytes)
     }
 
-    /// Copies `bytes`, which the caller is to wipe or which are not secret.
+    /// Copies `bytes`, which are public or wiped by the caller.
     package init(copying bytes: some Sequence<UInt8>) {
         self.init(capacity: bytes.underestimatedCount)
         for byte in bytes { append(byte) }
     }
 
-    /// Makes `count` bytes by letting `initialize` write exactly that many.
+    /// Creates `count` bytes; `initialize` writes exactly that many.
     package init<E: Error>(count: Int, initializingWith initialize: (inout OutputSpan<UInt8>) throws(E) -> Void)
         throws(E)
     {
@@ -48,7 +49,7 @@ internal import Glibc
     /// True when there are no bytes.
     package var isEmpty: Bool { count == 0 }
 
-    /// Lends the bytes for reading.
+    /// Gives read access to the bytes.
     package borrowing func withBytes<R: ~Copyable, E: Error>(
         _ body: (borrowing Span<UInt8>) throws(E) -> R
     ) throws(E) -> R {
@@ -56,7 +57,7 @@ internal import Glibc
         return try body(unsafe bytes.span)
     }
 
-    /// Lends the bytes for changing in place.
+    /// Gives write access to the bytes in place.
     package mutating func withMutableBytes<R: ~Copyable, E: Error>(
         _ body: (inout MutableSpan<UInt8>) throws(E) -> R
     ) throws(E) -> R {
@@ -83,7 +84,7 @@ internal import Glibc
         count += bytes.count
     }
 
-    /// Adds what `body` writes, at most `limit` bytes; on a throw nothing is added and what was written is wiped.
+    /// Appends what `body` writes, at most `limit` bytes; if it throws, nothing is appended and what it wrote is wiped.
     package mutating func append<E: Error>(
         upTo limit: Int, _ body: (inout OutputSpan<UInt8>) throws(E) -> Void
     ) throws(E) {
@@ -93,14 +94,14 @@ internal import Glibc
         do {
             try body(&output)
         } catch {
-            // Only `count` bytes are wiped later, so a torn read must not stay behind them.
+            // Only `count` bytes are wiped later, so a partial read must not remain beyond them.
             unsafe explicit_bzero(base + count, limit)
             throw error
         }
         count += unsafe output.finalize(for: room)
     }
 
-    /// Wipes and forgets the bytes; the memory stays for reuse.
+    /// Wipes and removes all bytes; the memory is kept for reuse.
     package mutating func removeAll() {
         unsafe explicit_bzero(base, count)
         count = 0
@@ -123,12 +124,12 @@ internal import Glibc
         unsafe explicit_bzero(base + count, length)
     }
 
-    /// Makes a second owner of the same bytes.
+    /// Copies the bytes into a second value.
     package borrowing func copy() -> SecretBytes {
         withBytes { SecretBytes($0) }
     }
 
-    /// Makes sure that `additional` more bytes fit.
+    /// Ensures that `additional` more bytes fit.
     package mutating func reserve(_ additional: Int) {
         if capacity - count < additional { grow(toHold: count + additional) }
     }
@@ -149,7 +150,7 @@ internal import Glibc
     }
 }
 
-/// What the operating system granted to `SecretBytes` so far.
+/// What the operating system has granted to `SecretBytes` so far.
 package enum SecretMemory {
     private static let unlockedAllocations = Atomic<Int>(0)
 

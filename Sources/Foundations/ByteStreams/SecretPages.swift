@@ -1,22 +1,22 @@
 internal import Glibc
 
-/// Whole pages for a secret: locked, and left out of core dumps.
+/// Whole pages for a secret, locked and excluded from core dumps.
 ///
-/// Their owner releases them once, after wiping.
+/// The owner wipes them and releases them once.
 @safe struct SecretPages {
-    /// The first byte, zero at first as all others.
+    /// The first byte; all bytes start as zero.
     let start: UnsafeMutableRawPointer
     /// Their size in bytes.
     let size: Int
     private let isMapped: Bool
 
-    // `mmap` and `munmap` round up alike where pages are larger.
+    // `mmap` and `munmap` round up the same way if pages are larger.
     private static let page = 4096
 
-    /// Makes pages with room for `count` bytes.
+    /// Allocates pages for `count` bytes.
     ///
-    /// A process can have as many mappings as `vm.max_map_count` says, and address space up to its limit; the heap mostly
-    /// still has room then, so that what was done can be told. Where it has none either, nothing can go on.
+    /// The number of mappings (`vm.max_map_count`) and the address space are limited. The heap usually still has room
+    /// then, which is enough to report what was done. If it has none, the process cannot go on.
     init(holding count: Int) {
         let (rounded, overflow) = count.addingReportingOverflow(Self.page - 1)
         precondition(!overflow, "a secret of that size cannot exist")
@@ -51,7 +51,7 @@ internal import Glibc
         return unsafe memory
     }
 
-    /// Ends the process with a sentence: an initialiser has no other way to fail, and a trap would not say why.
+    /// Ends the process with a message: an initialiser cannot fail otherwise, and a trap would not say why.
     private static func endWithoutMemory() -> Never {
         let words: StaticString = "error: out of memory\n"
         _ = unsafe write(2, words.utf8Start, words.utf8CodeUnitCount)

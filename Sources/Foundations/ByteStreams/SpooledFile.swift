@@ -1,14 +1,14 @@
-/// A sink that writes to an unnamed file and hands it over when finished.
+/// A sink that writes to an unnamed file and returns it when finished.
 package struct UnnamedFileSink: ByteSink, ~Copyable {
     private let target: UnnamedFile
     private var buffer: SecretBytes
-    /// How many bytes were written so far.
+    /// The number of bytes written so far.
     package private(set) var length: UInt64 = 0
 
-    // Large enough that system calls do not count, small enough to stay in the cache.
+    // Large enough to amortise system calls, small enough to stay in the cache.
     private static let bufferSize = 262_144
 
-    /// Starts at the beginning of `target`.
+    /// Writes from the beginning of `target`.
     package init(_ target: UnnamedFile) {
         self.target = target
         buffer = SecretBytes(capacity: Self.bufferSize)
@@ -26,7 +26,7 @@ package struct UnnamedFileSink: ByteSink, ~Copyable {
         buffer.append(bytes)
     }
 
-    /// Writes what is held back and returns the file with its length.
+    /// Flushes the buffer and returns the file with its length.
     package consuming func finish() throws(StreamFailure) -> SpooledFile {
         try flush()
         return SpooledFile(file: target.file, length: length)
@@ -39,13 +39,13 @@ package struct UnnamedFileSink: ByteSink, ~Copyable {
     }
 }
 
-/// A finished file without a name, kept open for reading back.
+/// A complete unnamed file, kept open for reading back.
 package struct SpooledFile: Sendable {
-    /// The file; it disappears with its last user.
+    /// The file; it disappears with its last owner.
     package let file: OpenFile
     /// Its length in bytes.
     package let length: UInt64
 
-    /// All of it, as a source.
+    /// The whole file as a source.
     package var source: FileSlice { FileSlice(file, offset: 0, length: length) }
 }

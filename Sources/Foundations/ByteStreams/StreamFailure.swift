@@ -1,8 +1,8 @@
-/// Why bytes stopped moving: which stage, what kind of trouble, and where.
+/// Why a stream stopped: the stage, the kind of failure and the position.
 ///
-/// One type travels through every stage so that typed throws stay exact; nobody parses its texts.
+/// All stages share this type so that typed throws stay exact; its texts are never parsed.
 package struct StreamFailure: Error, Hashable, Sendable {
-    /// The stage that noticed, in the words of a message ("… while decrypting").
+    /// The stage that detected it, worded for a message ("… while decrypting").
     package enum Stage: String, Hashable, Sendable {
         case reading
         case writing
@@ -16,44 +16,44 @@ package struct StreamFailure: Error, Hashable, Sendable {
         case encoding = "writing the records"
     }
 
-    /// What one would act on.
+    /// The cases a caller can act on.
     package enum Kind: Hashable, Sendable {
-        /// The bytes end before they should.
+        /// The input ends early.
         case truncated
-        /// The bytes break a rule of their format; the text names the rule and never holds foreign text.
+        /// The input breaks a rule of its format; the text names the rule and never contains foreign text.
         case malformed(String)
-        /// A tag, a MAC or a hash does not fit.
+        /// A tag, MAC or hash does not match.
         case authenticationFailed
-        /// Something is larger than allowed: the limit's name, what was found (where known), what is allowed.
+        /// A limit is exceeded: its name, what was found (if known), what is allowed.
         case limitExceeded(String, found: UInt64?, allowed: Int)
-        /// The operating system refused, with this `errno`.
+        /// A system call failed with this `errno`.
         case system(Int32)
-        /// A library refused for a reason that is not in the data (memory, misuse).
+        /// A library failed for a reason other than the data (memory, misuse).
         case library(String)
         /// A signal asked the process to stop.
         case interrupted
     }
 
-    /// The stage that noticed.
+    /// The stage that detected it.
     package let stage: Stage
-    /// What kind of trouble it is.
+    /// The kind of failure.
     package let kind: Kind
-    /// The byte offset within the stage's input, where one is known.
+    /// The byte offset within the stage's input, if known.
     package let offset: UInt64?
 
-    /// Makes a failure; equal when stage, kind and offset are.
+    /// Creates a failure.
     package init(_ stage: Stage, _ kind: Kind, offset: UInt64? = nil) {
         self.stage = stage
         self.kind = kind
         self.offset = offset
     }
 
-    /// Names what the operating system refused; `EINTR` comes this far only when a signal asks the process to stop.
+    /// Creates a failure from an `errno`; `EINTR` gets here only if a signal asks the process to stop.
     init(_ stage: Stage, errno code: Int32, offset: UInt64? = nil) {
         self.init(stage, code == EINTR ? .interrupted : .system(code), offset: offset)
     }
 
-    /// The `errno` behind the failure, where there is one.
+    /// The `errno` behind the failure, if any.
     package var systemCode: Int32? {
         switch kind {
         case .system(let code): code

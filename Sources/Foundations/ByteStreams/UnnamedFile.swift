@@ -1,36 +1,36 @@
 internal import Glibc
 
-/// A file that has no name until it is whole: made in the folder where it will live, 0600, gone if dropped.
+/// A file without a name until it is complete: created in its final folder with mode 0600, gone if dropped.
 ///
-/// `publish` is the only way to a name: fsync, `linkat` (which fails if the name is taken, so nothing is ever
-/// overwritten), fsync of the folder. Where the file system has no `O_TMPFILE`, a passing name made with `O_EXCL`
-/// stands in, which is removed in every case, by the next run if this one is killed; it is renamed without replacing
-/// (`renameat2`), or, where that is missing too, linked and unlinked.
+/// `publish` is the only way to name it: fsync, `linkat` (which fails if the name is taken, so nothing is ever
+/// overwritten), fsync of the folder. On a file system without `O_TMPFILE` a temporary name created with `O_EXCL` is
+/// used instead. It is always removed, if need be by the next run, and is renamed without replacing (`renameat2`) or,
+/// if that is missing too, linked and unlinked.
 package final class UnnamedFile {
-    /// The open file; write to it in order.
+    /// The open file; write to it sequentially.
     package let file: OpenFile
     private let folder: OpenFile
-    private var passingName: String?
+    private var temporaryName: String?
 
-    // O_TMPFILE of <fcntl.h>; the macro is too complex to be imported.
+    // O_TMPFILE of <fcntl.h>; Swift cannot import the macro.
     private static let temporaryFile: Int32 = 0o20000000 | O_DIRECTORY
 
-    /// What the file system can do, from best to least.
+    /// What the file system supports, best first.
     enum Way {
         case withoutName, renaming, linking
     }
     private let way: Way
 
-    /// Makes the file in `folderPath`.
+    /// Creates the file in `folderPath`.
     ///
-    /// - Throws: `FileFailure` (`notFound` when the folder is missing, `system`).
+    /// - Throws: `FileFailure` (`notFound` if the folder is missing, `system`).
     package convenience init(inFolder folderPath: String) throws(FileFailure) {
-        // Naming a file of O_TMPFILE takes the descriptor's path in /proc, which some sandboxes lack.
+        // Naming an O_TMPFILE file needs the descriptor's path in /proc, which some sandboxes lack.
         let hasDescriptorPaths = unsafe access("/proc/self/fd", X_OK) == 0
         try self.init(inFolder: folderPath, way: hasDescriptorPaths ? .withoutName : .renaming)
     }
 
-    /// Makes the file in the best way from `way` on that works.
+    /// Creates the file in the best supported way, starting with `way`.
     init(inFolder folderPath: String, way: Way) throws(FileFailure) {
         self.way = way
         let folderDescriptor = System.retrying { unsafe open(folderPath, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
@@ -46,29 +46,29 @@ package final class UnnamedFile {
         if descriptor < 0 && (way != .withoutName || [EOPNOTSUPP, EISDIR, EINVAL, ENOENT].contains(errno)) {
             try Self.sweep(folderPath)
             let passing = try Self.passingFile(in: folder)
-            passingName = passing.name
+            temporaryName = passing.name
             file = passing.file
             return
         }
         guard descriptor >= 0 else { throw FileFailure(folderPath, .system(errno, doing: "creating a file in")) }
         file = OpenFile(owning: descriptor, path: folderPath)
-        // For the time between two names of `PrivateFile.replace`.
-        _ = file.holdAgainstSweeping()
+        // Protects it between the two names of `PrivateFile.replace`.
+        _ = file.lockAsInUse()
     }
 
-    /// Removes what a killed process left, but not in a shared folder: there others choose what has such a name.
+    /// Removes what a killed process left, but not in a shared folder, where other users choose the names.
     private static func sweep(_ folder: String) throws(FileFailure) {
         do throws(FileFailure) {
             try PrivateFolder.require(folder)
         } catch {
             return
         }
-        try Leftovers.sweep(folder)
+        try StaleFiles.remove(in: folder)
     }
 
     private static func passingFile(in folder: OpenFile) throws(FileFailure) -> (name: String, file: OpenFile) {
         while true {
-            let name = try passingName(in: folder.path)
+            let name = try temporaryName(in: folder.path)
             let descriptor = System.retrying {
                 unsafe openat(folder.descriptor, name, O_CREAT | O_EXCL | O_NOFOLLOW | O_RDWR | O_CLOEXEC, 0o600)
             }
@@ -76,36 +76,37 @@ package final class UnnamedFile {
                 throw FileFailure(folder.path, .system(errno, doing: "creating a file in"))
             }
             let file = OpenFile(owning: descriptor, path: folder.path)
-            if file.holdAgainstSweeping() { return (name, file) }
+            if file.lockAsInUse() { return (name, file) }
         }
     }
 
     deinit {
-        if let passingName { unsafe unlinkat(folder.descriptor, passingName, 0) }
+        if let temporaryName { unsafe unlinkat(folder.descriptor, temporaryName, 0) }
     }
 
-    /// A hidden name that no other process has.
+    /// A unique hidden name.
     ///
     /// - Throws: `FileFailure` (`system`).
-    static func passingName(in folder: String) throws(FileFailure) -> String {
+    static func temporaryName(in folder: String) throws(FileFailure) -> String {
         ".kcbackup-\(try Naming.uniqueWord(for: folder)).tmp"
     }
 
-    static func isPassingName(_ name: String) -> Bool {
+    static func isTemporaryName(_ name: String) -> Bool {
         name.hasPrefix(".kcbackup-") && name.hasSuffix(".tmp") && name.utf8.count <= 64
     }
 
-    /// Makes the contents durable without giving them a name.
+    /// Makes the contents durable without naming the file.
     package func synchronize() throws(StreamFailure) {
         try file.synchronize()
     }
 
-    /// Gives the file its name, one component in the folder; an existing name of any type is left alone.
+    /// Names the file with one component in the folder; an existing name of any type is left alone.
     ///
-    /// The contents are durable before. Should the folder's entries not become so afterwards, the file keeps its name, and
-    /// `Durability` knows.
+    /// The contents are durable by then. If the folder cannot be synced afterwards, the file keeps its name, and the
+    /// failure is recorded in `Durability`.
     ///
-    /// - Throws: `FileFailure` (`exists`, `noSafeNaming`, `system`); the name then does not exist or is not ours.
+    /// - Throws: `FileFailure` (`exists`, `noSafeNaming`, `system`); the name then does not exist or belongs to another
+    ///   file.
     package func publish(as name: String) throws(FileFailure) {
         precondition(!name.utf8.contains(UInt8(ascii: "/")), "a name is one component")
         let path = folder.path == "." ? name : folder.path + "/" + name
@@ -114,12 +115,12 @@ package final class UnnamedFile {
         }
         let code = link(as: name)
         guard code == 0 else { throw Naming.failure(path, code) }
-        Path.settle(folder)
+        Path.synchronizeFolder(folder)
     }
 
-    /// Names the file and returns 0, or the `errno` that prevented it.
+    /// Names the file; returns 0 or the `errno`.
     private func link(as name: String) -> Int32 {
-        guard let passingName else {
+        guard let temporaryName else {
             let descriptorPath = "/proc/self/fd/\(file.descriptor)"
             let result = System.retrying {
                 unsafe linkat(AT_FDCWD, descriptorPath, folder.descriptor, name, AT_SYMLINK_FOLLOW)
@@ -127,8 +128,8 @@ package final class UnnamedFile {
             return result == 0 ? 0 : errno
         }
         let code = Naming.move(
-            passingName, in: folder, to: name, in: folder, way: way == .linking ? .linking : .renaming)
-        if code == 0 { self.passingName = nil }
+            temporaryName, in: folder, to: name, in: folder, way: way == .linking ? .linking : .renaming)
+        if code == 0 { self.temporaryName = nil }
         return code
     }
 }

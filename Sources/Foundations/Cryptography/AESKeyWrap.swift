@@ -1,9 +1,9 @@
 package import ByteStreams
 internal import CLibCrypto
 
-/// AES key wrap (RFC 3394) under 256-bit keys, with the initial value of its section 2.2.3.1.
+/// AES key wrap (RFC 3394) with 256-bit keys and the initial value of its section 2.2.3.1.
 package enum AESKeyWrap {
-    /// What wrapping adds to a key, in bytes.
+    /// The number of bytes that wrapping adds to a key.
     package static let overhead = 8
 
     /// Wraps `key` (16, 24 or 32 bytes) under the 32-byte `wrappingKey`; the result is 8 bytes longer.
@@ -20,10 +20,10 @@ package enum AESKeyWrap {
         return wrapped.withBytes { span in span.indices.map { span[$0] } }
     }
 
-    /// Unwraps a key that `wrap` made under the same `wrappingKey`.
+    /// Unwraps a key that `wrap` wrapped under the same `wrappingKey`.
     ///
-    /// - Throws: `CryptographyFailure` (`authentication` when the key does not fit or a bit is wrong,
-    ///   `unsupportedParameters`, `library`).
+    /// - Throws: `CryptographyFailure` (`authentication` for a wrong key or altered data, `unsupportedParameters`,
+    ///   `library`).
     package static func unwrap(
         _ wrapped: [UInt8], with wrappingKey: borrowing SecretBytes
     ) throws(CryptographyFailure) -> SecretBytes {
@@ -47,7 +47,7 @@ package enum AESKeyWrap {
         }
         try LibCrypto.check(status, "setting a wrapping key")
 
-        // libcrypto may use the room of the wrapped form while it unwraps.
+        // libcrypto may use all the room of the wrapped form while unwrapping.
         var result = SecretBytes(capacity: resultCount + overhead)
         let roomNeeded = max(resultCount, input.count)
         try unsafe input.withUnsafeBufferPointer { input throws(CryptographyFailure) in

@@ -5,21 +5,21 @@ internal import CLibCrypto
 package struct AES256GCM: ~Copyable {
     private var cipher: CipherContext
 
-    /// Makes a cipher under a 32-byte `key`.
+    /// Creates a cipher with a 32-byte `key`.
     ///
     /// - Throws: `CryptographyFailure` (`unsupportedParameters` for another key length, `library`).
     package init(key: borrowing SecretBytes) throws(CryptographyFailure) {
         cipher = unsafe try CipherContext(LibCrypto.aes256GCM, key: key)
     }
 
-    /// Changes the 32-byte key without making a new cipher.
+    /// Replaces the 32-byte key without creating a new cipher.
     ///
     /// - Throws: `CryptographyFailure` (`unsupportedParameters` for another key length, `library`).
     package mutating func setKey(_ key: borrowing SecretBytes) throws(CryptographyFailure) {
         try cipher.setKey(key)
     }
 
-    /// Appends the ciphertext and its 16-byte tag to `output`; `nonce` must be new under this key.
+    /// Appends the ciphertext and its 16-byte tag to `output`; `nonce` must be unique under this key.
     ///
     /// - Throws: `CryptographyFailure` (`unsupportedParameters` above 2³¹ − 17 bytes, `library`); nothing is appended.
     package mutating func seal(
@@ -29,7 +29,7 @@ package struct AES256GCM: ~Copyable {
         try cipher.seal(plaintext, nonce: nonce, associatedData: associatedData, into: &output)
     }
 
-    /// Appends the plaintext of `sealed` (ciphertext and tag) to `output` if the tag fits.
+    /// Appends the plaintext of `sealed` (ciphertext and tag) to `output` if the tag is valid.
     ///
     /// - Throws: `CryptographyFailure` (`authentication`, `unsupportedParameters`, `library`); nothing is appended.
     package mutating func open(
@@ -44,21 +44,21 @@ package struct AES256GCM: ~Copyable {
 package struct ChaCha20Poly1305: ~Copyable {
     private var cipher: CipherContext
 
-    /// Makes a cipher under a 32-byte `key`.
+    /// Creates a cipher with a 32-byte `key`.
     ///
     /// - Throws: `CryptographyFailure` (`unsupportedParameters` for another key length, `library`).
     package init(key: borrowing SecretBytes) throws(CryptographyFailure) {
         cipher = unsafe try CipherContext(LibCrypto.chaCha20Poly1305, key: key)
     }
 
-    /// Changes the 32-byte key without making a new cipher.
+    /// Replaces the 32-byte key without creating a new cipher.
     ///
     /// - Throws: `CryptographyFailure` (`unsupportedParameters` for another key length, `library`).
     package mutating func setKey(_ key: borrowing SecretBytes) throws(CryptographyFailure) {
         try cipher.setKey(key)
     }
 
-    /// Appends the ciphertext and its 16-byte tag to `output`; `nonce` must be new under this key.
+    /// Appends the ciphertext and its 16-byte tag to `output`; `nonce` must be unique under this key.
     ///
     /// - Throws: `CryptographyFailure` (`unsupportedParameters` above 2³¹ − 17 bytes, `library`); nothing is appended.
     package mutating func seal(
@@ -68,7 +68,7 @@ package struct ChaCha20Poly1305: ~Copyable {
         try cipher.seal(plaintext, nonce: nonce, associatedData: associatedData, into: &output)
     }
 
-    /// Appends the plaintext of `sealed` (ciphertext and tag) to `output` if the tag fits.
+    /// Appends the plaintext of `sealed` (ciphertext and tag) to `output` if the tag is valid.
     ///
     /// - Throws: `CryptographyFailure` (`authentication`, `unsupportedParameters`, `library`); nothing is appended.
     package mutating func open(
@@ -79,5 +79,5 @@ package struct ChaCha20Poly1305: ~Copyable {
     }
 }
 
-/// Bytes that an AEAD adds to its plaintext, and the only tag length accepted when opening.
+/// The length of an AEAD tag in bytes, and the only one accepted when opening.
 package let authenticationTagLength = 16

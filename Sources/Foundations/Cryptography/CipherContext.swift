@@ -1,10 +1,10 @@
 internal import ByteStreams
 internal import CLibCrypto
 
-/// Owner of libcrypto's state of one AEAD cipher: the only place where sealed bytes are opened.
+/// Owns the state of one libcrypto AEAD cipher: the only place where sealed bytes are opened.
 ///
-/// libcrypto accepts short tags, and ChaCha20-Poly1305 even opens without a tag. So the tag always has 16 bytes, is set
-/// before the first byte is deciphered, and the plaintext belongs to the caller only after the final check said 1.
+/// libcrypto accepts short tags, and opens ChaCha20-Poly1305 even without one. So the tag always has 16 bytes and is
+/// set before the first byte is deciphered, and the plaintext is released only after the final check succeeded.
 @safe struct CipherContext: ~Copyable {
     private let pointer: OpaquePointer
 
@@ -97,7 +97,7 @@ internal import CLibCrypto
     private func setTag(_ tag: borrowing Span<UInt8>) throws(CryptographyFailure) {
         let status: Int32 = unsafe tag.withUnsafeBufferPointer { tag in
             guard tag.count == authenticationTagLength, let start = tag.baseAddress else { return 0 }
-            // libcrypto copies the tag; its parameter is mutable because one call serves getting and setting.
+            // libcrypto copies the tag; the parameter is mutable because one call both gets and sets.
             return unsafe EVP_CIPHER_CTX_ctrl(
                 pointer, EVP_CTRL_AEAD_SET_TAG, Int32(tag.count), UnsafeMutablePointer(mutating: start))
         }

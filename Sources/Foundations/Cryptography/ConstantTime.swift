@@ -1,12 +1,12 @@
 package import ByteStreams
 internal import CLibCrypto
 
-/// True when both hold the same bytes; the time taken tells their lengths and nothing else (`CRYPTO_memcmp`).
+/// True if both hold the same bytes; timing reveals only the lengths (`CRYPTO_memcmp`).
 package func constantTimeEqual(_ left: [UInt8], _ right: [UInt8]) -> Bool {
     unsafe left.count == right.count && CRYPTO_memcmp(left, right, left.count) == 0
 }
 
-/// True when both hold the same bytes; the time taken tells their lengths and nothing else (`CRYPTO_memcmp`).
+/// True if both hold the same bytes; timing reveals only the lengths (`CRYPTO_memcmp`).
 package func constantTimeEqual(_ left: borrowing SecretBytes, _ right: borrowing SecretBytes) -> Bool {
     left.withBytes { left in
         right.withBytes { right in

@@ -17,9 +17,9 @@ package enum X25519 {
         try RawKey(EVP_PKEY_X25519, privateKey: privateKey).publicKey()
     }
 
-    /// The 32 bytes that both sides can compute; feed them to a KDF, never to a cipher.
+    /// The 32-byte shared secret; feed it to a KDF, never to a cipher.
     ///
-    /// - Throws: `CryptographyFailure` (`authentication` when the result is all zero, which a public key of small order
+    /// - Throws: `CryptographyFailure` (`authentication` if the result is all zero, which a public key of small order
     ///   forces; `unsupportedParameters`; `library`).
     package static func sharedSecret(
         privateKey: borrowing SecretBytes, publicKey: [UInt8]
@@ -39,7 +39,7 @@ package enum Ed25519 {
         try RawKey(EVP_PKEY_ED25519, privateKey: seed).publicKey()
     }
 
-    /// The 64-byte signature of `message`; equal inputs give equal signatures.
+    /// The 64-byte signature of `message`; deterministic.
     ///
     /// - Throws: `CryptographyFailure` (`unsupportedParameters`, `library`).
     package static func sign(
@@ -48,9 +48,9 @@ package enum Ed25519 {
         try RawKey(EVP_PKEY_ED25519, privateKey: seed).sign(message)
     }
 
-    /// True when `signature` is one of `message` by the owner of `publicKey`, which must be usable.
+    /// True if `signature` is a valid signature of `message` by `publicKey`, which must be usable.
     ///
-    /// - Throws: `CryptographyFailure.library` when libcrypto cannot check; a wrong length is just not valid.
+    /// - Throws: `CryptographyFailure.library` if libcrypto cannot check; a wrong length is just invalid.
     package static func isValid(
         signature: [UInt8], of message: borrowing Span<UInt8>, publicKey: [UInt8]
     ) throws(CryptographyFailure) -> Bool {
@@ -58,11 +58,11 @@ package enum Ed25519 {
         return try RawKey(EVP_PKEY_ED25519, publicKey: publicKey).isValid(signature, of: message)
     }
 
-    /// False for 32 bytes that are no honest public key: a point of small order, or a second spelling of a point.
+    /// False for 32 bytes that are not a proper public key: a point of small order, or a non-canonical encoding.
     ///
-    /// RFC 8032 leaves both to the verifier, and libcrypto accepts them. Under a point of small order, one signature
-    /// fits every message or every eighth one, so it proves nothing. libcrypto itself refuses an S that is not below
-    /// the group order.
+    /// RFC 8032 leaves both to the verifier, and libcrypto accepts them. Under a point of small order, one signature is
+    /// valid for every message or every eighth one, so it proves nothing. libcrypto itself rejects an S that is not
+    /// below the group order.
     package static func isUsable(publicKey: [UInt8]) -> Bool {
         guard publicKey.count == 32 else { return false }
         var y = publicKey
@@ -83,7 +83,7 @@ package enum Ed25519 {
     ]
 }
 
-/// Owner of libcrypto's form of a 32-byte key.
+/// Owns libcrypto's form of a 32-byte key.
 @safe private struct RawKey: ~Copyable {
     private let pointer: OpaquePointer
 

@@ -5,7 +5,7 @@ package enum HKDF {
     /// The longest output: 255 blocks of 32 bytes (RFC 5869, section 2.3).
     package static let outputLimit = 255 * 32
 
-    /// Concentrates `inputKey` into a pseudo-random key of 32 bytes.
+    /// Extracts a 32-byte pseudo-random key from `inputKey`.
     ///
     /// - Throws: `CryptographyFailure.library`.
     package static func extract(
@@ -51,18 +51,18 @@ package enum HKDF {
     }
 }
 
-/// HKDF-Expand to 32 bytes, many times under one key: a key for each item.
+/// HKDF-Expand to 32 bytes, repeatedly under one key: a key for each item.
 package struct HKDFExpander: ~Copyable {
     private var hmac: HMACSHA256
 
-    /// Keeps the state of `pseudoRandomKey`, which must be uniformly random.
+    /// Keys the HMAC with `pseudoRandomKey`, which must be uniformly random.
     ///
     /// - Throws: `CryptographyFailure.library`.
     package init(pseudoRandomKey: borrowing SecretBytes) throws(CryptographyFailure) {
         hmac = try HMACSHA256(key: pseudoRandomKey)
     }
 
-    /// Replaces `key` by the 32 bytes for the purpose that `info` names.
+    /// Replaces `key` with the 32 bytes for the purpose that `info` names.
     ///
     /// - Throws: `CryptographyFailure.library`; `key` is then empty.
     package mutating func expand(
@@ -74,6 +74,6 @@ package struct HKDFExpander: ~Copyable {
         try hmac.finalize(into: &key)
     }
 
-    // 32 bytes are one block, whose number is 1.
+    // 32 bytes are one block, number 1.
     private static let firstBlock: [UInt8] = [1]
 }

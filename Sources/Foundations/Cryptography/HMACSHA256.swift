@@ -3,18 +3,18 @@ internal import CLibCrypto
 
 /// HMAC-SHA-256 (RFC 2104), keyed once and used for any number of messages.
 ///
-/// The keyed state is kept, so that a message costs two compressions less than a new HMAC.
+/// Keeping the keyed state saves two compressions for each message.
 package struct HMACSHA256: ~Copyable {
     private let context: MACContext
 
-    /// Keys the code; any length of key is defined.
+    /// Sets the key; any length is allowed.
     ///
     /// - Throws: `CryptographyFailure.library`.
     package init(key: borrowing SecretBytes) throws(CryptographyFailure) {
         context = try key.withBytes { span throws(CryptographyFailure) in try MACContext(key: span) }
     }
 
-    /// Keys the code with bytes that are not secret, as HKDF's salt is.
+    /// Sets a public key, such as HKDF's salt.
     init(publicKey key: borrowing Span<UInt8>) throws(CryptographyFailure) {
         context = try MACContext(key: key)
     }
@@ -26,7 +26,7 @@ package struct HMACSHA256: ~Copyable {
         try context.update(bytes)
     }
 
-    /// Ends the current message, returns its 32-byte code, and starts the next message under the same key.
+    /// Ends the current message, returns its 32-byte code and starts the next one under the same key.
     ///
     /// - Throws: `CryptographyFailure.library`.
     package mutating func finalize() throws(CryptographyFailure) -> [UInt8] {
@@ -35,14 +35,14 @@ package struct HMACSHA256: ~Copyable {
         return code.withBytes { span in span.indices.map { span[$0] } }
     }
 
-    /// Ends the current message, appends its 32-byte code, and starts the next message under the same key.
+    /// Ends the current message, appends its 32-byte code and starts the next one under the same key.
     ///
     /// - Throws: `CryptographyFailure.library`.
     package mutating func finalize(into code: inout SecretBytes) throws(CryptographyFailure) {
         try context.finalize(into: &code)
     }
 
-    /// The 32-byte code of a message that is all there.
+    /// The 32-byte code of a complete message.
     ///
     /// - Throws: `CryptographyFailure.library`.
     package mutating func authenticate(_ message: borrowing Span<UInt8>) throws(CryptographyFailure) -> [UInt8] {
@@ -60,9 +60,9 @@ package struct HMACSHA256: ~Copyable {
     }
 }
 
-/// Owner of libcrypto's keyed HMAC state.
+/// Owns libcrypto's keyed HMAC state.
 ///
-/// Not private: a release build of another target that holds an HMAC stops in the compiler (Swift 6.3.1).
+/// Not private: the compiler crashes on a release build of another target that holds an HMAC (Swift 6.3.1).
 @safe struct MACContext: ~Copyable {
     private let pointer: OpaquePointer
 
@@ -79,7 +79,7 @@ package struct HMACSHA256: ~Copyable {
         var status = unsafe kcbackup_hmac_use_sha256(context)
         if status == 1 {
             status = unsafe key.withUnsafeBufferPointer { buffer in
-                // A NULL key would mean "the same key as before", so an empty one needs an address too.
+                // NULL means "the same key as before", so an empty key needs an address too.
                 var nothing: UInt8 = 0
                 return unsafe buffer.isEmpty
                     ? EVP_MAC_init(context, &nothing, 0, nil)

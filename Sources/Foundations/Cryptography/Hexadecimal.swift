@@ -1,4 +1,4 @@
-/// Hexadecimal digits in lower case, for values that are not secret.
+/// Lower-case hexadecimal, for values that are not secret.
 package enum Hexadecimal {
     /// Two digits for each byte.
     package static func encode(_ bytes: [UInt8]) -> String {
@@ -12,7 +12,7 @@ package enum Hexadecimal {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// The bytes of an even number of lower-case digits; nil for any other text, so that each value has one spelling.
+    /// The bytes of an even number of lower-case digits; nil for any other text, so that each value has one encoding.
     package static func decode(_ text: some StringProtocol) -> [UInt8]? {
         var bytes: [UInt8] = []
         var high: UInt8?

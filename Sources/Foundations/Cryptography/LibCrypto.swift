@@ -1,23 +1,23 @@
 internal import ByteStreams
 internal import CLibCrypto
 
-/// Why a cryptographic operation did not happen.
+/// Why a cryptographic operation failed.
 package enum CryptographyFailure: Error, Hashable, Sendable {
-    /// A tag, a wrapped key or a signature does not fit its key and its data.
+    /// A tag, wrapped key or signature does not match its key and data.
     case authentication
-    /// libcrypto refused an operation that cannot fail by its input (memory, a crippled configuration).
+    /// libcrypto failed for a reason other than the input (memory, a broken configuration).
     case library(String)
-    /// There is no memory for a key derivation that takes this many bytes.
+    /// Not enough memory for a key derivation that needs this many bytes.
     case outOfMemory(bytes: Int)
-    /// The operating system gives no random numbers.
+    /// The operating system provides no random numbers.
     case randomness
-    /// A length or a number lies outside what the operation is defined for; the text names which.
+    /// A length or number is outside the range that the operation supports; the text names it.
     case unsupportedParameters(String)
 }
 
-/// The one funnel through which libcrypto's answers become Swift errors, and the algorithms it was asked for once.
+/// Converts libcrypto's results into Swift errors, and caches the algorithms it fetches.
 ///
-/// Fetching an algorithm costs more than using it, so each is fetched on first use and kept for the process's life.
+/// Fetching an algorithm costs more than using it, so each is fetched once and kept for the life of the process.
 @safe enum LibCrypto {
     nonisolated(unsafe) static let sha1 = unsafe EVP_MD_fetch(nil, "SHA1", nil)
     nonisolated(unsafe) static let sha256 = unsafe EVP_MD_fetch(nil, "SHA256", nil)
@@ -27,12 +27,12 @@ package enum CryptographyFailure: Error, Hashable, Sendable {
     nonisolated(unsafe) static let chaCha20Poly1305 = unsafe EVP_CIPHER_fetch(nil, "ChaCha20-Poly1305", nil)
     nonisolated(unsafe) static let aes256Wrap = unsafe EVP_CIPHER_fetch(nil, "AES-256-WRAP", nil)
 
-    /// Accepts libcrypto's 1 for success, and only that.
+    /// Checks for libcrypto's success code, 1.
     static func check(_ status: Int32, _ operation: StaticString) throws(CryptographyFailure) {
         if status != 1 { throw failure(operation) }
     }
 
-    /// Unwraps a pointer that libcrypto returns as NULL when it fails.
+    /// Unwraps a pointer that is NULL on failure.
     static func require(_ pointer: OpaquePointer?, _ operation: StaticString) throws(CryptographyFailure)
         -> OpaquePointer
     {
@@ -40,19 +40,19 @@ package enum CryptographyFailure: Error, Hashable, Sendable {
         return unsafe pointer
     }
 
-    /// Makes the error of `operation` and empties libcrypto's queue, which would otherwise grow.
+    /// Creates the error of `operation` and clears libcrypto's error queue, which would otherwise grow.
     static func failure(_ operation: StaticString) -> CryptographyFailure {
         ERR_clear_error()
         return .library("\(operation)")
     }
 
-    /// Makes the error of a tag that does not fit.
+    /// Creates the error for an invalid tag.
     static func authenticationFailure() -> CryptographyFailure {
         ERR_clear_error()
         return .authentication
     }
 
-    /// Refuses what does not fit into the C `int` of the EVP interfaces.
+    /// Refuses what does not fit into the C `int` of the EVP functions.
     static func int32(_ count: Int, _ what: StaticString) throws(CryptographyFailure) -> Int32 {
         guard let count = Int32(exactly: count) else { throw .unsupportedParameters("\(what)") }
         return count
@@ -67,7 +67,7 @@ package enum CryptographyFailure: Error, Hashable, Sendable {
 extension SecretBytes {
     /// Appends exactly `length` (at least 1) bytes that `fill` writes; `fill` returns 1 for success.
     ///
-    /// On any other answer what it wrote is wiped, nothing is appended, and `failure` is thrown.
+    /// On any other result the output is wiped, nothing is appended, and `failure` is thrown.
     mutating func append(
         length: Int, failure: CryptographyFailure, _ fill: (UnsafeMutablePointer<UInt8>) -> Int32
     ) throws(CryptographyFailure) {

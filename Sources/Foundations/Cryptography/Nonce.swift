@@ -1,6 +1,6 @@
-/// The 12 bytes that may be used once under a key (AES-GCM, ChaCha20-Poly1305).
+/// A 12-byte nonce, to be used once under a key (AES-GCM, ChaCha20-Poly1305).
 package struct Nonce: Hashable, Sendable {
-    // Three words and no padding: the memory of the tuple is the nonce.
+    // Three words without padding: the memory of the tuple is the nonce.
     private let words: (UInt32, UInt32, UInt32)
 
     /// Twelve zero bytes, for a key that is used once.
@@ -11,14 +11,14 @@ package struct Nonce: Hashable, Sendable {
         words = (field.bigEndian, UInt32(counter >> 32).bigEndian, UInt32(truncatingIfNeeded: counter).bigEndian)
     }
 
-    /// Takes 12 bytes; nil for any other number.
+    /// Creates a nonce from 12 bytes; nil for any other number.
     package init?(bytes: [UInt8]) {
         guard bytes.count == 12 else { return nil }
         let number = { (range: Range<Int>) in bytes[range].reduce(UInt64(0)) { $0 << 8 | UInt64($1) } }
         self.init(field: UInt32(number(0..<4)), counter: number(4..<12))
     }
 
-    /// Equal when all bytes are.
+    /// Compares all bytes.
     package static func == (left: Nonce, right: Nonce) -> Bool {
         left.words == right.words
     }
@@ -30,7 +30,7 @@ package struct Nonce: Hashable, Sendable {
         hasher.combine(words.2)
     }
 
-    /// Lends the 12 bytes to libcrypto.
+    /// Passes the 12 bytes to libcrypto.
     func withPointer(_ body: (UnsafePointer<UInt8>) -> Int32) -> Int32 {
         unsafe withUnsafeBytes(of: words) { bytes in
             guard let start = unsafe bytes.assumingMemoryBound(to: UInt8.self).baseAddress else { return 0 }

@@ -2,11 +2,11 @@ package import ByteStreams
 internal import CLibCrypto
 internal import Glibc
 
-/// Random numbers for keys and for what is public but must never repeat.
+/// Random bytes for keys, and for public values that must be unique.
 package enum RandomBytes {
-    /// Makes `count` secret bytes from libcrypto's private generator (`RAND_priv_bytes`).
+    /// Creates `count` secret bytes with libcrypto's private generator (`RAND_priv_bytes`).
     ///
-    /// - Throws: `CryptographyFailure.randomness` when the generator cannot be seeded.
+    /// - Throws: `CryptographyFailure.randomness` if the generator cannot be seeded.
     package static func secret(count: Int) throws(CryptographyFailure) -> SecretBytes {
         var secret = SecretBytes(capacity: count)
         if count == 0 { return secret }
@@ -17,11 +17,11 @@ package enum RandomBytes {
         return secret
     }
 
-    /// Makes `count` public bytes (salts, nonces, identifiers) from the kernel (`getentropy`).
+    /// Creates `count` public bytes (salts, nonces, identifiers) with `getentropy`.
     ///
     /// The kernel is asked each time, so that a copied or forked process does not repeat them.
     ///
-    /// - Throws: `CryptographyFailure.randomness` when the kernel refuses.
+    /// - Throws: `CryptographyFailure.randomness` if the kernel refuses.
     package static func bytes(count: Int) throws(CryptographyFailure) -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: count)
         let status = unsafe bytes.withUnsafeMutableBytes { buffer in
@@ -37,6 +37,6 @@ package enum RandomBytes {
         return bytes
     }
 
-    // getentropy(3) gives at most 256 bytes a call, and then never fewer than asked for.
+    // getentropy(3) gives at most 256 bytes per call, and never fewer than requested.
     private static let kernelLimit = 256
 }

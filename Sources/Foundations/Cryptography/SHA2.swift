@@ -1,17 +1,17 @@
 internal import CLibCrypto
 
-/// A SHA-256 value.
+/// A SHA-256 digest.
 package struct SHA256Digest: Hashable, Sendable {
     /// The 32 bytes.
     package let bytes: [UInt8]
 
-    /// Takes 32 bytes; nil for any other number.
+    /// Creates a digest from 32 bytes; nil for any other number.
     package init?(bytes: [UInt8]) {
         guard bytes.count == 32 else { return nil }
         self.bytes = bytes
     }
 
-    /// Parses 64 lower-case hexadecimal digits, the form that `sha256sum` writes; nil for anything else.
+    /// Parses 64 lower-case hexadecimal digits, as `sha256sum` prints them; nil for anything else.
     package init?(hex: some StringProtocol) {
         guard let bytes = Hexadecimal.decode(hex) else { return nil }
         self.init(bytes: bytes)
@@ -21,13 +21,13 @@ package struct SHA256Digest: Hashable, Sendable {
         self.bytes = bytes
     }
 
-    /// The 64 lower-case hexadecimal digits, as `sha256sum` writes them.
+    /// The 64 lower-case hexadecimal digits, as `sha256sum` prints them.
     package var hex: String { Hexadecimal.encode(bytes) }
 }
 
-/// SHA-256 over bytes that arrive in pieces (FIPS 180-4).
+/// Incremental SHA-256 (FIPS 180-4).
 ///
-/// Hashing has no failure that depends on its input; without memory or without SHA-256 in libcrypto it traps.
+/// Hashing cannot fail because of its input; it traps without memory or without SHA-256 in libcrypto.
 @safe package struct SHA256: ~Copyable {
     private let context: OpaquePointer
 
@@ -50,7 +50,7 @@ package struct SHA256Digest: Hashable, Sendable {
         precondition(status == 1, "libcrypto cannot hash")
     }
 
-    /// Ends the hash.
+    /// Returns the digest.
     package consuming func finalize() -> SHA256Digest {
         var bytes = [UInt8](repeating: 0, count: 32)
         let status = unsafe EVP_DigestFinal_ex(context, &bytes, nil)
@@ -58,7 +58,7 @@ package struct SHA256Digest: Hashable, Sendable {
         return SHA256Digest(trusted: bytes)
     }
 
-    /// Hashes bytes that are all there.
+    /// Hashes complete input.
     package static func hash(_ bytes: borrowing Span<UInt8>) -> SHA256Digest {
         var hash = SHA256()
         hash.update(bytes)
@@ -66,9 +66,9 @@ package struct SHA256Digest: Hashable, Sendable {
     }
 }
 
-/// SHA-512 over bytes that are all there (FIPS 180-4); SSH signatures hash with it.
+/// SHA-512 of complete input (FIPS 180-4), for SSH signatures.
 package enum SHA512 {
-    /// The 64 bytes of the hash; traps where `SHA256` does.
+    /// The 64-byte digest; traps like `SHA256`.
     package static func hash(_ bytes: borrowing Span<UInt8>) -> [UInt8] {
         var hash = [UInt8](repeating: 0, count: 64)
         let status = unsafe bytes.withUnsafeBufferPointer { buffer in

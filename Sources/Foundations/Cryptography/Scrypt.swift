@@ -1,15 +1,15 @@
 package import ByteStreams
 internal import CLibCrypto
 
-/// How much work and memory scrypt takes: N = 2^logN, with r = 8 and p = 1.
+/// The cost of scrypt: N = 2^logN, with r = 8 and p = 1.
 package struct ScryptCost: Hashable, Sendable {
-    /// The range that is ever computed: 2^22 takes 4 GiB and some 13 seconds, and age's own limit is the same.
+    /// The range that is ever computed: 2^22 takes 4 GiB and some 13 seconds; age has the same limit.
     package static let range = 1...22
 
-    /// The base-two logarithm of N.
+    /// The binary logarithm of N.
     package let logN: Int
 
-    /// Takes a value of `range`; nil for any other.
+    /// Creates a cost in `range`; nil for any other value.
     package init?(logN: Int) {
         guard Self.range.contains(logN) else { return nil }
         self.logN = logN
@@ -19,16 +19,16 @@ package struct ScryptCost: Hashable, Sendable {
     package var memoryInBytes: Int { 128 * 8 << logN }
 }
 
-/// The password-based key derivation scrypt (RFC 7914) with r = 8 and p = 1.
+/// The password-based key derivation function scrypt (RFC 7914) with r = 8 and p = 1.
 package enum Scrypt {
-    /// Derives `count` bytes from a passphrase; slow and large on purpose.
+    /// Derives `count` bytes from a passphrase; slow and memory-hard by design.
     ///
     /// - Throws: `CryptographyFailure` (`unsupportedParameters` for `count` outside 1...64, `outOfMemory`).
     package static func derive(
         passphrase: borrowing SecretBytes, salt: [UInt8], cost: ScryptCost, count: Int
     ) throws(CryptographyFailure) -> SecretBytes {
         guard (1...64).contains(count) else { throw .unsupportedParameters("scrypt output length") }
-        // libcrypto's own bound is 32 MiB, which refuses logN from 15 on; 1 MiB more covers its small buffers.
+        // libcrypto's default limit of 32 MiB refuses logN from 15 on; 1 MiB more covers its small buffers.
         let memoryLimit = UInt64(cost.memoryInBytes) + 128 * 8 + 1_048_576
         var key = SecretBytes(capacity: count)
         try passphrase.withBytes { span throws(CryptographyFailure) in

@@ -4,21 +4,21 @@ internal import Glibc
 
 /// Payloads in the Linux kernel's key retention service (keyrings(7)), as keys of type `user`.
 ///
-/// Each key hangs in two keyrings of the user: the persistent one (persistent-keyring(7)), which outlives the last
-/// logout and goes after three days without use, and the user keyring (user-keyring(7)). Where the kernel has no
-/// persistent keyrings, the user keyring alone holds it. Every process of the user reaches the keys, whatever its
+/// Each key is linked into two keyrings of the user: the persistent one (persistent-keyring(7)), which survives the
+/// last logout and expires after three days without use, and the user keyring (user-keyring(7)). On a kernel without
+/// persistent keyrings only the user keyring is used. Every process of the user can reach the keys, whatever its
 /// session: a cron job, a second login, `setsid`.
 package struct KernelKeyring: KeyRetention {
-    /// Bytes of the longest payload that is kept: a user's quota is 20,000 bytes for all programs (keyrings(7)).
+    /// The size limit of a payload in bytes: a user's quota is 20,000 bytes for all programs (keyrings(7)).
     package static let payloadLimit = 1024
 
-    // Owner and possessor may do everything; group and others nothing. Without the owner's part only processes that
-    // share a session with the one that made the key could use it.
+    // Owner and possessor may do everything; group and others nothing. Without the owner's permissions only processes
+    // in the session of the creator could use the key.
     private static let permissions = key_perm_t(KEY_POS_ALL | KEY_USR_ALL)
-    // One name is at most once in a keyring; more come only from keyrings that somebody put into ours.
+    // A keyring has at most one key of a name; more can only come from keyrings that another program linked into ours.
     private static let searchLimit = 16
-    // Far longer than the few calls take that it must outlast; a process that is stopped longer loses the key.
-    private static let passingSeconds = 5
+    // Much longer than the few calls it covers; if the process is stopped for longer, the key is lost.
+    private static let provisionalSeconds = 5
 
     /// Uses the keyrings of the effective user.
     package init() {}
@@ -28,7 +28,7 @@ package struct KernelKeyring: KeyRetention {
         let rings = try rings()
         for _ in 0..<Self.searchLimit {
             guard let key = try keys(name, in: rings).first else { return nil }
-            // Nil when it was replaced since the search: the next search finds the other one.
+            // Nil if it was replaced since the search; the next search finds the new one.
             if let payload = try payload(of: key) { return payload }
         }
         throw KeyRetentionFailure(EAGAIN, doing: "reading a key that others keep changing")
@@ -43,8 +43,8 @@ package struct KernelKeyring: KeyRetention {
         let key = try add(name, payload, to: KEY_SPEC_THREAD_KEYRING)
         defer { keyctl_unlink(key, KEY_SPEC_THREAD_KEYRING) }
         do throws(KeyRetentionFailure) {
-            // Revoked by now, it was displaced by whoever kept another payload at the same time, which stands.
-            guard try show(key, in: rings, expiresAfter: seconds) else { return }
+            // If the key is already revoked, a concurrent keep() replaced it; keep theirs.
+            guard try link(key, in: rings, expiresAfter: seconds) else { return }
             for other in old where other != key { try revoke(other) }
         } catch {
             keyctl_revoke(key)
@@ -55,29 +55,31 @@ package struct KernelKeyring: KeyRetention {
 
     /// See `KeyRetention`.
     ///
-    /// keyctl_update(3) stops the clock of a key, so that a process killed behind it would leave one that never expires.
-    /// So another key, complete, displaces the one that is there, for `passingSeconds` at first: whoever revokes the
-    /// old one at the same time is seen only afterwards, and until then a kill must not leave more than these seconds.
+    /// keyctl_update(3) clears a key's timeout, so a process killed right after it would leave a key that never
+    /// expires. So a complete new key replaces the old one, with a timeout of `provisionalSeconds` at first: whether
+    /// another process revoked the old key is known only afterwards, and a kill before that must not leave the new key
+    /// for longer.
     package func replace(
         _ name: String, _ payload: borrowing SecretBytes, expiresAfter seconds: Int?
     ) throws(KeyRetentionFailure) -> Bool {
         let rings = try rings()
         let old = try keys(name, in: rings)
-        // A key that no ring shows is gone, and does not tell whether somebody revoked it: this thread holds it.
+        // An unlinked key is gone and no longer tells whether it was revoked, so this thread's keyring holds it.
         guard let first = old.first,
-            try Self.isThere(keyctl_link(first, KEY_SPEC_THREAD_KEYRING), "holding a key")
+            try Self.keyExists(keyctl_link(first, KEY_SPEC_THREAD_KEYRING), "holding a key")
         else { return false }
         defer { keyctl_unlink(first, KEY_SPEC_THREAD_KEYRING) }
-        // In a ring of its own, since one ring has no room for two keys of a name.
+        // In its own keyring, since one keyring cannot hold two keys of the same name.
         let stage = unsafe add_key("keyring", name, nil, 0, KEY_SPEC_THREAD_KEYRING)
         try Self.check(Int(stage), "making a keyring")
         defer { keyctl_unlink(stage, KEY_SPEC_THREAD_KEYRING) }
         let key = try add(name, payload, to: stage)
         do throws(KeyRetentionFailure) {
-            let passing = min(seconds ?? Self.passingSeconds, Self.passingSeconds)
-            // Revoking the old key after the new one is shown decides: either it tells that somebody else was first, or
-            // that one looks again, and finds the new key.
-            guard try show(key, in: rings, expiresAfter: passing), try revoke(first), try Self.setTimeout(key, seconds)
+            let provisional = min(seconds ?? Self.provisionalSeconds, Self.provisionalSeconds)
+            // Revoking the old key after the new one is linked settles the race: either this call fails because another
+            // process revoked it first, or that process searches again and finds the new key.
+            guard try link(key, in: rings, expiresAfter: provisional), try revoke(first),
+                try Self.setTimeout(key, seconds)
             else {
                 try revoke(key)
                 return false
@@ -103,25 +105,25 @@ package struct KernelKeyring: KeyRetention {
             if keys.isEmpty { return }
             for key in keys {
                 try revoke(key)
-                // A revoked key is empty; unlinking it only tidies up, and fails where the key hangs deeper.
+                // A revoked key is empty; unlinking it is only cleanup, and fails if the key is in a nested keyring.
                 for ring in rings { keyctl_unlink(key, ring) }
             }
         }
         throw KeyRetentionFailure(EAGAIN, doing: "revoking a key that others keep making")
     }
 
-    /// See `KeyRetention`; the kernel tells seconds below a minute, then minutes, hours, days and weeks.
+    /// See `KeyRetention`; the kernel reports seconds below a minute, then minutes, hours, days and weeks.
     package func remainingSeconds(_ name: String) -> Int? {
-        // What hides the list, as containers do, or fails there, leaves the answer unknown, which is its meaning.
+        // If the list is hidden, as in containers, or cannot be read, the answer is nil: unknown.
         guard let rings = try? rings(), let key = try? keys(name, in: rings).first,
             let list = try? PrivateFile.readPublic(KeyList.path, limit: KeyList.sizeLimit)
         else { return nil }
         return list.withBytes { KeyList.remainingSeconds(of: key, in: $0) }
     }
 
-    /// The keyrings that hold our keys, best one first; asking for the persistent one starts its three days anew.
+    /// The keyrings that hold our keys, preferred one first; asking for the persistent one restarts its three days.
     private func rings() throws(KeyRetentionFailure) -> [key_serial_t] {
-        // A link in a ring of this thread makes us possess the persistent ring, which is what lets us write to it.
+        // The link in this thread's keyring makes us possess the persistent keyring, which is required to write to it.
         let persistent = keyctl_get_persistent(uid_t.max, KEY_SPEC_THREAD_KEYRING)
         if persistent >= 0 { return [key_serial_t(truncatingIfNeeded: persistent), KEY_SPEC_USER_KEYRING] }
         let code = errno
@@ -129,22 +131,22 @@ package struct KernelKeyring: KeyRetention {
         return [KEY_SPEC_USER_KEYRING]
     }
 
-    /// The live keys of a name, each once: two when somebody else put other ones into the rings.
+    /// The live keys of a name, without duplicates; several only if another program linked its own into the keyrings.
     private func keys(_ name: String, in rings: [key_serial_t]) throws(KeyRetentionFailure) -> [key_serial_t] {
         var keys: [key_serial_t] = []
         for ring in rings {
             let found = unsafe keyctl_search(ring, "user", name, 0)
-            guard try Self.isThere(found, "looking for a key") else { continue }
+            guard try Self.keyExists(found, "looking for a key") else { continue }
             let key = key_serial_t(truncatingIfNeeded: found)
             if !keys.contains(key) { keys.append(key) }
         }
         return keys
     }
 
-    /// The payload of a key; nil when the key is gone or was changed in between.
+    /// The payload of a key; nil if the key is gone or was changed meanwhile.
     private func payload(of key: key_serial_t) throws(KeyRetentionFailure) -> SecretBytes? {
         let size = keyctl_read(key, nil, 0)
-        guard try Self.isThere(size, "reading a key") else { return nil }
+        guard try Self.keyExists(size, "reading a key") else { return nil }
         var payload = SecretBytes(capacity: size)
         var found = 0
         payload.append(upTo: size) { output in
@@ -152,12 +154,12 @@ package struct KernelKeyring: KeyRetention {
                 let found = unsafe buffer.withMemoryRebound(to: CChar.self) {
                     unsafe keyctl_read(key, $0.baseAddress, $0.count)
                 }
-                // A payload that grew tells its size and writes nothing that is of use.
+                // If the payload has grown, only its size is returned and the buffer is not filled.
                 if found == buffer.count { count = found }
                 return found
             }
         }
-        guard try Self.isThere(found, "reading a key"), found == size else { return nil }
+        guard try Self.keyExists(found, "reading a key"), found == size else { return nil }
         return payload
     }
 
@@ -172,34 +174,34 @@ package struct KernelKeyring: KeyRetention {
         return key
     }
 
-    /// Links a new key into the rings, complete, with its clock; each link displaces the old key in one step.
+    /// Links a complete new key, with its timeout, into the keyrings; each link atomically replaces the old key.
     ///
-    /// False when somebody who found the key in the first ring has revoked it before it was in the last.
-    private func show(
+    /// Returns false if another process found the key in the first keyring and revoked it before it was in the last.
+    private func link(
         _ key: key_serial_t, in rings: [key_serial_t], expiresAfter seconds: Int?
     ) throws(KeyRetentionFailure) -> Bool {
         try Self.check(keyctl_setperm(key, Self.permissions), "setting the permissions of a key")
         try Self.setTimeout(key, seconds)
         for ring in rings where keyctl_link(key, ring) < 0 {
             let failure = KeyRetentionFailure(errno, doing: "linking a key")
-            guard try Self.isThere(keyctl_read(key, nil, 0), "reading a key") else { return false }
+            guard try Self.keyExists(keyctl_read(key, nil, 0), "reading a key") else { return false }
             throw failure
         }
         return true
     }
 
-    /// Revokes a key; false when it was gone already.
+    /// Revokes a key; false if it was already gone.
     @discardableResult
     private func revoke(_ key: key_serial_t) throws(KeyRetentionFailure) -> Bool {
-        try Self.isThere(keyctl_revoke(key), "revoking a key")
+        try Self.keyExists(keyctl_revoke(key), "revoking a key")
     }
 
-    /// Sets the clock of a key; false when the key is gone.
+    /// Sets the timeout of a key; false if the key is gone.
     @discardableResult
     private static func setTimeout(_ key: key_serial_t, _ seconds: Int?) throws(KeyRetentionFailure) -> Bool {
         precondition(seconds ?? 1 > 0, "a key is kept for a second or longer")
-        // The kernel's 0 stops the clock.
-        return try isThere(keyctl_set_timeout(key, seconds.map { UInt32(clamping: $0) } ?? 0), "setting a timeout")
+        // 0 removes the timeout.
+        return try keyExists(keyctl_set_timeout(key, seconds.map { UInt32(clamping: $0) } ?? 0), "setting a timeout")
     }
 
     private static func require(_ payload: borrowing SecretBytes) {
@@ -210,8 +212,8 @@ package struct KernelKeyring: KeyRetention {
         if status < 0 { throw KeyRetentionFailure(errno, doing: doing) }
     }
 
-    /// False when the kernel says that there is no such key any more.
-    private static func isThere(_ status: Int, _ doing: String) throws(KeyRetentionFailure) -> Bool {
+    /// False if the kernel reports that the key no longer exists.
+    private static func keyExists(_ status: Int, _ doing: String) throws(KeyRetentionFailure) -> Bool {
         if status >= 0 { return true }
         let code = errno
         if code == ENOKEY || code == EKEYEXPIRED || code == EKEYREVOKED { return false }

@@ -1,13 +1,13 @@
-/// What `/proc/keys` says of a key: one line each, as proc(5) describes it.
+/// Parses `/proc/keys`: one line per key, see proc(5).
 enum KeyList {
     static let path = "/proc/keys"
-    /// A user has at most 200 keys, root a million; what is longer than this is not searched.
+    /// A user has at most 200 keys, root a million; anything beyond this size is not searched.
     static let sizeLimit = 1 << 20
 
-    /// The seconds until the key expires, rounded down; nil when it never does or is not in the list.
+    /// The seconds until the key expires, rounded down; nil if it never does or is not listed.
     ///
-    /// Only the serial number and the fourth field are looked at: `perm` for never, `expd` for over, or a number with
-    /// its unit (`s`, `m`, `h`, `d`, `w`). The rest of a line may hold text of anybody.
+    /// Only the serial number and the fourth field are used: `perm` for never, `expd` for expired, or a number with a
+    /// unit (`s`, `m`, `h`, `d`, `w`). The rest of a line may contain foreign text.
     static func remainingSeconds(of serial: Int32, in list: borrowing Span<UInt8>) -> Int? {
         var start = 0
         for end in list.indices where list[end] == UInt8(ascii: "\n") {

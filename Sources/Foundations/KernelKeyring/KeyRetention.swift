@@ -1,46 +1,46 @@
 package import ByteStreams
 
-/// A place that keeps small payloads in memory between processes of one user, never in a file.
+/// Keeps small payloads in memory between processes of one user, never in a file.
 ///
-/// A name that is not there, has expired or was revoked is no failure: there is nothing under it. Every call stands for
-/// itself; another process may change what is kept between any two.
+/// A missing, expired or revoked name is not an error: it has no payload. Calls are independent; another process may
+/// change the contents between any two.
 package protocol KeyRetention: Sendable {
-    /// The payload under a name; nil when there is none.
+    /// The payload under a name; nil if there is none.
     ///
     /// - Throws: `KeyRetentionFailure`.
     func read(_ name: String) throws(KeyRetentionFailure) -> SecretBytes?
 
-    /// Keeps a payload under a name, in the place of what is there.
+    /// Stores a payload under a name, replacing any other.
     ///
     /// - Parameters:
     ///   - payload: 1 to 1,024 bytes.
-    ///   - seconds: how long, 1 or more; nil for as long as the place lasts.
-    /// - Throws: `KeyRetentionFailure`; the new payload is then kept nowhere.
+    ///   - seconds: its lifetime, 1 or more; nil for no timeout.
+    /// - Throws: `KeyRetentionFailure`; the new payload is then not stored.
     func keep(
         _ name: String, _ payload: borrowing SecretBytes, expiresAfter seconds: Int?
     ) throws(KeyRetentionFailure)
 
-    /// Changes the payload under a name only where there is one, so that what is revoked at the same time stays so.
+    /// Replaces the payload under a name only if there is one, so that a concurrent revocation is not undone.
     ///
     /// - Parameters: as those of `keep`.
-    /// - Returns: false when there is nothing under the name.
+    /// - Returns: false if there is no payload.
     /// - Throws: `KeyRetentionFailure`.
     func replace(
         _ name: String, _ payload: borrowing SecretBytes, expiresAfter seconds: Int?
     ) throws(KeyRetentionFailure) -> Bool
 
-    /// Starts the clock of a payload anew; does nothing when there is none.
+    /// Restarts the timeout of a payload; does nothing if there is none.
     ///
-    /// - Parameter seconds: how long from now, 1 or more; nil stops the clock.
+    /// - Parameter seconds: the remaining lifetime, 1 or more; nil removes the timeout.
     /// - Throws: `KeyRetentionFailure`.
     func expire(_ name: String, after seconds: Int?) throws(KeyRetentionFailure)
 
-    /// Destroys what is under a name, for everybody who knows of it; does nothing when there is nothing.
+    /// Destroys the payload under a name, for every process that refers to it; does nothing if there is none.
     ///
-    /// - Throws: `KeyRetentionFailure`; it may then still be there.
+    /// - Throws: `KeyRetentionFailure`; the payload may then still exist.
     func revoke(_ name: String) throws(KeyRetentionFailure)
 
-    /// The seconds until a payload expires, rounded down to what the place tells; nil when it never does, when there is
-    /// none, and when the place does not tell.
+    /// The seconds until a payload expires, rounded down; nil if it never does, if there is none, or if this is
+    /// unknown.
     func remainingSeconds(_ name: String) -> Int?
 }

@@ -2,14 +2,14 @@ internal import Glibc
 
 /// Why a payload could not be kept, read or destroyed.
 package enum KeyRetentionFailure: Error, Hashable, Sendable {
-    /// The kernel refuses its key service to this process, with this `errno`, as it does in many containers.
+    /// The kernel denies its key service to this process with this `errno`, as in many containers.
     case refused(Int32)
-    /// No room is left in the user's quota (`EDQUOT`) or in memory (`ENOMEM`).
+    /// The user's quota (`EDQUOT`) or memory (`ENOMEM`) is exhausted.
     case full(Int32)
-    /// The kernel failed otherwise, with this `errno`, while doing this.
+    /// Any other failure, with this `errno`, during this operation.
     case system(Int32, doing: String)
 
-    /// Sorts an `errno` of keyctl(2) or add_key(2).
+    /// Converts an `errno` of keyctl(2) or add_key(2).
     init(_ code: Int32, doing: String) {
         switch code {
         case EPERM, EACCES, ENOSYS, EOPNOTSUPP: self = .refused(code)
@@ -25,7 +25,7 @@ package enum KeyRetentionFailure: Error, Hashable, Sendable {
         }
     }
 
-    /// The failure in words, a clause without a full stop.
+    /// The failure as a clause without a full stop.
     package var reason: String {
         switch self {
         case .refused(EPERM): "this process may not use the kernel's key service, as in many containers"

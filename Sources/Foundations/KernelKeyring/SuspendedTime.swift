@@ -1,8 +1,8 @@
 internal import Glibc
 
-/// How long the machine has been suspended since it was started.
+/// The time the machine has been suspended since boot.
 package enum SuspendedTime {
-    /// Milliseconds: what `CLOCK_BOOTTIME` has counted and `CLOCK_MONOTONIC` has not (clock_gettime(2)).
+    /// In milliseconds: `CLOCK_BOOTTIME` minus `CLOCK_MONOTONIC` (clock_gettime(2)).
     package static func milliseconds() -> Int64 {
         milliseconds(CLOCK_BOOTTIME) - milliseconds(CLOCK_MONOTONIC)
     }

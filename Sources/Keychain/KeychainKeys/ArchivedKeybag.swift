@@ -3,10 +3,10 @@ package import Cryptography
 package import DeviceIdentity
 package import KeychainModel
 
-/// The keybag that an archive carries, with as many of its class keys as could be opened, and what they open.
+/// The keybag in an archive, with those of its class keys that could be opened.
 ///
-/// The device alone opens those of `dk` and `dku`, or all where the keybag has no passcode; the passcode of its time
-/// opens the others, and so does a keychain that has the same class keys or has retired them.
+/// The device key alone opens those of `dk` and `dku`, or all if the keybag has no passcode. The archive's passcode
+/// opens the others, and so does a keychain with the same class keys, or one that has retired them.
 package final class ArchivedKeybag {
     private let keybag: Keybag
     /// Nil on another device, which opens nothing.
@@ -14,15 +14,15 @@ package final class ArchivedKeybag {
     private var keys = ClassKeys()
     private var sealer: ItemSealer
 
-    /// What became of a stored secret.
+    /// The result of checking a stored secret.
     package enum Finding: Hashable, Sendable {
-        /// Its seal is whole.
+        /// Its seal is intact.
         case opened
-        /// Its frame and size are right, and there is no key to open it.
+        /// Its frame and size are valid, and there is no key to open it.
         case closed
         /// Its seal is broken.
         case broken
-        /// It is none that a keychain file would hold for this item.
+        /// It is not valid for this item.
         case malformed
     }
 
@@ -45,17 +45,17 @@ package final class ArchivedKeybag {
         if let deviceKey { keys = try keybag.deviceOnlyKeys(deviceKey) }
     }
 
-    /// True when it has a passcode.
+    /// True if it has a passcode.
     package var hasPasscode: Bool { keybag.hasPasscode }
 
-    /// True when every class key that an archive can need is open.
+    /// True if every class key that an archive can need is available.
     package var isOpen: Bool { RetiredKeys.accessibilities.allSatisfy { keys[$0] != nil } }
 
-    /// Opens all class keys with the passcode of the archive's time.
+    /// Opens all class keys with the passcode that the keychain had when the archive was made.
     ///
-    /// Nothing is counted: the archive has no place for it, and no copy would count.
+    /// Wrong passcodes are not counted: an archive has no place for the count, and a copy would not have it.
     ///
-    /// - Parameter minimumCost: the lowest scrypt cost believed, when not the lower end of `Keybag.costRange`; for tests.
+    /// - Parameter minimumCost: overrides the lower end of `Keybag.costRange`; for tests.
     /// - Throws: `wrongPasscode`, `limit`, `damaged`, `cryptography`.
     package func unlock(
         passcode: borrowing SecretBytes, minimumCost: ScryptCost? = nil
@@ -64,10 +64,10 @@ package final class ArchivedKeybag {
         keys.merge(try keybag.passcodeKeys(passcode, deviceKey, minimumCost: minimumCost))
     }
 
-    /// Checks the stored secret of an item, and opens it into `secret` where there is a key.
+    /// Checks the stored secret of an item, and opens it into `secret` if there is a key.
     ///
     /// - Parameter line: the metadata line of `item`.
-    /// - Throws: `cryptography` for what is no fault of the bytes.
+    /// - Throws: `cryptography` for failures not caused by the data.
     package func open(
         _ item: Item, line: borrowing Span<UInt8>, stored: borrowing SecretBytes, into secret: inout SecretBytes
     ) throws(KeybagFailure) -> Finding {
@@ -84,7 +84,7 @@ package final class ArchivedKeybag {
         }
     }
 
-    /// True when it has the class keys of `other`: all are made together, and the device opens that of `dk`.
+    /// True if it has the class keys of `other`: all are created together, and the device key opens that of `dk`.
     package func hasKeys(_ other: ClassKeys) -> Bool {
         guard let mine = keys[.always], let theirs = other[.always] else { return false }
         return constantTimeEqual(mine.secret, theirs.secret)

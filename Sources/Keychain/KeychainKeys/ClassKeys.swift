@@ -2,7 +2,7 @@ package import ByteStreams
 package import Cryptography
 package import KeychainModel
 
-/// The key of one accessibility, and its state for deriving an item's key from it.
+/// The key of one accessibility, and the HKDF state for deriving item keys from it.
 package final class ClassKey {
     package static let size = 32
 
@@ -15,14 +15,14 @@ package final class ClassKey {
     }
 }
 
-/// The class keys that are at hand: all when unlocked, those of `dk` and `dku` always.
+/// The available class keys: all if unlocked, otherwise those of `dk` and `dku`.
 package struct ClassKeys {
     private var keys = [ClassKey?](repeating: nil, count: Accessibility.allCases.count)
 
-    /// Starts with none.
+    /// Creates an empty set.
     package init() {}
 
-    /// Makes new keys, all of them or all but the one that needs a passcode.
+    /// Generates new keys, with or without the one that needs a passcode.
     package init(generatingWithPasscode hasPasscode: Bool) throws(CryptographyFailure) {
         for accessibility in Accessibility.allCases
         where hasPasscode || accessibility != .whenPasscodeSetThisDeviceOnly {
@@ -35,14 +35,14 @@ package struct ClassKeys {
         set { keys[accessibility.position] = newValue }
     }
 
-    /// Adds the keys of `other`, which win.
+    /// Adds the keys of `other`, replacing existing ones.
     package mutating func merge(_ other: ClassKeys) {
         for accessibility in Accessibility.allCases {
             if let key = other[accessibility] { self[accessibility] = key }
         }
     }
 
-    /// Forgets the keys of accessibilities that fulfil a condition.
+    /// Removes the keys of all accessibilities that satisfy a condition.
     package mutating func forget(where condition: (Accessibility) -> Bool) {
         for accessibility in Accessibility.allCases where condition(accessibility) { self[accessibility] = nil }
     }

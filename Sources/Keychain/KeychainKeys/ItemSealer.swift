@@ -2,21 +2,20 @@ package import ByteStreams
 package import Cryptography
 package import KeychainModel
 
-/// Seals and opens the secrets of items, one after the other, with memory that is reused between them.
+/// Seals and opens the secrets of items, reusing its buffers.
 ///
-/// Every write has a key of its own, derived from the class key and 32 random bytes, so that the nonce can be zero.
-/// The item's metadata line is associated data: whoever changes an attribute, or exchanges two rows' secrets, breaks
-/// the seal.
+/// Every write has its own key, derived from the class key and 32 random bytes, so the nonce can be zero. The item's
+/// metadata line is associated data: changing an attribute, or exchanging the secrets of two rows, breaks the seal.
 package struct ItemSealer: ~Copyable {
     private static let label = Array("kcbackup/v1/store-item".utf8)
-    // 4 KiB of random bytes are fetched at a time: a system call for each salt would double the cost of a seal.
+    // Random bytes are fetched 4 KiB at a time: a system call for each salt would double the cost of a seal.
     private static let saltsAtOnce = 128
 
     private var cipher: AES256GCM
     private var itemKey = SecretBytes(capacity: 32)
-    /// What the item key is derived for: the label and the salt.
+    /// The HKDF info: the label and the salt.
     private var info: SecretBytes
-    /// The format and the metadata line of the current item.
+    /// The format byte and the metadata line of the current item.
     private var associatedData = SecretBytes(capacity: 4096)
     private var salts: [UInt8] = []
     private var saltsUsed = 0
@@ -26,7 +25,7 @@ package struct ItemSealer: ~Copyable {
         info = SecretBytes(copying: Self.label + [UInt8](repeating: 0, count: SealedFrame.saltSize))
     }
 
-    /// The format in which the secret of `item` is kept.
+    /// The format of the secret of `item`.
     static func format(of item: Item) -> SealedFrame.Format {
         if item.secretSize == nil { return .none }
         return item.isPublicData ? .clear : .secret
@@ -39,7 +38,7 @@ package struct ItemSealer: ~Copyable {
         ItemLine.encode(item, into: &associatedData)
     }
 
-    /// Makes `item` the current one, whose metadata line is known already.
+    /// Makes `item` the current one, with a known metadata line.
     package mutating func begin(_ item: Item, line: borrowing Span<UInt8>) {
         associatedData.removeAll()
         associatedData.append(Self.format(of: item).rawValue)
@@ -51,7 +50,7 @@ package struct ItemSealer: ~Copyable {
         try associatedData.withBytes { bytes in try body(bytes.extracting(droppingFirst: 1)) }
     }
 
-    /// Replaces `blob` by the sealed secret of the current item.
+    /// Replaces `blob` with the sealed secret of the current item.
     package mutating func seal(
         _ secret: borrowing Span<UInt8>, under key: ClassKey, into blob: inout SecretBytes
     ) throws(CryptographyFailure) {
@@ -71,7 +70,7 @@ package struct ItemSealer: ~Copyable {
         }
     }
 
-    /// Replaces `secret` by the opened secret of the current item; false, with nothing in it, when the seal is broken.
+    /// Replaces `secret` with the opened secret of the current item; false, leaving it empty, if the seal is broken.
     package mutating func open(
         _ blob: borrowing Span<UInt8>, under key: ClassKey, into secret: inout SecretBytes
     ) throws(CryptographyFailure) -> Bool {
@@ -105,7 +104,7 @@ package struct ItemSealer: ~Copyable {
         }
     }
 
-    /// Appends the tag of clear bytes: the cipher used as a MAC, with nothing to encrypt.
+    /// Appends the tag of clear bytes: the cipher used as a MAC, with an empty plaintext.
     private mutating func tag(_ clear: borrowing Span<UInt8>, into blob: inout SecretBytes) throws(CryptographyFailure)
     {
         associatedData.append(clear)

@@ -11,24 +11,24 @@ package import KeychainModel
 ///  "scrypt":17,"passcode":"…","lockAfter":300,"lockOnSuspend":true,"mac":"…"}
 /// ```
 ///
-/// There is no white space, and bytes are base 64. `keys` holds AES-KW (RFC 3394) of 32-byte class keys. Without a
-/// passcode `akpu`, `scrypt` and `passcode` are absent. `passcode` is HMAC-SHA-256 of all text before its comma, under
-/// a key that takes the passcode and the device to know; `mac` is the same of all text before its own comma, under a
-/// key of the device.
+/// There is no white space, and bytes are base64. `keys` holds AES-KW (RFC 3394) of 32-byte class keys. Without a
+/// passcode `akpu`, `scrypt` and `passcode` are absent. `passcode` is HMAC-SHA-256 of the text before its comma, under
+/// a key derived from passcode and device; `mac` is the same of the text before its own comma, under a key of the
+/// device.
 ///
-/// `retired` holds the class keys of earlier generations, newest first (`RetiredKeys`); without any it is absent, and the
-/// version is 1 with the default lock settings, whose members are then absent too, and 2 with others. `passcode` is
-/// always made over the text with the default lock settings, so that they can change while nobody knows the passcode.
+/// `retired` holds the class keys of earlier generations, newest first (`RetiredKeys`). If there are none it is absent,
+/// and the version is 1 with the default lock settings, whose members are then absent too, or 2 with others. `passcode`
+/// is always computed over the text with the default lock settings, so that they can be changed without the passcode.
 package struct Keybag: Hashable, Sendable {
-    /// Names the keybag, through all changes of the passcode and of the class keys.
+    /// Identifies the keybag; kept when passcode and class keys change.
     package let uuid: ItemUUID
-    /// The device whose key it takes.
+    /// The device whose key opens it.
     package let device: DeviceID
-    /// Counts the changes of the passcode, from 1.
+    /// The number of passcode changes, from 1.
     package let generation: Int
-    /// The work that one try of a passcode takes; nil when there is no passcode.
+    /// The scrypt cost of one passcode attempt; nil without a passcode.
     package let cost: ScryptCost?
-    /// When the keychain locks by itself.
+    /// When the keychain locks automatically.
     package let lockSettings: LockSettings
     /// The canonical text.
     package let text: [UInt8]
@@ -36,29 +36,30 @@ package struct Keybag: Hashable, Sendable {
     /// 32 random bytes, new with each passcode.
     package let salt: [UInt8]
     let wrappedKeys: [Accessibility: [UInt8]]
-    /// The class keys of earlier generations, newest first, each set wrapped under those of today.
+    /// The class keys of earlier generations, newest first, each set wrapped under the current ones.
     let retired: [[UInt8]]
-    /// Knows the right passcode from a wrong one.
+    /// Verifies the passcode.
     let passcodeCode: [UInt8]?
     let deviceCode: [UInt8]
 
-    /// True when it takes a passcode to open.
+    /// True if opening it takes a passcode.
     package var hasPasscode: Bool { cost != nil }
 
-    /// Bytes of the longest keybag that is read: 1 KiB, and 323 for each retired set.
+    /// The maximum size in bytes: 1 KiB, and 323 for each retired set.
     ///
-    /// The header of an archive, which carries it, may have 16 KiB.
+    /// The archive header that contains it may have 16 KiB.
     package static let sizeLimit = 12_288
-    /// Sets of retired class keys; with one more the oldest is dropped, and archives of its time need their passcode.
+    /// The maximum number of retired sets; beyond it the oldest is dropped, and archives of its time need their
+    /// passcode.
     package static let retiredLimit = 32
-    /// The highest version that is known; the lowest one that fits is written.
+    /// The highest known version; the lowest possible one is written.
     static let version = 3
     static let saltSize = 32
     static let codeSize = 32
-    /// What a keybag may ask of a machine: above 2^20 one try takes 1 GiB; below 2^14 guessing is too cheap.
+    /// The accepted scrypt costs: above 2^20 one attempt takes 1 GiB; below 2^14 guessing is too cheap.
     package static let costRange = 14...20
 
-    /// What stands in a keybag besides its two codes.
+    /// The contents of a keybag except its two codes.
     struct Contents: Hashable {
         var uuid: ItemUUID
         var device: DeviceID
@@ -85,7 +86,7 @@ package struct Keybag: Hashable, Sendable {
         }
     }
 
-    /// Writes a keybag, given the keys of its codes.
+    /// Encodes a keybag, given the keys of its codes.
     init(
         _ contents: Contents, _ passcodeKeys: borrowing PasscodeKeys?, _ deviceKeys: borrowing DeviceKeys
     ) throws(CryptographyFailure) {
@@ -97,7 +98,7 @@ package struct Keybag: Hashable, Sendable {
         try self.init(contents, passcodeCode: passcodeCode, deviceKeys)
     }
 
-    /// Writes a keybag whose passcode was judged before, as long as nothing that its code covers has changed.
+    /// Encodes a keybag with an existing passcode code, as long as nothing that the code covers has changed.
     init(
         _ contents: Contents, passcodeCode: [UInt8]?, _ deviceKeys: borrowing DeviceKeys
     ) throws(CryptographyFailure) {
@@ -133,21 +134,21 @@ package struct Keybag: Hashable, Sendable {
         return try hmac.authenticate(text)
     }
 
-    /// What stands in it besides its two codes.
+    /// The contents except the two codes.
     var contents: Contents {
         Contents(
             uuid: uuid, device: device, generation: generation, salt: salt, wrappedKeys: wrappedKeys,
             retired: retired, cost: cost, lockSettings: lockSettings)
     }
 
-    /// True when what a passcode protects is the same in both: nothing but lock settings differs.
+    /// True if both protect the same keys with the same passcode: only lock settings may differ.
     package func hasKeys(of other: Keybag) -> Bool {
         var contents = other.contents
         contents.lockSettings = lockSettings
         return contents == self.contents
     }
 
-    /// True when the device's code fits, compared in constant time.
+    /// True if the device's code is valid, compared in constant time.
     func hasDeviceCode(under key: borrowing SecretBytes) throws(CryptographyFailure) -> Bool {
         // What follows the authenticated text has a fixed length.
         let tail = Self.macMember.utf8.count + Base64.encodedCount(Self.codeSize) + "\"}".utf8.count
@@ -156,7 +157,7 @@ package struct Keybag: Hashable, Sendable {
         return try hmac.isValid(deviceCode, of: text.span.extracting(droppingLast: tail))
     }
 
-    /// True when the passcode's code fits, compared in constant time.
+    /// True if the passcode's code is valid, compared in constant time.
     func hasPasscodeCode(under key: borrowing SecretBytes) throws(CryptographyFailure) -> Bool {
         guard let passcodeCode else { return false }
         return constantTimeEqual(passcodeCode, try Self.code(key, contents.textForPasscode().span))
@@ -171,7 +172,7 @@ extension Accessibility {
 }
 
 extension Keybag.Contents {
-    /// The lowest version that has what is in it.
+    /// The lowest version that can express the contents.
     private var version: Int {
         if !retired.isEmpty { return 3 }
         return lockSettings == .default ? 1 : 2

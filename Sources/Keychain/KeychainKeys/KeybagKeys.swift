@@ -3,7 +3,7 @@ package import Cryptography
 package import DeviceIdentity
 package import KeychainModel
 
-/// The two ways to the class keys of a keybag: the device alone, and the device with the passcode.
+/// Opens the class keys of a keybag: with the device key alone, or together with the passcode.
 extension Keybag {
     /// Wraps class keys in a new keybag.
     ///
@@ -37,7 +37,7 @@ extension Keybag {
         return try Keybag(contents, passcodeKeys, deviceKeys)
     }
 
-    /// The same keybag with other lock settings, which the device alone can write.
+    /// The same keybag with other lock settings, which needs only the device key.
     ///
     /// - Throws: `CryptographyFailure`.
     package func with(_ settings: LockSettings, _ deviceKey: DeviceKey) throws(CryptographyFailure) -> Keybag {
@@ -60,9 +60,9 @@ extension Keybag {
         }
     }
 
-    /// The class keys that take the passcode, which is judged only after the whole key derivation.
+    /// The class keys that need the passcode, which is verified only after the full key derivation.
     ///
-    /// - Throws: `wrongPasscode`, `limit` before any work when the cost is out of range, `damaged`, `cryptography`.
+    /// - Throws: `wrongPasscode`, `limit` before any work if the cost is out of range, `damaged`, `cryptography`.
     package func passcodeKeys(
         _ passcode: borrowing SecretBytes, _ deviceKey: DeviceKey, minimumCost: ScryptCost?
     ) throws(KeybagFailure) -> ClassKeys {

@@ -2,7 +2,7 @@ internal import Cryptography
 internal import DeviceIdentity
 internal import KeychainModel
 
-/// Reads the members of a keybag in their order.
+/// Parses the members of a keybag in their order.
 struct KeybagReader {
     private var scanner = CanonicalScanner()
 
@@ -29,7 +29,7 @@ struct KeybagReader {
         var cost: ScryptCost?
         var passcodeCode: [UInt8]?
         if scanner.skip(",\"scrypt\":", in: bytes) {
-            // The range that may be computed is the opener's to judge, before the work is done.
+            // Whoever opens the keybag checks the range before doing the work.
             guard let found = ScryptCost(logN: Int(clamping: try scanner.integer(in: bytes))) else {
                 throw malformed("the cost is wrong")
             }
@@ -89,7 +89,7 @@ struct KeybagReader {
         }
         let lockOnSuspend = scanner.skip("true", in: bytes)
         if !lockOnSuspend { try scanner.literal("false", in: bytes) }
-        // One spelling: the default settings are those that are not there.
+        // The encoding is unique: default settings must be absent.
         guard let settings = LockSettings(lockAfter: lockAfter, lockOnSuspend: lockOnSuspend), settings != .default
         else { throw malformed("the lock settings are wrong") }
         return settings

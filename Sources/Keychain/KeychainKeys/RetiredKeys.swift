@@ -2,22 +2,22 @@ internal import ByteStreams
 internal import Cryptography
 internal import KeychainModel
 
-/// The class keys of an earlier generation as a keybag keeps them, so that archives of their time still restore.
+/// The class keys of an earlier generation in a keybag, so that archives of their time can still be restored.
 ///
-/// Each is wrapped (AES-KW, RFC 3394) under a key that takes the present class key of the same accessibility to derive:
-/// whoever opens the present ones opens the earlier ones, and never the reverse. The key of `akpu` is never kept, since
-/// no archive has anything that it opens.
+/// Each is wrapped (AES-KW, RFC 3394) under a key derived from the current class key of the same accessibility: the
+/// current keys open the earlier ones, never the reverse. The key of `akpu` is not kept, since no archive has items
+/// that it opens.
 enum RetiredKeys {
-    /// Whose keys a set holds, in the order of its bytes: by code.
+    /// The accessibilities of a set, ordered by code.
     static let accessibilities = Accessibility.inKeybag.filter { $0 != .whenPasscodeSetThisDeviceOnly }
     /// Bytes of a set.
     static let size = accessibilities.count * wrappedSize
 
     private static let wrappedSize = ClassKey.size + AESKeyWrap.overhead
-    // The class key also keys the items' own keys, by another label.
+    // The class key is also used for item keys, with another label.
     private static let label = Array("kcbackup/v1/retired-class-key".utf8)
 
-    /// Wraps an earlier set under the present one; both are complete.
+    /// Wraps an earlier set under the current one; both must be complete.
     ///
     /// - Throws: `CryptographyFailure`.
     static func wrap(_ keys: ClassKeys, under present: ClassKeys) throws(CryptographyFailure) -> [UInt8] {
@@ -31,9 +31,9 @@ enum RetiredKeys {
         return set
     }
 
-    /// Opens the keys of a set whose present counterparts there are.
+    /// Opens the keys of a set for which there is a current key.
     ///
-    /// - Throws: `CryptographyFailure` (`authentication` when it was not wrapped under them).
+    /// - Throws: `CryptographyFailure` (`authentication` if it was not wrapped under them).
     static func unwrap(_ set: [UInt8], under present: ClassKeys) throws(CryptographyFailure) -> ClassKeys {
         var keys = ClassKeys()
         for (index, accessibility) in accessibilities.enumerated() {
@@ -52,7 +52,7 @@ enum RetiredKeys {
 }
 
 extension Keybag {
-    /// The class keys of earlier generations whose present counterparts there are, newest first.
+    /// The class keys of earlier generations for which there is a current key, newest first.
     ///
     /// - Throws: `damaged`, `cryptography`.
     package func retiredKeys(under present: ClassKeys) throws(KeybagFailure) -> [ClassKeys] {

@@ -1,6 +1,6 @@
 package import KeychainModel
 
-/// The frame of a sealed secret in its column: `format ‖ salt ‖ …`, and 16 bytes of tag in every format.
+/// The frame of a sealed secret: `format ‖ salt ‖ …`, with a 16-byte tag in every format.
 ///
 /// - `secret`: salt (32 bytes), ciphertext, tag; associated data is the format and the item's metadata line.
 /// - `none`: salt, tag over the same; the item has no secret.
@@ -14,14 +14,14 @@ package struct SealedFrame {
 
     static let saltSize = 32
     static let tagSize = 16
-    /// Bytes of a frame around its secret.
+    /// Bytes that the frame adds to its secret.
     package static let overhead = 1 + saltSize + tagSize
 
     package let format: Format
-    /// Bytes of the secret; nil when there is none.
+    /// The size of the secret in bytes; nil if there is none.
     package let secretSize: Int?
 
-    /// Looks at the frame of a column's bytes; nil when they are no such frame.
+    /// Parses the frame of a column; nil if it is invalid.
     package init?(measuring bytes: borrowing Span<UInt8>) {
         guard bytes.count >= Self.overhead, let format = Format(rawValue: bytes[0]) else { return nil }
         if format == .none, bytes.count != Self.overhead { return nil }
@@ -29,7 +29,7 @@ package struct SealedFrame {
         secretSize = format == .none ? nil : bytes.count - Self.overhead
     }
 
-    /// True when bytes have the frame, and the size, that the secret of `item` has; no key is needed to tell.
+    /// True if frame and size match the secret of `item`; no key is needed.
     package static func fits(_ bytes: borrowing Span<UInt8>, _ item: Item) -> Bool {
         guard let frame = SealedFrame(measuring: bytes) else { return false }
         return frame.format == ItemSealer.format(of: item) && frame.secretSize == item.secretSize

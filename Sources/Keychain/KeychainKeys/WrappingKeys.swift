@@ -3,15 +3,15 @@ package import Cryptography
 package import DeviceIdentity
 package import KeychainModel
 
-/// What the device alone knows of a keybag.
+/// The keys of a keybag that only the device can derive.
 package struct DeviceKeys: ~Copyable {
     /// Wraps class keys.
     let wrapping: SecretBytes
-    /// Keys the codes of the keybag and of the store's name.
+    /// The MAC key of the keybag and of the store ID.
     package let code: SecretBytes
 
     package init(_ deviceKey: DeviceKey, _ keybag: ItemUUID) throws(CryptographyFailure) {
-        // Both before either is stored: a value that cannot be copied is not to be left half made.
+        // Both before either is stored: a noncopyable value must not be left half-initialised.
         let wrapping = try deviceKey.wrappingKey(context: keybag.bytes)
         let code = try deviceKey.keybagMACKey(context: keybag.bytes)
         self.wrapping = wrapping
@@ -19,14 +19,14 @@ package struct DeviceKeys: ~Copyable {
     }
 }
 
-/// What only somebody with the passcode, on this device, knows of a keybag.
+/// The keys of a keybag that only device and passcode together can derive.
 struct PasscodeKeys: ~Copyable {
     /// Wraps class keys.
     let wrapping: SecretBytes
-    /// Keys the code that tells a right passcode from a wrong one.
+    /// The MAC key that verifies a passcode.
     let code: SecretBytes
 
-    /// Derives them, which takes the work of `cost`.
+    /// Derives the keys at the scrypt cost `cost`.
     init(
         _ passcode: borrowing SecretBytes, salt: [UInt8], cost: ScryptCost, uuid: ItemUUID, _ deviceKey: DeviceKey
     ) throws(CryptographyFailure) {

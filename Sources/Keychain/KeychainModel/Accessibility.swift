@@ -8,7 +8,7 @@ package enum Accessibility: String, CaseIterable, Hashable, Sendable {
     case alwaysThisDeviceOnly = "dku"
     case whenPasscodeSetThisDeviceOnly = "akpu"
 
-    /// The end of Apple's constant `kSecAttrAccessible…`.
+    /// The suffix of Apple's constant `kSecAttrAccessible…`.
     package var name: String {
         switch self {
         case .whenUnlocked: "WhenUnlocked"
@@ -31,7 +31,7 @@ package enum Accessibility: String, CaseIterable, Hashable, Sendable {
         }
     }
 
-    /// True for the classes whose key is wrapped under the device key alone, so that no passcode is needed.
+    /// True for the classes whose key is wrapped under the device key only, so that no passcode is needed.
     package var isReadableWithoutPasscode: Bool {
         self == .always || self == .alwaysThisDeviceOnly
     }

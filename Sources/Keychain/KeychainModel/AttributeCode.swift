@@ -1,7 +1,7 @@
 /// The attributes that an item can have; a case is named by Apple's four-letter code.
 ///
-/// The order of declaration is the order of the codes as ASCII text, which is the order in a metadata line. Kinds and
-/// classes follow the column tables of Apple's `SecItemSchema.c` (docs/format.md, "Attributes").
+/// Cases are declared in ASCII order of their codes, which is the order in a metadata line. Kinds and classes follow
+/// the column tables of Apple's `SecItemSchema.c` (docs/format.md, "Attributes").
 package enum AttributeCode: UInt8, CaseIterable, Hashable, Comparable, Sendable {
     case acct, agrp, alis, asen, atag, atyp, bsiz, cdat, cenc, clip, crtr, ctyp
     case cusi, decr, desc, drve, edat, encr, esiz, extr, gena, ggrp, icmt, invi
@@ -10,11 +10,11 @@ package enum AttributeCode: UInt8, CaseIterable, Hashable, Comparable, Sendable 
     case sign, skid, slnr, snrc, srvr, subj, svce, sync, sysb, tkid, type, unwp
     case vrfy, vwht, vyrc, wrap
 
-    /// What kind of value an attribute holds.
+    /// The kind of value that an attribute holds.
     package enum Kind: Hashable, Sendable {
         /// Text only.
         case string
-        /// Text by nature; bytes are accepted too, and the two count as equal in a unique key when their bytes are.
+        /// Text by nature; bytes are accepted too, and the two are equal in a unique key if their bytes are.
         case textOrData
         /// Bytes by nature; text is accepted too.
         case dataOrText
@@ -22,11 +22,11 @@ package enum AttributeCode: UInt8, CaseIterable, Hashable, Comparable, Sendable 
         case data
         /// A whole number.
         case number
-        /// A moment.
+        /// A date.
         case date
     }
 
-    /// Lower code first.
+    /// Orders by code.
     package static func < (left: AttributeCode, right: AttributeCode) -> Bool {
         left.rawValue < right.rawValue
     }
@@ -34,24 +34,24 @@ package enum AttributeCode: UInt8, CaseIterable, Hashable, Comparable, Sendable 
     /// The four-letter code.
     package var code: String { definition.code }
 
-    /// The end of Apple's constant `kSecAttr…`.
+    /// The suffix of Apple's constant `kSecAttr…`.
     package var name: String { definition.name }
 
     /// What kind of value it holds.
     package var kind: Kind { definition.kind }
 
-    /// True when items of `itemClass` can have it.
+    /// True if items of `itemClass` can have the attribute.
     package func belongs(to itemClass: ItemClass) -> Bool {
         definition.classes & (1 << UInt8(itemClass.position)) != 0
     }
 
-    /// Finds the attribute of a four-letter code.
+    /// The attribute with a four-letter code.
     package init?(code: String) {
         guard let found = Self.byCode[code] else { return nil }
         self = found
     }
 
-    /// Finds the attribute of a four-letter code given as bytes.
+    /// The attribute with a four-letter code, given as bytes.
     init?(code: (UInt8, UInt8, UInt8, UInt8)) {
         let key = Self.packed(code.0, code.1, code.2, code.3)
         var low = 0
@@ -64,7 +64,7 @@ package enum AttributeCode: UInt8, CaseIterable, Hashable, Comparable, Sendable 
         self.init(rawValue: UInt8(low))
     }
 
-    /// `"code":` as it stands in a metadata line.
+    /// `"code":` as encoded in a metadata line.
     var lineKey: [UInt8] { Self.lineKeys[Int(rawValue)] }
 
     private var definition: Definition { Self.definitions[Int(rawValue)] }
@@ -85,7 +85,7 @@ private struct Definition {
     let code: String
     let name: String
     let kind: AttributeCode.Kind
-    /// Bit n is set when items of the class at position n have the attribute.
+    /// Bit n is set if items of the class at index n have the attribute.
     let classes: UInt8
 }
 
@@ -166,7 +166,7 @@ extension AttributeCode {
 }
 
 extension ItemClass {
-    /// The attributes whose values together are the identity of an item: two items of one class may not share them.
+    /// The attributes that together identify an item: two items of one class must differ in at least one.
     ///
     /// Source: Apple's list of the primary keys behind `errSecDuplicateItem`, with the columns of `SecItemSchema.c`.
     package var uniqueKey: [AttributeCode] {

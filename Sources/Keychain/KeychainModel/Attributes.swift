@@ -5,7 +5,7 @@ package enum AttributeValue: Sendable {
     case number(Int64)
     case date(Timestamp)
 
-    /// How many bytes the value counts for against `ItemLimits`.
+    /// The number of bytes that count towards `ItemLimits`.
     package var size: Int {
         switch self {
         case .text(let text): text.utf8.count
@@ -14,7 +14,7 @@ package enum AttributeValue: Sendable {
         }
     }
 
-    /// The bytes that decide equality in a unique key; nil for numbers and dates.
+    /// The bytes that a unique key compares; nil for numbers and dates.
     package var keyBytes: [UInt8]? {
         switch self {
         case .text(let text): Array(text.utf8)
@@ -23,7 +23,7 @@ package enum AttributeValue: Sendable {
         }
     }
 
-    /// True when an attribute of `kind` can hold the value.
+    /// True if an attribute of `kind` can hold the value.
     func fits(_ kind: AttributeCode.Kind) -> Bool {
         switch (self, kind) {
         case (.text, .string), (.text, .textOrData), (.text, .dataOrText), (.data, .data), (.data, .textOrData),
@@ -35,7 +35,7 @@ package enum AttributeValue: Sendable {
 }
 
 extension AttributeValue: Hashable {
-    /// Equal when kind and bytes are; texts are not normalised, so that "é" in two spellings stays two values.
+    /// Compares kind and bytes; texts are not normalised, so "é" in two Unicode forms is two values.
     package static func == (left: AttributeValue, right: AttributeValue) -> Bool {
         switch (left, right) {
         case (.text(let left), .text(let right)): left.utf8.elementsEqual(right.utf8)
@@ -46,7 +46,7 @@ extension AttributeValue: Hashable {
         }
     }
 
-    /// Feeds kind and bytes.
+    /// Hashes kind and bytes.
     package func hash(into hasher: inout Hasher) {
         switch self {
         case .text(let text): for byte in text.utf8 { hasher.combine(byte) }
@@ -57,7 +57,7 @@ extension AttributeValue: Hashable {
     }
 }
 
-/// Attributes by code, each at most once, kept in the order of their codes.
+/// Attributes by code, each at most once, in the order of their codes.
 package struct Attributes: Hashable, Sendable {
     /// One attribute.
     package struct Entry: Hashable, Sendable {
@@ -67,13 +67,13 @@ package struct Attributes: Hashable, Sendable {
         package let value: AttributeValue
     }
 
-    /// All of them, lowest code first.
+    /// All attributes, lowest code first.
     package private(set) var entries: [Entry] = []
 
-    /// Starts without any.
+    /// Creates an empty set.
     package init() {}
 
-    /// Starts without any, with room for `capacity` of them.
+    /// Creates an empty set with room for `capacity` attributes.
     package init(capacity: Int) {
         entries.reserveCapacity(capacity)
     }
@@ -96,7 +96,7 @@ package struct Attributes: Hashable, Sendable {
         }
     }
 
-    /// Adds an attribute whose code is higher than all that are there.
+    /// Adds an attribute whose code is higher than all present ones.
     package mutating func append(_ code: AttributeCode, _ value: AttributeValue) {
         precondition(entries.last.map { $0.code < code } ?? true, "attributes are appended in the order of their codes")
         entries.append(Entry(code: code, value: value))
@@ -116,7 +116,7 @@ package struct Attributes: Hashable, Sendable {
         if case .number(let number) = self[code] { number } else { nil }
     }
 
-    /// The moment of an attribute.
+    /// The date of an attribute.
     package func date(_ code: AttributeCode) -> Timestamp? {
         if case .date(let date) = self[code] { date } else { nil }
     }
@@ -132,7 +132,7 @@ package struct Attributes: Hashable, Sendable {
     }
 }
 
-/// An attribute of another keychain system that has no column here, kept as it came.
+/// An attribute of another keychain system that has no column here, preserved unchanged.
 package struct ExtraAttribute: Hashable, Sendable {
     /// Its name, unique within the item by its UTF-8 bytes.
     package let name: String

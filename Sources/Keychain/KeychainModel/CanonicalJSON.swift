@@ -1,8 +1,8 @@
 package import ByteStreams
 
-/// Why a line or a document is not in its one canonical spelling.
+/// Why a line or document is not canonical JSON.
 package struct MalformedLine: Error, Hashable, Sendable {
-    /// The rule that is broken, in words that hold no foreign text.
+    /// The broken rule, without foreign text.
     package let rule: String
     /// The byte offset within the line.
     package let position: Int
@@ -26,7 +26,7 @@ package enum CanonicalJSON {
 
     /// Appends a whole number.
     package static func integer(_ number: Int64, into line: inout some ByteBuffer & ~Copyable) {
-        // One digit is what flags and most other numbers of an item have.
+        // Flags and most other numbers of an item have one digit.
         if 0..<10 ~= number { return line.append(UInt8(truncatingIfNeeded: 48 + number)) }
         line.append(String(number).utf8.span)
     }
@@ -72,7 +72,7 @@ package enum CanonicalJSON {
     }
 }
 
-/// Reads the canonical spelling and nothing else, so that what it accepts prints back byte for byte.
+/// Parses canonical JSON only, so that everything it accepts encodes to the same bytes again.
 package struct CanonicalScanner {
     /// The offset of the next byte.
     package private(set) var position = 0
@@ -80,12 +80,12 @@ package struct CanonicalScanner {
     /// Starts at the first byte.
     package init() {}
 
-    /// Passes over exactly `text`.
+    /// Consumes exactly `text`.
     package mutating func literal(_ text: String, in bytes: borrowing Span<UInt8>) throws(MalformedLine) {
         guard skip(text, in: bytes) else { throw MalformedLine("'\(displayed(text))' is missing", at: position) }
     }
 
-    /// Passes over `text` if it comes next.
+    /// Consumes `text` if it comes next.
     package mutating func skip(_ text: String, in bytes: borrowing Span<UInt8>) -> Bool {
         let expected = text.utf8.span
         guard bytes.count - position >= expected.count else { return false }
@@ -94,12 +94,12 @@ package struct CanonicalScanner {
         return true
     }
 
-    /// Makes sure that nothing follows.
+    /// Checks that nothing follows.
     package func end(in bytes: borrowing Span<UInt8>) throws(MalformedLine) {
         guard position == bytes.count else { throw MalformedLine("something follows the end", at: position) }
     }
 
-    /// Reads a whole number without sign `+`, leading zeros, fraction or exponent.
+    /// Parses a whole number without `+`, leading zeros, fraction or exponent.
     package mutating func integer(in bytes: borrowing Span<UInt8>) throws(MalformedLine) -> Int64 {
         let start = position
         let negative = skip("-", in: bytes)
@@ -141,7 +141,7 @@ package struct CanonicalScanner {
         return try escapedString(from: first, start: start, in: bytes)
     }
 
-    /// Reads a quoted string that is base 64 and returns the bytes, which are not secret.
+    /// Parses a base64 string and returns the bytes, which are not secret.
     package mutating func base64(in bytes: borrowing Span<UInt8>) throws(MalformedLine) -> [UInt8] {
         var decoded: [UInt8] = []
         try base64(in: bytes, into: &decoded)
@@ -159,7 +159,7 @@ package struct CanonicalScanner {
         }
     }
 
-    /// Passes over `count` bytes and returns where they are.
+    /// Skips `count` bytes and returns their range.
     package mutating func take(_ count: Int, in bytes: borrowing Span<UInt8>) throws(MalformedLine) -> Range<Int> {
         guard bytes.count - position >= count else { throw MalformedLine("the line ends early", at: bytes.count) }
         position += count

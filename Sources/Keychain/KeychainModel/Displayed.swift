@@ -1,11 +1,11 @@
-/// Makes foreign text safe to show: the one way from an item, an archive or a path to a terminal.
+/// Makes foreign text safe to print: all text from an item, an archive or a path passes through here.
 ///
-/// Control characters, line and paragraph separators, bidirectional controls and everything that shows nothing become
-/// `\u{…}`; a backslash that could be taken for such an escape is doubled. Longer texts are cut.
+/// Control characters, line and paragraph separators, bidirectional controls and invisible characters become `\u{…}`; a
+/// backslash that could be mistaken for such an escape is doubled. Long texts are truncated.
 ///
-/// - Parameter limit: the largest number of characters shown, at least 1; a cut ends in `…`.
+/// - Parameter limit: the largest number of characters, at least 1; a truncated text ends in `…`.
 package func displayed(_ text: String, limit: Int = 1_000) -> String {
-    // Most texts are harmless as they are, which takes far less time to see than to rebuild them.
+    // Most texts are harmless, which is much quicker to check than to rebuild them.
     if text.utf8.count <= limit, text.utf8.allSatisfy({ (0x20..<0x7f).contains($0) && $0 != UInt8(ascii: "\\") }) {
         return text
     }
@@ -21,27 +21,27 @@ package func displayed(_ text: String, limit: Int = 1_000) -> String {
             continue
         }
         let end = text.index(after: index)
-        var place = index
-        for _ in 0..<scalarLimit where place < end {
-            let scalar = scalars[place]
+        var position = index
+        for _ in 0..<scalarLimit where position < end {
+            let scalar = scalars[position]
             if scalar == "\\" {
                 shown += "\\\\"
-            } else if isHarmless(scalar) || InvisibleContext(scalars, place).allows(scalar) {
+            } else if isHarmless(scalar) || InvisibleContext(scalars, position).allows(scalar) {
                 shown.unicodeScalars.append(scalar)
             } else {
                 shown += "\\u{" + String(scalar.value, radix: 16) + "}"
             }
-            place = scalars.index(after: place)
+            position = scalars.index(after: position)
         }
-        if place < end { shown += "…" }
+        if position < end { shown += "…" }
     }
     return shown
 }
 
-/// Combining marks beyond this number on one character serve only to deface a line.
+/// More combining marks than this on one character only deface a line.
 private let scalarLimit = 16
 
-/// The flags of England, Scotland and Wales: the only characters in general use that are spelled with tags.
+/// The flags of England, Scotland and Wales: the only characters in general use that contain tag characters.
 private let subdivisionFlags: Set<Character> = [
     "\u{1f3f4}\u{e0067}\u{e0062}\u{e0065}\u{e006e}\u{e0067}\u{e007f}",
     "\u{1f3f4}\u{e0067}\u{e0062}\u{e0073}\u{e0063}\u{e0074}\u{e007f}",
@@ -52,75 +52,75 @@ private func isHarmless(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar.properties.generalCategory {
     case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .privateUse, .unassigned: false
     case .spaceSeparator: scalar == " " || scalar == "\u{3000}"
-    // The Braille blank prints nothing, though Unicode does not call it ignorable.
+    // The Braille blank is invisible, though Unicode does not call it ignorable.
     default: !scalar.properties.isDefaultIgnorableCodePoint && scalar != "\u{2800}"
     }
 }
 
-/// What stands around a character that shows nothing by itself: the few places where one changes what is shown.
+/// The characters around an invisible one: the few contexts where it legitimately changes what is displayed.
 private struct InvisibleContext {
     private let scalars: String.UnicodeScalarView
-    private let place: String.Index
+    private let position: String.Index
 
-    init(_ scalars: String.UnicodeScalarView, _ place: String.Index) {
+    init(_ scalars: String.UnicodeScalarView, _ position: String.Index) {
         self.scalars = scalars
-        self.place = place
+        self.position = position
     }
 
     func allows(_ scalar: Unicode.Scalar) -> Bool {
-        guard let previous = before(place) else { return false }
+        guard let previous = before(position) else { return false }
         switch scalar.value {
-        // Zero-width joiner: between emoji, and behind a virama, as RFC 5892 (appendix A.2) has it.
+        // Zero-width joiner: between emoji, and after a virama (RFC 5892, appendix A.2).
         case 0x200d: return isViramaBefore || (joinsEmoji(previous) && next.map(Self.isEmoji) == true)
-        // Zero-width non-joiner: behind a virama, or between letters that would join (appendix A.1).
+        // Zero-width non-joiner: after a virama, or between joining letters (appendix A.1).
         case 0x200c: return isViramaBefore || (Self.joins(letterBefore) && Self.joins(letterAfter))
-        // Selects the picture of a character that is text by default, and with U+20E3 makes keycaps.
+        // Selects the emoji form of a character that is text by default, and forms keycaps with U+20E3.
         case 0xfe0f:
             return Self.isEmoji(previous)
                 ? !previous.properties.isEmojiPresentation : previous.properties.isEmoji && next == "\u{20e3}"
-        // Selects the text of a character that may be a picture.
+        // Selects the text form of a character that may be an emoji.
         case 0xfe0e: return Self.isEmoji(previous)
-        // Mongolian: forms of the letter before it, and the separator of a vowel.
+        // Mongolian: variants of the previous letter, and the vowel separator.
         case 0x180b...0x180f: return (0x1820...0x18aa).contains(previous.value)
         default: return false
         }
     }
 
     private var next: Unicode.Scalar? {
-        let following = scalars.index(after: place)
+        let following = scalars.index(after: position)
         return following < scalars.endIndex ? scalars[following] : nil
     }
 
-    private func before(_ place: String.Index) -> Unicode.Scalar? {
-        place > scalars.startIndex ? scalars[scalars.index(before: place)] : nil
+    private func before(_ position: String.Index) -> Unicode.Scalar? {
+        position > scalars.startIndex ? scalars[scalars.index(before: position)] : nil
     }
 
-    private var isViramaBefore: Bool { before(place)?.properties.canonicalCombiningClass == .virama }
+    private var isViramaBefore: Bool { before(position)?.properties.canonicalCombiningClass == .virama }
 
-    /// True for an emoji, or the selector that makes one of the character before it.
+    /// True for an emoji, or the selector that makes the previous character one.
     private func joinsEmoji(_ previous: Unicode.Scalar) -> Bool {
         guard previous == "\u{fe0f}" else { return Self.isEmoji(previous) }
-        return before(scalars.index(before: place)).map(Self.isEmoji) == true
+        return before(scalars.index(before: position)).map(Self.isEmoji) == true
     }
 
-    /// Digits and signs of Latin-1 are emoji for Unicode too, as parts of keycaps and of ©️.
+    /// Unicode also classifies digits and Latin-1 signs as emoji, as parts of keycaps and of ©️.
     private static func isEmoji(_ scalar: Unicode.Scalar) -> Bool {
         scalar.properties.isEmoji && scalar.value > 0xff
     }
 
     private var letterBefore: Unicode.Scalar? {
-        scalars[..<place].suffix(scalarLimit).last { !Self.isMark($0) }
+        scalars[..<position].suffix(scalarLimit).last { !Self.isMark($0) }
     }
 
     private var letterAfter: Unicode.Scalar? {
-        scalars[scalars.index(after: place)...].prefix(scalarLimit).first { !Self.isMark($0) }
+        scalars[scalars.index(after: position)...].prefix(scalarLimit).first { !Self.isMark($0) }
     }
 
     private static func isMark(_ scalar: Unicode.Scalar) -> Bool {
         scalar.properties.generalCategory == .nonspacingMark
     }
 
-    /// Letters of the scripts whose letters join: Arabic, Syriac, N'Ko, Mandaic, Mongolian, Adlam.
+    /// Letters of the joining scripts: Arabic, Syriac, N'Ko, Mandaic, Mongolian, Adlam.
     private static func joins(_ scalar: Unicode.Scalar?) -> Bool {
         guard let scalar, scalar.properties.isAlphabetic else { return false }
         return joiningBlocks.contains { $0.contains(scalar.value) }

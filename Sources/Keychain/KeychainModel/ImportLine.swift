@@ -1,23 +1,23 @@
 package import ByteStreams
 
-/// One line of an import file: an item as a person or a script writes it, with its secret (docs/json.md, "Import").
+/// One line of an import file: an item as a person or script writes it, with its secret (docs/json.md, "Import").
 ///
-/// Unlike the lines of an archive it may be spelled in any way that JSON allows. The secret goes from the line into
-/// wiped memory without ever being a `String`.
+/// Unlike the lines of an archive it may be any valid JSON. The secret goes from the line into wiped memory without
+/// ever being a `String`.
 package struct ImportLine: ~Copyable {
     /// The item as given.
     package var draft: ItemDraft
-    /// The secret; nil when the line has none.
+    /// The secret; nil if the line has none.
     package var secret: SecretBytes?
 
     /// Why a line is refused.
     package enum Problem: Error, Hashable, Sendable {
-        /// The line is not such a JSON object; the rule holds no foreign text.
+        /// The line is not such a JSON object; the rule contains no foreign text.
         case malformed(MalformedLine)
         case item(ItemProblem)
     }
 
-    /// Reads one line.
+    /// Parses one line.
     ///
     /// - Throws: `Problem`.
     package init(_ bytes: borrowing Span<UInt8>) throws(Problem) {
@@ -115,7 +115,7 @@ private struct ImportParser: ~Copyable {
         secret = consume value
     }
 
-    /// Reads `{"base64": "…"}`.
+    /// Parses `{"base64": "…"}`.
     private mutating func base64Object(_ bytes: borrowing Span<UInt8>, into data: inout SecretBytes) throws {
         try scanner.punctuation("{", in: bytes)
         guard try scanner.string(in: bytes) == "base64" else {

@@ -1,22 +1,22 @@
 /// One item of a keychain without its secret: everything that `inspect` may show.
 ///
 /// An `Item` is valid by construction: its attributes belong to its class, have the right kinds and are within
-/// `ItemLimits`; access group, accessibility, both dates and the synchronizable flag are there.
+/// `ItemLimits`; access group, accessibility, both dates and the synchronizable flag are present.
 package struct Item: Hashable, Sendable {
-    /// What it is.
+    /// The class.
     package let itemClass: ItemClass
-    /// Stays with the item through updates, backups and restores.
+    /// Preserved by updates, backups and restores.
     package let uuid: ItemUUID
-    /// Everything that has a column.
+    /// All attributes with a column.
     package let attributes: Attributes
     /// Attributes without a column, ordered by the UTF-8 bytes of their names.
     package let extra: [ExtraAttribute]
-    /// Bytes of the secret; nil when the item has none, which is not the same as an empty one.
+    /// The size of the secret in bytes; nil if the item has none, which differs from an empty one.
     package let secretSize: Int?
     /// The value of `pdmn`.
     package let accessibility: Accessibility
 
-    /// Checks everything that makes an item valid.
+    /// Creates an item after checking that it is valid.
     ///
     /// - Throws: `ItemProblem`.
     package init(
@@ -82,10 +82,10 @@ extension Item {
     package var created: Timestamp { attributes.date(.cdat) ?? .reference }
     /// When the item was last changed.
     package var modified: Timestamp { attributes.date(.mdat) ?? .reference }
-    /// A certificate without its private key is public data and needs no sealing against readers.
+    /// A certificate without its private key is public and needs no sealing against readers.
     package var isPublicData: Bool { itemClass == .certificate }
 
-    /// The value that an absent attribute stands for in a unique key.
+    /// The value that an absent attribute has in a unique key.
     package static func keyDefault(_ code: AttributeCode) -> AttributeValue {
         switch code.kind {
         case .number: .number(0)
@@ -96,24 +96,24 @@ extension Item {
     }
 }
 
-/// Why attributes do not make an item.
+/// Why attributes do not form a valid item.
 package enum ItemProblem: Error, Hashable, Sendable {
-    /// No attribute has this code; the text comes from outside.
+    /// No attribute has this code; the text is foreign.
     case unknownAttribute(String)
     case notInClass(AttributeCode, ItemClass)
     case wrongKind(AttributeCode)
     case missing(AttributeCode)
     case unknownAccessibility
-    /// One attribute is larger than `ItemLimits.attributeSize`.
+    /// An attribute is larger than `ItemLimits.attributeSize`.
     case attributeTooLarge(AttributeCode)
-    /// All attributes together have this many bytes, more than `ItemLimits.attributesSize`.
+    /// The attributes have this many bytes in total, more than `ItemLimits.attributesSize`.
     case attributesTooLarge(Int)
     /// The secret has this many bytes, more than `ItemLimits.secretSize`.
     case secretTooLarge(Int)
-    /// More free attributes than `ItemLimits.extraCount`.
+    /// There are more free attributes than `ItemLimits.extraCount`.
     case tooManyExtra(Int)
     case extraTooLarge
-    /// Free attributes repeat a name or are not in order.
+    /// Free attributes repeat a name or are out of order.
     case extraOutOfOrder
     /// A synchronizable item cannot be bound to one device (Apple: `kSecAttrSynchronizable`).
     case thisDeviceOnlySynchronizable

@@ -1,4 +1,4 @@
-/// What an item is; the raw value is Apple's class code.
+/// The class of an item; the raw value is Apple's class code.
 package enum ItemClass: String, CaseIterable, Hashable, Comparable, Sendable {
     case genericPassword = "genp"
     case internetPassword = "inet"
@@ -10,7 +10,7 @@ package enum ItemClass: String, CaseIterable, Hashable, Comparable, Sendable {
         left.position < right.position
     }
 
-    /// The place in `allCases`, from 0.
+    /// The index in `allCases`.
     package var position: Int {
         switch self {
         case .genericPassword: 0

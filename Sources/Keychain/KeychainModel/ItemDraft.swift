@@ -1,15 +1,15 @@
-/// What somebody wants to add: attributes as given, from which `Item` is made by filling in what Apple fills in.
+/// An item to be added: the attributes as given; `Item` adds Apple's defaults.
 package struct ItemDraft: Hashable, Sendable {
-    /// What it is to be.
+    /// The class.
     package var itemClass: ItemClass
-    /// Given when the item had a UUID before, such as in an import; a new one is made otherwise.
+    /// Set if the item already has a UUID, for example in an import; otherwise a new one is created.
     package var uuid: ItemUUID?
     /// The attributes as given; Apple's defaults fill in the rest.
     package var attributes: Attributes
     /// Attributes without a column, in any order.
     package var extra: [ExtraAttribute]
 
-    /// Collects what is known.
+    /// Creates a draft.
     package init(
         itemClass: ItemClass, uuid: ItemUUID? = nil, attributes: Attributes = Attributes(),
         extra: [ExtraAttribute] = []
@@ -20,12 +20,12 @@ package struct ItemDraft: Hashable, Sendable {
         self.extra = extra
     }
 
-    /// The access group of items that name none.
+    /// The access group of items that specify none.
     package static let defaultAccessGroup = "kcbackup"
 
     /// The item with Apple's defaults: `WhenUnlocked` (certificates: `Always`), not synchronizable, both dates `now`.
     ///
-    /// Dates that are given stay, so that an import keeps them.
+    /// Given dates are kept, so that an import preserves them.
     ///
     /// - Throws: `ItemProblem`.
     package func completed(

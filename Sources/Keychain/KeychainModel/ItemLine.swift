@@ -2,8 +2,8 @@ package import ByteStreams
 
 /// The canonical metadata line of an item (docs/format.md, "Metadata lines"), without its line feed.
 ///
-/// The same bytes are the associated data of the item's secret in the keychain file, so whoever changes an attribute
-/// behind our back breaks the seal.
+/// The same bytes are the associated data of the item's secret in the keychain file, so changing an attribute behind
+/// our back breaks the seal.
 package enum ItemLine {
     /// Appends the line of `item`.
     package static func encode(_ item: Item, into line: inout some ByteBuffer & ~Copyable) {
@@ -31,9 +31,9 @@ package enum ItemLine {
         line.append(UInt8(ascii: "}"))
     }
 
-    /// Reads a line and checks that it is canonical and that it makes a valid item.
+    /// Parses a line and checks that it is canonical and a valid item.
     ///
-    /// - Throws: `MalformedLine`; `ItemProblem` appears as the rule that it breaks.
+    /// - Throws: `MalformedLine`; an `ItemProblem` is reported as the rule that it breaks.
     package static func decode(_ bytes: borrowing Span<UInt8>) throws(MalformedLine) -> Item {
         var scanner = CanonicalScanner()
         try scanner.literal("{\"class\":\"", in: bytes)
@@ -171,7 +171,7 @@ package enum ItemLine {
 }
 
 extension ItemProblem {
-    /// The broken rule in words that hold no foreign text.
+    /// The broken rule, without foreign text.
     package var rule: String {
         switch self {
         case .unknownAttribute: "an attribute is unknown"

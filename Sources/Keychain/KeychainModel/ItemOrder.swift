@@ -1,8 +1,8 @@
 extension Item {
-    /// True when this item stands before `other` in an archive: by class, then by the attributes of the unique key.
+    /// True if this item sorts before `other` in an archive: by class, then by the attributes of the unique key.
     ///
-    /// Bytes compare as unsigned numbers, shorter before longer; absent attributes count as their defaults. Two
-    /// different items of one keychain never compare as equal, so a repeated key shows as a break in the order.
+    /// Bytes compare as unsigned numbers, a prefix before its extension; absent attributes count as their defaults. Two
+    /// different items of one keychain never compare as equal, so a duplicate key shows as a break in the order.
     package func precedes(_ other: Item) -> Bool {
         if itemClass != other.itemClass { return itemClass < other.itemClass }
         for code in itemClass.uniqueKey {
@@ -15,7 +15,7 @@ extension Item {
         return false
     }
 
-    /// True when the two could not live in one keychain.
+    /// True if the two could not be in one keychain.
     package func hasKey(of other: Item) -> Bool {
         itemClass == other.itemClass
             && itemClass.uniqueKey.allSatisfy { Self.compare(attributes[$0], other.attributes[$0], as: $0) == 0 }

@@ -1,30 +1,30 @@
 package import ByteStreams
 
-/// Where the items of a backup come from.
+/// Provides the items of a backup.
 package protocol ItemSource {
-    /// Visits every item in archive order (class, then unique key by bytes) as one consistent snapshot, with secrets in
-    /// the clear.
+    /// Visits every item in archive order (class, then unique key by bytes) as one consistent snapshot, with decrypted
+    /// secrets.
     ///
-    /// `visitor` says of each item whether it wants the secret, and gets it if so. An error that the visitor throws
-    /// ends the visit and comes out unchanged.
+    /// `visitor` decides for each item whether it needs the secret. An error thrown by the visitor ends the visit and
+    /// is rethrown unchanged.
     func visitItems<Visitor: ItemVisitor>(_ visitor: inout Visitor) throws
 }
 
-/// A source that can also hand out secrets as it stores them, which takes no key.
+/// A source that can also provide secrets in their stored form, which needs no key.
 package protocol StoredItemSource: ItemSource {
     /// Visits every item as `visitItems` does, with secrets in their stored form.
     ///
-    /// - Parameter begin: makes the visitor, for the keychain as it is in the snapshot that is visited.
+    /// - Parameter begin: creates the visitor for the keychain in the snapshot that is visited.
     /// - Returns: the visitor after its last item.
     func visitStoredItems<Visitor: ItemVisitor>(_ begin: (StoredKeychain) throws -> Visitor) throws -> Visitor
 
-    /// True when there is a key for items of an accessibility: a visit of stored items then notices broken seals.
+    /// True if there is a key for items of an accessibility; a visit of stored items then detects broken seals.
     func canOpen(_ accessibility: Accessibility) -> Bool
 }
 
-/// What an unencrypted archive says of the keychain whose stored secrets it holds.
+/// What an unencrypted archive records of the keychain whose stored secrets it contains.
 package struct StoredKeychain: Hashable, Sendable {
-    /// 16 bytes that name the keychain file.
+    /// 16 bytes that identify the keychain file.
     package let storeID: [UInt8]
     /// The wrapped class keys, as canonical JSON.
     package let keybag: String
@@ -36,40 +36,40 @@ package struct StoredKeychain: Hashable, Sendable {
     }
 }
 
-/// In which form a visitor wants secrets.
+/// The form in which a visitor receives secrets.
 package enum SecretForm: Hashable, Sendable {
-    /// In the clear; the source must be unlocked.
+    /// Decrypted; the source must be unlocked.
     case plain
     /// As the source stores them; no key is needed.
     case stored
 }
 
-/// What is done with the items of a source.
+/// Receives the items of a source.
 package protocol ItemVisitor {
-    /// Says whether the secret of `item` is wanted; items that are not wanted are not opened.
+    /// Whether the secret of `item` is needed; other items are not opened.
     mutating func wants(_ item: Item) throws -> Bool
 
-    /// Takes an item that was wanted, its metadata line and its secret.
+    /// Receives an item that was selected, its metadata line and its secret.
     ///
-    /// Line and secret are lent for the time of the call. A plain secret is empty when `item.secretSize` is nil.
+    /// Line and secret are valid during the call only. A plain secret is empty if `item.secretSize` is nil.
     mutating func take(_ item: Item, line: borrowing Span<UInt8>, secret: borrowing SecretBytes) throws
 
-    /// Learns that an item cannot be read: its row makes no valid item (nil), or its secret does not open.
+    /// Reports an unreadable item: its row is not a valid item (nil), or its secret does not open.
     mutating func skip(damaged item: Item?) throws
 }
 
-/// Where restored items go: a keychain file now, other keyrings later.
+/// Receives restored items: a keychain file now, other keyrings later.
 package protocol ItemTarget {
-    /// Runs `body` against one unchanging state of the target.
+    /// Runs `body` against one consistent state of the target.
     func readItems<Result>(_ body: (any ExistingItems) throws -> Result) throws -> Result
 
-    /// Runs `body` in one transaction: all of it becomes durable when `body` returns, nothing when it throws.
+    /// Runs `body` in one transaction: everything becomes durable if `body` returns, nothing if it throws.
     func writeItems<Result>(_ body: (any ItemWriter) throws -> Result) throws -> Result
 }
 
-/// Looks up what is already there.
+/// Looks up existing items.
 package protocol ExistingItems {
-    /// True when there is no live item, so that there is nothing to look up.
+    /// True if there is no live item.
     var isEmpty: Bool { get throws }
 
     /// The live item with the unique key of `item`, or nil; a tombstone does not count.
@@ -78,30 +78,31 @@ package protocol ExistingItems {
     /// The live item with this UUID, or nil.
     func item(withUUID uuid: ItemUUID) throws -> Item?
 
-    /// True when the stored secret of `existing` equals `secret`; both count as absent when their item's `secretSize` is nil.
+    /// True if the stored secret of `existing` equals `secret`; both count as absent if their item's `secretSize` is
+    /// nil.
     func secret(of existing: Item, equals secret: borrowing SecretBytes, in form: SecretForm) throws -> Bool
 
-    /// Every live item that is not synchronizable, in archive order: what a replacing restore removes.
+    /// All live items that are not synchronizable, in archive order: those that a replacing restore removes.
     func localItems(_ body: (Item) throws -> Void) throws
 }
 
 /// Changes the target within a transaction.
 package protocol ItemWriter: ExistingItems {
-    /// Writes `item`, dates and UUID as they are, with its secret in `form`.
+    /// Writes `item` with its dates and UUID, and its secret in `form`.
     ///
-    /// A plain secret is ignored when `item.secretSize` is nil; a stored one always goes in as it is.
+    /// A plain secret is ignored if `item.secretSize` is nil; a stored one is always written unchanged.
     ///
-    /// A live item or tombstone with the same unique key is replaced, and so is `replacing` where it is given. The
-    /// caller has made sure that no third item has the UUID. `line` is the metadata line of `item`.
+    /// A live item or tombstone with the same unique key is replaced, and so is `replacing` if given. The caller has
+    /// checked that no third item has the UUID. `line` is the metadata line of `item`.
     func put(
         _ item: Item, line: borrowing Span<UInt8>, secret: borrowing SecretBytes, in form: SecretForm,
         replacing: Item?) throws
 
-    /// Removes every live item that is not synchronizable and returns how many there were.
+    /// Removes all live items that are not synchronizable and returns their number.
     func removeLocalItems() throws -> Int
 }
 
 extension ExistingItems {
-    /// A target that cannot tell is looked at item by item.
+    /// A target that cannot tell is searched item by item.
     package var isEmpty: Bool { false }
 }

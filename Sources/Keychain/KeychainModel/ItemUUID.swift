@@ -1,4 +1,4 @@
-/// The identity of an item through updates, backups and restores: 16 bytes, spelled in lower case with dashes.
+/// Identifies an item through updates, backups and restores: 16 bytes, written in lower case with dashes.
 package struct ItemUUID: Hashable, Sendable {
     /// The first eight bytes, big-endian.
     package let high: UInt64
@@ -11,13 +11,13 @@ package struct ItemUUID: Hashable, Sendable {
         self.low = low
     }
 
-    /// Makes a random UUID (version 4, RFC 9562); it names an item and guards nothing.
+    /// Creates a random UUID (version 4, RFC 9562); it is an identifier, not a secret.
     package init() {
         high = UInt64.random(in: .min ... .max) & 0xffff_ffff_ffff_0fff | 0x4000
         low = UInt64.random(in: .min ... .max) & 0x3fff_ffff_ffff_ffff | 0x8000_0000_0000_0000
     }
 
-    /// Reads 16 bytes; nil for any other number.
+    /// Creates a UUID from 16 bytes; nil for any other number.
     package init?(bytes: borrowing Span<UInt8>) {
         guard bytes.count == 16 else { return nil }
         var halves: (UInt64, UInt64) = (0, 0)
@@ -40,16 +40,16 @@ package struct ItemUUID: Hashable, Sendable {
 }
 
 extension ItemUUID: LosslessStringConvertible {
-    /// The length of the spelling in bytes.
+    /// The length of the text form in bytes.
     package static let spellingLength = 36
 
-    /// The 36-character spelling in lower case.
+    /// The 36-character text form in lower case.
     package var description: String {
         let bytes = [UInt8](capacity: Self.spellingLength) { output in spell(into: &output) }
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// Appends the spelling, `spellingLength` bytes.
+    /// Appends the text form, `spellingLength` bytes.
     package func spell(into output: inout OutputSpan<UInt8>) {
         Self.spell(high >> 32, bytes: 4, to: &output)
         output.append(UInt8(ascii: "-"))
@@ -72,7 +72,7 @@ extension ItemUUID: LosslessStringConvertible {
         }
     }
 
-    /// Reads the lower-case spelling; nil for anything else.
+    /// Parses the lower-case text form; nil for anything else.
     package init?(parsing bytes: borrowing Span<UInt8>) {
         guard bytes.count == Self.spellingLength else { return nil }
         var halves: (UInt64, UInt64) = (0, 0)
@@ -99,7 +99,7 @@ extension ItemUUID: LosslessStringConvertible {
         self.init(high: halves.0, low: halves.1)
     }
 
-    /// Reads the spelling in either case; nil for anything else.
+    /// Parses the text form in either case; nil for anything else.
     package init?(_ text: String) {
         self.init(parsing: Array(text.lowercased().utf8).span)
     }

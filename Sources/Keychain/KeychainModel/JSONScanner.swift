@@ -1,13 +1,13 @@
 internal import ByteStreams
 
-/// Reads JSON (RFC 8259) in whatever spelling people write it, string by string, into wiped memory.
+/// Parses any valid JSON (RFC 8259), string by string, into wiped memory.
 ///
-/// A general library would make a `String` of every value, secrets included; that is why this one exists.
+/// A general library would create a `String` for every value, including secrets.
 struct JSONScanner {
     /// The offset of the next byte.
     private(set) var position = 0
 
-    /// Passes over white space.
+    /// Skips white space.
     mutating func skipSpace(in bytes: borrowing Span<UInt8>) {
         while position < bytes.count, [0x20, 0x09, 0x0a, 0x0d].contains(bytes[position]) { position += 1 }
     }
@@ -18,7 +18,7 @@ struct JSONScanner {
         return position < bytes.count ? bytes[position] : 0
     }
 
-    /// Passes over one punctuation character.
+    /// Consumes one punctuation character.
     mutating func punctuation(_ character: Unicode.Scalar, in bytes: borrowing Span<UInt8>) throws(MalformedLine) {
         guard peek(in: bytes) == UInt8(ascii: character) else {
             throw MalformedLine("'\(character)' is missing", at: position)
@@ -49,7 +49,7 @@ struct JSONScanner {
         try punctuation("\"", in: bytes)
         if let text = try plainString(in: bytes) { return text }
         position -= 1
-        // Wiped memory is made of pages, which is too slow for every string of a large import.
+        // Wiped memory consists of pages, which is too slow for every string of a large import.
         var text = SecretBytes(capacity: 0)
         try string(in: bytes, into: &text)
         return text.withBytes { span in
@@ -57,7 +57,7 @@ struct JSONScanner {
         }
     }
 
-    /// Reads the rest of a string without escapes; nil, with nothing read, when there is one or something is wrong.
+    /// Parses the rest of a string without escapes; nil, with nothing consumed, if it has one or is invalid.
     private mutating func plainString(in bytes: borrowing Span<UInt8>) throws(MalformedLine) -> String? {
         var end = position
         while end < bytes.count, bytes[end] != UInt8(ascii: "\"") {
@@ -72,7 +72,7 @@ struct JSONScanner {
         return String(copying: text)
     }
 
-    /// Reads a string and appends its UTF-8 to wiped memory.
+    /// Parses a string and appends its UTF-8 to wiped memory.
     mutating func string(in bytes: borrowing Span<UInt8>, into text: inout SecretBytes) throws(MalformedLine) {
         try punctuation("\"", in: bytes)
         let start = position

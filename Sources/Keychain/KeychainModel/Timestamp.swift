@@ -1,22 +1,22 @@
-/// A moment in whole microseconds since 1970-01-01T00:00:00Z, within the years 1 to 9999.
+/// A time in whole microseconds since 1970-01-01T00:00:00Z, within the years 1 to 9999.
 ///
-/// Its one spelling is RFC 3339 in UTC with six fractional digits, such as `2026-03-01T09:30:00.000000Z`.
+/// The text form is RFC 3339 in UTC with six fractional digits, such as `2026-03-01T09:30:00.000000Z`.
 package struct Timestamp: Hashable, Comparable, Sendable {
-    /// Microseconds since the Unix epoch, leap seconds not counted.
+    /// Microseconds since the Unix epoch, without leap seconds.
     package let microseconds: Int64
 
-    /// The first moment of the year 1.
+    /// The first microsecond of the year 1.
     package static let earliest: Int64 = -62_135_596_800_000_000
     /// The last microsecond of the year 9999.
     package static let latest: Int64 = 253_402_300_799_999_999
-    /// Apple's reference date, 2001-01-01T00:00:00Z, which stands for an absent date in a unique key.
+    /// Apple's reference date, 2001-01-01T00:00:00Z, the value of an absent date in a unique key.
     package static let reference = Timestamp(unchecked: 978_307_200_000_000)
 
     private init(unchecked microseconds: Int64) {
         self.microseconds = microseconds
     }
 
-    /// Makes a moment, or nil outside the years 1 to 9999.
+    /// Creates a timestamp; nil outside the years 1 to 9999.
     package init?(microseconds: Int64) {
         guard (Self.earliest...Self.latest).contains(microseconds) else { return nil }
         self.microseconds = microseconds
@@ -32,7 +32,7 @@ package struct Timestamp: Hashable, Comparable, Sendable {
         microseconds >= 0 ? microseconds / 1_000_000 : (microseconds - 999_999) / 1_000_000
     }
 
-    /// The moment `microseconds` later, held within the range of years.
+    /// The time `microseconds` later, clamped to the range of years.
     package func advanced(byMicroseconds microseconds: Int64) -> Timestamp {
         let (sum, overflow) = self.microseconds.addingReportingOverflow(microseconds)
         let bound = microseconds < 0 ? Self.earliest : Self.latest
@@ -41,13 +41,12 @@ package struct Timestamp: Hashable, Comparable, Sendable {
 }
 
 extension Timestamp {
-    /// The length of the spelling in bytes.
+    /// The length of the text form in bytes.
     static let spellingLength = 27
 
     /// Year, month (1…12), day (1…31), hour, minute, second, microsecond in UTC.
     ///
-    /// Days are turned into a civil date by counting 400-year eras from 0000-03-01, so that leap days fall at the end
-    /// of a year.
+    /// The algorithm counts 400-year eras from 0000-03-01, so that leap days fall at the end of a year.
     package var components: (year: Int, month: Int, day: Int, hour: Int, minute: Int, second: Int, microsecond: Int) {
         let daySize: Int64 = 86_400_000_000
         var days = microseconds / daySize
@@ -71,7 +70,7 @@ extension Timestamp {
         )
     }
 
-    /// Makes a moment from a civil date in UTC, or nil when there is no such date.
+    /// Creates a timestamp from a civil date in UTC; nil if there is no such date.
     package init?(year: Int, month: Int, day: Int, hour: Int, minute: Int, second: Int, microsecond: Int) {
         guard (1...9_999).contains(year), (1...12).contains(month), (1...31).contains(day), (0...23).contains(hour),
             (0...59).contains(minute), (0...59).contains(second), (0...999_999).contains(microsecond)
@@ -84,18 +83,18 @@ extension Timestamp {
         let days = era * 146_097 + dayOfEra - 719_468
         let seconds = days * 86_400 + Int64(hour * 3_600 + minute * 60 + second)
         self.init(microseconds: seconds * 1_000_000 + Int64(microsecond))
-        // A day that the month does not have comes out as a day of the next month.
+        // A day that the month does not have would come out as a day of the next month.
         guard components.day == day else { return nil }
     }
 }
 
 extension Timestamp: CustomStringConvertible {
-    /// The spelling with six fractional digits.
+    /// The text form with six fractional digits.
     package var description: String {
         String(unsafeUninitializedCapacityOf: Self.spellingLength) { output in spell(into: &output) }
     }
 
-    /// Appends the spelling, `spellingLength` bytes.
+    /// Appends the text form, `spellingLength` bytes.
     func spell(into output: inout OutputSpan<UInt8>) {
         let parts = components
         Self.twoDigits(parts.year / 100, to: &output)
@@ -122,7 +121,7 @@ extension Timestamp: CustomStringConvertible {
         output.append(UInt8(truncatingIfNeeded: 48 + value % 10))
     }
 
-    /// Reads the one spelling; nil for anything else.
+    /// Parses the text form; nil for anything else.
     package init?(parsing bytes: borrowing Span<UInt8>) {
         guard bytes.count == Self.spellingLength else { return nil }
         func number(_ start: Int, _ count: Int) -> Int? {
@@ -144,7 +143,7 @@ extension Timestamp: CustomStringConvertible {
             year: year, month: month, day: day, hour: hour, minute: minute, second: second, microsecond: microsecond)
     }
 
-    /// Reads the one spelling; nil for anything else.
+    /// Parses the text form; nil for anything else.
     package init?(_ text: String) {
         self.init(parsing: Array(text.utf8).span)
     }

@@ -1,12 +1,12 @@
-/// How an archive was made, in Apple's words.
+/// How an archive was created, in Apple's terms.
 package enum ArchiveMode: String, CaseIterable, Hashable, Sendable {
-    /// A passphrase or public keys protect it; it restores anywhere but for ThisDeviceOnly items.
+    /// Protected by a passphrase or public keys; restores anywhere except ThisDeviceOnly items.
     case encrypted
-    /// No passphrase was set; the secrets stay under keys that only the device has, and only there it restores.
+    /// No passphrase; the secrets stay under keys that only the device has, so it restores only there.
     case unencrypted
 }
 
-/// Where the secret of an item can go at all, as its metadata line states it.
+/// Where the secret of an item can be restored, as stated in its metadata line.
 package enum Travel: String, CaseIterable, Hashable, Sendable {
     case anyDevice = "any-device"
     case thisDevice = "this-device"
@@ -24,23 +24,23 @@ package enum Travel: String, CaseIterable, Hashable, Sendable {
     }
 }
 
-/// May this item be restored here, and if not, why.
+/// Whether an item may be restored here, and if not, why.
 ///
-/// A verdict explains; it does not protect. What must not travel is sealed under keys that another device lacks.
+/// A verdict explains; it does not protect. What must not travel is sealed under keys that other devices lack.
 package enum Verdict: Hashable, Sendable {
     case restores
     case staysBehind(Reason)
 
     /// Why an item stays behind.
     package enum Reason: String, CaseIterable, Hashable, Sendable {
-        /// A ThisDeviceOnly item, on another device than the one that made the archive.
+        /// A ThisDeviceOnly item, on a device other than the one that made the archive.
         case thisDeviceOnly = "this-device-only"
         /// An unencrypted archive, on another device.
         case unencryptedElsewhere = "unencrypted-elsewhere"
         /// A WhenPasscodeSetThisDeviceOnly item: it is in no archive.
         case inNoArchive = "in-no-archive"
 
-        /// The reason in words that follow "stays behind: ".
+        /// The reason, to follow "stays behind: ".
         package var words: String {
             switch self {
             case .thisDeviceOnly: "ThisDeviceOnly: opens only on the device that made the archive"
@@ -50,7 +50,7 @@ package enum Verdict: Hashable, Sendable {
         }
     }
 
-    /// The rules of the project, as one pure function (README, "The rules").
+    /// The travel rules as one pure function (README, "The rules").
     package static func decide(_ accessibility: Accessibility, in mode: ArchiveMode, onSameDevice: Bool) -> Verdict {
         switch (Travel(accessibility), mode, onSameDevice) {
         case (.nowhere, _, _): .staysBehind(.inNoArchive)

@@ -1,13 +1,13 @@
 internal import ByteStreams
 
-/// A SQLite connection to a keychain file that distrusts the file.
+/// A SQLite connection to an untrusted keychain file.
 struct Connection {
     let database: Database
 
-    // KiB of page cache: the UUID index of a million items, which is written in random order, fits in.
+    // KiB of page cache: holds the UUID index of a million items, which is written in random order.
     private static let cacheSize = 65_536
 
-    /// Connects to a file that has been examined.
+    /// Opens a file that has been checked.
     ///
     /// - Throws: `notFound`, `file`, `notAKeychain`, `newerFormat`, `damaged`, `busy`, `sqlite`.
     init(_ location: KeychainPath, lockWait: Duration) throws(KeychainStoreError) {
@@ -25,7 +25,7 @@ struct Connection {
         try Schema.verify(database)
     }
 
-    /// The bytes of a new database that `fill` fills in memory.
+    /// The bytes of a new database that `fill` populates in memory.
     static func newFile(
         _ fill: (Database) throws(KeychainStoreError) -> Void
     ) throws(KeychainStoreError) -> SecretBytes {
@@ -34,17 +34,17 @@ struct Connection {
         return try database.serialized()
     }
 
-    /// Begins a transaction that sees one unchanging state of the file.
+    /// Begins a read transaction: a consistent snapshot of the file.
     func beginReading() throws(KeychainStoreError) -> Transaction {
         try Transaction(database, lock: nil)
     }
 
-    /// Begins a transaction that changes the file, as the one process that does.
+    /// Begins a write transaction, as the only writing process.
     func beginWriting(_ lock: ChangeLock) throws(KeychainStoreError) -> Transaction {
         try Transaction(database, lock: lock)
     }
 
-    /// Runs `body` on one unchanging state of the file.
+    /// Runs `body` in a read transaction.
     func read<Result>(
         _ body: (Database) throws(KeychainStoreError) -> Result
     ) throws(KeychainStoreError) -> Result {
@@ -55,28 +55,28 @@ struct Connection {
     }
 }
 
-/// A transaction, which is given up unless it is committed.
+/// A transaction, rolled back unless it is committed.
 struct Transaction: ~Copyable {
     let database: Database
     private let lock: ChangeLock?
 
-    /// Begins one, for changes if there is a lock.
+    /// Begins a transaction, for writing if there is a lock.
     fileprivate init(_ database: Database, lock: ChangeLock?) throws(KeychainStoreError) {
         try database.begin(writing: lock != nil)
         self.database = database
         self.lock = lock
     }
 
-    /// Makes what was changed durable; when that fails, nothing of it is left.
+    /// Makes the changes durable; if that fails, they are rolled back.
     consuming func commit() throws(KeychainStoreError) {
         try database.commit()
     }
 
-    /// Gives it up, now and not earlier.
+    /// Rolls back now, not when the value goes out of scope.
     consuming func rollBack() {}
 
     deinit {
-        // After a commit there is nothing left to roll back.
+        // After a commit there is nothing to roll back.
         database.rollBack()
         withExtendedLifetime(lock) {}
     }

@@ -3,20 +3,20 @@ internal import CSQLite
 internal import Glibc
 internal import KeychainModel
 
-/// An open SQLite database, for one thread at a time.
+/// An open SQLite database; not thread-safe.
 ///
-/// Whoever holds a statement holds its database, which is closed with the last of them.
+/// A statement retains its database, so the handle is closed after the last statement.
 @safe final class Database {
     private let pointer: OpaquePointer
-    /// The path of the file, as messages name it; nil for a database in memory.
+    /// The path for messages; nil for a database in memory.
     private let path: String?
-    /// True once SQLite has rolled the transaction back by itself: no statement may run outside one unnoticed.
+    /// True once SQLite has rolled back on its own: later statements must not run outside the transaction unnoticed.
     private(set) var isTransactionLost = false
     private var isLent = false
 
-    /// Opens an existing file, of which nothing is read yet.
+    /// Opens an existing file without reading it.
     ///
-    /// Symbolic links are followed up to the folder and no further.
+    /// Symbolic links are followed in the folder, but not in the last component.
     ///
     /// - Parameter lockWait: how long a statement waits for another connection.
     /// - Throws: `notFound`, `file`, `sqlite`.
@@ -29,14 +29,14 @@ internal import KeychainModel
         try check(unsafe sqlite3_busy_timeout(pointer, Int32(clamping: milliseconds)))
     }
 
-    /// Makes a database in memory.
+    /// Creates a database in memory.
     init() throws(KeychainStoreError) {
         unsafe pointer = try Self.open(":memory:", SQLITE_OPEN_READWRITE | SQLITE_OPEN_MEMORY, as: nil)
         path = nil
     }
 
     deinit {
-        // Statements keep the database, so that none is left here, and nothing else can fail.
+        // Statements retain the database, so none is left here, and closing cannot fail otherwise.
         _ = unsafe sqlite3_close(pointer)
     }
 
@@ -46,7 +46,7 @@ internal import KeychainModel
         var pointer: OpaquePointer?
         let code = unsafe sqlite3_open_v2(
             name, &pointer, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, nil)
-        // Without memory for the connection there is none, and its error number reads as 0.
+        // Without memory there is no handle, and its errno reads as 0.
         guard code == SQLITE_OK, let opened = unsafe pointer else {
             let systemError = unsafe sqlite3_system_errno(pointer)
             _ = unsafe sqlite3_close(pointer)
@@ -55,7 +55,7 @@ internal import KeychainModel
         return unsafe opened
     }
 
-    /// SQLite's own "no links" is about the whole path, and a home folder may well lie behind a link.
+    /// SQLite's "no follow" flag covers the whole path, but a home folder may be behind a link.
     private static func resolvingFolder(of path: String) throws(KeychainStoreError) -> String {
         let slash = path.utf8.lastIndex(of: UInt8(ascii: "/"))
         let folder = slash.map { String(path[...$0]) } ?? "."
@@ -79,29 +79,29 @@ internal import KeychainModel
         return unsafe statement
     }
 
-    /// Runs statements whose rows are of no interest.
+    /// Runs statements whose rows are ignored.
     func execute(_ sql: String) throws(KeychainStoreError) {
         try check(unsafe sqlite3_exec(pointer, sql, nil, nil, nil))
     }
 
-    /// Makes sure that a call succeeded.
+    /// Throws unless a call succeeded.
     func check(_ code: Int32) throws(KeychainStoreError) {
         guard code == SQLITE_OK else { throw failure(code) }
     }
 
-    /// What a result code means that a call has just returned.
+    /// The error for the result code of the last call.
     func failure(_ code: Int32) -> KeychainStoreError {
         if isLent, unsafe sqlite3_get_autocommit(pointer) != 0 { isTransactionLost = true }
         var systemError = unsafe sqlite3_system_errno(pointer)
         if code & 0xff == SQLITE_CORRUPT {
-            // A device that does not deliver a page counts as a damaged one; only the file knows.
+            // A failing device counts as damage to SQLite; only the operating system knows better.
             systemError = 0
             unsafe withUnsafeMutablePointer(to: &systemError) { error in
                 _ = unsafe sqlite3_file_control(pointer, "main", SQLITE_FCNTL_LAST_ERRNO, error)
             }
         } else if code & 0xff == SQLITE_CANTOPEN, systemError == ENOENT || systemError == ENOTDIR {
-            // The keychain itself is open. A journal that cannot be made is tried again for reading alone, and that
-            // error hides the first one.
+            // The keychain itself is open. If a journal cannot be created, SQLite retries read-only, and that error
+            // hides the first one.
             systemError = 0
         }
         return KeychainStoreError(sqliteCode: code, systemError: systemError, path)
@@ -109,10 +109,10 @@ internal import KeychainModel
 
     // MARK: Transactions
 
-    /// Begins a transaction; a reading one sees one state of the file and cannot change it.
+    /// Begins a transaction; a read transaction is a consistent snapshot and cannot change the file.
     func begin(writing: Bool) throws(KeychainStoreError) {
         precondition(!isLent, "a transaction within a transaction of the same connection")
-        // One that could not be rolled back for want of memory is still there.
+        // A transaction that could not be rolled back for lack of memory may still be open.
         rollBack()
         isTransactionLost = false
         try execute(
@@ -120,7 +120,7 @@ internal import KeychainModel
         isLent = true
     }
 
-    /// Makes the transaction durable; when that fails, nothing of it is left.
+    /// Commits durably; if that fails, the transaction is rolled back.
     func commit() throws(KeychainStoreError) {
         do throws(KeychainStoreError) {
             if isTransactionLost { throw .sqlite(SQLITE_ABORT) }
@@ -132,17 +132,17 @@ internal import KeychainModel
         }
     }
 
-    /// Gives the transaction up, if there is still one.
+    /// Rolls back the transaction, if there is one.
     func rollBack() {
         isLent = false
         guard unsafe sqlite3_get_autocommit(pointer) == 0 else { return }
-        // What makes this fail was reported, or keeps the next transaction from beginning.
+        // A failure here was already reported, or prevents the next transaction from beginning.
         _ = unsafe sqlite3_exec(pointer, "ROLLBACK", nil, nil, nil)
     }
 
     // MARK: The whole
 
-    /// All bytes of the database, as a file holds them.
+    /// All bytes of the database, as in a file.
     func serialized() throws(KeychainStoreError) -> SecretBytes {
         var size: Int64 = 0
         guard let bytes = unsafe sqlite3_serialize(pointer, "main", &size, 0) else { throw .sqlite(SQLITE_NOMEM) }
@@ -151,7 +151,7 @@ internal import KeychainModel
     }
 
     /// Makes the connection distrust its file, before the first statement that reads it (SQLite: "Defense Against The
-    /// Dark Arts"), and keeps foreign text and large allocations out of reach.
+    /// Dark Arts"), and limits foreign text and large allocations.
     func distrustFile() throws(KeychainStoreError) {
         let flags: [(Int32, Int32)] = [
             (SQLITE_DBCONFIG_DEFENSIVE, 1), (SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0), (SQLITE_DBCONFIG_ENABLE_TRIGGER, 0),
@@ -162,7 +162,7 @@ internal import KeychainModel
         let limits: [(Int32, Int32)] = [
             // Bytes of one row: the largest secret, all attributes and their frame.
             (SQLITE_LIMIT_LENGTH, Int32(ItemLimits.secretSize + 2 * ItemLimits.attributesSize)),
-            // Bytes of one statement: ours are below 8 KiB, and a query may list many access groups.
+            // Bytes of one statement: ours are below 8 KiB, except that a query may list many access groups.
             (SQLITE_LIMIT_SQL_LENGTH, 65_536), (SQLITE_LIMIT_COLUMN, 64), (SQLITE_LIMIT_VDBE_OP, 100_000),
             (SQLITE_LIMIT_ATTACHED, 0), (SQLITE_LIMIT_TRIGGER_DEPTH, 0),
         ]

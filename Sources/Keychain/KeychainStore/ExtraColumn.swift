@@ -1,7 +1,7 @@
 internal import ByteStreams
 internal import KeychainModel
 
-/// The free attributes of an item as one text: a canonical JSON object, names in the order of their bytes.
+/// The free attributes of an item as text: a canonical JSON object, names in byte order.
 enum ExtraColumn {
     /// Replaces `text` by the object.
     static func encode(_ extra: [ExtraAttribute], into text: inout [UInt8]) {
@@ -15,7 +15,7 @@ enum ExtraColumn {
         CanonicalJSON.literal("}", into: &text)
     }
 
-    /// Reads what `encode` wrote; order and limits are checked where the item is made.
+    /// Parses what `encode` wrote; order and limits are checked when the item is created.
     static func decode(_ bytes: borrowing Span<UInt8>) throws(MalformedLine) -> [ExtraAttribute] {
         var scanner = CanonicalScanner()
         var extra: [ExtraAttribute] = []

@@ -1,9 +1,9 @@
 internal import ByteStreams
 package import KeychainModel
 
-/// Which items are meant: all conditions must hold, and texts are compared by their bytes.
+/// Selects items: all conditions must hold, and texts are compared by their bytes.
 package struct ItemQuery: Hashable, Sendable {
-    /// Which items a query means by their `sync`.
+    /// Selects items by their `sync`.
     package enum Synchronizable: Hashable, Sendable {
         case no
         case yes
@@ -16,16 +16,16 @@ package struct ItemQuery: Hashable, Sendable {
     package var uuid: ItemUUID?
     /// Values that must be equal; an absent attribute of a unique key equals its default, such as the empty text.
     package var attributes: [AttributeCode: AttributeValue]
-    /// The access groups that are looked at; nil for all.
+    /// The access groups to search; nil for all.
     package var accessGroups: [String]?
-    /// Which items by their `sync`; a value of `.sync` in `attributes` is a condition of its own.
+    /// Selects items by their `sync`; a value of `.sync` in `attributes` is an additional condition.
     package var synchronizable: Synchronizable
-    /// The largest number of items; nil for no limit.
+    /// The maximum number of items; nil for no limit.
     package var limit: Int?
-    /// True to mean the traces that deleted synchronizable items leave, and no live item.
+    /// True to select tombstones instead of live items.
     package var meansTombstones = false
 
-    /// Means every item until conditions are set.
+    /// Creates a query that matches every item unless conditions are given.
     package init(
         itemClass: ItemClass? = nil, uuid: ItemUUID? = nil, attributes: [AttributeCode: AttributeValue] = [:],
         accessGroups: [String]? = nil, synchronizable: Synchronizable = .any, limit: Int? = nil
@@ -38,29 +38,29 @@ package struct ItemQuery: Hashable, Sendable {
         self.limit = limit
     }
 
-    /// Means one item by its identity.
+    /// Matches one item by its identity.
     package init(_ item: Item) {
         self.init(itemClass: item.itemClass, uuid: item.uuid)
     }
 
-    /// Adds the condition that an attribute is this text; nil removes it.
+    /// Adds the condition that an attribute equals this text; nil removes it.
     package mutating func require(_ code: AttributeCode, _ text: String?) {
         attributes[code] = text.map { .text($0) }
     }
 }
 
 extension ItemQuery {
-    /// How many access groups a query may list; Apple's entitlements hold a few dozen.
+    /// The maximum number of access groups in a query; Apple's entitlements list a few dozen.
     package static let accessGroupLimit = 1_000
 
-    /// The classes whose items can have all the attributes asked for.
+    /// The classes whose items can have all the requested attributes.
     var classes: [ItemClass] {
         ItemClass.allCases.filter { candidate in
             (itemClass ?? candidate) == candidate && attributes.keys.allSatisfy { $0.belongs(to: candidate) }
         }
     }
 
-    /// Makes sure that values have the kinds of their attributes.
+    /// Checks that values have the kinds of their attributes.
     ///
     /// - Throws: `item` (`wrongKind`), `limit`.
     func check() throws(KeychainStoreError) {
@@ -79,12 +79,12 @@ extension ItemQuery {
         }
     }
 
-    /// The statement that finds the rows of one class, in archive order, with everything bound.
+    /// The statement that selects the rows of one class in archive order, with all parameters bound.
     func statement(_ row: ItemRow, on database: Database) throws(KeychainStoreError) -> SQLStatement {
         try statement(row.selection, row.order, row, on: database)
     }
 
-    /// The statement that counts the rows of one class in the table itself, with everything bound.
+    /// The statement that counts the rows of one class in the table itself, with all parameters bound.
     func count(_ row: ItemRow, on database: Database) throws(KeychainStoreError) -> SQLStatement {
         try statement("SELECT count(*) FROM \(row.itemClass.rawValue) NOT INDEXED", "", row, on: database)
     }
@@ -127,10 +127,10 @@ extension ItemQuery {
     }
 }
 
-/// What a query found.
+/// The result of a query.
 package struct ItemMatches: Hashable, Sendable {
     /// The items in archive order.
     package var items: [Item] = []
-    /// How many rows matched whose contents make no valid item; they are in no list.
+    /// The number of matching rows that are not valid items; they are not in `items`.
     package var damaged = 0
 }

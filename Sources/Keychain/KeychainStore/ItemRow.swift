@@ -2,7 +2,7 @@ internal import ByteStreams
 internal import KeychainKeys
 internal import KeychainModel
 
-/// How the items of one class stand in their table: the SQL, and the way from an item to a row and back.
+/// The table layout of one item class: its SQL, and the conversion between items and rows.
 struct ItemRow {
     /// The class.
     let itemClass: ItemClass
@@ -18,7 +18,7 @@ struct ItemRow {
     private static let dataColumn = 4
     private static let firstAttribute = own.count
 
-    /// One for each class, in the order of the classes.
+    /// One for each class, in class order.
     static let all = ItemClass.allCases.map { ItemRow($0) }
 
     /// The rows of `itemClass`.
@@ -33,19 +33,19 @@ struct ItemRow {
 
     private var names: [String] { Self.own + columns.map { Schema.quoted($0.code) } }
 
-    /// The start of every query for rows; a condition or an order may follow.
+    /// The start of every query for rows; a condition or order may follow.
     var selection: String { "SELECT \(names.joined(separator: ",")) FROM \(itemClass.rawValue)" }
 
-    /// The condition for a trace of a deleted item.
+    /// The condition for a tombstone.
     static let isTombstone = "(tomb = 1 AND data IS NULL)"
 
-    /// The condition for all other rows; one bit must not hide an item, so that a tombstone with a secret is one of them.
+    /// The condition for all other rows; a flipped bit must not hide an item, so a tombstone with a secret is live.
     static let isLive = "(tomb IS NOT 1 OR data IS NOT NULL)"
 
-    /// The order of an archive: that of the unique index.
+    /// The order of an archive, which is that of the unique index.
     var order: String { " ORDER BY \(Schema.keyTerms(of: itemClass).joined(separator: ","))" }
 
-    /// The condition for the one row with a unique key; its parameters are those of `bindKey`.
+    /// The condition for the row with a unique key; `bindKey` binds its parameters.
     var hasKey: String { " WHERE " + Schema.keyTerms(of: itemClass).map { $0 + "=?" }.joined(separator: " AND ") }
 
     /// Inserts a row.
@@ -54,25 +54,25 @@ struct ItemRow {
         return "INSERT INTO \(itemClass.rawValue)(\(names.joined(separator: ","))) VALUES(\(marks))"
     }
 
-    /// Replaces all columns of the row with a UUID, the last parameter.
+    /// Updates all columns of the row with a UUID, the last parameter.
     var replacement: String {
         "UPDATE \(itemClass.rawValue) SET \(names.map { $0 + "=?" }.joined(separator: ",")) WHERE uuid=?"
     }
 
-    /// The number of the UUID's parameter in `replacement`.
+    /// The index of the UUID parameter in `replacement`.
     var replacementKey: Int { names.count + 1 }
 
-    /// The row with the lowest number from the parameter on; the number is its `number`.
+    /// The first row with a rowid at or above the parameter; its rowid is `number`.
     var rowFromNumber: String {
         "SELECT \(names.joined(separator: ",")),id FROM \(itemClass.rawValue) WHERE id>=? ORDER BY id LIMIT 1"
     }
 
-    /// Replaces the sealed secret, the first parameter, of the row with a number, the second.
+    /// Updates the sealed secret (first parameter) of the row with a rowid (second parameter).
     var resealing: String { "UPDATE \(itemClass.rawValue) SET data=? WHERE id=?" }
 
     // MARK: Binding
 
-    /// Binds the UUID, the attributes and everything but the sealed secret (`bindData`); `text` is for use in between.
+    /// Binds the UUID, the attributes and everything but the sealed secret (`bindData`); `text` is a scratch buffer.
     func bind(
         _ item: Item, isTombstone: Bool, to statement: SQLStatement, text: inout [UInt8]
     ) throws(KeychainStoreError) {
@@ -80,7 +80,7 @@ struct ItemRow {
         try statement.bind(isTombstone ? 1 : 0, Self.tombColumn + 1)
         let entries = item.attributes.entries
         var next = 0
-        var odd = ""
+        var otherKinds = ""
         for (index, column) in columns.enumerated() {
             let parameter = Self.firstAttribute + index + 1
             guard next < entries.count, entries[next].code == column.code else {
@@ -88,13 +88,15 @@ struct ItemRow {
                 continue
             }
             try Self.bind(entries[next].value, parameter, to: statement)
-            if Self.isOdd(entries[next].value, column.kind) { odd += (odd.isEmpty ? "" : ",") + column.code.code }
+            if Self.hasOtherKind(entries[next].value, column.kind) {
+                otherKinds += (otherKinds.isEmpty ? "" : ",") + column.code.code
+            }
             next += 1
         }
-        if odd.isEmpty {
+        if otherKinds.isEmpty {
             try statement.bindNull(Self.oddColumn + 1)
         } else {
-            try statement.bindText(odd.utf8.span, Self.oddColumn + 1)
+            try statement.bindText(otherKinds.utf8.span, Self.oddColumn + 1)
         }
         if item.extra.isEmpty {
             try statement.bindNull(Self.extraColumn + 1)
@@ -109,19 +111,19 @@ struct ItemRow {
         try statement.bind(blob, Self.dataColumn + 1)
     }
 
-    /// Binds no sealed secret: a tombstone.
+    /// Binds NULL for the sealed secret of a tombstone.
     func bindNoData(to statement: SQLStatement) throws(KeychainStoreError) {
         try statement.bindNull(Self.dataColumn + 1)
     }
 
-    /// Binds the unique key of `item` to the parameters of `hasKey`, from number `first` on.
+    /// Binds the unique key of `item` to the parameters of `hasKey`, starting at index `first`.
     func bindKey(of item: Item, to statement: SQLStatement, from first: Int = 1) throws(KeychainStoreError) {
         for (index, code) in itemClass.uniqueKey.enumerated() {
             try Self.bind(item.attributes[code] ?? Item.keyDefault(code), first + index, to: statement)
         }
     }
 
-    /// Binds the value of an attribute as its column holds it.
+    /// Binds an attribute value in the form of its column.
     static func bind(_ value: AttributeValue, _ index: Int, to statement: SQLStatement) throws(KeychainStoreError) {
         switch value {
         case .number(let number): try statement.bind(number, index)
@@ -131,8 +133,8 @@ struct ItemRow {
         }
     }
 
-    /// True when a value is not of its attribute's natural kind, which the column `odd` then says.
-    private static func isOdd(_ value: AttributeValue, _ kind: AttributeCode.Kind) -> Bool {
+    /// True if a value is not of its attribute's natural kind, which the column `odd` then records.
+    private static func hasOtherKind(_ value: AttributeValue, _ kind: AttributeCode.Kind) -> Bool {
         switch (value, kind) {
         case (.data, .textOrData), (.text, .dataOrText): true
         default: false
@@ -141,29 +143,29 @@ struct ItemRow {
 
     // MARK: Reading
 
-    /// The number of the current row of `rowFromNumber`.
+    /// The rowid of the current row of `rowFromNumber`.
     func number(_ row: SQLStatement) -> Int64 { row.integer(Self.firstAttribute + columns.count) }
 
-    /// The UUID of the current row, or nil when it is none.
+    /// The UUID of the current row, or nil if invalid.
     func uuid(_ row: SQLStatement) -> ItemUUID? {
         guard row.type(Self.uuidColumn) == .blob else { return nil }
         return row.withBytes(Self.uuidColumn) { ItemUUID(bytes: $0) }
     }
 
-    /// True when the current row is a tombstone.
+    /// True if the current row is a tombstone.
     func isTombstone(_ row: SQLStatement) -> Bool {
         row.type(Self.tombColumn) == .integer && row.integer(Self.tombColumn) == 1
             && row.type(Self.dataColumn) == .null
     }
 
-    /// Lends the sealed secret of the current row; it is empty in a tombstone.
+    /// Passes the sealed secret of the current row to `body`; it is empty in a tombstone.
     func withData<Result: ~Copyable, E: Error>(
         _ row: SQLStatement, _ body: (borrowing Span<UInt8>) throws(E) -> Result
     ) throws(E) -> Result {
         try row.withBytes(Self.dataColumn, body)
     }
 
-    /// The item of the current row, or nil when the row makes no valid item.
+    /// The item of the current row, or nil if the row is not a valid item.
     func item(_ row: SQLStatement) -> Item? {
         guard let uuid = uuid(row), let attributes = attributes(row), let extra = extra(row) else { return nil }
         // A tombstone has no secret and no seal.
@@ -181,14 +183,15 @@ struct ItemRow {
     }
 
     private func attributes(_ row: SQLStatement) -> Attributes? {
-        guard let odd = odd(row) else { return nil }
+        guard let otherKinds = codesOfOtherKind(row) else { return nil }
         var attributes = Attributes(capacity: 12)
         for (index, column) in columns.enumerated() {
             let type = row.type(Self.firstAttribute + index)
             if type == .null { continue }
             guard
                 let value = value(
-                    row, Self.firstAttribute + index, type, column.kind, !odd.isEmpty && odd.contains(column.code))
+                    row, Self.firstAttribute + index, type, column.kind,
+                    !otherKinds.isEmpty && otherKinds.contains(column.code))
             else { return nil }
             attributes.append(column.code, value)
         }
@@ -196,13 +199,14 @@ struct ItemRow {
     }
 
     private func value(
-        _ row: SQLStatement, _ index: Int, _ type: SQLStatement.ColumnType, _ kind: AttributeCode.Kind, _ isOdd: Bool
+        _ row: SQLStatement, _ index: Int, _ type: SQLStatement.ColumnType, _ kind: AttributeCode.Kind,
+        _ hasOtherKind: Bool
     ) -> AttributeValue? {
         switch (kind, type) {
         case (.number, .integer): return .number(row.integer(index))
         case (.date, .integer): return Timestamp(microseconds: row.integer(index)).map { .date($0) }
         case (.string, .blob), (.textOrData, .blob), (.dataOrText, .blob), (.data, .blob):
-            let isText = kind == .string || (kind == .textOrData) != isOdd && kind != .data
+            let isText = kind == .string || (kind == .textOrData) != hasOtherKind && kind != .data
             return row.withBytes(index) { bytes in
                 guard isText else { return .data(bytes.indices.map { bytes[$0] }) }
                 guard let text = try? UTF8Span(validating: bytes.extracting(...)) else { return nil }
@@ -212,8 +216,8 @@ struct ItemRow {
         }
     }
 
-    /// The attributes whose values are not of their natural kind; nil when the column names none of them.
-    private func odd(_ row: SQLStatement) -> [AttributeCode]? {
+    /// The attributes whose values are not of their natural kind; nil if the column is invalid.
+    private func codesOfOtherKind(_ row: SQLStatement) -> [AttributeCode]? {
         if row.type(Self.oddColumn) == .null { return [] }
         return row.withBytes(Self.oddColumn) { bytes in
             let text = String(decoding: bytes.indices.map { bytes[$0] }, as: UTF8.self)

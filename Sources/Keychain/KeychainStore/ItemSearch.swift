@@ -1,16 +1,16 @@
 internal import KeychainModel
 
-/// The rows that a query means, in archive order, one after the other; none is missed unnoticed.
+/// Iterates over the rows that match a query, in archive order, without missing any unnoticed.
 ///
-/// SQLite believes an index: where one bit of it is wrong, a row is not found, or another one is. So what the index finds
-/// is compared with the query, and at the end the table is counted without an index. Only an item that was found by its
-/// UUID or its whole unique key needs no counting, since there is but one.
+/// SQLite trusts an index: one flipped bit in it hides a row or finds a wrong one. So every row found through the index
+/// is compared with the query, and at the end the table is counted without an index. The count is not needed for an
+/// item found by its UUID or complete unique key, since there is only one.
 struct ItemSearch: ~Copyable {
     /// A row that matches.
     struct Match {
         let row: ItemRow
         let statement: SQLStatement
-        /// Nil when the row makes no valid item, or is not the one that its index says.
+        /// Nil if the row is not a valid item, or not the one that its index says.
         let item: Item?
     }
 
@@ -18,7 +18,7 @@ struct ItemSearch: ~Copyable {
     private let tables: ItemTables
     private var classes: ArraySlice<ItemClass>
     private var current: (row: ItemRow, statement: SQLStatement)?
-    /// Rows of the current class that are what the query means.
+    /// The number of rows of the current class that match.
     private var fitting = 0
 
     /// Begins a search.
@@ -31,9 +31,9 @@ struct ItemSearch: ~Copyable {
         classes = query.classes[...]
     }
 
-    /// Goes to the next row; nil at the end.
+    /// Moves to the next row; nil at the end.
     ///
-    /// - Throws: `damaged` when an index does not fit its table, or what SQLite throws.
+    /// - Throws: `damaged` if an index does not match its table, or an error of SQLite.
     mutating func next() throws(KeychainStoreError) -> Match? {
         while true {
             if let (row, statement) = current {
@@ -60,12 +60,12 @@ struct ItemSearch: ~Copyable {
 }
 
 extension KeychainStoreError {
-    /// A table and one of its indexes say different things.
+    /// A table and one of its indexes disagree.
     static let indexMismatch = KeychainStoreError.damaged("an index does not fit its table")
 }
 
 extension ItemQuery {
-    /// True for an item that meets all conditions but the one on tombstones.
+    /// True if the item matches all conditions except the one on tombstones.
     func means(_ item: Item) -> Bool {
         if let itemClass, itemClass != item.itemClass { return false }
         if let uuid, uuid != item.uuid { return false }
@@ -85,7 +85,7 @@ extension ItemQuery {
         return accessGroups.contains { Array($0.utf8) == group }
     }
 
-    /// True when no two items of a class can match.
+    /// True if at most one item of a class can match.
     func namesOneItem(of itemClass: ItemClass) -> Bool {
         uuid != nil
             || itemClass.uniqueKey.allSatisfy { code in

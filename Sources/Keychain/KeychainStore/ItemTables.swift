@@ -1,7 +1,7 @@
 internal import ByteStreams
 internal import KeychainModel
 
-/// The item tables within one database access, with statements compiled once.
+/// The item tables within one transaction, with cached statements.
 final class ItemTables {
     let database: Database
 
@@ -18,17 +18,17 @@ final class ItemTables {
         statements = Array(repeating: nil, count: ItemClass.allCases.count * Use.allCases.count)
     }
 
-    /// What stands in a row: the item where it makes one, and its sealed secret.
+    /// The contents of a row: its item, if valid, and its sealed secret.
     struct Found {
         let uuid: ItemUUID?
         let isTombstone: Bool
-        /// Nil when the row makes no valid item.
+        /// Nil if the row is not a valid item.
         let item: Item?
         /// Ciphertext, or public data.
         let blob: [UInt8]
     }
 
-    /// The row, tombstone or live, with the unique key of `item`.
+    /// The row (tombstone or live) with the unique key of `item`.
     func row(withKeyOf item: Item) throws(KeychainStoreError) -> Found? {
         let row = ItemRow.of(item.itemClass)
         let statement = try statement(.byKey, row)
@@ -36,7 +36,7 @@ final class ItemTables {
         return try found(statement, row)
     }
 
-    /// The row, tombstone or live, with this UUID.
+    /// The row (tombstone or live) with this UUID.
     func row(_ itemClass: ItemClass, _ uuid: ItemUUID) throws(KeychainStoreError) -> Found? {
         let row = ItemRow.of(itemClass)
         let statement = try statement(.byUUID, row)
@@ -46,9 +46,9 @@ final class ItemTables {
         return found
     }
 
-    /// Makes sure that a row which the index does not know is not in the table either.
+    /// Checks that a row that is missing from the index is not in the table either.
     ///
-    /// - Throws: `damaged` when it is, `sqlite`.
+    /// - Throws: `damaged` if it is, `sqlite`.
     func requireGone(_ itemClass: ItemClass, _ uuid: ItemUUID) throws(KeychainStoreError) {
         let name = itemClass.rawValue
         let statement = try SQLStatement("SELECT 1 FROM \(name) NOT INDEXED WHERE uuid=?", on: database)
@@ -56,7 +56,7 @@ final class ItemTables {
         if try statement.step() { throw .indexMismatch }
     }
 
-    /// The row, tombstone or live, of whatever class, with this UUID.
+    /// The row (tombstone or live) of any class with this UUID.
     func row(_ uuid: ItemUUID) throws(KeychainStoreError) -> Found? {
         for itemClass in ItemClass.allCases {
             if let found = try row(itemClass, uuid) { return found }
@@ -66,7 +66,7 @@ final class ItemTables {
 
     /// Adds a row; the unique key and the UUID must be free.
     ///
-    /// - Throws: `duplicateItem` when they are not, with nothing changed.
+    /// - Throws: `duplicateItem` if not; nothing is changed then.
     func insert(_ item: Item, blob: borrowing SecretBytes) throws(KeychainStoreError) {
         try write(.insert, item, blob: blob)
     }
@@ -76,7 +76,7 @@ final class ItemTables {
         try write(.insert, tombstone: item)
     }
 
-    /// Replaces everything in the row with the UUID of `item`.
+    /// Updates the row with the UUID of `item`.
     func replace(_ item: Item, blob: borrowing SecretBytes) throws(KeychainStoreError) {
         try write(.replace, item, blob: blob)
     }
@@ -93,7 +93,7 @@ final class ItemTables {
         try statement.run()
     }
 
-    /// A number that no class has more rows than, found without counting them.
+    /// An upper bound of the number of rows of every class, without counting.
     func rowBound() throws(KeychainStoreError) -> Int {
         var sum: Int64 = 0
         for itemClass in ItemClass.allCases {
@@ -104,21 +104,21 @@ final class ItemTables {
         return Int(sum)
     }
 
-    /// How many rows a class has, tombstones included, as the index of UUIDs knows it.
+    /// The number of rows of a class, including tombstones, according to the UUID index.
     func rowCount(_ itemClass: ItemClass) throws(KeychainStoreError) -> Int {
         Int(try number("SELECT count(*) FROM \(itemClass.rawValue) INDEXED BY \(itemClass.rawValue)_uuid"))
     }
 
-    /// How many rows a class has, tombstones included, in the table and in its index of UUIDs.
+    /// The number of rows of a class, including tombstones, in the table and in its UUID index.
     ///
-    /// - Throws: `damaged` when the two differ.
+    /// - Throws: `damaged` if the two differ.
     func checkedRowCount(_ itemClass: ItemClass) throws(KeychainStoreError) -> Int {
         let count = Int(try number("SELECT count(*) FROM \(itemClass.rawValue) NOT INDEXED"))
         guard try count == rowCount(itemClass) else { throw .indexMismatch }
         return count
     }
 
-    /// The one number that a query answers; a NULL is 0.
+    /// The single number that a query returns; NULL is 0.
     func number(_ sql: String) throws(KeychainStoreError) -> Int64 {
         let statement = try SQLStatement(sql, on: database)
         guard try statement.step() else { throw .damaged("the database answers nothing") }

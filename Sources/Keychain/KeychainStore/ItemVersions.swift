@@ -14,10 +14,10 @@ extension ItemDraft {
 }
 
 extension Item {
-    /// The attributes that an update may not set: dates are the store's, the others tell whose the item is.
+    /// Attributes that an update may not set: the store sets the dates, the other names the owner.
     static let unchangeable: Set<AttributeCode> = [.cdat, .mdat, .musr]
 
-    /// True when both have the same unique key, absent values counting as their defaults.
+    /// True if both have the same unique key; absent values count as their defaults.
     func hasKey(of other: Item) -> Bool {
         itemClass == other.itemClass
             && itemClass.uniqueKey.allSatisfy { code in
@@ -27,12 +27,12 @@ extension Item {
             }
     }
 
-    /// The same item, changed at a moment.
+    /// The same item, with a new modification date.
     func changed(at moment: Timestamp) throws(KeychainStoreError) -> Item {
         try version(attributes: attributes, secretSize: secretSize, at: moment)
     }
 
-    /// The item with attributes set, or with nil removed, and with a secret of another size.
+    /// The item with attributes set, or removed if nil, and with a secret of another size.
     ///
     /// - Throws: `item`, `unchangeable`.
     func updated(
@@ -46,7 +46,7 @@ extension Item {
         return try version(attributes: attributes, secretSize: secretSize, at: moment)
     }
 
-    /// What is left of a synchronizable item when it is deleted: its key, its accessibility, its dates.
+    /// The tombstone of a deleted synchronizable item: its key, accessibility and dates.
     func tombstone(uuid: ItemUUID, at moment: Timestamp) throws(KeychainStoreError) -> Item {
         var kept = Attributes()
         let codes = Set(itemClass.uniqueKey + [.pdmn, .cdat])
@@ -55,7 +55,7 @@ extension Item {
         return try Self.make(itemClass, uuid, kept, [], nil)
     }
 
-    /// The moment of a change at `now`: later than the change before, even when the clock stands still.
+    /// The modification date for a change at `now`: later than the previous one, even if the clock is not.
     func moment(ofChangeAt now: Timestamp) -> Timestamp {
         max(now, modified.advanced(byMicroseconds: KeychainWriter.step))
     }

@@ -1,20 +1,21 @@
 internal import ByteStreams
 
-/// Judges the journal beside a keychain before SQLite sees it.
+/// Checks the journal next to a keychain before SQLite opens it.
 ///
-/// SQLite plays a hot journal back when it opens the file, and then deletes the *super-journal* that the journal names: any
-/// file of this user (sqlite.org/fileformat.html, 3). A super-journal belongs to a change of several databases at once, of
-/// which this program makes none, so a journal that names one was written by somebody else.
+/// SQLite rolls back a hot journal when it opens the file, and then deletes the *super-journal* that the journal names,
+/// which can be any file of this user (sqlite.org/fileformat.html, 3). A super-journal belongs to a transaction over
+/// several databases, which this program never makes, so a journal that names one was written by another program.
 enum JournalCheck {
-    // The fields of sqlite.org/fileformat.html, 3: magic, number of records, nonce, initial size, sector size, page size.
+    // The fields of sqlite.org/fileformat.html, 3: magic, number of records, nonce, initial size, sector size, page
+    // size.
     private static let magic: [UInt8] = [0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7]
     private static let headerSize: UInt64 = 28
     // The end of a journal that names a super-journal: length of the name, checksum, magic.
     private static let trailerSize: UInt64 = 16
 
-    /// True when SQLite would ignore the journal, or find in it what an interrupted change of this program leaves.
+    /// True if SQLite would ignore the journal, or if it looks like one of an interrupted change by this program.
     ///
-    /// - Throws: `file` when it cannot be read.
+    /// - Throws: `file` if it cannot be read.
     static func isHarmless(_ path: String) throws(KeychainStoreError) -> Bool {
         do {
             let file = try OpenFile.reading(path)
@@ -31,16 +32,17 @@ enum JournalCheck {
         }
     }
 
-    /// SQLite looks for the name at the end of the file, wherever the headers say that the journal ends.
+    /// SQLite looks for the name at the end of the file, wherever the journal ends according to its headers.
     ///
-    /// The checksum before the magic is not looked at: how SQLite computes it depends on the processor.
+    /// The checksum before the magic is ignored: how SQLite computes it depends on the processor.
     private static func namesSuperJournal(_ file: OpenFile, _ size: UInt64) throws -> Bool {
         guard size >= trailerSize else { return false }
         let trailer = try bytes(of: file, at: size - trailerSize, count: Int(trailerSize))
         return Array(trailer.suffix(magic.count)) == magic && number(trailer, at: 0) != 0
     }
 
-    /// A journal that is empty, or begins with a zero byte, is never played back; ours does until its pages are durable.
+    /// An empty journal, or one that begins with a zero byte, is never rolled back; ours begins so until its pages are
+    /// durable.
     private static func isCold(_ file: OpenFile) throws -> Bool {
         try bytes(of: file, at: 0, count: 1).first ?? 0 == 0
     }

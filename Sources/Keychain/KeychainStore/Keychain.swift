@@ -4,16 +4,16 @@ package import DeviceIdentity
 package import KeychainKeys
 package import KeychainModel
 
-/// A keychain file that is open: items in a SQLite database, their secrets sealed under class keys.
+/// An open keychain file: items in a SQLite database, their secrets sealed under class keys.
 ///
-/// Attributes are readable at any time; secrets, and changes of items, take the class key of their accessibility. Every
-/// change is one transaction. The object belongs to one thread; other processes and objects may use the same file.
+/// Attributes are always readable; reading secrets and changing items needs the class key of their accessibility. Every
+/// change is one transaction. The object is not thread-safe; other processes and objects may use the same file.
 package final class Keychain {
-    /// Where the file is.
+    /// The path of the file.
     package let path: String
-    /// Names this file (16 random bytes); a keychain restored elsewhere has another.
+    /// Identifies this file (16 random bytes); a keychain restored elsewhere has a different one.
     package let storeID: [UInt8]
-    /// When the file was made.
+    /// When the file was created.
     package let created: Timestamp
     /// The class keys as they are stored.
     package private(set) var keybag: Keybag
@@ -26,16 +26,16 @@ package final class Keychain {
     let minimumCost: ScryptCost?
     var classKeys: ClassKeys
 
-    /// The work that one try of a passcode takes: 0.4 s and 128 MiB (OWASP's recommendation for scrypt, 2023).
+    /// The scrypt cost of one passcode attempt: 0.4 s and 128 MiB (OWASP's recommendation for scrypt, 2023).
     package static let defaultCost = ScryptCost(logN: 17)
-    /// How long to wait for another process that holds the lock, if the caller does not say.
+    /// How long to wait for the lock of another process by default.
     package static let defaultLockWait = Duration.seconds(10)
 
     /// Opens an existing keychain; `dk` and `dku` items are readable at once, and all are if there is no passcode.
     ///
     /// - Parameters:
-    ///   - lockWait: how long to wait for another process, here and in every later change.
-    ///   - minimumCost: the lowest scrypt cost believed, when not the lower end of `Keybag.costRange`; for tests.
+    ///   - lockWait: how long to wait for another process, now and in every later change.
+    ///   - minimumCost: overrides the lower end of `Keybag.costRange`; for tests.
     /// - Throws: `notFound`, `file`, `notAKeychain`, `newerFormat`, `damaged`, `otherDevice`, `busy`, `sqlite`.
     package static func open(
         at path: String, deviceKey: DeviceKey, lockWait: Duration = defaultLockWait, minimumCost: ScryptCost? = nil
@@ -43,7 +43,7 @@ package final class Keychain {
         try Keychain(KeychainPath(path), path, deviceKey, lockWait, minimumCost)
     }
 
-    /// Opens a file that was examined or just made.
+    /// Opens a file that was checked or just created.
     init(
         _ location: KeychainPath, _ path: String, _ deviceKey: DeviceKey, _ lockWait: Duration,
         _ minimumCost: ScryptCost?
@@ -65,7 +65,7 @@ package final class Keychain {
         self.minimumCost = minimumCost
     }
 
-    /// True while the file that was opened is the one under this path; false once it was deleted or replaced.
+    /// True while this path leads to the file that was opened; false once it was deleted or replaced.
     ///
     /// - Throws: `file`.
     package var isInPlace: Bool {
@@ -75,10 +75,10 @@ package final class Keychain {
         }
     }
 
-    /// True when the class keys of all items are at hand.
+    /// True if the class keys of all items are available.
     package var isUnlocked: Bool { classKeys[.whenUnlocked] != nil }
 
-    /// True when a passcode was set.
+    /// True if a passcode was set.
     package var hasPasscode: Bool { keybag.hasPasscode }
 
     /// The class key for writing or reading items of an accessibility.
@@ -114,7 +114,7 @@ package final class Keychain {
         return result
     }
 
-    /// Runs `body` in a transaction of `beginChange`.
+    /// Runs `body` in a write transaction.
     func change<Result>(
         _ body: (Database) throws(KeychainStoreError) -> Result
     ) throws(KeychainStoreError) -> Result {
@@ -124,7 +124,7 @@ package final class Keychain {
         return result
     }
 
-    /// Runs `body` while no other process changes the keychain or unlocks it; the file is not touched.
+    /// Runs `body` while no other process can change or unlock the keychain; the file is not changed.
     ///
     /// - Throws: what `body` throws, `busy`, `file`, `damaged`, `sqlite`.
     package func exclusively<Result>(_ body: () throws -> Result) throws -> Result {
@@ -152,7 +152,7 @@ package final class Keychain {
         keybag = record.keybag
     }
 
-    /// Remembers what has just become durable.
+    /// Adopts keybag and keys that have just been committed.
     func adopt(_ keybag: Keybag, _ keys: ClassKeys) {
         self.keybag = keybag
         classKeys = keys

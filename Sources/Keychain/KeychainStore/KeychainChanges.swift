@@ -2,24 +2,24 @@ package import ByteStreams
 package import KeychainModel
 
 extension KeychainWriter {
-    /// Changes every item that a query means; a failure spends the transaction.
+    /// Changes every item that matches a query; a failure aborts the transaction.
     ///
-    /// Dates of creation stay; dates of change become `now`, or a millisecond more than before if that is later. A new
-    /// access group or accessibility seals the secret anew. A synchronizable item whose unique key changes leaves a
+    /// Creation dates are kept; modification dates become `now`, or a millisecond more than before if that is later. A
+    /// new access group or accessibility reseals the secret. A synchronizable item whose unique key changes leaves a
     /// tombstone of the old key.
     ///
     /// - Parameters:
-    ///   - changes: the new values; a value of nil removes the attribute.
+    ///   - changes: the new values; nil removes the attribute.
     ///   - secret: the new secret; nil keeps the old one.
-    /// - Returns: the items as they are now.
-    /// - Throws: `itemNotFound`, `duplicateItem`, `itemDamaged` when a matching row makes no item or its seal is broken,
-    ///   `unchangeable`, `item`, `locked`, `passcodeNotSet`, or a failure of the file.
+    /// - Returns: the changed items.
+    /// - Throws: `itemNotFound`, `duplicateItem`, `itemDamaged` if a matching row is not a valid item or its seal is
+    ///   broken, `unchangeable`, `item`, `locked`, `passcodeNotSet`, or a failure of the file.
     @discardableResult
     package func update(
         matching query: ItemQuery, set changes: [AttributeCode: AttributeValue?], secret: borrowing SecretBytes? = nil,
         now: Timestamp
     ) throws(KeychainStoreError) -> [Item] {
-        try spending { () throws(KeychainStoreError) in
+        try runAllOrAbort { () throws(KeychainStoreError) in
             let matches = try reader.find(query)
             guard matches.damaged == 0 else { throw .damaged("a row that matches makes no item") }
             if matches.items.isEmpty { throw .itemNotFound }
@@ -34,7 +34,7 @@ extension KeychainWriter {
         _ now: Timestamp
     ) throws(KeychainStoreError) -> Item {
         guard let found = try tables.row(item.itemClass, item.uuid) else { throw .itemNotFound }
-        // The old seal is opened in any case: sealing anew must not bless what another program changed.
+        // The old seal is always opened: resealing must not legitimise what another program changed.
         var secret = SecretBytes(capacity: 0)
         try reader.open(item, found.blob, into: &secret)
         let moment = item.moment(ofChangeAt: now)
@@ -56,18 +56,18 @@ extension KeychainWriter {
         return updated
     }
 
-    /// Deletes every item that a query means; a failure spends the transaction.
+    /// Deletes every item that matches a query; a failure aborts the transaction.
     ///
-    /// A synchronizable item leaves a tombstone: key, accessibility, dates, no secret. Rows that make no item go too, and
-    /// are counted. No class key is needed.
+    /// A synchronizable item leaves a tombstone: key, accessibility, dates, no secret. Rows that are not valid items
+    /// are deleted and counted too. No class key is needed.
     ///
-    /// - Parameter leavingTombstones: true or false to have it otherwise than by `sync`.
+    /// - Parameter leavingTombstones: overrides the default, which depends on `sync`.
     /// - Throws: `itemNotFound`, or a failure of the file.
     @discardableResult
     package func delete(
         matching query: ItemQuery, now: Timestamp, leavingTombstones: Bool? = nil
     ) throws(KeychainStoreError) -> ItemMatches {
-        try spending { () throws(KeychainStoreError) in
+        try runAllOrAbort { () throws(KeychainStoreError) in
             let (matches, damaged) = try rows(query)
             if matches.items.isEmpty, matches.damaged == 0 { throw .itemNotFound }
             for item in matches.items {
@@ -83,7 +83,7 @@ extension KeychainWriter {
         }
     }
 
-    /// What a query means, with the names of the rows that make no item.
+    /// The matching rows, including those that are not valid items.
     private func rows(
         _ query: ItemQuery
     ) throws(KeychainStoreError) -> (ItemMatches, [(ItemClass, ItemUUID)]) {
@@ -118,7 +118,7 @@ extension Keychain {
         }
     }
 
-    /// Changes every item that a query means, or none.
+    /// Changes every item that matches a query, or none.
     ///
     /// - Throws: as `KeychainWriter.update`, and `busy`.
     @discardableResult
@@ -131,7 +131,7 @@ extension Keychain {
         }
     }
 
-    /// Deletes every item that a query means, or none.
+    /// Deletes every item that matches a query, or none.
     ///
     /// - Throws: as `KeychainWriter.delete`, and `busy`.
     @discardableResult
@@ -145,7 +145,7 @@ extension Keychain {
         try change { database throws(KeychainStoreError) in
             let writer = try KeychainWriter(self, database)
             let result = try body(writer)
-            try writer.requireUnspent()
+            try writer.requireIntact()
             return result
         }
     }

@@ -5,13 +5,13 @@ package import KeychainKeys
 package import KeychainModel
 
 extension Keychain {
-    /// Makes a new keychain, unlocked, in a folder that exists.
+    /// Creates a new keychain, unlocked, in an existing folder.
     ///
-    /// The file gets its name when it is whole and durable.
+    /// The file gets its name once it is complete and durable.
     ///
     /// - Parameters:
-    ///   - passcode: at least one byte; nil makes a keychain that the device alone opens.
-    ///   - cost: the work that one try of a passcode takes; `open` believes only `Keybag.costRange`.
+    ///   - passcode: at least one byte; nil creates a keychain that the device key alone opens.
+    ///   - cost: the scrypt cost of one passcode attempt; `open` accepts only `Keybag.costRange`.
     /// - Throws: `exists`, `passcodeEmpty`, `file`, `busy`, `diskFull`, `cryptography`, `sqlite`.
     package static func create(
         at path: String, deviceKey: DeviceKey, passcode: borrowing SecretBytes?, cost: ScryptCost? = defaultCost,
@@ -23,7 +23,7 @@ extension Keychain {
         return keychain
     }
 
-    /// Makes a new keychain and does not open it: once the file has its name, nothing can fail.
+    /// Creates a new keychain without opening it: once the file has its name, nothing can fail.
     ///
     /// - Throws: as `create(at:deviceKey:passcode:cost:now:lockWait:)`; there is no keychain then.
     package static func make(
@@ -53,10 +53,9 @@ extension Keychain {
         return keys
     }
 
-    /// Makes a new, empty keychain with the class keys of an earlier one of this device; the passcode of that time
-    /// opens it.
+    /// Creates a new, empty keychain with the class keys of an earlier one of this device, which had the same passcode.
     ///
-    /// - Throws: `exists`, `otherDevice`, `damaged` when the keybag is not genuine, and as the other `create`.
+    /// - Throws: `exists`, `otherDevice`, `damaged` if the keybag is not authentic, and as the other `create`.
     package static func create(
         at path: String, adopting keybag: Keybag, deviceKey: DeviceKey, now: Timestamp,
         lockWait: Duration = defaultLockWait, minimumCost: ScryptCost? = nil
@@ -67,12 +66,12 @@ extension Keychain {
         return try Keychain(location, path, deviceKey, lockWait, minimumCost)
     }
 
-    /// Makes sure that a new keychain can have this path.
+    /// Checks that a new keychain can be created at this path.
     ///
-    /// Nothing may have the name, nor one that SQLite would look for beside it: the journal of a keychain that was there
-    /// before would be played back into the new one.
+    /// Neither the file nor one that SQLite would use with it may exist: the journal of a previous keychain would be
+    /// rolled back into the new one.
     ///
-    /// - Throws: `exists`, `file` (`exists`) for what lies beside it.
+    /// - Throws: `exists`, `file` (`exists`) for a file next to it.
     package static func requireFree(at path: String) throws(KeychainStoreError) {
         _ = try free(path)
     }
@@ -84,7 +83,7 @@ extension Keychain {
         return location
     }
 
-    /// Says whether a passcode is given.
+    /// Returns whether a passcode is given.
     ///
     /// - Throws: `passcodeEmpty`.
     static func checked(_ passcode: borrowing SecretBytes?) throws(KeychainStoreError) -> Bool {

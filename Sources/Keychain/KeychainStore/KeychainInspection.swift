@@ -4,28 +4,28 @@ package import DeviceIdentity
 package import KeychainKeys
 package import KeychainModel
 
-/// What can be said about a keychain without opening a secret.
+/// Facts about a keychain that need no secret.
 package struct KeychainInformation: Hashable, Sendable {
-    /// Names the file (16 bytes).
+    /// Identifies the file (16 bytes).
     package let storeID: [UInt8]
-    /// When the file was made.
+    /// When the file was created.
     package let created: Timestamp
     /// The device whose key opens it.
     package let device: DeviceID
-    /// Counts the changes of the passcode, from 1.
+    /// The number of passcode changes, from 1.
     package let generation: Int
-    /// The work that one try of the passcode takes; nil without a passcode.
+    /// The scrypt cost of one passcode attempt; nil without a passcode.
     package let cost: ScryptCost?
-    /// When the keychain locks by itself.
+    /// When the keychain locks automatically.
     package let lockSettings: LockSettings
     /// Live items by class.
     package let itemCounts: [ItemClass: Int]
-    /// Synchronizable items that were deleted and leave a trace.
+    /// The number of tombstones of synchronizable items.
     package let tombstoneCount: Int
 }
 
 extension Keychain {
-    /// Describes the keychain and counts its rows.
+    /// Collects the facts and counts the rows.
     ///
     /// - Throws: `busy`, `damaged`, `sqlite`.
     package func information() throws(KeychainStoreError) -> KeychainInformation {
@@ -52,7 +52,7 @@ extension Keychain {
             let statement = try SQLStatement("PRAGMA integrity_check(1)", on: database)
             guard try statement.step() else { throw .damaged("the database answers nothing") }
             let answer = statement.withBytes(0) { bytes in bytes.indices.map { bytes[$0] } }
-            // What SQLite says otherwise may quote the file.
+            // SQLite's messages may quote the file.
             guard answer == Array("ok".utf8) else { throw .damaged("the database is malformed") }
         }
     }

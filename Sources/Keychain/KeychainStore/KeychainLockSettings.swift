@@ -3,19 +3,19 @@ package import KeychainKeys
 internal import KeychainModel
 
 extension Keychain {
-    /// When the keychain locks by itself, as far as this object knows; `information()` and sessions read the file anew.
+    /// When the keychain locks automatically, as last read by this object; `information()` and sessions read the file.
     package var lockSettings: LockSettings { keybag.lockSettings }
 
-    /// Changes when the keychain locks by itself; a session that runs follows at its next use.
+    /// Changes when the keychain locks automatically; a running session follows at its next use.
     ///
-    /// The passcode stays, and so does the generation.
+    /// Passcode and generation stay the same.
     ///
     /// - Throws: `locked` unless the keychain is unlocked, `busy`, `diskFull`, `readOnly`, `sqlite`.
     package func setLockSettings(_ settings: LockSettings) throws(KeychainStoreError) {
         try setLockSettings(settings) { () throws(KeychainStoreError) in }
     }
 
-    /// Does so, and runs `beforeCommit` as the one process that changes the file, when nothing but the commit is left.
+    /// Does the same, and runs `beforeCommit` under the lock, when only the commit is left.
     func setLockSettings(
         _ settings: LockSettings, beforeCommit: () throws(KeychainStoreError) -> Void
     ) throws(KeychainStoreError) {

@@ -7,13 +7,13 @@ package import KeychainModel
 extension Keychain {
     /// Opens all class keys.
     ///
-    /// A keychain without a passcode takes none, and ignores one that is given. Wrong passcodes are counted, and after
-    /// some the next one has to wait; that hinders a person at this machine, not somebody with a copy of the file.
+    /// A keychain without a passcode needs none, and ignores a given one. Wrong passcodes are counted, and after some
+    /// there is a delay; that slows down a person at this machine, not an attacker with a copy of the file.
     ///
-    /// - Throws: `wrongPasscode`, `tooManyAttempts`, `locked` when a passcode is needed and none given, `limit`, `busy`
-    ///   when the passcode was changed meanwhile.
+    /// - Throws: `wrongPasscode`, `tooManyAttempts`, `locked` if a passcode is needed and none is given, `limit`,
+    ///   `busy` if the passcode was changed meanwhile.
     package func unlock(passcode: borrowing SecretBytes?, now: Timestamp) throws(KeychainStoreError) {
-        try look { _ throws(KeychainStoreError) in }
+        try withReadTransaction { _ throws(KeychainStoreError) in }
         guard keybag.hasPasscode else {
             let keys = try withKeys { () throws(KeybagFailure) in try keybag.deviceOnlyKeys(deviceKey) }
             classKeys.merge(keys)
@@ -21,13 +21,13 @@ extension Keychain {
         }
         let opened = keybag
         let keys = try tried(passcode, now)
-        // Counting may have noticed another passcode, under which the class keys are others.
+        // Counting may have noticed a new passcode, which comes with different class keys.
         guard keybag.hasKeys(of: opened) else { throw .busy }
         classKeys.merge(keys)
     }
 
-    /// Forgets class keys: those that only an unlocked keychain has, or with `untilFirstUnlock` also those of items
-    /// that stay readable after the first unlock.
+    /// Drops class keys: those that only an unlocked keychain has, or with `untilFirstUnlock` also those of items that
+    /// stay readable after the first unlock.
     package func lock(untilFirstUnlock: Bool = false) {
         classKeys.forget { accessibility in
             switch accessibility {
@@ -38,15 +38,16 @@ extension Keychain {
         }
     }
 
-    /// Sets, changes or with a new passcode of nil removes the passcode; leaves the keychain unlocked.
+    /// Sets, changes or (with nil) removes the passcode; the keychain is unlocked afterwards.
     ///
-    /// All class keys are made new and every item is sealed again, so that the old passcode, with an old copy of the
-    /// file, opens nothing that is added from now on. The keybag keeps the earlier keys under the new ones, for archives
-    /// of their time. Removing the passcode removes WhenPasscodeSetThisDeviceOnly items (`passcodeBoundItems` lists
-    /// them). Items whose seal is broken stay as they are, and are named. It is one transaction: killed at any point, either the old
-    /// passcode works or the new one. For that time the disk needs as much room again as the file has.
+    /// All class keys are replaced and every item is resealed, so that the old passcode with an old copy of the file
+    /// opens nothing that is added from now on. The keybag keeps the previous keys, wrapped under the new ones, for
+    /// archives of their time. Removing the passcode removes WhenPasscodeSetThisDeviceOnly items (`passcodeBoundItems`
+    /// lists them). Items with a broken seal are left unchanged and reported. It is one transaction: if the process is
+    /// killed, either the old passcode works or the new one. It temporarily needs as much disk space again as the file
+    /// has.
     ///
-    /// - Parameter step: called once an item.
+    /// - Parameter step: called once for each item.
     /// - Returns: what was left out.
     /// - Throws: `wrongPasscode`, `tooManyAttempts`, `locked`, `passcodeEmpty`, `busy`, `diskFull`, `sqlite`.
     @discardableResult
@@ -59,8 +60,8 @@ extension Keychain {
         }
     }
 
-    /// Does so, and runs `beforeCommit` with the new keybag and its class keys, as the one process that changes the
-    /// file, when nothing but the commit is left; while it runs, this object still has the old ones.
+    /// Does the same, and runs `beforeCommit` with the new keybag and class keys under the lock, when only the commit
+    /// is left; meanwhile this object still has the old ones.
     func setPasscode(
         current: borrowing SecretBytes?, new: borrowing SecretBytes?, cost: ScryptCost?, now: Timestamp,
         step: () -> Void, beforeCommit: (Keybag, ClassKeys) throws(KeychainStoreError) -> Void
@@ -83,10 +84,10 @@ extension Keychain {
             throw .cryptography(error)
         }
         let damaged = try change { database throws(KeychainStoreError) in
-            // Another process was first: what was made here does not follow what was made there.
+            // Another process changed the passcode first, and these keys do not follow from its keys.
             guard keybag == before else { throw .busy }
             if !hasNew { try Self.removePasscodeBoundItems(database) }
-            let damaged = try sealAgain(under: keys, in: database, step)
+            let damaged = try resealAllItems(under: keys, in: database, step)
             try StoreRecord.replace(with: after, in: database)
             try beforeCommit(after, keys)
             return damaged
@@ -95,18 +96,18 @@ extension Keychain {
         return PasscodeChange(droppedKeys: earlier.count - kept.count, damaged: damaged)
     }
 
-    /// The WhenPasscodeSetThisDeviceOnly items: in no archive, and gone when the passcode is removed.
+    /// The WhenPasscodeSetThisDeviceOnly items: never archived, and removed with the passcode.
     package func passcodeBoundItems() throws(KeychainStoreError) -> ItemMatches {
         try find(ItemQuery(attributes: [.pdmn: .text(Accessibility.whenPasscodeSetThisDeviceOnly.rawValue)]))
     }
 
-    /// How many wrong passcodes were given since the last right one.
+    /// The number of wrong passcodes since the last right one.
     package func wrongPasscodeCount() throws(KeychainStoreError) -> Int {
-        try look { database throws(KeychainStoreError) in try Attempts(database).failed }
+        try withReadTransaction { database throws(KeychainStoreError) in try Attempts(database).failed }
     }
 
     private func tried(_ passcode: borrowing SecretBytes?, _ now: Timestamp) throws(KeychainStoreError) -> ClassKeys {
-        let attempts = try look { database throws(KeychainStoreError) in try Attempts(database) }
+        let attempts = try withReadTransaction { database throws(KeychainStoreError) in try Attempts(database) }
         if let seconds = attempts.wait(now) { throw .tooManyAttempts(retryAfter: seconds) }
         do throws(KeychainStoreError) {
             let keys: ClassKeys
@@ -125,9 +126,9 @@ extension Keychain {
         }
     }
 
-    /// Writes the count, if that is possible.
+    /// Stores the count, if possible.
     ///
-    /// A read-only disk or a busy file must hide neither a right passcode nor a wrong one, and counting is advisory.
+    /// A read-only disk or a busy file must not hide whether the passcode was right, and counting is advisory.
     private func count(_ next: (Attempts) -> Attempts) {
         try? change { database throws(KeychainStoreError) in try next(Attempts(database)).write(database) }
     }
@@ -141,11 +142,11 @@ extension Keychain {
     }
 }
 
-/// What a change of the passcode left out.
+/// What a passcode change left out.
 package struct PasscodeChange: Sendable {
-    /// Sets of earlier class keys that were dropped, beyond `Keybag.retiredLimit`.
+    /// The number of earlier class key sets that were dropped, beyond `Keybag.retiredLimit`.
     package let droppedKeys: Int
-    /// Items that could not be opened and stay as they were, nil for a row that makes no item.
+    /// Items that could not be opened and were left unchanged; nil for a row that is not a valid item.
     package let damaged: [Item?]
 }
 
@@ -154,11 +155,11 @@ struct Attempts {
     var failed: Int
     var last: Timestamp
 
-    /// Typing errors that cost nothing.
+    /// Typing errors without a delay.
     static let free = 5
-    /// Seconds to wait after the first wrong passcode that is not free; each further one doubles it.
+    /// The delay in seconds after the first wrong passcode beyond `free`; each further one doubles it.
     static let firstDelay = 2
-    /// The longest delay in seconds, so that a forgotten passcode that comes back to mind is of use.
+    /// The longest delay in seconds, so that a forgotten passcode can still be tried when remembered.
     static let longestDelay = 300
 
     init(failed: Int, last: Timestamp) {
@@ -181,7 +182,7 @@ struct Attempts {
         try statement.run()
     }
 
-    /// Seconds until the next try is heard; nil when it is heard now, as it is when the clock was set back.
+    /// Seconds until the next attempt is allowed; nil if it is allowed now, which includes a clock that was set back.
     func wait(_ now: Timestamp) -> Int? {
         guard failed >= Self.free, now >= last else { return nil }
         let doublings = min(failed - Self.free, 30)

@@ -1,20 +1,19 @@
 internal import ByteStreams
 internal import Glibc
 
-/// What is done with the names of a keychain: the file itself, its journal, its lock.
+/// The files of a keychain: the database, its journal and its lock.
 ///
 /// The keychain file is never opened here: closing any descriptor of it would release the locks that SQLite holds
 /// through another one (sqlite.org/howtocorrupt.html, 2.2).
 struct KeychainPath {
-    /// The path in a form that SQLite takes for nothing but a file name (not a URI, not `:memory:`).
+    /// The path in a form that SQLite can only take for a file name (not a URI, not `:memory:`).
     let path: String
 
     init(_ path: String) {
         self.path = path.hasPrefix("/") ? path : "./" + path
     }
 
-    /// Makes sure that the file is ours alone, in a folder that is, and that nothing lies beside it that SQLite would
-    /// believe.
+    /// Checks that the file and its folder are private, and that no file next to it would mislead SQLite.
     ///
     /// - Throws: `notFound`, `file`, `severalNames`, `foreignJournal`.
     func examine() throws(KeychainStoreError) {
@@ -22,7 +21,7 @@ struct KeychainPath {
         try requirePrivateFolder()
         try require(status, "")
         if status.st_nlink != 1, try !isLastNameLeft() { throw .severalNames(path) }
-        // Of write-ahead logs this program makes none; an interrupted change leaves a journal, with the file's mode.
+        // This program never creates write-ahead logs; an interrupted change leaves a journal, with the file's mode.
         for suffix in ["-wal", "-shm"] where try self.status(suffix) != nil { throw .foreignJournal(path + suffix) }
         guard let journal = try self.status("-journal") else { return }
         try require(journal, "-journal")
@@ -31,7 +30,7 @@ struct KeychainPath {
         }
     }
 
-    /// Makes sure that nobody else can put a journal beside the file, or another file in its place.
+    /// Checks that no other user can add a journal next to the file, or replace the file.
     ///
     /// - Throws: `file`.
     func requirePrivateFolder() throws(KeychainStoreError) {
@@ -42,17 +41,17 @@ struct KeychainPath {
         }
     }
 
-    /// Removes the second name that a process left that was killed while it gave the file its name.
+    /// Removes a second name, left by a process that was killed while naming the file.
     private func isLastNameLeft() throws(KeychainStoreError) -> Bool {
         do throws(FileFailure) {
-            try Leftovers.sweep(Path.split(path).folder)
+            try StaleFiles.remove(in: Path.split(path).folder)
         } catch {
             throw .file(error)
         }
         return try status("")?.st_nlink == 1
     }
 
-    /// What tells the file from another one under the same name: device and number; nil where there is none.
+    /// Device and inode of the file, to tell it from another one of the same name; nil if it does not exist.
     ///
     /// - Throws: `file`.
     func identity() throws(KeychainStoreError) -> Identity? {
@@ -95,11 +94,12 @@ struct KeychainPath {
     }
 }
 
-/// The exclusive right to change a keychain, held until the object is released; the kernel frees it if we die.
+/// An exclusive lock for changing a keychain, held until the object is released; the kernel releases it if the process
+/// dies.
 final class ChangeLock {
     private let lock: FileLock
 
-    /// Waits at most `limit` for whoever holds it.
+    /// Waits at most `limit` for the current holder.
     ///
     /// - Throws: `busy`, `file`, `interrupted`.
     init(for keychain: KeychainPath, waitingAtMost limit: Duration) throws(KeychainStoreError) {

@@ -3,7 +3,7 @@ internal import Cryptography
 internal import KeychainKeys
 package import KeychainModel
 
-/// The items of a keychain as one state of the file shows them; valid within the call that lends it.
+/// Reads the items of a keychain from one snapshot of the file; valid only during the call it is passed to.
 package final class KeychainReader: ExistingItems {
     let keychain: Keychain
     let tables: ItemTables
@@ -16,7 +16,7 @@ package final class KeychainReader: ExistingItems {
         sealer = try sealing { () throws(CryptographyFailure) in try ItemSealer() }
     }
 
-    /// The items that a query means, in archive order; their attributes are read and their seals are not looked at.
+    /// The items that match a query, in archive order; attributes only, seals are not checked.
     ///
     /// - Throws: `item` (`wrongKind`), `limit`, `damaged`, `sqlite`.
     package func find(_ query: ItemQuery) throws(KeychainStoreError) -> ItemMatches {
@@ -28,11 +28,11 @@ package final class KeychainReader: ExistingItems {
         return matches
     }
 
-    /// Visits the items that a query means, in archive order, until `body` answers false or the limit is reached.
+    /// Visits the items that match a query, in archive order, until `body` returns false or the limit is reached.
     ///
-    /// Rows that make no item are passed over; seals are not looked at.
+    /// Rows that are not valid items are skipped; seals are not checked.
     ///
-    /// - Throws: what `body` throws, and as `find`.
+    /// - Throws: the errors of `body`, and as `find`.
     package func visit(_ query: ItemQuery, _ body: (Item) throws -> Bool) throws {
         var count = 0
         var search = try ItemSearch(query, in: tables)
@@ -43,7 +43,7 @@ package final class KeychainReader: ExistingItems {
         }
     }
 
-    /// True when the seal of a live item is whole; its secret is opened and wiped.
+    /// True if the seal of a live item is intact; its secret is opened and wiped.
     ///
     /// - Throws: `itemNotFound`, `locked`, `passcodeNotSet`, `sqlite`.
     package func isWhole(_ item: Item) throws(KeychainStoreError) -> Bool {
@@ -55,7 +55,7 @@ package final class KeychainReader: ExistingItems {
 
     /// The row of an item that was found before.
     ///
-    /// - Throws: `itemNotFound`, `damaged` when only its index does not know it, `sqlite`.
+    /// - Throws: `itemNotFound`, `damaged` if only its index lacks it, `sqlite`.
     func row(of item: Item) throws(KeychainStoreError) -> ItemTables.Found {
         if let found = try tables.row(item.itemClass, item.uuid), !found.isTombstone { return found }
         var search = try ItemSearch(ItemQuery(item), in: tables)
@@ -63,10 +63,9 @@ package final class KeychainReader: ExistingItems {
         throw .itemNotFound
     }
 
-    /// The secret of an item, by its UUID; nil when it has none.
+    /// The secret of an item, by its UUID; nil if it has none.
     ///
-    /// - Throws: `itemNotFound`, `itemDamaged` (also when attributes were changed by another program), `locked`,
-    ///   `damaged`.
+    /// - Throws: `itemNotFound`, `itemDamaged` (also if another program changed attributes), `locked`, `damaged`.
     package func secret(of item: Item) throws(KeychainStoreError) -> SecretBytes? {
         let found = try row(of: item)
         guard let stored = found.item else { throw .itemDamaged(item.uuid) }
@@ -87,7 +86,7 @@ package final class KeychainReader: ExistingItems {
         }
     }
 
-    /// Opens the sealed secret of `item`, which becomes the sealer's current item; false when the seal is broken.
+    /// Opens the sealed secret of `item`, which becomes the sealer's current item; false if the seal is broken.
     ///
     /// - Throws: `locked`, `passcodeNotSet`.
     func opens(
@@ -107,7 +106,7 @@ package final class KeychainReader: ExistingItems {
         guard try opens(item, blob, into: &secret) else { throw .itemDamaged(item.uuid) }
     }
 
-    /// True for a row whose contents make no item or whose seal is known to be broken; a locked one counts as whole.
+    /// True if a row is not a valid item or its seal is known to be broken; a locked one counts as intact.
     func isDamaged(_ found: ItemTables.Found) throws(KeychainStoreError) -> Bool {
         guard let item = found.item else { return true }
         if keychain.classKeys[item.accessibility] == nil { return false }
@@ -128,7 +127,7 @@ package final class KeychainReader: ExistingItems {
         return found.item
     }
 
-    /// Compares secrets, in constant time where they are plain; one that does not open equals nothing.
+    /// Compares secrets, in constant time if plain; one that does not open equals nothing.
     package func secret(
         of existing: Item, equals secret: borrowing SecretBytes, in form: SecretForm
     ) throws -> Bool {
@@ -137,7 +136,7 @@ package final class KeychainReader: ExistingItems {
         }
         switch form {
         case .stored:
-            // Ciphertext: the time that a comparison takes tells nothing.
+            // Ciphertext: timing reveals nothing of value.
             return secret.withBytes { bytes in
                 bytes.count == found.blob.count && found.blob.indices.allSatisfy { found.blob[$0] == bytes[$0] }
             }
@@ -147,7 +146,7 @@ package final class KeychainReader: ExistingItems {
         }
     }
 
-    /// Every live item that is not synchronizable, in archive order; rows that make no item are passed over.
+    /// All live items that are not synchronizable, in archive order; rows that are not valid items are skipped.
     package func localItems(_ body: (Item) throws -> Void) throws {
         var search = try ItemSearch(ItemQuery(synchronizable: .no), in: tables)
         while let match = try search.next() {
@@ -157,32 +156,33 @@ package final class KeychainReader: ExistingItems {
 }
 
 extension Keychain {
-    /// The items that a query means, in archive order.
+    /// The items that match a query, in archive order.
     ///
     /// - Throws: `item` (`wrongKind`), `limit`, `busy`, `damaged`, `sqlite`.
     package func find(_ query: ItemQuery) throws(KeychainStoreError) -> ItemMatches {
-        try look { database throws(KeychainStoreError) in try KeychainReader(self, database).find(query) }
+        try withReadTransaction { database throws(KeychainStoreError) in try KeychainReader(self, database).find(query)
+        }
     }
 
-    /// Runs `body` on one unchanging state of the file; its own errors come out unchanged.
+    /// Runs `body` in a read transaction; its errors are rethrown unchanged.
     ///
-    /// - Throws: what `body` throws, `busy`, `damaged`, `sqlite`.
+    /// - Throws: the errors of `body`, `busy`, `damaged`, `sqlite`.
     package func read<Result>(_ body: (KeychainReader) throws -> Result) throws -> Result {
-        let transaction = try beginLook()
+        let transaction = try beginReadTransaction()
         let result = try body(KeychainReader(self, transaction.database))
         try transaction.commit()
         return result
     }
 
-    /// True when the class key of this accessibility is at hand, so that such items can be read and written.
+    /// True if the class key of this accessibility is available, so that such items can be read and written.
     package func canOpen(_ accessibility: Accessibility) -> Bool { classKeys[accessibility] != nil }
 
-    /// The secret of an item; nil when it has none.
+    /// The secret of an item; nil if it has none.
     ///
-    /// - Throws: `itemNotFound`, `itemDamaged` (also when attributes were changed by another program), `locked`, `busy`.
+    /// - Throws: `itemNotFound`, `itemDamaged` (also if another program changed attributes), `locked`, `busy`.
     package func secret(of item: Item) throws(KeychainStoreError) -> SecretBytes? {
         var secret: SecretBytes?
-        try look { database throws(KeychainStoreError) in
+        try withReadTransaction { database throws(KeychainStoreError) in
             secret = try KeychainReader(self, database).secret(of: item)
         }
         return secret

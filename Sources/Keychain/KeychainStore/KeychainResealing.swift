@@ -4,14 +4,14 @@ internal import KeychainKeys
 internal import KeychainModel
 
 extension Keychain {
-    /// Seals every live item again, under other class keys, one row in memory at a time.
+    /// Reseals every live item under other class keys, one row in memory at a time.
     ///
-    /// A row that makes no item, or whose seal is broken, stays as it is: a new seal must not bless it. Tombstones have
-    /// no secret.
+    /// A row that is not a valid item, or whose seal is broken, is left unchanged: resealing must not legitimise it.
+    /// Tombstones have no secret.
     ///
-    /// - Returns: the items of the rows that stayed, nil for one that makes no item.
+    /// - Returns: the items of the unchanged rows, nil for a row that is not a valid item.
     /// - Throws: `interrupted` after a signal, or a failure of the file.
-    func sealAgain(
+    func resealAllItems(
         under keys: ClassKeys, in database: Database, _ step: () -> Void
     ) throws(KeychainStoreError) -> [Item?] {
         var damaged: [Item?] = []
@@ -20,7 +20,7 @@ extension Keychain {
         var blob = SecretBytes(capacity: 4096)
         for itemClass in ItemClass.allCases {
             let row = ItemRow.of(itemClass)
-            // A row at a time, since no statement may run through a table that is being changed.
+            // One row at a time, since no statement may iterate over a table that is being changed.
             let next = try SQLStatement(row.rowFromNumber, on: database)
             let update = try SQLStatement(row.resealing, on: database)
             var number = Int64.min

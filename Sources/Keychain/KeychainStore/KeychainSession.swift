@@ -4,18 +4,18 @@ package import KernelKeyring
 package import KeychainKeys
 package import KeychainModel
 
-/// What stays unlocked of keychains between commands: class keys, wrapped, in the memory of the kernel.
+/// Keeps keychains unlocked between commands: class keys, wrapped, in kernel memory.
 ///
-/// Other processes may lock, unlock or change the passcode between any two calls. Whoever keeps or replaces keys in the
-/// kernel holds the keychain's lock while doing so; locking waits for nobody. Where the kernel refuses its key service
-/// (`SessionStatus.refusal`), nothing is kept, and a keychain is unlocked for as long as its object lives.
+/// Other processes may lock, unlock or change the passcode between any two calls. Storing or replacing keys in the
+/// kernel happens under the keychain's lock; locking needs no lock. If the kernel denies its key service
+/// (`SessionStatus.refusal`), nothing is stored, and a keychain is unlocked only while its object lives.
 package struct KeychainSession: Sendable {
     let retention: any KeyRetention
     let suspendedTime: @Sendable () -> Int64
 
-    /// Uses a place for keys and a clock.
+    /// Uses this key store and clock.
     ///
-    /// - Parameter suspendedTime: milliseconds that the machine has been suspended since it was started.
+    /// - Parameter suspendedTime: milliseconds that the machine has been suspended since boot.
     package init(
         retention: any KeyRetention = KernelKeyring(),
         suspendedTime: @escaping @Sendable () -> Int64 = { SuspendedTime.milliseconds() }
@@ -24,20 +24,22 @@ package struct KeychainSession: Sendable {
         self.suspendedTime = suspendedTime
     }
 
-    /// Gives a keychain exactly those class keys that are unlocked now, and starts its idle clock anew.
+    /// Gives a keychain exactly the class keys that are unlocked now, and restarts its idle timeout.
     ///
-    /// Keys that the object holds and the session does not are dropped. What is kept but no longer valid (an older
-    /// passcode, a sleep of the machine, too many wrong passcodes, the work of another program) is revoked. Where the
-    /// kernel refuses, the object stays as it is.
+    /// Keys that the object has and the session does not are dropped. Stored keys that are no longer valid (an older
+    /// passcode, a suspended machine, too many wrong passcodes, another program's data) are revoked. If the kernel
+    /// denies access, the object is unchanged.
     ///
-    /// - Throws: `busy`, `damaged`, `sqlite`, `cryptography`, `kernelKeys` when the kernel fails for another reason than that
-    ///   it refuses.
+    /// - Throws: `busy`, `damaged`, `sqlite`, `cryptography`, `kernelKeys` if the kernel fails other than by denying
+    ///   access.
     @discardableResult
     package func resume(_ keychain: Keychain) throws(KeychainStoreError) -> LockState {
-        let failed = try keychain.look { database throws(KeychainStoreError) in try Attempts(database).failed }
+        let failed = try keychain.withReadTransaction { database throws(KeychainStoreError) in
+            try Attempts(database).failed
+        }
         var found = try find(keychain, wrongPasscodes: failed)
         if !found.invalid.isEmpty {
-            // Somebody may have been about to change passcode and session: judged again, and alone.
+            // Another process may be changing passcode and session: check again under the lock.
             found = try keychain.change { database throws(KeychainStoreError) in
                 let found = try find(keychain, wrongPasscodes: Attempts(database).failed)
                 for part in found.invalid { try revoke(part, keychain) }
@@ -53,14 +55,14 @@ package struct KeychainSession: Sendable {
         return found.state
     }
 
-    /// Opens all class keys and keeps them for later commands; where the kernel refuses, for this object alone.
+    /// Opens all class keys and stores them for later commands; if the kernel denies access, for this object only.
     ///
     /// - Parameters:
-    ///   - passcode: ignored, and nothing is kept, when the keychain has none.
-    ///   - keepsSession: false for a single command that brings its passcode. Wrong ones count all the same: after five
-    ///     in a row, what is kept is revoked.
-    /// - Throws: as `Keychain.unlock`, `busy` when the passcode was changed meanwhile, `kernelKeys` when the kernel fails for
-    ///   another reason than that it refuses; the object is then unlocked.
+    ///   - passcode: ignored, and nothing is stored, if the keychain has none.
+    ///   - keepsSession: false for a single command that brings its passcode. Wrong ones count in any case: after five
+    ///     in a row, stored keys are revoked.
+    /// - Throws: as `Keychain.unlock`, `busy` if the passcode was changed meanwhile, `kernelKeys` if the kernel fails
+    ///   other than by denying access; the object is then unlocked.
     package func unlock(
         _ keychain: Keychain, passcode: borrowing SecretBytes?, now: Timestamp, keepsSession: Bool = true
     ) throws(KeychainStoreError) {
@@ -74,24 +76,25 @@ package struct KeychainSession: Sendable {
         try keep(keychain, openedAs: keychain.keybag, now: now)
     }
 
-    /// Keeps all class keys of an object, unless its keybag is no longer the one that a passcode opened.
+    /// Stores all class keys of an object, unless its keybag has changed since it was opened with the passcode.
     ///
-    /// - Throws: `busy` when it is another one, and what `unlock` throws for the kernel.
+    /// - Throws: `busy` if it has, and as `unlock` for the kernel.
     func keep(_ keychain: Keychain, openedAs keybag: Keybag, now: Timestamp) throws(KeychainStoreError) {
         try keychain.change { database throws(KeychainStoreError) in
             guard keychain.keybag.hasKeys(of: keybag) else { throw .busy }
-            // The count stands for wrong passcodes since the last right one, and a high one ends sessions.
+            // The count of wrong passcodes must be reset first, since a high one ends sessions.
             if try Attempts(database).failed > 0 { try Attempts(failed: 0, last: now).write(database) }
-            // In this order: nobody is to find 'unlocked' without the other.
+            // In this order: no process may find 'unlocked' without the other.
             for part in [SessionPart.firstUnlock, .unlocked] { try keep(part, keychain) }
         }
     }
 
-    /// Locks a keychain for every process, or with `untilFirstUnlock` as after a start of the machine.
+    /// Locks a keychain for every process, or with `untilFirstUnlock` as after a boot.
     ///
-    /// The object forgets its keys in any case. Keys that a running command has taken live as long as it does.
+    /// The object drops its keys in any case. Keys that a running command has read live as long as it does.
     ///
-    /// - Throws: `kernelKeys` when the kernel does not revoke what is kept, or refuses to look: it may then still be there.
+    /// - Throws: `kernelKeys` if the kernel does not revoke the stored keys, or denies access: they may then still
+    ///   exist.
     package func lock(_ keychain: Keychain, untilFirstUnlock: Bool = false) throws(KeychainStoreError) {
         keychain.lock(untilFirstUnlock: untilFirstUnlock)
         var failure: KeychainStoreError?
@@ -105,14 +108,14 @@ package struct KeychainSession: Sendable {
         if let failure { throw failure }
     }
 
-    /// Sets, changes or removes the passcode as `Keychain.setPasscode` does; what is unlocked stays so.
+    /// Sets, changes or removes the passcode as `Keychain.setPasscode` does; the keychain stays unlocked.
     ///
-    /// A keychain that had no passcode is locked until its first unlock. Removing the passcode destroys the class key of
-    /// WhenPasscodeSetThisDeviceOnly items in the kernel too.
+    /// A keychain that had no passcode is locked until its first unlock. Removing the passcode also destroys the class
+    /// key of WhenPasscodeSetThisDeviceOnly items in the kernel.
     ///
     /// - Returns: as `Keychain.setPasscode`.
-    /// - Throws: as `Keychain.setPasscode`, and `kernelKeys` when the kernel fails for another reason than that it refuses;
-    ///   the passcode is then the old one.
+    /// - Throws: as `Keychain.setPasscode`, and `kernelKeys` if the kernel fails other than by denying access; the
+    ///   passcode is then unchanged.
     @discardableResult
     package func setPasscode(
         _ keychain: Keychain, current: borrowing SecretBytes?, new: borrowing SecretBytes?,
@@ -121,7 +124,7 @@ package struct KeychainSession: Sendable {
         do throws(KeychainStoreError) {
             return try keychain.setPasscode(current: current, new: new, cost: cost, now: now, step: step) {
                 keybag, keys throws(KeychainStoreError) in
-                try carry(keychain, to: keybag, keys)
+                try rewrapSession(keychain, to: keybag, keys)
             }
         } catch {
             try revokeIfGuessed(error, keychain)
@@ -129,20 +132,20 @@ package struct KeychainSession: Sendable {
         }
     }
 
-    /// Changes when a keychain locks by itself, as `Keychain.setLockSettings` does, for the running session at once.
+    /// Changes when a keychain locks automatically, as `Keychain.setLockSettings` does, including the running session.
     ///
-    /// - Throws: as `Keychain.setLockSettings`, and `kernelKeys` when the kernel fails for another reason than that it refuses;
-    ///   the settings are then the old ones, or the new ones where only the clock could not be started by them again.
+    /// - Throws: as `Keychain.setLockSettings`, and `kernelKeys` if the kernel fails other than by denying access; the
+    ///   settings are then unchanged, or changed if only restarting the timeout failed.
     package func setLockSettings(_ settings: LockSettings, of keychain: Keychain) throws(KeychainStoreError) {
         var isRunning = false
         try keychain.setLockSettings(settings) { () throws(KeychainStoreError) in
             let found = try find(keychain, wrongPasscodes: 0)
             guard found.state == .unlocked, keychain.hasPasscode, found.refusal == nil else { return }
-            // Sealed anew: a sleep while that did not matter is not to lock the keychain now.
+            // Rewrapped: if sleep did not lock the keychain so far, an earlier sleep must not lock it now.
             try replace(.unlocked, keychain, found.keys, keychain.keybag, lockAfter: settings.lockAfter)
             isRunning = true
         }
-        // Whoever used the keychain before the commit may have set the clock once more by the old settings.
+        // Another process may have restarted the timeout with the old settings before the commit.
         if isRunning { try restartClock(keychain) }
     }
 }

@@ -4,36 +4,36 @@ package import DeviceIdentity
 package import KernelKeyring
 package import KeychainModel
 
-/// Why a keychain file could not be made, opened, read or changed.
+/// Why a keychain file could not be created, opened, read or changed.
 ///
-/// Whatever throws one of these has changed nothing, but for the counting of wrong passcodes.
+/// After such an error nothing has changed, except the count of wrong passcodes.
 package enum KeychainStoreError: Error, Hashable, Sendable {
     /// There is no keychain at this path.
     case notFound(String)
-    /// Something stands at this path already.
+    /// A file already exists at this path.
     case exists(String)
-    /// The file is something else than a keychain of ours.
+    /// The file is not a keychain of this program.
     case notAKeychain(Mismatch)
-    /// The file at this path has more than one name (hard links): two names would have two journals.
+    /// The file at this path has more than one name (hard links), and two names would have two journals.
     case severalNames(String)
-    /// The file at this path, beside the keychain, is a journal that this program would not have written.
+    /// The file at this path, next to the keychain, is a journal that this program would not have written.
     case foreignJournal(String)
-    /// The file has a format version of the future.
+    /// The file has a newer format version.
     case newerFormat(found: Int, known: Int)
-    /// The file breaks a rule of its format; the text names the rule and holds no foreign text.
+    /// The file breaks a rule of its format; the text names the rule and contains no foreign text.
     case damaged(String)
-    /// The keychain belongs to another device key than the one given.
+    /// The keychain belongs to a different device key.
     case otherDevice(DeviceID)
-    /// Another process is changing the keychain, or reading it while a change has to be written.
+    /// Another process is changing the keychain, or reading it while a change must be written.
     case busy
-    /// The class key of this accessibility is not at hand: the keychain is locked.
+    /// The class key of this accessibility is not available: the keychain is locked.
     case locked(Accessibility)
     case wrongPasscode
-    /// Too many wrong passcodes; the next try is heard after this many seconds.
+    /// Too many wrong passcodes; the next attempt is allowed after this many seconds.
     case tooManyAttempts(retryAfter: Int)
     /// WhenPasscodeSetThisDeviceOnly items need a keychain with a passcode.
     case passcodeNotSet
-    /// A passcode is a text of at least one byte.
+    /// A passcode has at least one byte.
     case passcodeEmpty
     /// Another item has the same unique key.
     case duplicateItem
@@ -41,32 +41,32 @@ package enum KeychainStoreError: Error, Hashable, Sendable {
     case duplicateUUID(ItemUUID)
     /// No item matches.
     case itemNotFound
-    /// The item's row makes no valid item, or its seal is broken.
+    /// The item's row is not a valid item, or its seal is broken.
     case itemDamaged(ItemUUID)
-    /// An update may not set this attribute: the store keeps it (`cdat`, `mdat`), or it names the owner (`musr`).
+    /// An update may not set this attribute: the store sets it (`cdat`, `mdat`), or it names the owner (`musr`).
     case unchangeable(AttributeCode)
-    /// The attributes do not make an item.
+    /// The attributes do not form a valid item.
     case item(ItemProblem)
-    /// The file or one beside it is missing, not a regular file, not ours alone, …
+    /// The file or one next to it is missing, not a regular file, not private, …
     case file(FileFailure)
-    /// Something is larger than allowed: the limit's name, what was found, what is allowed.
+    /// A limit is exceeded: its name, what was found, what is allowed.
     case limit(String, found: Int, allowed: Int)
-    /// No room is left on the disk.
+    /// The disk is full.
     case diskFull
     /// The file or its folder cannot be written.
     case readOnly
-    /// SQLite refused, with this extended result code (sqlite.org/rescode.html).
+    /// SQLite failed with this extended result code (sqlite.org/rescode.html).
     case sqlite(Int32)
-    /// libcrypto refused for a reason that is not in the data.
+    /// libcrypto failed for a reason other than the data.
     case cryptography(CryptographyFailure)
-    /// The kernel's key service, which keeps what is unlocked, failed for another reason than that it refuses.
+    /// The kernel's key service, which stores unlocked keys, failed other than by denying access.
     case kernelKeys(KeyRetentionFailure)
     /// A signal asked the process to stop.
     case interrupted
 
-    /// What makes a file no keychain of ours.
+    /// Why a file is not a keychain of this program.
     package enum Mismatch: String, Hashable, Sendable {
-        /// Not SQLite at all.
+        /// Not a SQLite database.
         case notADatabase = "it is not a database"
         /// A database of another program.
         case otherApplication = "it is the database of another program"

@@ -6,21 +6,21 @@ package import KeychainModel
 extension Keychain: StoredItemSource {
     /// Visits every live item; see `ItemSource`.
     ///
-    /// - Throws: `locked` or `passcodeNotSet` when a wanted secret takes a class key that is not there, `damaged` when rows
-    ///   are missing from an index, `busy`, `sqlite`, and what the visitor throws, unchanged.
+    /// - Throws: `locked` or `passcodeNotSet` if the class key of a requested secret is missing, `damaged` if rows are
+    ///   missing from an index, `busy`, `sqlite`, and the errors of the visitor, unchanged.
     package func visitItems<Visitor: ItemVisitor>(_ visitor: inout Visitor) throws {
-        let transaction = try beginLook()
+        let transaction = try beginReadTransaction()
         try visit(.plain, transaction.database, &visitor)
         try transaction.commit()
     }
 
     /// Visits every live item; see `StoredItemSource`.
     ///
-    /// Secrets are opened where there is a class key, so that a broken seal is noticed.
+    /// Secrets are opened if there is a class key, so that a broken seal is detected.
     ///
-    /// - Throws: as `visitItems`, but for `locked` and `passcodeNotSet`.
+    /// - Throws: as `visitItems`, except `locked` and `passcodeNotSet`.
     package func visitStoredItems<Visitor: ItemVisitor>(_ begin: (StoredKeychain) throws -> Visitor) throws -> Visitor {
-        let transaction = try beginLook()
+        let transaction = try beginReadTransaction()
         let keybag = String(decoding: keybag.text, as: UTF8.self)
         var visitor = try begin(StoredKeychain(storeID: storeID, keybag: keybag))
         try visit(.stored, transaction.database, &visitor)
@@ -43,7 +43,7 @@ extension Keychain: StoredItemSource {
         guard expected <= ItemLimits.itemCount else {
             throw KeychainStoreError.limit("items of a class", found: expected, allowed: ItemLimits.itemCount)
         }
-        // Tombstones are stepped over here, and counted: an index that lost entries must not look like fewer items.
+        // Tombstones are skipped but counted: an index that lost entries must not look like fewer items.
         let statement = try SQLStatement(row.selection + row.order, on: tables.database)
         var sealer = try sealing { () throws(CryptographyFailure) in try ItemSealer() }
         var secret = SecretBytes(capacity: 65_536)
@@ -79,7 +79,7 @@ extension Keychain: StoredItemSource {
                 }
             }
             if isWhole {
-                // Visited twice is another one hidden.
+                // If one is visited twice, another is hidden.
                 guard previous?.precedes(item) ?? true else { throw KeychainStoreError.indexMismatch }
                 previous = item
                 try sealer.withLine { line in try visitor.take(item, line: line, secret: secret) }
@@ -92,7 +92,7 @@ extension Keychain: StoredItemSource {
 }
 
 extension Keychain: ItemTarget {
-    /// Runs `body` against one unchanging state; see `ItemTarget`.
+    /// Runs `body` against one consistent state; see `ItemTarget`.
     package func readItems<Result>(_ body: (any ExistingItems) throws -> Result) throws -> Result {
         try read { reader in try body(reader) }
     }
@@ -102,14 +102,14 @@ extension Keychain: ItemTarget {
         try write { writer in try body(writer) }
     }
 
-    /// Runs `body` in one transaction: many changes become durable when it returns, none when it throws.
+    /// Runs `body` in one transaction: its changes become durable when it returns, none if it throws.
     ///
-    /// - Throws: what `body` throws, `busy`, `damaged`, `file`, `sqlite`.
+    /// - Throws: the errors of `body`, `busy`, `damaged`, `file`, `sqlite`.
     package func write<Result>(_ body: (KeychainWriter) throws -> Result) throws -> Result {
-        let transaction = try beginChange()
+        let transaction = try beginWriteTransaction()
         let writer = try KeychainWriter(self, transaction.database)
         let result = try body(writer)
-        try writer.requireUnspent()
+        try writer.requireIntact()
         try transaction.commit()
         return result
     }

@@ -1,17 +1,16 @@
 package import KeychainModel
 
 extension Keychain {
-    /// Visits the items that a query means, in archive order, without holding them or the file.
+    /// Visits the items that match a query, in archive order, without holding them or a transaction.
     ///
-    /// First all are looked at in one state of the file, and only their UUIDs are kept; then they are fetched again, some
-    /// at a time, so that no other program waits while `body` writes to a pipe without a reader. What was deleted in
-    /// between is passed over.
+    /// A first pass reads one snapshot and keeps only the UUIDs; a second pass fetches the items in batches, so that no
+    /// other program waits while `body` writes to a blocked pipe. Items deleted in between are skipped.
     ///
     /// - Parameters:
-    ///   - first: is given every item before `body` is given the first one, for example to measure a table.
+    ///   - first: receives every item before `body` receives the first one, for example to measure a table.
     ///   - body: may use the keychain.
-    /// - Returns: how many rows match whose contents make no valid item.
-    /// - Throws: what `first` and `body` throw, and as `find`; `damaged` also when an index hides an item.
+    /// - Returns: the number of matching rows that are not valid items.
+    /// - Throws: the errors of `first` and `body`, and as `find`; `damaged` also if an index hides an item.
     @discardableResult
     package func walk(
         _ query: ItemQuery, first: (Item) throws -> Void = { _ in }, _ body: (Item) throws -> Void
@@ -52,10 +51,10 @@ extension Keychain {
         return damaged
     }
 
-    /// Items fetched at a time: a transaction for each would count, and more would be held for nothing.
+    /// Items per batch: smaller batches cost transactions, larger ones memory.
     private static let walkStep = 500
 
-    /// The secret of an item as the file holds it: sealed, but for public data.
+    /// The secret of an item as stored: sealed, except public data.
     ///
     /// - Throws: `itemNotFound`, `damaged`, `busy`, `sqlite`.
     package func storedSecret(of item: Item) throws(KeychainStoreError) -> [UInt8] {

@@ -3,61 +3,62 @@ internal import Cryptography
 internal import KeychainKeys
 package import KeychainModel
 
-/// The changes of one transaction; valid within the call that lends it.
+/// Changes a keychain within one transaction; valid only during the call it is passed to.
 ///
-/// A change that is refused for what it asks (`duplicateItem`, `itemNotFound`, `item`, …) leaves no trace, and others may
-/// follow. After any other failure the transaction is lost: every further change is refused, and nothing is committed.
+/// A change that is rejected because of its arguments (`duplicateItem`, `itemNotFound`, `item`, …) has no effect, and
+/// others may follow. Any other failure aborts the transaction: every further change is refused, and nothing is
+/// committed.
 package final class KeychainWriter: ItemWriter {
-    /// The state of the file with the changes made so far.
+    /// Reads the file including the changes made so far.
     package let reader: KeychainReader
     private var blob = SecretBytes(capacity: 4096)
-    private var spent: KeychainStoreError?
-    /// No class has more rows than this; nil until it is known.
+    private var abortCause: KeychainStoreError?
+    /// An upper bound of the rows of every class; nil until it is known.
     private var rowBound: Int?
 
     var keychain: Keychain { reader.keychain }
     var tables: ItemTables { reader.tables }
 
-    /// How much later a change is than the one before, at least: one millisecond, as Apple has it.
+    /// The minimum step between two modification dates: one millisecond, as on Apple's systems.
     static let step: Int64 = 1_000
 
     init(_ keychain: Keychain, _ database: Database) throws(KeychainStoreError) {
         reader = try KeychainReader(keychain, database)
     }
 
-    /// Makes sure that no failure was swallowed on the way to the commit.
-    func requireUnspent() throws(KeychainStoreError) {
-        if let spent { throw spent }
+    /// Throws if an earlier failure aborted the transaction, so that it cannot be swallowed before the commit.
+    func requireIntact() throws(KeychainStoreError) {
+        if let abortCause { throw abortCause }
     }
 
-    /// Runs one change, and notes a failure after which the transaction cannot go on.
-    func guarded<Result>(
+    /// Runs one change; a failure that leaves the transaction inconsistent aborts it.
+    func runChange<Result>(
         _ body: () throws(KeychainStoreError) -> Result
     ) throws(KeychainStoreError) -> Result {
-        try requireUnspent()
+        try requireIntact()
         do {
             return try body()
         } catch {
-            if !error.leavesTransactionIntact { spent = error }
+            if !error.leavesTransactionIntact { abortCause = error }
             throw error
         }
     }
 
-    /// Runs changes that belong together: whatever they throw, the transaction cannot go on.
-    func spending<Result>(
+    /// Runs changes that belong together; any failure aborts the transaction.
+    func runAllOrAbort<Result>(
         _ body: () throws(KeychainStoreError) -> Result
     ) throws(KeychainStoreError) -> Result {
-        try requireUnspent()
+        try requireIntact()
         do {
             return try body()
         } catch {
-            spent = error
+            abortCause = error
             throw error
         }
     }
 
-    /// Adds an item; Apple's defaults fill in what the draft leaves open, and a tombstone or a damaged row with the same
-    /// unique key gives way.
+    /// Adds an item with Apple's defaults for missing attributes; replaces a tombstone or a damaged row with the same
+    /// unique key.
     ///
     /// - Throws: `duplicateItem`, `duplicateUUID`, `item`, `locked`, `passcodeNotSet`, `limit`, or a failure of the file.
     @discardableResult
@@ -65,10 +66,10 @@ package final class KeychainWriter: ItemWriter {
         _ draft: ItemDraft, secret: borrowing SecretBytes?, now: Timestamp,
         accessGroup: String = ItemDraft.defaultAccessGroup
     ) throws(KeychainStoreError) -> Item {
-        try requireUnspent()
+        try requireIntact()
         var item = try draft.item(now: now, secretSize: secret.size, accessGroup: accessGroup)
         _ = try keychain.key(item.accessibility)
-        try guarded { () throws(KeychainStoreError) in
+        try runChange { () throws(KeychainStoreError) in
             try countOneMore()
             if let existing = try tables.row(withKeyOf: item) {
                 if draft.uuid != nil, existing.uuid != item.uuid { try requireFree(item.uuid) }
@@ -99,7 +100,7 @@ package final class KeychainWriter: ItemWriter {
         }
     }
 
-    /// Seals the bytes of a secret, none where there is no secret, for `item` into `blob`.
+    /// Seals the bytes of a secret for `item` into `blob`; empty if there is no secret.
     func seal(_ item: Item, bytes: borrowing SecretBytes) throws(KeychainStoreError) {
         let key = try keychain.key(item.accessibility)
         reader.sealer.begin(item)
@@ -108,18 +109,18 @@ package final class KeychainWriter: ItemWriter {
         }
     }
 
-    /// Puts what `seal` made, with its item, in the place of the row with the same UUID.
+    /// Replaces the row with the UUID of `item` with the item and the result of `seal`.
     func replaceSealed(_ item: Item) throws(KeychainStoreError) {
         try tables.replace(item, blob: blob)
     }
 
-    /// Removes a row that was found; without a UUID it cannot be named, and the file is beyond repair.
+    /// Removes a row; without a UUID it cannot be addressed, and the file is beyond repair.
     func remove(_ itemClass: ItemClass, _ uuid: ItemUUID?) throws(KeychainStoreError) {
         guard let uuid else { throw .damaged("a row has no UUID") }
         try tables.remove(itemClass, uuid)
     }
 
-    /// Refuses more items than a keychain can have.
+    /// Checks the limit of items in a keychain.
     private func countOneMore() throws(KeychainStoreError) {
         var bound: Int
         if let rowBound { bound = rowBound } else { bound = try tables.rowBound() }
@@ -137,18 +138,18 @@ package final class KeychainWriter: ItemWriter {
 
     /// Writes an item of an archive; see `ItemWriter`.
     ///
-    /// - Throws: `passcodeNotSet` for an `akpu` item, `locked`, `duplicateUUID`, `itemDamaged` when the secret has
-    ///   not the size that the item says, or a failure of the file.
+    /// - Throws: `passcodeNotSet` for an `akpu` item, `locked`, `duplicateUUID`, `itemDamaged` if the size of the
+    ///   secret is not the one in the item, or a failure of the file.
     package func put(
         _ item: Item, line: borrowing Span<UInt8>, secret: borrowing SecretBytes, in form: SecretForm,
         replacing: Item?
     ) throws {
-        try requireUnspent()
+        try requireIntact()
         do {
             try replacePut(item, line, secret, form, replacing)
         } catch {
-            // A restore is whole or not at all.
-            spent = error
+            // A restore is all or nothing.
+            abortCause = error
             throw error
         }
     }
@@ -178,7 +179,7 @@ package final class KeychainWriter: ItemWriter {
             try tables.insert(item, blob: blob)
         } catch {
             guard error == .duplicateItem else { throw error }
-            // The unique key or the UUID is taken: of a live item or tombstone with the key, else of a third item.
+            // The unique key or the UUID is taken: by a live item or tombstone with the key, otherwise by a third item.
             guard let existing = try tables.row(withKeyOf: item) else { throw .duplicateUUID(item.uuid) }
             try remove(item.itemClass, existing.uuid)
             do throws(KeychainStoreError) {
@@ -189,9 +190,9 @@ package final class KeychainWriter: ItemWriter {
         }
     }
 
-    /// Removes every live item that is not synchronizable and returns how many there were.
+    /// Removes all live items that are not synchronizable and returns their number.
     package func removeLocalItems() throws -> Int {
-        try guarded { () throws(KeychainStoreError) in
+        try runChange { () throws(KeychainStoreError) in
             var removed = 0
             for itemClass in ItemClass.allCases {
                 try SQLStatement(
@@ -224,7 +225,7 @@ package final class KeychainWriter: ItemWriter {
 }
 
 extension KeychainStoreError {
-    /// True for refusals that were decided before anything was written.
+    /// True for errors that are detected before anything is written.
     var leavesTransactionIntact: Bool {
         switch self {
         case .duplicateItem, .duplicateUUID, .itemNotFound, .itemDamaged, .item, .locked, .passcodeNotSet,
@@ -240,7 +241,7 @@ extension KeychainStoreError {
 }
 
 extension Optional where Wrapped == SecretBytes {
-    /// How many bytes there are; nil for no secret.
+    /// The size in bytes; nil for no secret.
     var size: Int? {
         borrowing get {
             switch self {

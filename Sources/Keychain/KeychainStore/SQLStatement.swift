@@ -1,24 +1,24 @@
 internal import CSQLite
 
-/// A prepared statement; it is used within the transaction that it was made in.
+/// A prepared statement; valid within the transaction in which it was prepared.
 @safe final class SQLStatement {
     private let database: Database
     private let pointer: OpaquePointer
 
-    /// Compiles `sql`, which is always text of this program.
+    /// Compiles `sql`, which is always a text of this program.
     init(_ sql: String, on database: Database) throws(KeychainStoreError) {
         unsafe pointer = try database.prepare(sql)
         self.database = database
     }
 
     deinit {
-        // It repeats the result of the last step, which was looked at there.
+        // It returns the result of the last step, which was already checked.
         _ = unsafe sqlite3_finalize(pointer)
     }
 
     /// Runs to the next row; false at the end.
     func step() throws(KeychainStoreError) -> Bool {
-        // Outside a transaction, each change would be one of its own.
+        // Outside a transaction each change would be one of its own.
         if database.isTransactionLost { throw .sqlite(SQLITE_ABORT) }
         switch unsafe sqlite3_step(pointer) {
         case SQLITE_ROW: return true
@@ -30,15 +30,15 @@ internal import CSQLite
         }
     }
 
-    /// Runs a statement that returns no rows, and makes it ready for the next run.
+    /// Runs a statement that returns no rows, and resets it.
     func run() throws(KeychainStoreError) {
         guard try !step() else { throw .sqlite(SQLITE_MISUSE) }
         reset()
     }
 
-    /// Makes the statement ready for another run; what was bound stays.
+    /// Resets the statement for another run; bindings are kept.
     func reset() {
-        // It repeats the result of the last step, which was looked at there.
+        // It returns the result of the last step, which was already checked.
         _ = unsafe sqlite3_reset(pointer)
     }
 
@@ -68,7 +68,7 @@ internal import CSQLite
         try check(code)
     }
 
-    /// Binds text that has the type TEXT.
+    /// Binds text as TEXT.
     func bindText(_ bytes: borrowing Span<UInt8>, _ index: Int) throws(KeychainStoreError) {
         try check(
             unsafe bytes.withUnsafeBufferPointer { buffer in
@@ -78,7 +78,7 @@ internal import CSQLite
 
     // MARK: Reading (columns count from 0)
 
-    /// What a column of the current row holds.
+    /// The type of a column of the current row.
     enum ColumnType: Int32 {
         case integer = 1
         case real = 2
@@ -95,7 +95,7 @@ internal import CSQLite
         unsafe sqlite3_column_int64(pointer, Int32(column))
     }
 
-    /// Lends the bytes of a blob or a text for the time of the call; a NULL is empty.
+    /// Passes the bytes of a blob or text to `body`; NULL is empty.
     func withBytes<Result: ~Copyable, E: Error>(
         _ column: Int, _ body: (borrowing Span<UInt8>) throws(E) -> Result
     ) throws(E) -> Result {

@@ -3,12 +3,12 @@ internal import CSQLite
 internal import Glibc
 
 extension KeychainStoreError {
-    /// Turns a result code of SQLite into what one would act on.
+    /// Converts a SQLite result code into an error a caller can act on.
     ///
     /// - Parameters:
     ///   - code: an extended result code (sqlite.org/rescode.html).
-    ///   - systemError: the `errno` behind it; 0 where there is none.
-    ///   - path: the file, as messages name it; nil for a database in memory.
+    ///   - systemError: the `errno` behind it; 0 if there is none.
+    ///   - path: the file for messages; nil for a database in memory.
     init(sqliteCode code: Int32, systemError: Int32 = 0, _ path: String? = nil) {
         switch code & 0xff {
         case SQLITE_BUSY, SQLITE_LOCKED, SQLITE_PROTOCOL: self = .busy
@@ -17,7 +17,7 @@ extension KeychainStoreError {
         case SQLITE_CORRUPT where [EIO, ENXIO, ERANGE].contains(systemError):
             self = .system(code, systemError, path)
         case SQLITE_CORRUPT, SQLITE_FORMAT: self = .damaged("the database is malformed")
-        // No row that we write is larger than SQLite was told to accept.
+        // No row that we write exceeds the limit set in SQLite.
         case SQLITE_TOOBIG: self = .damaged("a row is larger than an item can be")
         case SQLITE_NOTADB: self = .notAKeychain(.notADatabase)
         case SQLITE_CONSTRAINT where Self.takenKeys.contains(code): self = .duplicateItem
@@ -27,10 +27,10 @@ extension KeychainStoreError {
         }
     }
 
-    /// A unique index has the key already; other constraints are broken by our mistakes alone.
+    /// A unique index already has the key; only our own mistakes can violate other constraints.
     private static let takenKeys: Set = [Extended.primaryKey, Extended.unique]
 
-    // Of the extended codes, which are expressions in C, Swift sees none.
+    // Swift cannot import the extended codes, which are C expressions.
     private enum Extended {
         static let primaryKey = SQLITE_CONSTRAINT | 6 << 8
         static let unique = SQLITE_CONSTRAINT | 8 << 8
@@ -52,7 +52,7 @@ extension KeychainStoreError {
     private static func system(_ code: Int32, _ systemError: Int32, _ path: String?) -> KeychainStoreError {
         if code == Extended.noMemory { return .sqlite(SQLITE_NOMEM) }
         guard let path else { return .sqlite(code) }
-        // SQLite looks for links itself, so that no system call has failed.
+        // SQLite itself checks for links, so no system call has failed.
         if code == Extended.link { return .file(FileFailure(path, .notRegular)) }
         guard systemError != 0 else { return .sqlite(code) }
         if code & 0xff == SQLITE_CANTOPEN {
@@ -64,7 +64,7 @@ extension KeychainStoreError {
         return .file(FileFailure(path, .system(systemError, doing: activity(code))))
     }
 
-    /// What failed, as messages put it before the name of the file.
+    /// What failed, worded to precede the file name in a message.
     private static func activity(_ code: Int32) -> String {
         switch code {
         case Extended.write: "writing"
@@ -78,7 +78,7 @@ extension KeychainStoreError {
         }
     }
 
-    /// What SQLite calls a result code, in English.
+    /// SQLite's English text for a result code.
     package static func words(ofSQLiteCode code: Int32) -> String {
         unsafe String(cString: sqlite3_errstr(code))
     }

@@ -7,7 +7,7 @@ enum Schema {
     /// The format version in the header (`user_version`).
     static let version: Int64 = 1
 
-    /// Every row that `sqlite_schema` holds: type, name, table, text.
+    /// A row of `sqlite_schema`: type, name, table, text.
     struct Entry: Hashable {
         let type: String
         let name: String
@@ -15,7 +15,7 @@ enum Schema {
         let sql: String
     }
 
-    /// The tables and indexes in the order of their making.
+    /// The tables and indexes in order of creation.
     static let entries: [Entry] =
         [
             table("keychain", ["store BLOB NOT NULL", "created INTEGER NOT NULL", "mac BLOB NOT NULL"]),
@@ -23,10 +23,10 @@ enum Schema {
             table("attempts", ["failed INTEGER NOT NULL", "last INTEGER NOT NULL"]),
         ] + ItemClass.allCases.flatMap { itemEntries($0) }
 
-    /// The rows of one class: the table and its two unique indexes.
+    /// The schema of one class: the table and its two unique indexes.
     ///
-    /// Attributes that are absent are NULL, so that "absent" and "empty" come back as they were; in the unique key both
-    /// are the same, and the index is over the value with its default filled in.
+    /// Absent attributes are NULL, so that "absent" and "empty" stay distinct; in the unique key they are equal,
+    /// because the index is over the value with its default filled in.
     private static func itemEntries(_ itemClass: ItemClass) -> [Entry] {
         let name = itemClass.rawValue
         let attributes = columns(of: itemClass).map { code in "\(quoted(code)) \(isNumber(code) ? "INTEGER" : "BLOB")" }
@@ -53,7 +53,7 @@ enum Schema {
         AttributeCode.allCases.filter { $0.belongs(to: itemClass) }
     }
 
-    /// The terms of the unique index, which queries must repeat letter by letter for SQLite to use it.
+    /// The terms of the unique index; queries must repeat them literally for SQLite to use it.
     static func keyTerms(of itemClass: ItemClass) -> [String] {
         itemClass.uniqueKey.map { keyTerm($0) }
     }
@@ -67,20 +67,20 @@ enum Schema {
         }
     }
 
-    /// Some codes are words of SQL (`desc`).
+    /// Some codes are SQL keywords (`desc`).
     static func quoted(_ code: AttributeCode) -> String { "\"\(code.code)\"" }
 
-    /// True for the attributes stored as whole numbers; dates are microseconds since 1970.
+    /// True for attributes stored as integers; dates are microseconds since 1970.
     static func isNumber(_ code: AttributeCode) -> Bool { code.kind == .number || code.kind == .date }
 
-    /// Makes the tables in an empty database.
+    /// Creates the tables in an empty database.
     static func create(in database: Database) throws(KeychainStoreError) {
         try pragma("application_id", applicationID, database)
         try pragma("user_version", version, database)
         for entry in entries { try SQLStatement(entry.sql, on: database).run() }
     }
 
-    /// Makes sure that the file is a keychain, with exactly these tables and nothing else that SQLite would run.
+    /// Checks that the file is a keychain with exactly these tables and nothing else that SQLite would run.
     ///
     /// - Throws: `notAKeychain`, `newerFormat`.
     static func verify(_ database: Database) throws(KeychainStoreError) {
@@ -90,7 +90,7 @@ enum Schema {
         let found = try number("PRAGMA user_version", database)
         guard found <= version else { throw .newerFormat(found: Int(clamping: found), known: Int(version)) }
         guard found == version else { throw .notAKeychain(.otherSchema) }
-        // Bytes, not strings: to Swift the Kelvin sign equals a K.
+        // Compared as bytes: to Swift the Kelvin sign equals a K.
         var expected = Set(
             entries.map { entry in [entry.type, entry.name, entry.table, entry.sql].map { Array($0.utf8) } })
         let rows = try SQLStatement("SELECT type, name, tbl_name, sql FROM sqlite_schema", on: database)

@@ -5,18 +5,18 @@ internal import KernelKeyring
 internal import KeychainKeys
 internal import KeychainModel
 
-/// What a look at the kernel shows of a keychain's session.
+/// The state of a keychain's session in the kernel.
 struct SessionFinding {
     var state: LockState
     /// The class keys that are unlocked.
     var keys = ClassKeys()
-    /// What is kept and must not be used.
+    /// Stored payloads that must not be used.
     var invalid: [SessionPart] = []
-    /// Why the kernel does not let anybody look; state and keys are then those of the object.
+    /// Why the kernel denies access; state and keys are then those of the object.
     var refusal: KeyRetentionFailure?
 }
 
-/// The payloads that are kept for a keychain, unjudged.
+/// The stored payloads of a keychain, not yet checked.
 struct KeptPayloads: ~Copyable {
     let firstUnlock: SecretBytes?
     let unlocked: SecretBytes?
@@ -30,16 +30,16 @@ struct KeptPayloads: ~Copyable {
     }
 }
 
-/// How a session looks at the kernel and changes what is kept there.
+/// Reads and changes the stored keys of a session.
 extension KeychainSession {
-    // The two clocks behind the suspended time are read one after the other; a machine that slept slept longer.
+    // The two clocks behind the suspended time are read one after the other; real sleep is longer than this tolerance.
     private static let toleranceInMilliseconds: Int64 = 1000
-    // People change settings; this many changes within a moment are no people's.
+    // No person changes the settings this often within a moment.
     private static let clockLimit = 16
 
-    /// Judges what is kept for a keychain, by the keybag that the object knows; nothing is changed.
+    /// Checks the stored keys of a keychain against the keybag that the object knows; changes nothing.
     ///
-    /// - Parameter wrongPasscodes: how many were given in a row; from five on nothing that is kept counts.
+    /// - Parameter wrongPasscodes: wrong passcodes in a row; from five on, stored keys are invalid.
     func find(_ keychain: Keychain, wrongPasscodes: Int) throws(KeychainStoreError) -> SessionFinding {
         guard keychain.hasPasscode else {
             let keys = try withKeys { () throws(KeybagFailure) in
@@ -59,13 +59,13 @@ extension KeychainSession {
         if try add(.firstUnlock, kept.firstUnlock, keychain, to: &finding, isBarred: isBarred) {
             finding.state = .locked
         }
-        // Without what is readable after the first unlock there was no unlock of ours.
+        // Without the first-unlock key this cannot be an unlock of ours.
         let isAlone = finding.state != .locked
         if try add(.unlocked, kept.unlocked, keychain, to: &finding, isBarred: isAlone) { finding.state = .unlocked }
         return finding
     }
 
-    /// Adds the class keys of a payload to what was found; false when there is none or it must not be used.
+    /// Adds the class keys of a payload to the finding; false if there is none or it must not be used.
     private func add(
         _ part: SessionPart, _ payload: borrowing SecretBytes?, _ keychain: Keychain,
         to finding: inout SessionFinding, isBarred: Bool
@@ -88,7 +88,7 @@ extension KeychainSession {
         do throws(CryptographyFailure) {
             guard let opened = try SessionPayload(part, keychain, keychain.keybag).open(payload) else { return nil }
             if part == .unlocked, keychain.lockSettings.lockOnSuspend {
-                // Less is as odd as more: then it was not this machine, or not this run of it.
+                // Less is as suspicious as more: the payload is from another machine or boot.
                 let slept = (suspendedTime() - opened.suspended).magnitude
                 guard slept <= Self.toleranceInMilliseconds else { return nil }
             }
@@ -98,7 +98,7 @@ extension KeychainSession {
         }
     }
 
-    /// Keeps the class keys that the object has, in the place of what is kept; where the kernel refuses, nothing.
+    /// Stores the class keys of the object, replacing others; does nothing if the kernel denies access.
     func keep(_ part: SessionPart, _ keychain: Keychain) throws(KeychainStoreError) {
         let payload = try seal(part, keychain, keychain.classKeys, keychain.keybag)
         let seconds = part == .unlocked ? keychain.lockSettings.lockAfter : nil
@@ -107,8 +107,8 @@ extension KeychainSession {
         }
     }
 
-    /// Puts other class keys, for another keybag or clock, in the place of what is kept, and only where something is:
-    /// a keychain that is being locked at the same time stays locked.
+    /// Replaces stored class keys for another keybag or timeout, but only if there are any: a keychain that is being
+    /// locked concurrently stays locked.
     func replace(
         _ part: SessionPart, _ keychain: Keychain, _ keys: ClassKeys, _ keybag: Keybag, lockAfter: Int?
     ) throws(KeychainStoreError) {
@@ -119,9 +119,9 @@ extension KeychainSession {
         }
     }
 
-    /// Makes what is unlocked fit a new keybag that is about to become durable, or destroys it where it does not.
-    func carry(_ keychain: Keychain, to keybag: Keybag, _ keys: ClassKeys) throws(KeychainStoreError) {
-        // The passcode was right a moment ago, so that no count stands in the way.
+    /// Rewraps the stored keys for a new keybag that is about to be committed, or destroys those that no longer apply.
+    func rewrapSession(_ keychain: Keychain, to keybag: Keybag, _ keys: ClassKeys) throws(KeychainStoreError) {
+        // The passcode was right a moment ago, so the count of wrong ones does not matter.
         let found = try find(keychain, wrongPasscodes: 0)
         if found.refusal != nil { return }
         let isCarried = keychain.hasPasscode && keybag.hasPasscode
@@ -137,25 +137,25 @@ extension KeychainSession {
         }
     }
 
-    /// Starts the idle clock of an unlocked keychain anew, by the settings that are in the file.
+    /// Restarts the idle timeout of an unlocked keychain with the settings in the file.
     ///
-    /// No lock is taken. Whoever sets the clock reads the settings afterwards, and whoever changes the settings sets the
-    /// clock afterwards: the last to set it does so by the last settings.
+    /// Needs no lock. This sets the timeout and then reads the settings again; a settings change sets the timeout after
+    /// the commit. So the last to set it uses the latest settings.
     ///
-    /// - Throws: `busy` also when the settings change again and again meanwhile.
+    /// - Throws: `busy` also if the settings keep changing.
     func restartClock(_ keychain: Keychain) throws(KeychainStoreError) {
         for _ in 0..<Self.clockLimit {
             let seconds = keychain.lockSettings.lockAfter
             _ = try unlessRefused { () throws(KeyRetentionFailure) in
                 try retention.expire(SessionPart.unlocked.name(keychain.storeID), after: seconds)
             }
-            try keychain.look { _ throws(KeychainStoreError) in }
+            try keychain.withReadTransaction { _ throws(KeychainStoreError) in }
             if keychain.lockSettings.lockAfter == seconds { return }
         }
         throw .busy
     }
 
-    /// Destroys what is kept; a refusal is a failure too, since it leaves open whether something is kept.
+    /// Destroys stored keys; being denied access is an error here, since keys may still be stored.
     func revoke(_ part: SessionPart, _ keychain: Keychain) throws(KeychainStoreError) {
         do throws(KeyRetentionFailure) {
             try retention.revoke(part.name(keychain.storeID))
@@ -164,13 +164,13 @@ extension KeychainSession {
         }
     }
 
-    /// Destroys everything that is kept when a passcode was wrong, or not heard, after several wrong ones.
+    /// Destroys all stored keys if a passcode was wrong, or not accepted, after several wrong ones.
     func revokeIfGuessed(_ error: KeychainStoreError, _ keychain: Keychain) throws(KeychainStoreError) {
         switch error {
         case .wrongPasscode, .tooManyAttempts: break
         default: return
         }
-        // A count that cannot be read is taken for a high one.
+        // If the count cannot be read, it is assumed to be high.
         guard (try? keychain.wrongPasscodeCount()) ?? Attempts.free >= Attempts.free else { return }
         keychain.lock(untilFirstUnlock: true)
         for part in SessionPart.allCases {
@@ -190,7 +190,7 @@ extension KeychainSession {
         }
     }
 
-    /// What `body` returns; nil where the kernel refuses its key service, and so keeps nothing.
+    /// The result of `body`; nil if the kernel denies its key service, and so stores nothing.
     private func unlessRefused<Result>(
         _ body: () throws(KeyRetentionFailure) -> Result
     ) throws(KeychainStoreError) -> Result? {
@@ -210,7 +210,7 @@ extension SessionPayload {
 }
 
 extension Keychain {
-    /// What this object can read, whatever is kept for others.
+    /// What this object can read, regardless of stored keys.
     fileprivate var ownState: LockState {
         if isUnlocked { return .unlocked }
         return classKeys[.afterFirstUnlock] == nil ? .lockedUntilFirstUnlock : .locked

@@ -4,17 +4,17 @@ internal import DeviceIdentity
 internal import KeychainKeys
 internal import KeychainModel
 
-/// The two keys that an unlocked keychain has in the kernel (docs/keychain-file.md, "Sessions").
+/// The two keys of an unlocked keychain in the kernel (docs/keychain-file.md, "Sessions").
 enum SessionPart: String, CaseIterable {
     /// What is readable while the keychain is unlocked.
     case unlocked
-    /// What is readable from the first unlock on.
+    /// What is readable after the first unlock.
     case firstUnlock = "first-unlock"
 
-    /// The name in the kernel.
+    /// The key's name in the kernel.
     func name(_ storeID: [UInt8]) -> String { "kcbackup:\(Hexadecimal.encode(storeID)):\(rawValue)" }
 
-    /// Whose class keys it holds, in the order of the payload.
+    /// The accessibilities whose class keys it holds, in payload order.
     var accessibilities: [Accessibility] {
         switch self {
         case .unlocked: [.whenUnlocked, .whenUnlockedThisDeviceOnly, .whenPasscodeSetThisDeviceOnly]
@@ -23,14 +23,14 @@ enum SessionPart: String, CaseIterable {
     }
 }
 
-/// What a key in the kernel holds: class keys, each wrapped for one keychain, one passcode, one place in the payload.
+/// The payload of a kernel key: class keys, each wrapped for one keychain, one passcode and one position.
 ///
 /// ```
 /// version 1, one byte | milliseconds suspended, 8 bytes | AES-KW of a class key, 40 bytes, for each accessibility
 /// ```
 ///
-/// The wrapping keys come from the device key and everything that must fit: a payload of another passcode, another
-/// keychain or another program does not open, and the kernel's key alone opens nothing.
+/// The wrapping keys are derived from the device key and everything that must match: a payload of another passcode,
+/// keychain or program does not open, and the kernel's key alone opens nothing.
 struct SessionPayload {
     let part: SessionPart
     let storeID: [UInt8]
@@ -44,7 +44,7 @@ struct SessionPayload {
     /// Wraps the class keys of this part.
     ///
     /// - Parameter suspended: milliseconds that the machine has been suspended so far.
-    /// - Throws: `CryptographyFailure`; also when a class key is missing.
+    /// - Throws: `CryptographyFailure`; also if a class key is missing.
     func seal(_ keys: ClassKeys, suspended: Int64) throws(CryptographyFailure) -> SecretBytes {
         var payload = SecretBytes(capacity: Self.headerSize + part.accessibilities.count * Self.wrappedSize)
         payload.append(Self.version)
@@ -57,9 +57,9 @@ struct SessionPayload {
         return payload
     }
 
-    /// Opens a payload; nil when it is not one that this device made for this keychain and this passcode.
+    /// Opens a payload; nil if this device did not make it for this keychain and passcode.
     ///
-    /// - Throws: `CryptographyFailure` for what is no fault of the payload.
+    /// - Throws: `CryptographyFailure` for failures not caused by the payload.
     func open(
         _ payload: borrowing SecretBytes
     ) throws(CryptographyFailure) -> (keys: ClassKeys, suspended: Int64)? {
@@ -85,8 +85,8 @@ struct SessionPayload {
     private func wrappingKey(
         _ accessibility: Accessibility, suspended: UInt64
     ) throws(CryptographyFailure) -> SecretBytes {
-        // Fields of fixed length first; the salt is another one with each passcode, even where a file was put back and
-        // the generation repeats. The name tells the two parts and the keychains apart, the code the places within one.
+        // Fixed-length fields first. The salt changes with each passcode, even if an old file was put back and the
+        // generation repeats. The name distinguishes parts and keychains, the code the positions within a part.
         try deviceKey.sessionKey(
             context: keybag.uuid.bytes + Self.bigEndian(UInt64(keybag.generation)) + keybag.salt
                 + Self.bigEndian(suspended) + Array("\(part.name(storeID)):\(accessibility.rawValue)".utf8))

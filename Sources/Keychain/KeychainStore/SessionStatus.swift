@@ -2,43 +2,44 @@ package import KernelKeyring
 package import KeychainKeys
 package import KeychainModel
 
-/// What of a keychain can be read.
+/// Which items of a keychain can be read.
 package enum LockState: Hashable, Sendable {
     /// Everything; a keychain without a passcode is always in this state.
     case unlocked
-    /// What is readable after the first unlock, and Always items.
+    /// Items that are readable after the first unlock, and Always items.
     case locked
-    /// Always items alone: nobody has unlocked the keychain since the machine was started.
+    /// Only Always items: the keychain has not been unlocked since boot.
     case lockedUntilFirstUnlock
 }
 
-/// What can be said about the lock of a keychain without the passcode.
+/// The lock status of a keychain; needs no passcode.
 package struct SessionStatus: Hashable, Sendable {
     /// What can be read now.
     package let state: LockState
-    /// True when a passcode was set.
+    /// True if a passcode was set.
     package let hasPasscode: Bool
-    /// Seconds until it locks by itself, rounded down as the kernel does, to minutes, hours, days or weeks.
+    /// Seconds until it locks automatically, rounded down as the kernel does, to minutes, hours, days or weeks.
     ///
-    /// Nil when it is locked, does not lock by itself, or the kernel does not tell.
+    /// Nil if it is locked, does not lock automatically, or the kernel does not tell.
     package let secondsUntilLock: Int?
-    /// When it locks by itself.
+    /// When it locks automatically.
     package let settings: LockSettings
     /// Wrong passcodes in a row.
     package let wrongPasscodeCount: Int
-    /// Seconds until the next passcode is heard; nil when it is heard now.
+    /// Seconds until the next passcode attempt is allowed; nil if it is allowed now.
     package let secondsUntilNextTry: Int?
-    /// Why nothing stays unlocked between commands here; nil when it does.
+    /// Why nothing stays unlocked between commands here; nil if it does.
     package let refusal: KeyRetentionFailure?
 }
 
 extension KeychainSession {
-    /// Says how it stands with the lock, and changes nothing: the clock of an unlocked keychain runs on.
+    /// Reads the lock status without restarting the idle timeout.
     ///
-    /// - Throws: `busy`, `damaged`, `sqlite`, `cryptography`, `kernelKeys` when the kernel fails for another reason than that
-    ///   it refuses.
+    /// - Throws: `busy`, `damaged`, `sqlite`, `cryptography`, `kernelKeys` if the kernel fails other than by denying
+    ///   access.
     package func status(_ keychain: Keychain, now: Timestamp) throws(KeychainStoreError) -> SessionStatus {
-        let attempts = try keychain.look { database throws(KeychainStoreError) in try Attempts(database) }
+        let attempts = try keychain.withReadTransaction { database throws(KeychainStoreError) in try Attempts(database)
+        }
         let found = try find(keychain, wrongPasscodes: attempts.failed)
         let isRunning = found.state == .unlocked && keychain.hasPasscode && found.refusal == nil
         return SessionStatus(

@@ -4,7 +4,7 @@ internal import DeviceIdentity
 internal import KeychainKeys
 internal import KeychainModel
 
-/// The rows that there is one of in a keychain file: its name, its keybag, the count of wrong passcodes.
+/// The single rows of a keychain file: its ID, its keybag, the count of wrong passcodes.
 struct StoreRecord {
     let storeID: [UInt8]
     let created: Timestamp
@@ -13,7 +13,7 @@ struct StoreRecord {
 
     static let storeIDSize = 16
 
-    /// Describes a new file.
+    /// Creates the record of a new file.
     init(storeID: [UInt8], created: Timestamp, keybag: Keybag, deviceKey: DeviceKey) throws(CryptographyFailure) {
         self.storeID = storeID
         self.created = created
@@ -41,7 +41,7 @@ struct StoreRecord {
         guard storeID.count == Self.storeIDSize else { throw .damaged("the store ID has the wrong length") }
     }
 
-    /// True when the keybag in the file is this one, letter by letter.
+    /// True if the keybag in the file is identical to this one.
     static func holds(_ keybag: Keybag, in database: Database) throws(KeychainStoreError) -> Bool {
         let bag = try SQLStatement("SELECT bag FROM keybag WHERE id = 1", on: database)
         guard try bag.step() else { throw .damaged("the keybag is missing") }
@@ -51,7 +51,7 @@ struct StoreRecord {
         }
     }
 
-    /// Makes sure that the rows are as this device wrote them; the keybag proves itself elsewhere.
+    /// Checks that this device wrote the rows; the keybag authenticates itself.
     ///
     /// - Throws: `otherDevice`, `damaged`, `cryptography`.
     func authenticate(_ deviceKey: DeviceKey) throws(KeychainStoreError) {
@@ -79,14 +79,14 @@ struct StoreRecord {
         try SQLStatement("INSERT INTO attempts(id, failed, last) VALUES(1, 0, 0)", on: database).run()
     }
 
-    /// Puts another keybag in the place of the one that is there.
+    /// Replaces the keybag in the file.
     static func replace(with keybag: Keybag, in database: Database) throws(KeychainStoreError) {
         let bag = try SQLStatement("UPDATE keybag SET bag=? WHERE id = 1", on: database)
         try bag.bindText(keybag.text.span, 1)
         try bag.run()
     }
 
-    // No keybag begins like this, so that a code of one can never stand for a code of the other.
+    // No keybag begins like this, so one MAC can never pass for the other.
     private static func message(_ storeID: [UInt8], _ created: Timestamp, _ keybag: Keybag) -> [UInt8] {
         Array("kcbackup/v1/store \(keybag.uuid) \(created) ".utf8) + storeID
     }

@@ -2,12 +2,12 @@ internal import ByteStreams
 internal import CZxcvbn
 internal import Glibc
 
-/// What zxcvbn says of a passcode: the guesses as bits, and the parts that it took it apart into.
+/// zxcvbn's estimate for a passcode: the guesses as bits, and the parts it was split into.
 struct Estimate {
-    /// What a part is.
+    /// The kind of a part.
     enum Kind: Hashable {
         case word, disguisedWord, knownWord, repetition, sequence, keyboard, date, year
-        /// Nothing that zxcvbn knows: guessed letter by letter.
+        /// Unknown to zxcvbn: guessed letter by letter.
         case unknown
     }
 
@@ -16,15 +16,15 @@ struct Estimate {
         let kind: Kind
         /// Bytes.
         let length: Int
-        /// True when the part stands there more than once in a row.
+        /// True if the part is repeated in a row.
         let isRepeated: Bool
     }
 
     /// The base-two logarithm of the guesses.
     let bits: Double
-    /// Bytes that were judged.
+    /// The number of bytes that were judged.
     let length: Int
-    /// The parts, from the first to the last.
+    /// The parts, first to last.
     let parts: [Part]
 
     private static let wordLengths = 3...64
@@ -32,8 +32,8 @@ struct Estimate {
 
     /// Judges the first bytes of a passcode.
     init(_ passcode: borrowing SecretBytes, _ words: [String]) {
-        // A string of C for the library, in memory of our kind. A zero byte would end it; any other control character
-        // is as far from every word and pattern.
+        // A C string for the library, in wiped memory. A zero byte would end it, so it is replaced with another control
+        // character, which is just as far from any word or pattern.
         var text = SecretBytes(capacity: PasscodeStrength.judgedLength + 1)
         passcode.withBytes { bytes in
             for index in bytes.indices.prefix(PasscodeStrength.judgedLength) {
@@ -51,7 +51,7 @@ struct Estimate {
                         let bits = unsafe ZxcvbnMatch(text.baseAddress, words, &first)
                         unsafe parts = Self.parts(first)
                         unsafe ZxcvbnFreeInfo(first)
-                        // What the library cannot rate must not pass for strong.
+                        // If the library cannot rate it, it must not pass as strong.
                         return bits.isFinite ? max(0, bits) : 0
                     }
                 }
@@ -87,7 +87,7 @@ struct Estimate {
         }
     }
 
-    /// Lends the words as an array of C strings that ends with NULL, in lower case as the library compares them.
+    /// Passes the words as a NULL-terminated array of C strings, in lower case as the library compares them.
     private static func withWords(
         _ words: [String], _ body: (UnsafeMutablePointer<UnsafePointer<CChar>?>?) -> Double
     ) -> Double {
@@ -95,7 +95,7 @@ struct Estimate {
             .filter { wordLengths.contains($0.utf8.count) && !$0.utf8.contains(0) }
         var copies = unsafe usable.prefix(wordLimit).map { unsafe UnsafePointer(strdup($0)) }
         defer { unsafe copies.forEach { unsafe free(UnsafeMutableRawPointer(mutating: $0)) } }
-        // Without memory for a word the list ends there, and a name counts as any other text.
+        // If there is no memory for a word, the list ends there, and a name counts as ordinary text.
         unsafe copies.append(nil)
         return unsafe copies.withUnsafeMutableBufferPointer { unsafe body($0.baseAddress) }
     }

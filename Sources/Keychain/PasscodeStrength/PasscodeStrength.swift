@@ -3,31 +3,31 @@ internal import Glibc
 
 /// How hard a passcode is to guess, as zxcvbn estimates it (Wheeler, USENIX Security 2016), and what makes it easy.
 ///
-/// The estimate is of somebody who knows how people choose passcodes, and holds the keychain and its device key. It is
-/// a floor for bad passcodes and no proof for good ones.
+/// The estimate assumes an attacker who knows how people choose passcodes and has the keychain and its device key. It
+/// is a lower bound for bad passcodes and proves nothing for good ones.
 package struct PasscodeStrength: Hashable, Sendable {
-    /// 0 to 4: below 10^3, 10^6, 10^8 and 10^10 guesses, and beyond, the steps that zxcvbn's authors set.
+    /// 0 to 4: below 10^3, 10^6, 10^8 and 10^10 guesses, and above; the steps are those of zxcvbn's authors.
     package let score: Int
-    /// The base-two logarithm of the guesses that it takes, 0 or more.
+    /// The binary logarithm of the number of guesses, 0 or more.
     package let bits: Double
-    /// What matters most for the score, as a clause without a full stop; it never quotes the passcode.
+    /// The most important reason for the score, as a clause without a full stop; it never quotes the passcode.
     package let reason: String
 
-    /// Bytes of the passcode that are judged; of these, zxcvbn looks for words and patterns in the first 100.
+    /// The number of bytes that are judged; in the first 100, zxcvbn looks for words and patterns.
     ///
-    /// The time grows faster than the square of the length, and what is strong so far only gets stronger.
+    /// The time grows faster than the square of the length, and a passcode that is strong so far only gets stronger.
     package static let judgedLength = 256
-    /// Guesses in a second that `crackTime` assumes: 10 on each of 1,000 cores.
+    /// Guesses per second assumed by `crackTime`: 10 on each of 1,000 cores.
     ///
-    /// Scrypt with 2^17 takes a core of today 0.4 s, so this is an attacker with some 4,000 of them.
+    /// Scrypt with 2^17 takes 0.4 s on a current core, so this attacker has some 4,000 cores.
     package static let guessesPerSecond = 10_000.0
 
-    /// Judges a passcode; nothing of it stays behind but in the stack and heap of the library, which are not wiped.
+    /// Judges a passcode; copies remain only in the library's stack and heap, which are not wiped.
     ///
     /// - Parameters:
-    ///   - passcode: any bytes. All of the first `judgedLength` count, also behind a zero byte and in invalid UTF-8.
-    ///   - words: what an attacker would try first, such as the names of keychain and user. Words of fewer than 3
-    ///     or more than 64 bytes and all after the 16th are left out.
+    ///   - passcode: any bytes. All of the first `judgedLength` count, even after a zero byte or in invalid UTF-8.
+    ///   - words: what an attacker would try first, such as the names of keychain and user. Words of fewer than 3 or more
+    ///     than 64 bytes and all after the 16th are ignored.
     package init(judging passcode: borrowing SecretBytes, knowing words: [String]) {
         let estimate = Estimate(passcode, words)
         bits = estimate.bits
@@ -35,8 +35,7 @@ package struct PasscodeStrength: Hashable, Sendable {
         reason = Reason(of: estimate, score: score).rawValue
     }
 
-    /// How long guessing takes, in words, at `guessesPerSecond` and if luck neither helps nor hinders: after half of
-    /// the guesses.
+    /// The average time to guess the passcode, in words, at `guessesPerSecond`: half of the guesses.
     package var crackTime: String {
         // Beyond this, the number says no more than the word.
         let seconds = exp2(min(bits, 100) - 1) / Self.guessesPerSecond

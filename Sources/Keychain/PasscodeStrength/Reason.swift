@@ -1,4 +1,4 @@
-/// What is said of a passcode, by the kind of part that gives most of it away.
+/// The explanation of a weak passcode, by the kind of part that gives most of it away.
 enum Reason: String, CaseIterable {
     case empty = "it is empty"
     case tooShort = "it is too short"
@@ -13,14 +13,14 @@ enum Reason: String, CaseIterable {
     case fewGuesses = "it takes too few guesses"
     case unpredictable = "it has no weakness that is known"
 
-    /// Chooses the words: for a strong passcode none of its parts matters, for a weak one the longest that is known.
+    /// Chooses the words: for a strong passcode no part matters, for a weak one the longest known part.
     init(of estimate: Estimate, score: Int) {
         if estimate.length == 0 {
             self = .empty
         } else if score == 4 {
             self = .unpredictable
         } else if let part = estimate.parts.filter({ $0.kind != .unknown }).max(by: { $0.length < $1.length }),
-            // What is mostly unpredictable needs more of that, whatever else is in it.
+            // A mostly unpredictable passcode needs more of the same, whatever else is in it.
             part.length * 3 >= estimate.length
         {
             self = Self.reason(of: part)

@@ -2,13 +2,13 @@
 package import ByteStreams
 internal import Glibc
 
-/// The terminal that the process was started from, whatever its standard streams are.
+/// The controlling terminal of the process, regardless of its standard streams.
 package struct ControllingTerminal: Terminal {
     private static let path = "/dev/tty"
-    // What a terminal hands over as one line at most (termios(3), canonical mode).
+    // The terminal's limit for one line (termios(3), canonical mode).
     private static let lineLimit = 4096
 
-    /// Finds it at the time of the first question.
+    /// Opens the terminal at the first question.
     package init() {}
 
     /// See `Terminal`.
@@ -24,12 +24,12 @@ package struct ControllingTerminal: Terminal {
     package func readSecret(_ prompt: String) throws(TerminalFailure) -> SecretBytes {
         let terminal = try Opened()
         defer { terminal.close() }
-        // Before the question is asked, so that nothing of the answer is echoed or dropped.
+        // Before the prompt, so that nothing typed after it is echoed or dropped.
         guard let settings = terminal.silence() else { throw .unavailable }
         defer { terminal.restore(settings) }
         try terminal.show(prompt)
         let line = try terminal.readLine(limit: Self.lineLimit)
-        // The line feed that was typed has not been echoed.
+        // The typed line feed was not echoed.
         try terminal.show("\n")
         return line
     }
@@ -55,7 +55,7 @@ package struct ControllingTerminal: Terminal {
         private let descriptor: Descriptor
 
         init() throws(TerminalFailure) {
-            // It may have come during long work; nothing is asked of somebody who wants to end.
+            // A signal may have arrived during long work; then nothing is asked.
             if Interruption.isRequested { throw .interrupted }
             let number = unsafe open(ControllingTerminal.path, O_RDWR | O_CLOEXEC | O_NOCTTY)
             guard number >= 0 else { throw .unavailable }
@@ -76,16 +76,16 @@ package struct ControllingTerminal: Terminal {
             }
         }
 
-        /// Switches the echo off; nil when the terminal does not let us.
+        /// Switches the echo off; nil if the terminal does not support it.
         func silence() -> termios? {
             var settings = termios()
             guard unsafe tcgetattr(descriptor.number, &settings) == 0 else { return nil }
             var silent = settings
             silent.c_lflag &= ~tcflag_t(ECHO)
-            // A shell that takes the run up again after Ctrl-Z switches the echo on, in the middle of the secret.
+            // After Ctrl-Z, a shell that resumes the process switches the echo on, in the middle of the secret.
             // The array c_cc[VSUSP] of <termios.h> is a tuple here; 0 is _POSIX_VDISABLE, which is not imported.
             silent.c_cc.10 = 0
-            // What was typed before the question was asked is dropped: it was not meant as the answer.
+            // Drops what was typed before the prompt: it was not meant as the answer.
             guard unsafe tcsetattr(descriptor.number, TCSAFLUSH, &silent) == 0 else { return nil }
             return settings
         }

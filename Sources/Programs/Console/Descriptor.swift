@@ -1,4 +1,4 @@
-// Fence: reads and writes descriptors that somebody else opened, such as standard output.
+// Fence: reads and writes descriptors that were opened elsewhere, such as standard output.
 package import ByteStreams
 internal import CSystem
 internal import Glibc
@@ -15,28 +15,28 @@ package struct Descriptor: Sendable {
     /// Where messages go.
     package static let standardError = Descriptor(number: 2)
 
-    /// Names a descriptor.
+    /// Refers to a descriptor.
     package init(number: Int32) {
         self.number = number
     }
 
-    /// True when it leads to a terminal.
+    /// True if it is a terminal.
     package var isTerminal: Bool { isatty(number) == 1 }
 
-    /// True when the caller opened it: what this program opens is closed on `exec`, and nobody else's to name.
+    /// True if it was inherited from the caller: what this program opens is close-on-exec.
     package var isInherited: Bool {
         let flags = fcntl(number, F_GETFD)
         return flags != -1 && flags & FD_CLOEXEC == 0
     }
 
-    /// How many columns its terminal has; nil where there is none or it does not say.
+    /// The number of columns of its terminal; nil if it has none or does not report it.
     package var width: Int? {
         var size = winsize()
         guard unsafe ioctl(number, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
         return Int(size.ws_col)
     }
 
-    /// Writes all of `bytes`, also after a signal asked the process to stop: the last message is to be seen.
+    /// Writes all of `bytes`, even after a signal asked the process to stop, so that the last message is printed.
     ///
     /// - Throws: `StreamFailure` (`system`).
     package func write(_ bytes: borrowing Span<UInt8>) throws(StreamFailure) {
@@ -57,7 +57,7 @@ package struct Descriptor: Sendable {
 
     /// Appends at most `limit` bytes; appends nothing at the end.
     ///
-    /// - Throws: `StreamFailure`: `interrupted` when a signal asks the process to stop, `system`.
+    /// - Throws: `StreamFailure`: `interrupted` if a signal asks the process to stop, `system`.
     package func read(upTo limit: Int, into bytes: inout SecretBytes) throws(StreamFailure) {
         try bytes.append(upTo: limit) { output throws(StreamFailure) in try read(into: &output) }
     }
@@ -78,10 +78,10 @@ package struct Descriptor: Sendable {
         if code != 0 { throw StreamFailure(.reading, .system(code)) }
     }
 
-    /// Waits until there is something to read, or the end, or a signal that asks the process to stop.
+    /// Waits for input, the end, or a signal that asks the process to stop.
     ///
-    /// The signals are held back between the look at the flag and the wait: one that came in between would be waited
-    /// out for ever.
+    /// Signals are blocked between checking the flag and waiting; otherwise one that arrives in between would be missed
+    /// and the wait could last forever.
     private func waitForInput() throws(StreamFailure) {
         var held = sigset_t()
         unsafe sigemptyset(&held)
@@ -97,7 +97,7 @@ package struct Descriptor: Sendable {
     }
 }
 
-/// Where text goes.
+/// A destination for text.
 package protocol TextOutput: Sendable {
     /// Writes all of `bytes`.
     ///

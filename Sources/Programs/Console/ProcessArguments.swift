@@ -1,36 +1,36 @@
-// Fence: reads the words that the process was started with as the C library hands them down.
+// Fence: reads the command-line arguments from the C library.
 
-/// The words that the process was started with.
+/// The command-line arguments of the process.
 package enum ProcessArguments {
-    /// Why nobody can tell what the program is to do.
+    /// Why the arguments cannot be read.
     package enum Unreadable: Error, Hashable, Sendable {
-        /// A word is not UTF-8; the standard library would put other characters in its place without a word. The place
-        /// is counted from 1, the first one after the program's name.
-        case notUTF8(place: Int)
-        /// Not even the program's name is there, which Linux hands to every program: the Swift runtime finds the words by
-        /// `/proc/self/maps`, and reports none where it cannot read that file.
+        /// An argument is not UTF-8; the standard library would silently replace characters. Positions start at 1,
+        /// after the program's name.
+        case notUTF8(position: Int)
+        /// Not even the program's name is available, which Linux always passes: the Swift runtime finds the arguments
+        /// through `/proc/self/maps`, and reports none if it cannot read that file.
         case missing
 
-        /// The objection in words, a clause without a full stop.
+        /// The problem as a clause without a full stop.
         package var reason: String {
             switch self {
-            case .notUTF8(let place): "argument \(place) is not UTF-8"
+            case .notUTF8(let position): "argument \(position) is not UTF-8"
             case .missing: "the arguments cannot be read; is /proc mounted, and can files be opened?"
             }
         }
     }
 
-    /// The words after the program's name.
+    /// The arguments after the program's name.
     ///
     /// - Throws: `Unreadable`.
     package static func words() throws(Unreadable) -> [String] {
         var words: [String] = []
         let count = Int(CommandLine.argc)
-        // No words would mean help, and success, to a program that was to make a backup.
+        // An empty list would print help and succeed, instead of making a backup.
         guard count >= 1 else { throw .missing }
-        for place in 1..<count {
-            guard let bytes = unsafe CommandLine.unsafeArgv[place] else { throw .missing }
-            guard let word = unsafe String(validatingCString: bytes) else { throw .notUTF8(place: place) }
+        for position in 1..<count {
+            guard let bytes = unsafe CommandLine.unsafeArgv[position] else { throw .missing }
+            guard let word = unsafe String(validatingCString: bytes) else { throw .notUTF8(position: position) }
             words.append(word)
         }
         return words

@@ -1,10 +1,10 @@
-// Fence: asks the C library what Foundation would ask it, which would bring 40 MB of tables along.
+// Fence: calls the C library for what Foundation provides, which would add 40 MB of tables.
 internal import CSystem
 internal import Glibc
 
-/// What the operating system says about the process that was started.
+/// The operating system's information about this process.
 package enum ProcessEnvironment {
-    /// The environment; of a name that is there twice, the first value.
+    /// The environment; for a duplicate name, the first value.
     package static var variables: [String: String] {
         var variables: [String: String] = [:]
         var next = unsafe environ
@@ -18,14 +18,14 @@ package enum ProcessEnvironment {
         return variables
     }
 
-    /// The home folder: that of the environment, else, as under some timers, that of the user database.
+    /// The home folder: from the environment, else (as under some timers) from the user database.
     package static var home: String {
         if let home = variables["HOME"], home.hasPrefix("/") { return home }
         var entry = unsafe passwd()
         var found: UnsafeMutablePointer<passwd>?
         var buffer = [CChar](repeating: 0, count: 16_384)
         return unsafe buffer.withUnsafeMutableBufferPointer { buffer in
-            // A user without an entry gets the root folder, as from login(1).
+            // A user without an entry gets the root folder, as with login(1).
             guard let start = buffer.baseAddress,
                 unsafe getpwuid_r(getuid(), &entry, start, buffer.count, &found) == 0, unsafe found != nil,
                 let home = unsafe entry.pw_dir
@@ -34,7 +34,7 @@ package enum ProcessEnvironment {
         }
     }
 
-    /// The working folder; nil where it was removed.
+    /// The working folder; nil if it was removed.
     package static var workingFolder: String? {
         guard let path = unsafe getcwd(nil, 0) else { return nil }
         defer { unsafe free(path) }

@@ -3,31 +3,31 @@ internal import ByteStreams
 internal import CSystem
 internal import Glibc
 
-/// What the process does first, before it reads an argument or opens a file.
+/// The first steps of the process, before it reads an argument or opens a file.
 package enum ProcessSetup {
-    // The signals of a crash: Swift's own handlers print registers and the memory behind them, secrets included.
+    // Crash signals: Swift's own handlers print registers and the memory around them, including secrets.
     private static let crashSignals = [SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGQUIT, SIGSEGV, SIGTRAP]
 
-    /// Closes the ways in which memory, files or a caller's mistakes could give a secret away.
+    /// Prevents leaks of secrets through memory, files or the caller's mistakes.
     package static func run() {
         for signal in crashSignals { _ = Glibc.signal(signal, SIG_DFL) }
-        // A caller with threads may hand down a mask that would keep SIGINT and SIGTERM from ever arriving.
+        // A multithreaded caller may pass on a signal mask that would block SIGINT and SIGTERM forever.
         var none = sigset_t()
         unsafe sigemptyset(&none)
         unsafe sigprocmask(SIG_SETMASK, &none, nil)
-        // Were one of the three missing, the next file opened would take its place, and messages would go into it.
-        // Opened the wrong way round, so that a result that would be lost is an error of the write.
+        // If one of the three were closed, the next opened file would take its number, and messages would be written
+        // into it. They are opened in the wrong direction, so that writing a result that would be lost is an error.
         for descriptor in Int32(0)...2 where fcntl(descriptor, F_GETFD) == -1 {
             _ = unsafe open("/dev/null", descriptor == 0 ? O_WRONLY : O_RDONLY)
         }
         umask(0o077)
         csystem_hide_memory()
-        // A closed pipe and a file that is too large are errors of the write then, which are reported.
+        // With these signals ignored, a closed pipe or a file that is too large is a reported write error.
         for signal in [SIGPIPE, SIGXFSZ] { _ = Glibc.signal(signal, SIG_IGN) }
         Interruption.catchSignals()
     }
 
-    /// Ends as a process does that writes into a closed pipe: silently, and seen by the caller as that signal.
+    /// Ends like a process that writes to a closed pipe: silently, with SIGPIPE as seen by the caller.
     package static func dieOfBrokenPipe() -> Never {
         _ = Glibc.signal(SIGPIPE, SIG_DFL)
         kill(getpid(), SIGPIPE)

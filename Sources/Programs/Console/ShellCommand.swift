@@ -5,7 +5,7 @@ internal import Glibc
 
 /// A command of `cmd:COMMAND`, run by `/bin/sh -c`.
 package enum ShellCommand {
-    /// Why a command gave nothing.
+    /// Why a command gave no output.
     package enum Failure: Error, Hashable, Sendable {
         /// It could not be started, with this `errno`.
         case notStarted(Int32)
@@ -17,8 +17,8 @@ package enum ShellCommand {
         case stream(StreamFailure)
     }
 
-    /// Runs `command` to its end and returns what it printed; its standard input and its messages are those of the
-    /// program, and it has no other descriptor.
+    /// Runs `command` to its end and returns its output; it inherits standard input and standard error, and no other
+    /// descriptor.
     ///
     /// - Parameter limit: bytes that it may print.
     /// - Throws: `Failure`.
@@ -48,7 +48,7 @@ package enum ShellCommand {
         } catch {
             trouble = .stream(error)
         }
-        // Whatever is still to come meets a closed pipe, and a command that prints nothing is told to end.
+        // Further output fails on a closed pipe, and a command that prints nothing is signalled.
         close(ends[0])
         if trouble != nil { kill(process, SIGTERM) }
         let status = wait(for: process)
@@ -67,11 +67,11 @@ package enum ShellCommand {
         unsafe posix_spawn_file_actions_adddup2(&actions, output, 1)
         // Standard input may be the secret of `fd:0`, or the file that is being imported; a person is asked there.
         if isatty(0) == 0 { unsafe posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0) }
-        // What the caller opened for `fd:N` holds another secret, which is not the command's to read.
+        // A descriptor that the caller opened for `fd:N` holds another secret, which the command must not read.
         let code = unsafe csystem_close_from(&actions, 3)
         guard code == 0 else { throw .notStarted(code) }
 
-        // The signals that this program ignores are the command's to decide on, and none is held back from it.
+        // Signals that this program ignores have their default action in the command, and none is blocked.
         var attributes = posix_spawnattr_t()
         unsafe posix_spawnattr_init(&attributes)
         defer { unsafe posix_spawnattr_destroy(&attributes) }
@@ -93,7 +93,7 @@ package enum ShellCommand {
         return process
     }
 
-    /// Copies for C, ended by a null pointer; to be freed.
+    /// Null-terminated C copies; the caller frees them.
     private static func strings(_ texts: [String]) -> [UnsafeMutablePointer<CChar>?] {
         unsafe texts.map { unsafe strdup($0) } + [nil]
     }
@@ -102,7 +102,7 @@ package enum ShellCommand {
         var status: Int32 = 0
         while unsafe waitpid(process, &status, 0) == -1 {
             guard errno == EINTR else { return 255 }
-            // Who stops this program means the command too.
+            // Stopping this program stops the command too.
             if Interruption.isRequested { kill(process, SIGTERM) }
         }
         // WEXITSTATUS and WTERMSIG, which are macros.

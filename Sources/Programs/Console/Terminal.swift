@@ -1,25 +1,25 @@
 package import ByteStreams
 
-/// The person in front of the program, if there is one.
+/// The terminal of the person who runs the program, if any.
 package protocol Terminal: Sendable {
-    /// True when standard input is a terminal: somebody can be asked without having said so.
+    /// True if standard input is a terminal, so that the user can be asked unprompted.
     var isAttended: Bool { get }
-    /// True when results go to a terminal.
+    /// True if results go to a terminal.
     var showsOutput: Bool { get }
-    /// True when messages go to a terminal.
+    /// True if messages go to a terminal.
     var showsMessages: Bool { get }
-    /// The number of columns; nil when there is no terminal or it does not say.
+    /// The number of columns; nil if there is no terminal or it does not report it.
     var width: Int? { get }
 
     /// Shows `prompt` and reads a line without echo.
     func readSecret(_ prompt: String) throws(TerminalFailure) -> SecretBytes
     /// Shows `prompt` and reads a line.
     func readAnswer(_ prompt: String) throws(TerminalFailure) -> String
-    /// Shows a secret on the terminal itself, so that no redirection catches it.
+    /// Shows a secret on the terminal itself, so that no redirection captures it.
     func show(_ text: borrowing SecretBytes) throws(TerminalFailure)
 }
 
-/// Why nobody answered.
+/// Why there is no answer.
 package enum TerminalFailure: Error, Hashable, Sendable {
     /// There is no terminal, or its echo cannot be switched off.
     case unavailable
@@ -32,7 +32,7 @@ package enum TerminalFailure: Error, Hashable, Sendable {
 }
 
 extension Terminal {
-    /// Asks a question whose answer is no unless it is "y" or "yes".
+    /// Asks a question; anything but "y" or "yes" means no.
     package func confirms(_ question: String) throws(TerminalFailure) -> Bool {
         ["y", "yes"].contains(try readAnswer("\(question) [y/N] ").lowercased())
     }

@@ -2,9 +2,9 @@ internal import ByteStreams
 internal import Console
 internal import KeychainModel
 
-/// Commands from standard input, a line each.
+/// Commands from standard input, one per line.
 extension Session {
-    // Longer than any command with a certificate in hexadecimal digits.
+    // Longer than any command with a certificate in hexadecimal.
     private static let lineLimit = 1 << 20
 
     /// Runs commands until the input ends, or a line says `quit` or `exit`.
@@ -48,18 +48,18 @@ extension Session {
     }
 }
 
-/// Why a line makes no words.
+/// Why a line cannot be split into words.
 enum LineObjection: String, Error {
     case openQuotation = "a quotation mark is not closed"
     case notUTF8 = "the line is not UTF-8"
 }
 
-/// Splits a line at spaces, with the quotation marks and backslashes of a shell.
+/// Splits a line at spaces, with a shell's quotation marks and backslashes.
 ///
-/// Within single quotation marks everything stands for itself; within double ones a backslash takes the meaning from a
-/// double quotation mark and a backslash; elsewhere it takes it from every character.
+/// Within single quotation marks everything is literal; within double ones a backslash escapes a double quotation mark
+/// and a backslash; elsewhere it escapes any character.
 ///
-/// - Throws: `LineObjection`; bytes that are no text are not replaced by others, since they may be a password's.
+/// - Throws: `LineObjection`; invalid UTF-8 is not replaced, since it may be part of a password.
 func shellWords(_ line: borrowing SecretBytes) throws(LineObjection) -> [String] {
     var words: [String] = []
     var word: [UInt8] = []

@@ -4,17 +4,17 @@ internal import KeychainStore
 internal import LocalKeychains
 internal import SecurityStatus
 
-/// Which keychains a command means.
+/// Resolves the keychains of a command.
 extension Session {
-    /// The keychain that a word names.
+    /// The keychain with a name.
     func named(_ word: String) throws(LocalKeychainFailure) -> LocalKeychain {
         try LocalKeychain(
             macName: word, in: world.dataFolder, home: world.home, workingFolder: world.workingFolder)
     }
 
-    /// The keychain that a word names, or the default one.
+    /// The named keychain, or the default one.
     ///
-    /// - Throws: `errSecNoDefaultKeychain` when the default one is not there, `LocalKeychainFailure`.
+    /// - Throws: `errSecNoDefaultKeychain` if the default one does not exist, `LocalKeychainFailure`.
     func namedOrDefault(_ word: String?) throws -> LocalKeychain {
         if let word { return try named(word) }
         let standard = try KeychainLists.load(from: world.dataFolder).standard(in: world.dataFolder)
@@ -22,40 +22,42 @@ extension Session {
         return standard
     }
 
-    /// The keychains that words name, or those of the search list; of these, missing ones are noted and passed over.
+    /// The named keychains, or those of the search list; missing ones are noted and skipped.
     func searched(_ words: [String]) throws -> [LocalKeychain] {
         if !words.isEmpty { return try words.map { try named($0) } }
         return try KeychainLists.load(from: world.dataFolder).searched(in: world.dataFolder).filter { keychain in
             let isThere = try Path.exists(keychain.path)
             if !isThere {
-                note("the search list names a keychain that is not there: \(told(keychain.path))", evenIfQuiet: true)
+                note(
+                    "the search list names a keychain that is not there: \(shownInMessages(keychain.path))",
+                    evenIfQuiet: true)
             }
             return isThere
         }
     }
 
-    /// How an error names the keychain that a word names.
+    /// How an error refers to the keychain.
     func object(_ word: String?) -> String { word ?? "<default>" }
 
     /// The keychain's path for a listing.
     func listed(_ keychain: LocalKeychain) -> String { shown(keychain.path) }
 }
 
-/// Looking for items in several keychains.
+/// Searches items in several keychains.
 extension Session {
-    /// An item and where it is.
+    /// An item and its keychain.
     struct Found {
         let item: Item
         let keychain: Keychain
         let local: LocalKeychain
     }
 
-    /// The first item that a query means, in the first keychain that has one.
+    /// The first item that matches a query, in the first keychain that has one.
     ///
-    /// A keychain that cannot be read does not hide what is in the next one; but if nothing is found, nobody knows that
-    /// nothing is there, and its error is the answer.
+    /// An unreadable keychain does not hide what is in the next one; but if nothing is found, its error is the result,
+    /// since it might contain the item.
     ///
-    /// - Throws: `errSecItemNotFound`, and whatever kept a keychain from being read.
+    /// - Throws: `errSecItemNotFound`, and any error of reading a keychain.
     func first(_ query: ItemQuery, in keychains: [LocalKeychain]) throws -> Found {
         var query = query
         query.limit = 1
@@ -75,11 +77,11 @@ extension Session {
         throw obstacle ?? SecurityStatus.itemNotFound
     }
 
-    /// Visits every item that a query means, keychain by keychain.
+    /// Visits every item that matches a query, keychain by keychain.
     ///
-    /// - Parameter prepare: is given each keychain before its items are visited.
-    /// - Returns: `ok`, or `failed` when something could not be read, each of which was told.
-    /// - Throws: what `body` throws, and the error of the one keychain that was named.
+    /// - Parameter prepare: receives each keychain before its items are visited.
+    /// - Returns: `ok`, or `failed` if something could not be read and was reported.
+    /// - Throws: the errors of `body`, and the error of the only keychain that was named.
     func forEach(
         _ query: ItemQuery, in keychains: [LocalKeychain], api: String,
         prepare: (Keychain, LocalKeychain) throws -> Void = { _, _ in }, _ body: (Found) throws -> Void
@@ -105,15 +107,15 @@ extension Session {
             } catch {
                 if let failureOfBody { throw failureOfBody }
                 if keychains.count == 1 { throw error }
-                message(Failure(error, api: "\(api) \(local.path)").lines(told))
+                message(Failure(error, api: "\(api) \(local.path)").lines(shownInMessages))
                 status = .failed
             }
         }
         return status
     }
 
-    /// Says that rows make no item, quiet or not: less than all was looked at.
+    /// Reports damaged rows, even if quiet: not everything was searched.
     private func noteDamage(_ count: Int, in keychain: LocalKeychain) {
-        note("\(count) damaged in \(told(keychain.path)), see 'kcbackup item list'", evenIfQuiet: true)
+        note("\(count) damaged in \(shownInMessages(keychain.path)), see 'kcbackup item list'", evenIfQuiet: true)
     }
 }

@@ -3,13 +3,13 @@ internal import Console
 internal import KeychainModel
 internal import LocalKeychains
 
-/// Runs one command line from its words to its exit status, in any world.
+/// Runs one command line and returns its exit status.
 func run(_ arguments: [String], in world: World) -> ExitStatus {
     let session = Session(world)
     return session.reporting { try session.start(arguments) }
 }
 
-/// Refuses a command line that cannot be read.
+/// Refuses an unreadable command line.
 func refuse(_ objection: ProcessArguments.Unreadable, in world: World) -> ExitStatus {
     Session(world).message("security: \(objection.reason)\n")
     return .usage
@@ -43,7 +43,7 @@ extension Session {
         }
         if words.has("i") || words.has("p") {
             if !words.operands.isEmpty { throw UsageProblem(reason: "-i takes commands from standard input alone") }
-            return try converse(prompt: words.value("p") ?? "security> ")
+            return try runInteractively(prompt: words.value("p") ?? "security> ")
         }
         if words.operands.isEmpty {
             message(programUsage)
@@ -52,7 +52,7 @@ extension Session {
         return execute(words.operands)
     }
 
-    /// Runs one command, and tells about its failure.
+    /// Runs one command and reports its failure.
     func execute(_ line: [String]) -> ExitStatus {
         guard let name = line.first else { return .ok }
         begin()
@@ -79,17 +79,17 @@ extension Session {
         return noteDoubts() && status == .ok ? .failed : status
     }
 
-    /// Says what was done and may yet be lost; true when there is something.
+    /// Reports changes that may not be durable; true if there are any.
     private func noteDoubts() -> Bool {
         let doubts = Durability.takeDoubts()
         for doubt in doubts {
-            let reason = cause(doubt).note.map { ": " + told($0) } ?? ""
+            let reason = cause(doubt).note.map { ": " + shownInMessages($0) } ?? ""
             note("what was named there is done, and may be lost in a power cut" + reason, evenIfQuiet: true)
         }
         return !doubts.isEmpty
     }
 
-    /// Turns what `body` throws into messages and a status.
+    /// Converts what `body` throws into messages and a status.
     fileprivate func reporting(_ command: Command? = nil, _ body: () throws -> ExitStatus) -> ExitStatus {
         do {
             return try body()
@@ -99,7 +99,7 @@ extension Session {
             return .usage
         } catch {
             let failure = error as? Failure ?? Failure(error, api: nil)
-            message(failure.lines(told))
+            message(failure.lines(shownInMessages))
             return failure.exit
         }
     }
@@ -112,7 +112,7 @@ extension Session {
     }
 }
 
-/// The flags before the command, and all commands with a sentence each.
+/// The program's usage: the flags before the command, and all commands with a one-line summary.
 let programUsage: String = {
     let width = Command.all.map(\.name.count).max() ?? 0
     let forms = programFlags.map { "[\($0.form)]" }.joined(separator: " ")

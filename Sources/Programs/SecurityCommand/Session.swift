@@ -2,16 +2,16 @@ internal import ByteStreams
 internal import Console
 internal import KeychainModel
 
-/// One run of the program: the world around it and how it is to speak.
+/// One run of the program: its world and output style.
 final class Session {
     let world: World
-    /// The time at which the command began; everything that one command writes bears this one date.
+    /// When the command began; everything that one command writes has this date.
     private(set) var now: Timestamp
-    /// Nothing but results and errors.
+    /// Print only results and errors.
     var isQuiet = false
-    /// More than usual.
+    /// Print more than usual.
     var isVerbose = false
-    /// Commands come from standard input, where nobody else sees them.
+    /// Commands come from standard input, where other users cannot see them.
     var isInteractive = false
     private var hasWarnedOfArguments = false
 
@@ -20,7 +20,7 @@ final class Session {
         now = world.clock()
     }
 
-    /// Looks at the clock anew, for the next command.
+    /// Reads the clock for the next command.
     func begin() {
         now = world.clock()
     }
@@ -36,31 +36,31 @@ final class Session {
         try world.output.write(bytes)
     }
 
-    /// Writes our own words to standard output.
+    /// Writes our own text to standard output.
     func write(_ text: String) throws(StreamFailure) {
         try world.output.write(text.utf8.span)
     }
 
     /// Writes to standard error.
     ///
-    /// A failure there can be told to nobody; the exit status still tells.
+    /// A failure cannot be reported; the exit status still tells.
     func message(_ text: String) {
         try? world.messages.write(text.utf8.span)
     }
 
-    /// Writes what was asked for to standard error: a failure is one of the run.
-    func tell(_ text: borrowing SecretBytes) throws(StreamFailure) {
+    /// Writes requested output to standard error; a failure is one of the run.
+    func writeToStandardError(_ text: borrowing SecretBytes) throws(StreamFailure) {
         try text.withBytes { span throws(StreamFailure) in try world.messages.write(span) }
     }
 
-    /// Says what somebody should know beside the result.
+    /// Prints a note in addition to the result.
     ///
-    /// - Parameter evenIfQuiet: true where less was done than was asked for, or looked at than there is.
+    /// - Parameter evenIfQuiet: true if less was done or examined than requested.
     func note(_ text: String, evenIfQuiet: Bool = false) {
         if evenIfQuiet || !isQuiet { message("security: note: \(text)\n") }
     }
 
-    /// Says once that other users see the arguments of a process.
+    /// Warns once that other users can see the arguments of a process.
     func warnOfArguments() {
         if hasWarnedOfArguments || isInteractive { return }
         hasWarnedOfArguments = true
@@ -69,20 +69,20 @@ final class Session {
                 + "out, or give -w last, to be asked for it\n")
     }
 
-    /// Says what a keychain without a password means.
+    /// Explains what a keychain without a password means.
     func warnOfNoPassword() {
         message(
             "security: warning: without a password, whoever can use your account on this device can read this keychain\n"
         )
     }
 
-    /// Foreign text for standard output: as it is in a file or a pipe, harmless on a terminal.
+    /// Foreign text for standard output: unchanged in a file or pipe, escaped on a terminal.
     func shown(_ text: String) -> String { world.terminal.showsOutput ? displayed(text) : text }
 
-    /// Foreign text for standard error: as it is in a file or a pipe, harmless on a terminal.
-    func told(_ text: String) -> String { world.terminal.showsMessages ? displayed(text) : text }
+    /// Foreign text for standard error: unchanged in a file or pipe, escaped on a terminal.
+    func shownInMessages(_ text: String) -> String { world.terminal.showsMessages ? displayed(text) : text }
 
-    /// Runs what `security` of macOS does with one call of an API, which the line of an error names.
+    /// Runs what macOS's `security` does through the named API, which error messages mention.
     func calling<Result: ~Copyable>(_ api: String, _ body: () throws -> Result) throws -> Result {
         do {
             return try body()

@@ -5,16 +5,16 @@ internal import KeychainModel
 internal import KeychainStore
 internal import LocalKeychains
 
-/// Opening keychains, and the class keys in them: the one file that knows what stays unlocked between commands.
+/// Opens and unlocks keychains; the only file that deals with sessions.
 extension Session {
-    /// Opens a keychain without its class keys: attributes are readable in any case.
+    /// Opens a keychain without its class keys: attributes are always readable.
     func open(_ local: LocalKeychain) throws -> Keychain {
         try local.open(on: world.device, minimumCost: world.lowestCost)
     }
 
-    /// Makes sure that the class key of an accessibility is at hand; on a terminal, asks for the password.
+    /// Makes the class key of an accessibility available; prompts for the password on a terminal.
     ///
-    /// - Throws: `locked` where there is no terminal, `wrongPasscode`, `tooManyAttempts`, `TerminalFailure`.
+    /// - Throws: `locked` if there is no terminal, `wrongPasscode`, `tooManyAttempts`, `TerminalFailure`.
     func unlock(_ keychain: Keychain, _ local: LocalKeychain, for accessibility: Accessibility) throws {
         if accessibility.isReadableWithoutPasscode || keychain.isUnlocked { return }
         switch try world.keychainSession.resume(keychain) {
@@ -28,25 +28,25 @@ extension Session {
 
     /// Unlocks a keychain for this command and later ones.
     ///
-    /// - Throws: `wrongPasscode`, `tooManyAttempts`, and what keeps the kernel from keeping the keys.
+    /// - Throws: `wrongPasscode`, `tooManyAttempts`, and failures of storing the keys in the kernel.
     func unlock(_ keychain: Keychain, password: consuming SecretBytes) throws {
         let passcode: SecretBytes? = password
         try world.keychainSession.unlock(keychain, passcode: passcode, now: now)
     }
 
-    /// The data of an item; the keychain is unlocked for it if need be.
+    /// The data of an item; unlocks the keychain if needed.
     func secret(of found: Found) throws -> SecretBytes? {
         try unlock(found.keychain, found.local, for: found.item.accessibility)
         return try found.keychain.secret(of: found.item)
     }
 
-    /// Says why a keychain that was just unlocked is locked again for the next command, where it is.
+    /// Says why a keychain that was just unlocked will be locked again for the next command, if so.
     func noteRefusal(_ keychain: Keychain) throws {
         guard let refusal = try world.keychainSession.status(keychain, now: now).refusal else { return }
         note("no later command finds it unlocked: \(refusal.reason)")
     }
 
-    /// A keychain's name in a question.
+    /// A keychain's name in a prompt.
     func promptName(_ local: LocalKeychain) -> String {
         displayed(local.isNamed ? local.name : Path.split(local.path).name, limit: 100)
     }

@@ -4,40 +4,40 @@ internal import KeychainModel
 internal import KeychainStore
 internal import LocalKeychains
 
-/// Everything around the program that a test replaces: time, environment, folders, terminal, streams, costs.
+/// Everything around the program that tests replace: time, environment, folders, terminal, streams, costs.
 struct World {
     /// The time of day, in UTC.
     var clock: () -> Timestamp
-    /// The environment; no secret is ever read from it.
+    /// The environment; secrets are never read from it.
     var environment: [String: String]
     /// The home folder, absolute.
     var home: String
-    /// The folder that relative paths start from, absolute.
+    /// The folder for relative paths, absolute.
     var workingFolder: String
     /// Where the machine ID is (machine-id(5)).
     var machineIDPath: String
-    /// The person in front of the program.
+    /// The user's terminal.
     var terminal: any Terminal
-    /// Where the commands of interactive mode come from.
+    /// The input of interactive mode.
     var input: any CommandInput
-    /// Where results go.
+    /// Standard output.
     var output: any TextOutput
-    /// Where everything else goes.
+    /// Standard error.
     var messages: any TextOutput
-    /// What stays unlocked between commands.
+    /// The keychains that stay unlocked between commands.
     var keychainSession: KeychainSession
-    /// The work that one try of a new keychain's password takes.
+    /// The scrypt cost of a new keychain's password.
     var cost: ScryptCost?
-    /// The lowest cost believed when a keychain is opened; nil for the lower end of `Keybag.costRange`.
+    /// The lowest cost accepted when opening a keychain; nil for the lower end of `Keybag.costRange`.
     var lowestCost: ScryptCost?
 
-    /// The world of a process that was started by a person or a script.
+    /// The world of a real process.
     static func ofThisProcess() -> World {
         World(
             clock: { Timestamp(microseconds: ProcessEnvironment.microsecondsSince1970) ?? .reference },
             environment: ProcessEnvironment.variables,
             home: ProcessEnvironment.home,
-            // A folder that was removed has no name, and a relative path must not become one from the root.
+            // A removed folder has no name, and a relative path must not become one from the root.
             workingFolder: ProcessEnvironment.workingFolder ?? "/proc/self/cwd",
             machineIDPath: "/etc/machine-id",
             terminal: ControllingTerminal(),
@@ -54,7 +54,7 @@ struct World {
     /// The device key of this installation.
     var device: LocalDevice { LocalDevice(dataFolder, machineIDPath: machineIDPath) }
 
-    /// The path that opens what the user calls `path`.
+    /// Resolves a path given by the user.
     func resolve(_ path: String) -> String {
         path.hasPrefix("/") ? path : workingFolder + "/" + path
     }

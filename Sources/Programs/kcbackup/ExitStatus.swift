@@ -1,43 +1,43 @@
-/// How a run ended, for the caller: stable numbers that never change their meaning (README, "Exit codes").
+/// The exit status of a run: stable numbers that never change their meaning (README, "Exit codes").
 enum ExitStatus: Int32, CaseIterable, Sendable {
     case ok = 0
     /// A bug; nothing changed.
     case `internal` = 1
     /// Done, but some items could not be read or written.
     case incomplete = 3
-    /// A rule says no.
+    /// A rule forbids it.
     case refused = 4
     /// A keychain, archive, item or key file is missing.
     case notFound = 10
-    /// Another run holds the lock.
+    /// Another process holds the lock.
     case busy = 11
     /// A passphrase or passcode is wrong, or no identity fits.
     case wrongKey = 12
-    /// Something is not what it claims to be, or was cut short or altered.
+    /// Something is not what it claims to be, or was truncated or altered.
     case damaged = 13
-    /// The keychain is locked or out of reach.
+    /// The keychain is locked or unreachable.
     case locked = 14
     /// Far fewer items than in the last good backup.
     case shrunk = 15
-    /// The output exists, or a conflict was to end the run.
+    /// The output exists, or a conflict policy ended the run.
     case exists = 16
     /// The last good backup is too old.
     case stale = 17
-    /// Something is over a limit or of a newer format.
+    /// A limit is exceeded, or the format is newer.
     case limit = 18
-    /// The command line is wrong.
+    /// The command line is invalid.
     case usage = 64
-    /// The disk is full, a read failed, and the like; nothing half-written.
+    /// An I/O error, such as a full disk; nothing is half-written.
     case io = 74
     case interrupted = 130
-    /// The reader of standard output went away; the process ends as by SIGPIPE.
+    /// Standard output was closed; the process ends as if by SIGPIPE.
     case brokenPipe = 141
     case terminated = 143
 
     /// The number.
     var code: Int32 { rawValue }
 
-    /// The stable name in JSON and in the documents.
+    /// The stable name in JSON and documents.
     var name: String {
         switch self {
         case .ok: "ok"

@@ -1,6 +1,6 @@
 internal import ArgumentParser
 
-/// The options, spelled in one place for the parser and for every text that names one.
+/// The option names, for the parser and for every text that mentions one.
 enum OptionName: String, CaseIterable, Sendable {
     case acceptOrigin = "accept-origin"
     case accessible
@@ -48,7 +48,7 @@ enum OptionName: String, CaseIterable, Sendable {
     case verbose
     case yes
 
-    /// The one-letter form, where there is one.
+    /// The one-letter form, if any.
     var letter: Character? {
         switch self {
         case .dryRun: "n"
@@ -67,12 +67,12 @@ enum OptionName: String, CaseIterable, Sendable {
         }
     }
 
-    /// True when it may be given several times, each time with one value more.
+    /// True if it may be given several times, each with another value.
     var isRepeatable: Bool {
         [.attribute, .identity, .inspectRecipient, .recipient, .recipientsFile, .remove, .set].contains(self)
     }
 
-    /// The option as one types it.
+    /// The option as typed.
     var spelling: String { "--" + rawValue }
 
     /// For the parser.
@@ -81,7 +81,7 @@ enum OptionName: String, CaseIterable, Sendable {
         return letter.map { [.customShort($0), long] } ?? [long]
     }
 
-    /// The option that an argument names, with or without a value behind `=`; nil for anything else.
+    /// The option named by an argument, with or without `=value`; nil for anything else.
     init?(argument: String) {
         if argument.hasPrefix("--") {
             self.init(rawValue: String(argument.dropFirst(2).prefix { $0 != "=" }))

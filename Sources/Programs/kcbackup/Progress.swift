@@ -1,5 +1,6 @@
 internal import Console
-/// Tells a waiting person how far the work is: one line on standard error, from the first second on, erased at the end.
+
+/// Shows progress to a waiting user: one line on standard error, after the first second, erased at the end.
 final class Progress {
     private let session: Session
     private let what: String
@@ -8,13 +9,13 @@ final class Progress {
     private var isShown = false
     private var count = 0
 
-    // Nobody needs to be told about work that is over in a second, or more than ten times a second.
+    // Work under a second needs no progress, and ten updates per second are enough.
     private static let patience = Duration.seconds(1)
     private static let interval = Duration.milliseconds(100)
-    // The clock is looked at once in so many steps, since steps can be shorter than a look.
+    // The clock is checked only every so many steps, since a step can be shorter than the check.
     private static let stride = 256
 
-    /// Begins work that is called `what`, such as "importing items".
+    /// Starts progress for work described by `what`, such as "importing items".
     init(_ what: String, in session: Session) {
         self.session = session
         self.what = what
@@ -26,20 +27,20 @@ final class Progress {
         finish()
     }
 
-    /// Erases the line, so that something else can be said; the last use of the object may be too early or too late.
+    /// Erases the line; explicit, since the end of the object's life may be too early or too late.
     func finish() {
-        // Back to the first column, and everything after it erased.
+        // Back to the first column, erasing everything after it.
         if isShown { session.message("\r\u{1b}[2K") }
         isShown = false
     }
 
-    /// One more is done.
+    /// Counts one step.
     func step() {
         count += 1
-        if count % Self.stride == 0 { show() }
+        if count % Self.stride == 0 { redraw() }
     }
 
-    private func show() {
+    private func redraw() {
         guard session.world.terminal.showsMessages, !session.style.isQuiet else { return }
         let time = session.world.stopwatch()
         guard time >= nextLook else { return }

@@ -4,21 +4,21 @@ internal import Console
 internal import KeychainModel
 internal import LocalKeychains
 
-/// A verb of the command line.
+/// A command with work to do.
 protocol Verb: ParsableCommand {
-    /// How the run is to speak.
+    /// The output options.
     var style: StyleOptions { get }
 
-    /// Does the work.
+    /// Runs the command.
     ///
-    /// - Returns: `ok`, or `incomplete` when some items could not be read or written and each was named.
-    /// - Throws: any error of the layers below; `Failure` sorts them.
+    /// - Returns: `ok`, or `incomplete` if some items could not be read or written and were reported.
+    /// - Throws: any error of the layers below; `Failure` converts them.
     func run(in session: Session) throws -> ExitStatus
 }
 
-/// Runs one command line from its words to its exit status, in any world.
+/// Runs one command line and returns its exit status.
 func run(_ arguments: [String], in world: World) -> ExitStatus {
-    // Errors of the parser come out as JSON too, so this is looked up before it parses.
+    // Parser errors are printed as JSON too, so this is determined before parsing.
     let words = arguments.prefix { $0 != "--" }
     var session = Session(world, OutputStyle(before: words))
     let command: any ParsableCommand
@@ -40,14 +40,14 @@ func run(_ arguments: [String], in world: World) -> ExitStatus {
     } catch {
         status = report(Failure(error, session.subjects), session)
     }
-    for doubt in Durability.takeDoubts() { status = session.tell(doubt, endingWith: status) }
+    for doubt in Durability.takeDoubts() { status = session.warn(of: doubt, endingWith: status) }
     return status
 }
 
 extension Session {
-    /// Says that something was done and may yet be lost; a run is not a success until what it made is durable.
-    fileprivate func tell(_ doubt: FileFailure, endingWith status: ExitStatus) -> ExitStatus {
-        let explanation = explain(doubt).prefixed("what was named there is done, and may be lost in a power cut: ")
+    /// Reports a change that may not be durable, which makes the run unsuccessful.
+    fileprivate func warn(of doubt: FileFailure, endingWith status: ExitStatus) -> ExitStatus {
+        let explanation = explainFile(doubt).prefixed("what was named there is done, and may be lost in a power cut: ")
         guard status == .ok else {
             warn(explanation.message)
             return status
@@ -57,9 +57,9 @@ extension Session {
     }
 }
 
-/// Refuses a command line that cannot be read.
+/// Refuses an unreadable command line.
 ///
-/// - Parameter arguments: the words, as near as text comes to them.
+/// - Parameter arguments: the words, as close to the original as text allows.
 func refuse(
     _ objection: ProcessArguments.Unreadable, among arguments: ArraySlice<String>, in world: World
 ) -> ExitStatus {
@@ -71,18 +71,18 @@ func refuse(
 }
 
 extension OutputStyle {
-    /// How a run speaks whose words nobody has parsed yet.
+    /// The output style of a command line that could not be parsed.
     fileprivate init(before words: ArraySlice<String>) {
         self.init(isJSON: words.contains(OptionName.json.spelling))
     }
 }
 
-/// Before this program was written: a machine whose clock says less has lost its battery or its time server.
+/// Before this program was written: an earlier clock means a dead battery or no time server.
 private let earliestLikely = Timestamp.reference.advanced(byMicroseconds: 19 * 31_556_952_000_000)
 
-/// Tells about a failure and returns the status that it ends the run with.
+/// Reports a failure and returns its exit status.
 private func report(_ failure: Failure, _ session: Session) -> ExitStatus {
-    // Nobody reads the results any more, as after `| head`.
+    // Standard output was closed, as with `| head`.
     if case .output(StreamFailure(.writing, .system(brokenPipe))) = failure { return .brokenPipe }
     let explanation = failure.explanation
     session.message(explanation.lines)
@@ -93,7 +93,7 @@ private func report(_ failure: Failure, _ session: Session) -> ExitStatus {
 // EPIPE of <errno.h>.
 private let brokenPipe: Int32 = 32
 
-/// Answers what is no verb: help, version, completions, the name of a group of verbs.
+/// Handles what is not a command of ours: help, version, completions, the name of a command group.
 private func answer(_ command: any ParsableCommand, _ session: Session) -> ExitStatus {
     do {
         var command = command
@@ -118,10 +118,10 @@ private func answer(_ error: any Error, _ session: Session) -> ExitStatus {
     }
 }
 
-/// The parser's words in our form: one line, lower case, no full stop, harmless.
+/// The parser's message in our form: one line, lower case, no full stop, escaped.
 private func objection(_ error: any Error) -> String {
     var text = ""
-    // Values that are possible come as a list, one a line, each after a dash.
+    // The possible values come as a list, one per line, each after a dash.
     for line in CommandLineTool.message(for: error).split(separator: "\n") {
         let words = line.drop { $0 == " " }
         text +=
@@ -132,13 +132,13 @@ private func objection(_ error: any Error) -> String {
     return displayed(text.prefix(1).lowercased() + text.dropFirst())
 }
 
-/// The command whose help the parser would point at.
+/// The command whose help the parser would point to.
 private func command(of error: any Error) -> String? {
     let text = CommandLineTool.fullMessage(for: error)
     return text.firstMatch(of: /See '([^']*) --help'/).map { String($0.1) }
 }
 
-/// Refuses an option that is given twice and can have one value: which one was meant cannot be known.
+/// Refuses a repeated option that takes only one value: which one was intended is unknown.
 private func refuseRepetition(_ words: ArraySlice<String>) throws(UsageProblem) {
     var seen: Set<OptionName> = []
     for word in words {

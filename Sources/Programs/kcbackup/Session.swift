@@ -2,13 +2,13 @@ internal import Console
 internal import ByteStreams
 internal import KeychainModel
 
-/// One run of one verb: the world around it, how it is to speak, and what it is working on.
+/// One run of one command: its world, output style and subjects.
 final class Session {
     let world: World
     let style: OutputStyle
-    /// What the run works on, for the words of an error.
+    /// What the run works on, for error messages.
     var subjects = Failure.Subjects()
-    /// The time at which the run began; everything that one run writes bears this one date.
+    /// When the run began; everything that one run writes has this date.
     let now: Timestamp
 
     /// Starts a run.
@@ -18,13 +18,13 @@ final class Session {
         now = world.clock()
     }
 
-    /// Where secrets come from.
+    /// Reads secrets.
     var secrets: any SecretInput { SourcedSecretInput(world: world) }
 
-    /// The width of tables; nil when results do not go to a terminal.
+    /// The width of tables; nil if results do not go to a terminal.
     var tableWidth: Int? { world.terminal.showsOutput ? world.terminal.width ?? 80 : nil }
 
-    /// Writes a result: the JSON object with `--json`, the lines otherwise.
+    /// Prints a result: the JSON object with `--json`, otherwise the lines.
     func result(_ json: @autoclosure () -> JSONValue, _ lines: @autoclosure () -> [String]) throws(Failure) {
         var output = ResultBuffer(self)
         if style.isJSON {
@@ -50,7 +50,7 @@ final class Session {
 
     /// Writes bytes to standard output as they are.
     ///
-    /// - Throws: `Failure.output`, which blames no file that the run was about.
+    /// - Throws: `Failure.output`, so that no file of the run is blamed.
     func write(_ bytes: borrowing SecretBytes) throws(Failure) {
         try bytes.withBytes { span throws(Failure) in try write(span) }
     }
@@ -67,25 +67,25 @@ final class Session {
         }
     }
 
-    /// Says what was done, to a person who watches, or to anybody with `--verbose`.
+    /// Prints a note to a watching user, or to anyone with `--verbose`.
     func note(_ text: String) {
         if style.isQuiet || !(world.terminal.showsMessages || style.isVerbose) { return }
         message(text + "\n")
     }
 
-    /// Says what somebody should know also when nobody watches.
+    /// Prints a warning, even if no user is watching.
     func warn(_ text: String) {
         message("kcbackup: warning: \(text)\n")
     }
 
     /// Writes to standard error.
     ///
-    /// A failure there can be told to nobody; the exit status still tells.
+    /// A failure cannot be reported; the exit status still tells.
     func message(_ text: String) {
         try? world.messages.write(text.utf8.span)
     }
 
-    /// Asks for a yes, unless `isGiven` says it already.
+    /// Asks for confirmation, unless `isGiven`.
     ///
     /// - Throws: `Refusal` (`unattended`, `declined`), `TerminalFailure`.
     func confirm(_ question: String, isGiven: Bool, flag: OptionName = .yes) throws {
@@ -95,12 +95,12 @@ final class Session {
     }
 }
 
-/// How a run speaks.
+/// The output style of a run.
 struct OutputStyle: Hashable, Sendable {
-    /// Results are JSON.
+    /// Print results as JSON.
     var isJSON = false
-    /// Nothing but results, warnings and errors.
+    /// Print only results, warnings and errors.
     var isQuiet = false
-    /// More than usual.
+    /// Print more than usual.
     var isVerbose = false
 }

@@ -5,32 +5,32 @@ internal import KeychainModel
 internal import KeychainStore
 internal import LocalKeychains
 
-/// Everything around the program that a test replaces: time, environment, folders, terminal, outputs, costs.
+/// Everything around the program that tests replace: time, environment, folders, terminal, outputs, costs.
 struct World {
     /// The time of day, in UTC.
     var clock: () -> Timestamp
-    /// Time that only moves forward, from any start.
+    /// Monotonic time, with an arbitrary start.
     var stopwatch: () -> Duration
-    /// The environment; no secret is ever read from it.
+    /// The environment; secrets are never read from it.
     var environment: [String: String]
-    /// The home folder, for when the environment names no folder for data.
+    /// The home folder, used if the environment names no data folder.
     var home: String
-    /// The folder that relative paths start from; nil leaves that to the operating system.
+    /// The folder for relative paths; nil for the process's working folder.
     var workingFolder: String?
     /// Where the machine ID is (machine-id(5)).
     var machineIDPath: String
-    /// The person in front of the program.
+    /// The user's terminal.
     var terminal: any Terminal
-    /// Where results go.
+    /// Standard output.
     var output: any TextOutput
-    /// Where everything else goes.
+    /// Standard error.
     var messages: any TextOutput
-    /// The work that passphrases and passcodes take.
+    /// The cost of passphrases and passcodes.
     var costs: DerivationCosts
-    /// What stays unlocked between commands.
+    /// The keychains that stay unlocked between commands.
     var unlocked = KeychainSession()
 
-    /// The world of a process that was started by a person or a timer.
+    /// The world of a real process.
     static func ofThisProcess() -> World {
         let start = ContinuousClock.now
         return World(
@@ -46,22 +46,22 @@ struct World {
             costs: DerivationCosts())
     }
 
-    /// Where this program keeps its files.
+    /// Where this program stores its files.
     var dataFolder: DataFolder { DataFolder(environment: environment, home: home) }
 
-    /// The path that opens what the user calls `path`.
+    /// Resolves a path given by the user.
     func resolve(_ path: String) -> String {
         guard let workingFolder, !path.hasPrefix("/") else { return path }
         return workingFolder + "/" + path
     }
 }
 
-/// The work that one try of a passcode or a passphrase takes.
+/// The scrypt costs of passcodes and passphrases.
 struct DerivationCosts: Sendable {
     /// For a keychain's passcode.
     var passcode = Keychain.defaultCost
-    /// The lowest cost believed when a keychain is opened; nil for the lower end of `Keybag.costRange`.
+    /// The lowest cost accepted when opening a keychain; nil for the lower end of `Keybag.costRange`.
     var lowestPasscode: ScryptCost?
-    /// For an archive's passphrase: age's own choice, 256 MiB and about a second.
+    /// For an archive's passphrase: age's default, 256 MiB and about a second.
     var passphrase = ScryptCost(logN: 18)
 }

@@ -1,17 +1,17 @@
 internal import ByteStreams
 internal import Foundation
 
-/// What a program says about itself in a property list: here, which access groups it uses.
+/// A program's entitlements in a property list; only its access groups are used.
 ///
-/// This is a convention among cooperating programs of one user, and no boundary against a hostile one: whoever can read
-/// the keychain file and the device key can read everything.
+/// This is a convention among cooperating programs of one user, not a boundary against a hostile one: any program that
+/// can read the keychain file and the device key can read everything.
 struct Entitlements {
     let accessGroups: AccessGroups
 
     // Entitlements of real programs are below 64 KiB.
     private static let sizeLimit = 1 << 20
 
-    /// The entries that name groups, in the order in which they count; Apple's keychain has the same.
+    /// The entries that name groups, in order of precedence, as in Apple's keychain.
     private struct Entries: Decodable {
         let groups: Names?
         let associated: Names?
@@ -26,7 +26,7 @@ struct Entitlements {
         }
     }
 
-    /// One text, or a list of them.
+    /// One string, or an array of strings.
     private struct Names: Decodable {
         let texts: [String]
 
@@ -40,7 +40,7 @@ struct Entitlements {
         }
     }
 
-    /// Reads a property list (XML or binary).
+    /// Parses a property list (XML or binary).
     ///
     /// - Throws: `KeychainClientFailure`.
     init(contentsOf path: String) throws(KeychainClientFailure) {
@@ -59,30 +59,30 @@ struct Entitlements {
         accessGroups = AccessGroups(ordered: groups)
     }
 
-    /// The groups of a program: those of `NAME.entitlements` beside it, or where there is no such file its own name.
+    /// The groups of a program: those of `NAME.entitlements` next to it, or its own name if there is no such file.
     ///
-    /// - Throws: `KeychainClientFailure`: a file that cannot be read is not passed over.
+    /// - Throws: `KeychainClientFailure`: an unreadable file is not skipped.
     static func groups(ofExecutable path: String) throws(KeychainClientFailure) -> AccessGroups {
         let list = path + ".entitlements"
-        // Where nobody can tell, reading it says why.
+        // If existence cannot be determined, reading the file fails with the reason.
         if (try? Path.exists(list)) != false { return try Entitlements(contentsOf: list).accessGroups }
         let name = path.split(separator: "/").last.map(String.init) ?? ""
         guard !name.isEmpty else { throw .executableUnknown }
         return AccessGroups(ordered: [name])
     }
 
-    /// Where the program of this process is.
+    /// The path of this process's executable.
     ///
     /// - Throws: `KeychainClientFailure` (`executableUnknown`).
     static func executable() throws(KeychainClientFailure) -> String {
-        // The kernel's own word (proc(5)); a program can call itself anything.
+        // From the kernel (proc(5)); argv[0] can be anything.
         guard let path = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe") else {
             throw .executableUnknown
         }
         return program(at: path)
     }
 
-    /// The path of a program that the kernel calls `link`: one that was replaced while it runs is marked as deleted, and
+    /// The path behind a link of `/proc`; the kernel marks a program that was replaced while running as deleted, and it
     /// is still the same program.
     static func program(at link: String) -> String {
         let mark = " (deleted)"

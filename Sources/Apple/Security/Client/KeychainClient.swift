@@ -4,32 +4,36 @@ internal import KeychainModel
 internal import KeychainStore
 internal import LocalKeychains
 
-/// The keychain that this process works on, and the program as which it does.
+/// Selects the keychain that this process uses, and its entitlements.
 ///
-/// Without a call of `configure` it is the user's default keychain, and the program's groups are those of
-/// `NAME.entitlements` beside the executable, or its own name where there is no such file.
+/// ```swift
+/// try KeychainClient.configure(keychain: "work")
+/// ```
+///
+/// By default it is the user's default keychain, and the program's access groups are those of `NAME.entitlements` next
+/// to the executable, or its own name if there is no such file.
 public final class KeychainClient: @unchecked Sendable {
-    // Everything below is touched while the lock is held: a keychain belongs to one thread at a time.
+    // Everything below is accessed under the lock: a keychain is not thread-safe.
     private let lock = NSLock()
     private var configuration: Configuration
     private var opened: Opened?
     private var abandoned: [Opened] = []
 
-    /// The client of the functions `SecItem…`.
+    /// The client used by the `SecItem…` functions.
     static let shared = KeychainClient(Configuration())
 
-    /// What a client works on; what is nil is looked up at the first call.
+    /// The configuration of a client; nil values are looked up at the first call.
     struct Configuration {
-        /// A name, or a path with a `/`.
+        /// A name, or a path that contains a `/`.
         var keychain: String?
         var groups: AccessGroups?
         var folder: DataFolder?
         var machineIDPath = "/etc/machine-id"
         /// The time of day.
         var clock: () -> Timestamp = { Timestamp(Date()) ?? .reference }
-        /// Brings the class keys of a keychain in line with the session that the user has unlocked.
+        /// Updates the class keys of a keychain from the session that the user has unlocked.
         var resume: (Keychain) throws -> Void = { try KeychainSession().resume($0) }
-        /// Forgets them again: between calls no class key that takes a passcode is in this process.
+        /// Drops them again: between calls this process has no class key that needs a passcode.
         var release: (Keychain) -> Void = { keychain in
             if keychain.hasPasscode { keychain.lock(untilFirstUnlock: true) }
         }
@@ -40,20 +44,26 @@ public final class KeychainClient: @unchecked Sendable {
         let process: Int32
     }
 
-    // Writers of several processes take turns, and the lock knows no order among them.
+    // Writers in several processes take turns, and the lock is not fair.
     private static let lockWait = Duration.seconds(60)
 
     init(_ configuration: Configuration) {
         self.configuration = configuration
     }
 
-    /// Chooses keychain and entitlements for all later calls of this process; best done at its start.
+    /// Selects keychain and entitlements for all later calls of this process; best called at its start.
+    ///
+    /// ```swift
+    /// try KeychainClient.configure(
+    ///     keychain: "/home/ada/keys/work.keychain", entitlements: "/usr/share/mail/mail.entitlements")
+    /// ```
     ///
     /// - Parameters:
-    ///   - keychain: a name as `kcbackup keychain list` shows it, or a path with a `/`; nil for the user's default.
+    ///   - keychain: a name as `kcbackup keychain list` shows it, or a path that contains a `/`; nil for the user's
+    ///     default.
     ///   - entitlements: the path of a property list with `keychain-access-groups` or `application-identifier`; nil for
-    ///     `NAME.entitlements` beside the executable.
-    /// - Throws: `KeychainClientFailure`, with nothing changed.
+    ///     `NAME.entitlements` next to the executable.
+    /// - Throws: `KeychainClientFailure`; nothing is changed then.
     public static func configure(
         keychain: String? = nil, entitlements: String? = nil
     ) throws(KeychainClientFailure) {
@@ -72,9 +82,9 @@ public final class KeychainClient: @unchecked Sendable {
         }
     }
 
-    /// Runs one call on the keychain, alone among the threads of this process.
+    /// Runs one call on the keychain, excluding other threads of this process.
     ///
-    /// - Returns: `errSecSuccess`, or the status of what was thrown.
+    /// - Returns: `errSecSuccess`, or the status of the error.
     func perform<Result>(_ body: (ItemCall) throws -> Result) -> (status: OSStatus, result: Result?) {
         lock.withLock {
             do {
@@ -98,7 +108,7 @@ public final class KeychainClient: @unchecked Sendable {
             configuration.groups = groups
             return groups
         } catch {
-            // A list that is there and says nothing that can be read entitles to nothing.
+            // A list that exists but cannot be understood grants nothing.
             throw CallFailure(errSecMissingEntitlement)
         }
     }
@@ -107,7 +117,8 @@ public final class KeychainClient: @unchecked Sendable {
         let process = ProcessInfo.processInfo.processIdentifier
         if let opened {
             if opened.process != process {
-                // A child must not use, nor close, the database connection of its parent (sqlite.org/howtocorrupt.html, 2.6).
+                // A child process must neither use nor close its parent's database connection
+                // (sqlite.org/howtocorrupt.html, 2.6).
                 abandoned.append(opened)
             } else if try opened.keychain.isInPlace {
                 return opened.keychain

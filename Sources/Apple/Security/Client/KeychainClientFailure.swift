@@ -1,11 +1,19 @@
-/// Why a program cannot be told apart from others, or where its entitlements are wrong.
+/// Why a program cannot be identified, or why its entitlements are invalid.
+///
+/// ```swift
+/// do {
+///     try KeychainClient.configure(entitlements: "mail.entitlements")
+/// } catch KeychainClientFailure.entitlementsMalformed(let path) {
+///     print("\(path) is not a list of entitlements")
+/// }
+/// ```
 public enum KeychainClientFailure: Error, Hashable, Sendable {
-    /// The property list cannot be read, or is larger than entitlements are.
+    /// The property list cannot be read, or is too large for entitlements.
     case entitlementsUnreadable(path: String)
-    /// The file is no property list, or an entry that names access groups is neither a text nor a list of texts.
+    /// The file is not a property list, or an entry for access groups is neither a string nor an array of strings.
     case entitlementsMalformed(path: String)
-    /// The system does not say which program this is.
+    /// The path of this program cannot be determined.
     case executableUnknown
-    /// The name of the keychain is empty or has characters that a name cannot have.
+    /// The name of the keychain is empty or contains invalid characters.
     case keychainName
 }

@@ -1,8 +1,8 @@
 // Values: SecItemConstants.c of Apple's Security-61901. Which class has which attribute: docs/security-module.md.
 
-/// The access group; the first of the program's groups where nothing is said.
+/// The access group; the first of the program's groups by default.
 public let kSecAttrAccessGroup: CFString = "agrp"
-/// Whether the item is synchronizable: a truth value, or in a query `kSecAttrSynchronizableAny`.
+/// Whether the item is synchronizable: a Boolean, or in a query `kSecAttrSynchronizableAny`.
 public let kSecAttrSynchronizable: CFString = "sync"
 /// In a query: synchronizable or not.
 public let kSecAttrSynchronizableAny: CFString = "syna"
@@ -10,31 +10,31 @@ public let kSecAttrSynchronizableAny: CFString = "syna"
 public let kSecAttrCreationDate: CFString = "cdat"
 /// When the item was last changed; set by the keychain.
 public let kSecAttrModificationDate: CFString = "mdat"
-/// What kind of item it is, for people.
+/// The kind of item, for display.
 public let kSecAttrDescription: CFString = "desc"
-/// A note.
+/// A comment.
 public let kSecAttrComment: CFString = "icmt"
-/// Who made it: four characters as a number.
+/// The creator: a four-character code as a number.
 public let kSecAttrCreator: CFString = "crtr"
-/// Its type: four characters as a number.
+/// The type: a four-character code as a number.
 public let kSecAttrType: CFString = "type"
-/// Its name, for people.
+/// The name, for display.
 public let kSecAttrLabel: CFString = "labl"
 /// Another name.
 public let kSecAttrAlias: CFString = "alis"
 /// The script of its texts, as a number.
 public let kSecAttrScriptCode: CFString = "scrp"
-/// Whether it is to be hidden from people.
+/// Whether to hide it from the user.
 public let kSecAttrIsInvisible: CFString = "invi"
-/// Whether it says that no password is to be stored.
+/// Whether it states that no password is to be stored.
 public let kSecAttrIsNegative: CFString = "nega"
-/// Whether it has an icon of its own.
+/// Whether it has a custom icon.
 public let kSecAttrHasCustomIcon: CFString = "cusi"
 /// The account.
 public let kSecAttrAccount: CFString = "acct"
 /// The service.
 public let kSecAttrService: CFString = "svce"
-/// Anything: bytes of the program.
+/// Arbitrary bytes of the program.
 public let kSecAttrGeneric: CFString = "gena"
 /// The security domain.
 public let kSecAttrSecurityDomain: CFString = "sdmn"
@@ -42,7 +42,7 @@ public let kSecAttrSecurityDomain: CFString = "sdmn"
 public let kSecAttrServer: CFString = "srvr"
 /// The protocol: one of `kSecAttrProtocol…`.
 public let kSecAttrProtocol: CFString = "ptcl"
-/// How one authenticates: one of `kSecAttrAuthenticationType…`.
+/// The authentication type: one of `kSecAttrAuthenticationType…`.
 public let kSecAttrAuthenticationType: CFString = "atyp"
 /// The port.
 public let kSecAttrPort: CFString = "port"
@@ -56,17 +56,17 @@ public let kSecAttrIssuer: CFString = "issr"
 public let kSecAttrSerialNumber: CFString = "slnr"
 /// The subject key identifier of a certificate.
 public let kSecAttrSubjectKeyID: CFString = "skid"
-/// The SHA-1 of the public key of a certificate: what joins it with its key.
+/// The SHA-1 of the public key of a certificate, which links it to its key.
 public let kSecAttrPublicKeyHash: CFString = "pkhh"
 /// The type of a certificate; 1 to 3 for X.509 version 1 to 3.
 public let kSecAttrCertificateType: CFString = "ctyp"
 /// The encoding of a certificate; 3 for DER.
 public let kSecAttrCertificateEncoding: CFString = "cenc"
-/// Which half a key is: one of `kSecAttrKeyClass…`.
+/// The class of a key: one of `kSecAttrKeyClass…`.
 public let kSecAttrKeyClass: CFString = "kcls"
-/// The SHA-1 of the public key: what joins a key with its certificate.
+/// The SHA-1 of the public key, which links a key to its certificate.
 public let kSecAttrApplicationLabel: CFString = "klbl"
-/// Anything: bytes of the program.
+/// Arbitrary bytes of the program.
 public let kSecAttrApplicationTag: CFString = "atag"
 /// The algorithm: one of `kSecAttrKeyType…`.
 public let kSecAttrKeyType: CFString = "type"
@@ -74,11 +74,11 @@ public let kSecAttrKeyType: CFString = "type"
 public let kSecAttrKeySizeInBits: CFString = "bsiz"
 /// The effective size of a key.
 public let kSecAttrEffectiveKeySize: CFString = "esiz"
-/// Whether a key is kept.
+/// Whether a key is permanent.
 public let kSecAttrIsPermanent: CFString = "perm"
-/// Whether a key leaves only encrypted; kept, and not enforced here.
+/// Whether a key may be exported only encrypted; stored, but not enforced here.
 public let kSecAttrIsSensitive: CFString = "sens"
-/// Whether a key may leave at all; kept, and not enforced here.
+/// Whether a key may be exported at all; stored, but not enforced here.
 public let kSecAttrIsExtractable: CFString = "extr"
 /// Whether a key may encrypt.
 public let kSecAttrCanEncrypt: CFString = "encr"
@@ -100,7 +100,7 @@ public let kSecAttrSyncViewHint: CFString = "vwht"
 public let kSecAttrTokenID: CFString = "tkid"
 /// The Secure Enclave, which no machine here has.
 public let kSecAttrTokenIDSecureEnclave: CFString = "com.apple.setoken"
-/// Whether an item is the trace that a deleted synchronizable item leaves; in queries.
+/// In queries: whether an item is the tombstone of a deleted synchronizable item.
 public let kSecAttrTombstone: CFString = "tomb"
 /// Part of the unique key; empty for the user's own items.
 public let kSecAttrMultiUser: CFString = "musr"

@@ -1,6 +1,10 @@
 // Values: SecItemConstants.c of Apple's Security-61901.
 
-/// The key of a dictionary that names the class of an item.
+/// The dictionary key of an item's class.
+///
+/// ```swift
+/// let query: [String: Any] = [kSecClass: kSecClassGenericPassword, kSecAttrService: "mail.example.org"]
+/// ```
 public let kSecClass: CFString = "class"
 /// A password of a service; unique by account, service, access group and synchronizability.
 public let kSecClassGenericPassword: CFString = "genp"
@@ -11,5 +15,5 @@ public let kSecClassInternetPassword: CFString = "inet"
 public let kSecClassCertificate: CFString = "cert"
 /// A cryptographic key.
 public let kSecClassKey: CFString = "keys"
-/// A certificate with its private key: no item of its own, the two are joined when asked for.
+/// A certificate with its private key; not an item of its own: the two are joined by queries.
 public let kSecClassIdentity: CFString = "idnt"

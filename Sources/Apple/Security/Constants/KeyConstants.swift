@@ -1,4 +1,4 @@
-// Values: SecItemConstants.c of Apple's Security-61901: numbers, spelled as texts.
+// Values: SecItemConstants.c of Apple's Security-61901: numbers as text.
 
 /// The public half.
 public let kSecAttrKeyClassPublic: CFString = "0"

@@ -1,34 +1,34 @@
 public import Foundation
 
-// Swift on Linux has no Core Foundation. Under these names, code written for Apple's systems compiles as it is: a cast
+// Swift on Linux has no Core Foundation. With these names, code written for Apple's systems compiles unchanged: a cast
 // such as `query as CFDictionary` is a cast to the same type.
 
-/// The status of a call: 0 is success, everything else is one of `errSec…`.
+/// The status of a call: 0 is success, any other value is one of `errSec…`.
 public typealias OSStatus = Int32
-/// Success, under the name that older code compares with.
+/// Success, under the name that older code uses.
 public let noErr: OSStatus = 0
-/// A dictionary, as queries, attributes and results are.
+/// A dictionary, as used for queries, attributes and results.
 public typealias CFDictionary = [String: Any]
-/// A text, as the names of keys and their fixed values are.
+/// A string, as used for keys and their fixed values.
 public typealias CFString = String
-/// Anything that a call can hand out.
+/// Any value that a call can return.
 public typealias CFTypeRef = AnyObject
 /// Bytes.
 public typealias CFData = Data
-/// A list.
+/// An array.
 public typealias CFArray = [Any]
-/// A truth value.
+/// A Boolean.
 public typealias CFBoolean = Bool
 /// A number.
 public typealias CFNumber = NSNumber
-/// A moment.
+/// A date.
 public typealias CFDate = Date
 /// An error as an object, for parameters of type `Unmanaged<CFError>`.
 public typealias CFError = NSError
 /// Flags as a number.
 public typealias CFOptionFlags = UInt
 
-/// Where memory comes from; there is nothing to choose here, and `nil` is what everybody passes.
+/// The memory allocator; there is only one, and callers pass `nil`.
 public enum CFAllocator: Hashable, Sendable {}
 
 /// True, for return keys such as `kSecReturnData`.

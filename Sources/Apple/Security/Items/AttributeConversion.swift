@@ -1,12 +1,12 @@
 internal import Foundation
 internal import KeychainModel
 
-/// The way of one attribute from a dictionary of the API into the model, and back.
+/// Converts attribute values between the API's dictionaries and the model.
 extension AttributeCode {
-    /// The value that a caller gave; the same spellings are taken as on Apple's systems.
+    /// The value given by a caller; the same types are accepted as on Apple's systems.
     ///
-    /// A blob takes text, bytes or a number (as four bytes, least significant first); protocols, key classes and key
-    /// types are texts in the API and numbers in the keychain.
+    /// A blob accepts text, bytes or a number (as four little-endian bytes); protocols, key classes and key types are
+    /// strings in the API and numbers in the keychain.
     ///
     /// - Throws: `CallFailure` (`errSecParam`).
     func value(of given: Any, in itemClass: ItemClass) throws(CallFailure) -> AttributeValue {
@@ -38,7 +38,7 @@ extension AttributeCode {
         return spellsNumbers(in: itemClass) ? Int64(text).map { .number($0) } : nil
     }
 
-    /// True for the numbers whose constants are texts.
+    /// True for the numbers whose constants are strings.
     private func spellsNumbers(in itemClass: ItemClass) -> Bool {
         itemClass == .key && (self == .kcls || self == .type)
     }
@@ -48,7 +48,7 @@ extension AttributeCode {
         return Int64(exactly: number)
     }
 
-    /// What a caller gets for a value.
+    /// A value as returned to a caller.
     func given(_ value: AttributeValue, in itemClass: ItemClass) -> Any {
         switch value {
         case .text(let text): text
@@ -90,7 +90,7 @@ struct FourCharacterCode {
 }
 
 extension Timestamp {
-    /// The moment to the nearest microsecond; nil outside the years 1 to 9999.
+    /// The date to the nearest microsecond; nil outside the years 1 to 9999.
     init?(_ date: Date) {
         let microseconds = (date.timeIntervalSince1970 * 1e6).rounded()
         guard let whole = Int64(exactly: microseconds) else { return nil }
@@ -99,7 +99,7 @@ extension Timestamp {
 }
 
 extension Date {
-    /// The moment as the API has it.
+    /// The date as used by the API.
     init(_ moment: Timestamp) {
         self.init(timeIntervalSince1970: Double(moment.microseconds) / 1e6)
     }

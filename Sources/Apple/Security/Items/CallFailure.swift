@@ -6,7 +6,7 @@ internal import KeychainModel
 internal import KeychainStore
 internal import LocalKeychains
 
-/// Why a call ends without success: the status that its caller gets.
+/// Why a call fails: the status that its caller gets.
 struct CallFailure: Error, Hashable {
     /// One of `errSec…`, never `errSecSuccess`.
     let status: OSStatus
@@ -15,7 +15,7 @@ struct CallFailure: Error, Hashable {
         self.status = status
     }
 
-    /// Sorts what the layers below throw.
+    /// Converts the errors of the layers below.
     init(_ error: any Error) {
         switch error {
         case let failure as CallFailure: self = failure
@@ -80,7 +80,7 @@ struct CallFailure: Error, Hashable {
         }
     }
 
-    // Result codes of sqlite.org/rescode.html, and the statuses that Apple's keychain gives for them.
+    // SQLite's result codes (sqlite.org/rescode.html), and the statuses that Apple's keychain returns for them.
     private static func status(ofSQLite code: Int32) -> OSStatus {
         switch code & 0xff {
         case 7: errSecAllocate

@@ -3,7 +3,7 @@ internal import Foundation
 internal import KeychainModel
 internal import KeychainStore
 
-/// The work of one call on an open keychain, on behalf of a program with these groups, at this moment.
+/// The work of one call on an open keychain, for a program with these groups, at this time.
 struct ItemCall {
     let keychain: Keychain
     let groups: AccessGroups
@@ -11,11 +11,11 @@ struct ItemCall {
 
     // MARK: Adding
 
-    /// Adds one item, or for an identity two, in one transaction.
+    /// Adds one item, or two for an identity, in one transaction.
     ///
-    /// - Returns: what the request wants returned, or nil.
+    /// - Returns: the requested result, or nil.
     func add(_ request: ItemRequest) throws -> Any? {
-        // An object brings its data along; other data beside it would be dropped.
+        // An object contains its data; other data would be dropped.
         guard let subject = request.subject, request.object == nil || request.data == nil else {
             throw CallFailure(errSecParam)
         }
@@ -56,7 +56,7 @@ struct ItemCall {
         return FoundItem(item: item, data: data)
     }
 
-    /// The draft with the attributes of the request over its own, and with the group where it goes.
+    /// The draft with the attributes of the request, and with its access group.
     private func complete(_ draft: ItemDraft, _ request: ItemRequest) throws(CallFailure) -> ItemDraft {
         var draft = draft
         if request.object == nil, draft.itemClass == .certificate, let data = request.data,
@@ -65,7 +65,7 @@ struct ItemCall {
             draft = certificate.draft
         }
         for (code, value) in request.attributes where draft.itemClass.has(code) { draft.attributes[code] = value }
-        // The keychain's own, whatever the caller says.
+        // Set by the keychain, whatever the caller says.
         draft.attributes[.cdat] = nil
         draft.attributes[.mdat] = nil
         draft.attributes[.sync] = .number(request.synchronizable == .yes ? 1 : 0)
@@ -74,16 +74,16 @@ struct ItemCall {
         return draft
     }
 
-    /// There are no tokens here, and an item that says it is in one would not be where it says.
+    /// There are no tokens here, so no item can be in one.
     private func refuseToken(_ token: AttributeValue?) throws(CallFailure) {
         guard token ?? .text("") == .text("") else { throw CallFailure(errSecUnimplemented) }
     }
 
     // MARK: Reading
 
-    /// Finds what the request means.
+    /// Finds the items that match the request.
     ///
-    /// - Returns: a single value, or a list when the limit is another than one; nil when nothing is to be returned.
+    /// - Returns: a single value, or an array if the limit is not one; nil if nothing is requested.
     func copy(_ request: ItemRequest) throws -> Any? {
         let needsData = request.returns.contains(.data) || request.returns.contains(.reference)
         let isSingle = (request.limit ?? .one) == .one
@@ -102,7 +102,7 @@ struct ItemCall {
 
     // MARK: Changing
 
-    /// Changes every item that the request means, or none.
+    /// Changes every item that matches the request, or none.
     func update(_ request: ItemRequest, to dictionary: CFDictionary) throws {
         guard case .items(let itemClass) = request.persistentReference?.subject ?? request.subject else {
             throw CallFailure(errSecUnimplemented)
@@ -132,7 +132,7 @@ struct ItemCall {
         }
     }
 
-    /// Deletes every item that the request means; an identity with both its halves.
+    /// Deletes every item that matches the request; both halves of an identity.
     func delete(_ request: ItemRequest) throws {
         let isFound = try keychain.write { writer in
             var finder = ItemFinder(self, writer.reader, request)
@@ -157,12 +157,12 @@ struct ItemCall {
                 return !items.isEmpty
             }
         }
-        // Rows that make no item are gone now, and were nothing before.
+        // Deleted rows that were not valid items do not count: they were invisible.
         guard isFound else { throw CallFailure(errSecItemNotFound) }
     }
 }
 
 extension ItemClass {
-    /// True when items of the class can have an attribute.
+    /// True if items of the class can have an attribute.
     func has(_ code: AttributeCode) -> Bool { code.belongs(to: self) }
 }

@@ -2,7 +2,7 @@ internal import Cryptography
 internal import Foundation
 internal import KeychainModel
 
-/// The `kSecMatch…` conditions that the keychain's own query cannot say.
+/// The `kSecMatch…` conditions that a keychain query cannot express.
 struct ItemFilters {
     private(set) var ignoresCase = false
     private var host: String?
@@ -11,12 +11,12 @@ struct ItemFilters {
     private var issuers: [[UInt8]]?
     private var moment: Date?
 
-    /// True when every item that the query finds is meant.
+    /// True if every item that the query finds is accepted.
     var isEmpty: Bool {
         !ignoresCase && host == nil && subjectPart == nil && emailAddress == nil && issuers == nil && moment == nil
     }
 
-    /// Reads one condition.
+    /// Parses one condition.
     ///
     /// - Throws: `CallFailure`: `errSecUnimplemented` for what needs trust evaluation, `errSecParam`, `errSecNoSuchAttr`.
     mutating func read(_ key: String, _ value: Any) throws(CallFailure) {
@@ -29,7 +29,7 @@ struct ItemFilters {
             guard let names = value as? [Data] else { throw CallFailure(errSecParam) }
             issuers = names.map { Array($0) }
         case kSecMatchValidOnDate:
-            // Null stands for the present.
+            // Null means now.
             if value is NSNull {
                 moment = Date()
             } else if let date = value as? Date {
@@ -44,7 +44,7 @@ struct ItemFilters {
         }
     }
 
-    /// Makes sure that the conditions make sense for what is asked for.
+    /// Checks that the conditions apply to the subject.
     ///
     /// - Throws: `CallFailure` (`errSecParam`).
     func check(_ subject: ItemRequest.Subject) throws(CallFailure) {
@@ -54,7 +54,7 @@ struct ItemFilters {
         else { throw CallFailure(errSecParam) }
     }
 
-    /// Splits attributes into those that the keychain's query compares byte by byte, and those that `accepts` compares.
+    /// Splits attributes into those that the query compares byte by byte, and those that `accepts` compares.
     func split(
         _ attributes: [AttributeCode: AttributeValue]
     ) -> (exact: [AttributeCode: AttributeValue], folded: [AttributeCode: String]) {
@@ -69,7 +69,7 @@ struct ItemFilters {
         return (exact, folded)
     }
 
-    /// True when an item fulfils the conditions on its attributes.
+    /// True if an item satisfies the conditions on its attributes.
     func accepts(_ item: Item, folded: [AttributeCode: String]) -> Bool {
         let fits = folded.allSatisfy { code, text in (item.attributes.text(code) ?? "").lowercased() == text }
         guard let host else { return fits }
@@ -77,7 +77,7 @@ struct ItemFilters {
         return fits && (server == host || server.hasSuffix("." + host))
     }
 
-    /// True when a certificate, given in DER, fulfils the conditions on it; bytes that are none fulfil no condition.
+    /// True if a certificate, given in DER, satisfies the conditions on it; other bytes never do.
     func accepts(certificate der: Data?) -> Bool {
         if subjectPart == nil, emailAddress == nil, issuers == nil, moment == nil { return true }
         guard let der, let certificate = try? X509Certificate(der: Array(der)) else { return false }

@@ -3,30 +3,30 @@ internal import Foundation
 internal import KeychainModel
 internal import KeychainStore
 
-/// An item that was found, with its secret where that was wanted.
+/// A found item, with its secret if requested.
 struct FoundItem {
     let item: Item
     let data: Data?
 }
 
-/// A certificate that was found, and the private key that belongs to it.
+/// A found certificate and its private key.
 struct FoundIdentity {
     let certificate: FoundItem
     let key: FoundItem
 }
 
-/// Finds what a request means, in one state of the keychain.
+/// Finds the items of a request, in one snapshot of the keychain.
 ///
-/// A row that makes no item, or whose seal is broken, is passed over as if it were not there. One whose class key is not
-/// at hand ends the search with `errSecInteractionNotAllowed`, also where no secret is wanted: on Apple's systems
-/// attributes are locked away as well, and a program must not take "locked" for "not there".
+/// A row that is not a valid item, or whose seal is broken, is skipped as if it did not exist. An item whose class key
+/// is not available ends the search with `errSecInteractionNotAllowed`, even if no secret is requested: on Apple's
+/// systems attributes are locked too, and a program must not take "locked" for "not found".
 struct ItemFinder {
     private let call: ItemCall
     private let reader: KeychainReader
     private let request: ItemRequest
-    /// True to bring secrets along.
+    /// True to include secrets.
     var needsData = false
-    /// True to take rows as they are, locked or damaged: what deletes needs no class key.
+    /// True to accept locked or damaged rows: deleting needs no class key.
     var takesRowsUnseen = false
 
     init(_ call: ItemCall, _ reader: KeychainReader, _ request: ItemRequest) {
@@ -35,9 +35,9 @@ struct ItemFinder {
         self.request = request
     }
 
-    /// What is looked for.
+    /// The subject of the search.
     ///
-    /// - Throws: `CallFailure` (`errSecParam`) where filters do not fit.
+    /// - Throws: `CallFailure` (`errSecParam`) if filters do not apply.
     func subject() throws(CallFailure) -> ItemRequest.Subject {
         guard let subject = request.persistentReference?.subject ?? request.subject else {
             throw CallFailure(errSecParam)
@@ -46,22 +46,22 @@ struct ItemFinder {
         return subject
     }
 
-    /// The items, at most as many as the limit says.
+    /// The matching items, up to the limit.
     func items() throws -> [FoundItem] {
         guard case .items(let itemClass) = try subject() else { throw CallFailure(errSecParam) }
         return try found(itemClass, attributes: conditions, limit: limit)
     }
 
-    /// All items, whatever the limit, without their secrets.
+    /// All matching items, regardless of the limit, without their secrets.
     func allItems() throws -> [Item] {
         guard case .items(let itemClass) = try subject() else { throw CallFailure(errSecParam) }
         return try found(itemClass, attributes: conditions, limit: nil).map(\.item)
     }
 
-    /// The identities, at most as many as the limit says.
+    /// The matching identities, up to the limit.
     func identities() throws -> [FoundIdentity] { try identities(limit: limit) }
 
-    /// All identities, whatever the limit.
+    /// All matching identities, regardless of the limit.
     func allIdentities() throws -> [FoundIdentity] { try identities(limit: nil) }
 
     private func identities(limit: Int?) throws -> [FoundIdentity] {
@@ -82,7 +82,7 @@ struct ItemFinder {
         return identities
     }
 
-    /// The query that finds candidates in the keychain.
+    /// The query for candidates in the keychain.
     func query(_ itemClass: ItemClass) throws(CallFailure) -> ItemQuery { try query(itemClass, conditions) }
 
     private func query(
@@ -107,7 +107,7 @@ struct ItemFinder {
     }
 
     private var conditions: [AttributeCode: AttributeValue] {
-        // What the caller says beside an object makes the condition narrower.
+        // Further conditions narrow the search for an object.
         (request.object?.conditions ?? [:]).merging(request.attributes) { $1 }
     }
 
@@ -130,7 +130,7 @@ struct ItemFinder {
         return found
     }
 
-    /// Visits what is meant, row by row, until `body` answers false.
+    /// Visits the matching items, row by row, until `body` returns false.
     private func visit(
         _ itemClass: ItemClass, attributes: [AttributeCode: AttributeValue], _ body: (FoundItem) throws -> Bool
     ) throws {
@@ -141,14 +141,14 @@ struct ItemFinder {
         }
     }
 
-    /// An item that counts; nil for one to be passed over.
+    /// The item if it counts; nil to skip it.
     private func judged(_ item: Item) throws -> FoundItem? {
         if request.meansTombstones || takesRowsUnseen { return FoundItem(item: item, data: nil) }
         guard call.keychain.canOpen(item.accessibility) else {
             if request.skipsLocked { return nil }
             throw CallFailure(errSecInteractionNotAllowed)
         }
-        // A certificate is public, and its filters look into it. Of others no copy is made that nobody wants.
+        // A certificate is public, and its filters examine it. Other secrets are copied only if requested.
         if needsData || item.itemClass == .certificate {
             guard let found = try opened(item),
                 item.itemClass != .certificate || request.filters.accepts(certificate: found.data)
@@ -158,7 +158,7 @@ struct ItemFinder {
         return try reader.isWhole(item) ? FoundItem(item: item, data: nil) : nil
     }
 
-    /// An item with its secret; nil when its seal is broken.
+    /// An item with its secret; nil if its seal is broken.
     private func opened(_ item: Item) throws(KeychainStoreError) -> FoundItem? {
         do {
             guard let secret = try reader.secret(of: item) else { return FoundItem(item: item, data: nil) }

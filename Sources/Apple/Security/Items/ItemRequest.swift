@@ -2,16 +2,16 @@ internal import Foundation
 internal import KeychainModel
 internal import KeychainStore
 
-/// What the dictionary of a call says, with every key known and every value of the right kind.
+/// The parsed dictionary of a call: every key is known and every value has the right type.
 struct ItemRequest {
-    /// What is meant.
+    /// What to search for.
     enum Subject: Hashable {
         case items(ItemClass)
         /// Certificates joined with their private keys.
         case identities
     }
 
-    /// Which call the dictionary is for: what it may hold differs.
+    /// The call that the dictionary is for; the allowed keys differ.
     enum Call {
         case add
         case copy
@@ -19,14 +19,14 @@ struct ItemRequest {
         case delete
     }
 
-    /// How many items.
+    /// The maximum number of items.
     enum Limit: Hashable {
         case one
         case number(Int)
         case all
     }
 
-    /// What is returned.
+    /// The requested results.
     struct Returns: OptionSet {
         let rawValue: Int
         static let data = Returns(rawValue: 1)
@@ -35,11 +35,11 @@ struct ItemRequest {
         static let persistentReference = Returns(rawValue: 8)
     }
 
-    /// Nil only where a persistent reference or an object says it.
+    /// Nil only if a persistent reference or an object determines it.
     var subject: Subject?
-    /// Attributes by code, `sync` apart; for an identity those of its certificate and of its key.
+    /// Attributes by code, except `sync`; for an identity those of its certificate and of its key.
     var attributes: [AttributeCode: AttributeValue] = [:]
-    /// Nil when the call does not say.
+    /// Nil if not given.
     var synchronizable: ItemQuery.Synchronizable?
     var returns: Returns = []
     var limit: Limit?
@@ -47,26 +47,26 @@ struct ItemRequest {
     var data: Data?
     var object: ReferencedObject?
     var persistentReference: PersistentReference?
-    /// True to mean tombstones.
+    /// True to select tombstones.
     var meansTombstones = false
-    /// Whether a deletion leaves a tombstone; nil for what `sync` says.
+    /// Whether a deletion leaves a tombstone; nil to decide by `sync`.
     var leavesTombstones: Bool?
-    /// True to leave locked items out instead of failing.
+    /// True to skip locked items instead of failing.
     var skipsLocked = false
 
-    /// More keys than this are refused, as Apple's keychain does.
+    /// More keys than this are refused, as in Apple's keychain.
     static let keyLimit = 128
 }
 
 extension ItemRequest {
-    /// Reads the dictionary of `call`.
+    /// Parses the dictionary of `call`.
     ///
     /// - Throws: `CallFailure`: `errSecParam`, `errSecNoSuchAttr`, `errSecUnimplemented`.
     init(_ dictionary: CFDictionary, for call: Call) throws(CallFailure) {
         guard dictionary.count <= Self.keyLimit else { throw CallFailure(errSecParam) }
         try readSubject(dictionary)
         var accessibility: Set<String> = []
-        // In order of the keys, so that of two mistakes always the same one is reported.
+        // In the order of the keys, so that of two mistakes always the same one is reported.
         for (key, value) in dictionary.sorted(by: { $0.key < $1.key }) where key != kSecClass {
             switch key {
             case kSecAttrAccessible:
@@ -89,13 +89,13 @@ extension ItemRequest {
             default: try read(key, value, for: call)
             }
         }
-        // Both spellings of one thing may stand together, as they do in returned attributes, if they agree.
+        // Both forms of an attribute may be given, as in returned attributes, if they agree.
         guard accessibility.count <= 1 else { throw CallFailure(errSecParam) }
         if let code = accessibility.first { attributes[.pdmn] = .text(code) }
         try check(call)
     }
 
-    /// Reads the dictionary of new values of an update.
+    /// Parses the dictionary of new values for an update.
     ///
     /// - Throws: `CallFailure`: `errSecParam`, `errSecNoSuchAttr`.
     static func changes(
@@ -115,7 +115,7 @@ extension ItemRequest {
     private mutating func read(_ key: String, _ value: Any, for call: Call) throws(CallFailure) {
         if key.hasPrefix("r_") { return try readReturn(key, value) }
         if key.hasPrefix("m_") {
-            // A limit says which items are meant; of the other calls, deleting alone knows it.
+            // A limit selects items; of the other calls, only deleting supports it.
             guard call == .copy || call == .delete && key == kSecMatchLimit else { throw CallFailure(errSecParam) }
             if key == kSecMatchLimit {
                 limit = try Self.limit(value)
@@ -153,7 +153,7 @@ extension ItemRequest {
             }
         case kSecUseTombstones: leavesTombstones = try Self.flag(value)
         case kSecUseSystemKeychain where try !Self.flag(value): break
-        // A list of items says which ones are meant, which adding has no use for.
+        // A list of items selects items, which is meaningless for adding.
         case kSecUseItemList where call == .add: throw CallFailure(errSecParam)
         case kSecUseItemList, kSecUseSystemKeychain, kSecUseAuthenticationContext:
             throw CallFailure(errSecUnimplemented)
@@ -163,27 +163,28 @@ extension ItemRequest {
 
     private mutating func readAttribute(_ key: String, _ value: Any) throws(CallFailure) {
         guard let code = AttributeCode(code: key) else { throw CallFailure(errSecNoSuchAttr) }
-        // Apple's keychain keeps this one for itself.
+        // Apple's keychain does not let callers set this one.
         guard code != .clip else { throw CallFailure(errSecParam) }
         switch subject {
         case .items(let itemClass):
             guard code.belongs(to: itemClass) else { throw CallFailure(errSecNoSuchAttr) }
             attributes[code] = try code.value(of: value, in: itemClass)
         case .identities:
-            // What both have, such as the label, is the certificate's.
+            // Attributes of both, such as the label, are the certificate's.
             guard let owner = [ItemClass.certificate, .key].first(where: code.belongs) else {
                 throw CallFailure(errSecNoSuchAttr)
             }
             attributes[code] = try code.value(of: value, in: owner)
         case nil:
-            // Without a class nothing else can be meant; that is said before the attribute's own mistakes.
+            // Without a class nothing else can be interpreted; this is reported before mistakes in attributes.
             throw CallFailure(errSecParam)
         }
     }
 
     private func check(_ call: Call) throws(CallFailure) {
         if subject == nil, persistentReference == nil { throw CallFailure(errSecParam) }
-        // A secret in a query says nothing, as on Apple's systems, where one dictionary serves to delete and then to add.
+        // A secret in a query is ignored, as on Apple's systems, where one dictionary is used to delete and then to
+        // add.
         let isFit =
             switch call {
             case .add: !meansTombstones && !skipsLocked
@@ -192,9 +193,9 @@ extension ItemRequest {
             case .delete: limit == nil || limit == .all
             }
         guard isFit, call == .delete || leavesTombstones == nil else { throw CallFailure(errSecParam) }
-        // A persistent reference means one item by itself.
+        // A persistent reference identifies one item.
         if let reference = persistentReference {
-            // "Synchronizable or not" is no condition.
+            // "Synchronizable or not" is not a condition.
             let isBare = attributes.isEmpty && synchronizable ?? .any == .any
             guard isBare, object == nil, filters.isEmpty, subject ?? reference.subject == reference.subject else {
                 throw CallFailure(errSecParam)
@@ -223,7 +224,7 @@ extension ItemRequest {
         return .items(itemClass)
     }
 
-    /// A truth value: a number stands for one too, a text does not.
+    /// A Boolean; a number is accepted too, a string is not.
     static func flag(_ given: Any) throws(CallFailure) -> Bool {
         guard let number = given as? NSNumber, !number.doubleValue.isNaN else { throw CallFailure(errSecParam) }
         return number.boolValue

@@ -2,9 +2,9 @@ internal import ByteStreams
 internal import Foundation
 internal import KeychainModel
 
-/// The shapes of what is returned: one kind of value by itself, several as a dictionary.
+/// The form of results: one kind of value is returned directly, several as a dictionary.
 extension ItemCall {
-    /// What is returned for an item; nil when nothing is, or an object of an item that has none.
+    /// The result for an item; nil if nothing is requested, or an object of an item that has none.
     func result(_ found: FoundItem, _ returns: ItemRequest.Returns) throws -> Any? {
         let reference = PersistentReference(.items(found.item.itemClass), found.item.uuid)
         return result(
@@ -12,7 +12,7 @@ extension ItemCall {
             reference: reference, attributes: found.item.dictionary)
     }
 
-    /// What is returned for an identity: the attributes of both halves, the data of the certificate.
+    /// The result for an identity: the attributes of both halves, the data of the certificate.
     func result(_ found: FoundIdentity, _ returns: ItemRequest.Returns) throws -> Any? {
         let reference = PersistentReference(.identities, found.certificate.item.uuid)
         var object: SecIdentity?
@@ -59,7 +59,7 @@ extension FoundItem {
 }
 
 extension Item {
-    /// The attributes as a result shows them, the access control beside the accessibility.
+    /// The attributes in a result: the access control in addition to the accessibility.
     fileprivate var dictionary: CFDictionary {
         var dictionary = attributes.dictionary(of: itemClass)
         dictionary[kSecAttrAccessControl] = SecAccessControl(protection: accessibility.rawValue)
@@ -68,7 +68,7 @@ extension Item {
 }
 
 extension Attributes {
-    /// Without what belongs to the item and not to the key in it.
+    /// Without what belongs to the item rather than to its key.
     fileprivate var ofKey: Attributes {
         var own = self
         for code in [AttributeCode.agrp, .cdat, .mdat, .pdmn, .sync, .vwht, .tkid, .musr, .ggrp] { own[code] = nil }

@@ -1,12 +1,12 @@
 internal import Foundation
 internal import KeychainModel
 
-/// The name of an item that outlives the process: the four characters of its class and the 16 bytes of its UUID.
+/// A reference to an item that outlives the process: the four characters of its class and the 16 bytes of its UUID.
 ///
-/// Backups keep UUIDs, so a reference is good after a restore as well.
+/// Backups preserve UUIDs, so a reference stays valid after a restore.
 struct PersistentReference: Hashable {
     let subject: ItemRequest.Subject
-    /// The item's; for an identity its certificate's.
+    /// The UUID of the item, or of an identity's certificate.
     let uuid: ItemUUID
 
     static let size = 20
@@ -16,7 +16,7 @@ struct PersistentReference: Hashable {
         self.uuid = uuid
     }
 
-    /// Reads a reference that `data` gave.
+    /// Parses a reference from `data`.
     ///
     /// - Throws: `CallFailure` (`errSecParam`) for anything else.
     init(_ data: Data) throws(CallFailure) {

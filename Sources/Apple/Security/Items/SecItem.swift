@@ -1,14 +1,23 @@
-// Fence: hands results out through a pointer, as Apple's functions do.
+// Fence: returns results through a pointer, as Apple's functions do.
 internal import SecurityStatus
 
 /// Adds an item.
 ///
+/// ```swift
+/// let status = SecItemAdd(
+///     [
+///         kSecClass: kSecClassGenericPassword, kSecAttrService: "mail.example.org", kSecAttrAccount: "ada",
+///         kSecValueData: Data("correct horse".utf8),
+///     ], nil)
+/// if status == errSecDuplicateItem { print("there is a password already") }
+/// ```
+///
 /// - Parameters:
-///   - attributes: class, attributes, `kSecValueData` or `kSecValueRef`, and what is to be returned.
-///   - result: gets what the return keys ask for; untouched where the call fails or nothing is asked for.
+///   - attributes: class, attributes, `kSecValueData` or `kSecValueRef`, and the requested results.
+///   - result: set to what the return keys request; unchanged if the call fails or nothing is requested.
 /// - Returns: `errSecSuccess`, `errSecDuplicateItem`, `errSecParam`, `errSecNoSuchAttr`, `errSecMissingEntitlement`,
-///   `errSecInteractionNotAllowed`, `errSecAuthFailed` for `WhenPasscodeSetThisDeviceOnly` without a passcode, or what is
-///   wrong with the keychain. See docs/security-module.md.
+///   `errSecInteractionNotAllowed`, `errSecAuthFailed` for `WhenPasscodeSetThisDeviceOnly` without a passcode, or a
+///   status for a failure of the keychain. See docs/security-module.md.
 @discardableResult
 public func SecItemAdd(_ attributes: CFDictionary, _ result: UnsafeMutablePointer<CFTypeRef?>?) -> OSStatus {
     unsafe KeychainClient.shared.add(attributes, result)
@@ -16,46 +25,70 @@ public func SecItemAdd(_ attributes: CFDictionary, _ result: UnsafeMutablePointe
 
 /// Finds items.
 ///
+/// ```swift
+/// var result: CFTypeRef?
+/// let status = SecItemCopyMatching(
+///     [
+///         kSecClass: kSecClassGenericPassword, kSecAttrService: "mail.example.org", kSecAttrAccount: "ada",
+///         kSecReturnData: true,
+///     ], &result)
+/// let password = status == errSecSuccess ? result as? Data : nil
+/// ```
+///
 /// - Parameters:
-///   - query: class, conditions, limit, and what is to be returned.
-///   - result: gets one value or, with another limit than one, a list; untouched where the call fails or nothing is
-///     asked for.
+///   - query: class, conditions, limit, and the requested results.
+///   - result: set to one value or, if the limit is not one, an array; unchanged if the call fails or nothing is
+///     requested.
 /// - Returns: `errSecSuccess`, `errSecItemNotFound`, `errSecParam`, `errSecNoSuchAttr`, `errSecMissingEntitlement`,
-///   `errSecInteractionNotAllowed`, `errSecUnimplemented`, or what is wrong with the keychain.
+///   `errSecInteractionNotAllowed`, `errSecUnimplemented`, or a status for a failure of the keychain.
 @discardableResult
 public func SecItemCopyMatching(_ query: CFDictionary, _ result: UnsafeMutablePointer<CFTypeRef?>?) -> OSStatus {
     unsafe KeychainClient.shared.copyMatching(query, result)
 }
 
-/// Changes all items that a query means, or none of them.
+/// Changes all items that match a query, or none.
+///
+/// ```swift
+/// let status = SecItemUpdate(
+///     [kSecClass: kSecClassGenericPassword, kSecAttrService: "mail.example.org", kSecAttrAccount: "ada"],
+///     [kSecValueData: Data("battery staple".utf8)])
+/// ```
 ///
 /// - Returns: `errSecSuccess`, `errSecItemNotFound`, `errSecDuplicateItem`, `errSecParam`, `errSecNoSuchAttr`,
-///   `errSecMissingEntitlement`, `errSecInteractionNotAllowed`, or what is wrong with the keychain.
+///   `errSecMissingEntitlement`, `errSecInteractionNotAllowed`, or a status for a failure of the keychain.
 @discardableResult
 public func SecItemUpdate(_ query: CFDictionary, _ attributesToUpdate: CFDictionary) -> OSStatus {
     KeychainClient.shared.update(query, attributesToUpdate)
 }
 
-/// Deletes all items that a query means.
+/// Deletes all items that match a query.
+///
+/// ```swift
+/// let status = SecItemDelete([kSecClass: kSecClassGenericPassword, kSecAttrService: "mail.example.org"])
+/// ```
 ///
 /// - Returns: `errSecSuccess`, `errSecItemNotFound`, `errSecParam`, `errSecNoSuchAttr`, `errSecMissingEntitlement`, or
-///   what is wrong with the keychain.
+///   a status for a failure of the keychain.
 @discardableResult
 public func SecItemDelete(_ query: CFDictionary) -> OSStatus {
     KeychainClient.shared.delete(query)
 }
 
-/// The words for a status, as users see them.
+/// The message for a status, for display.
 ///
-/// - Returns: always a text; one without words of its own is shown by its number.
+/// ```swift
+/// print(SecCopyErrorMessageString(errSecItemNotFound, nil) ?? "")
+/// ```
+///
+/// - Returns: always a string; a status without a message is represented by its number.
 public func SecCopyErrorMessageString(_ status: OSStatus, _ reserved: UnsafeMutableRawPointer?) -> CFString? {
     SecurityStatus.message(for: status)
 }
 
 extension KeychainClient {
     func add(_ attributes: CFDictionary, _ result: UnsafeMutablePointer<CFTypeRef?>?) -> OSStatus {
-        let place = unsafe result
-        return unsafe hand(to: place, attributes, .add) { call, request in try call.add(request) }
+        let pointer = unsafe result
+        return unsafe hand(to: pointer, attributes, .add) { call, request in try call.add(request) }
     }
 
     func copyMatching(_ query: CFDictionary, _ result: UnsafeMutablePointer<CFTypeRef?>?) -> OSStatus {

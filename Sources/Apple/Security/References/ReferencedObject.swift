@@ -3,7 +3,7 @@ internal import CertificateItems
 internal import Cryptography
 internal import KeychainModel
 
-/// What the value of `kSecValueRef` can be.
+/// The possible values of `kSecValueRef`.
 enum ReferencedObject {
     case certificate(SecCertificate)
     case key(SecKey)
@@ -19,7 +19,7 @@ enum ReferencedObject {
         }
     }
 
-    /// What a query with the object means.
+    /// The subject of a query for the object.
     var subject: ItemRequest.Subject {
         switch self {
         case .certificate: .items(.certificate)
@@ -28,7 +28,7 @@ enum ReferencedObject {
         }
     }
 
-    /// The attributes by which the item of the object is found again.
+    /// The attributes that identify the item of the object.
     var conditions: [AttributeCode: AttributeValue] {
         switch self {
         case .certificate(let certificate): certificate.conditions
@@ -39,7 +39,7 @@ enum ReferencedObject {
 }
 
 extension SecCertificate {
-    /// The item that the certificate makes.
+    /// The item for the certificate.
     var draft: ItemDraft { ItemDraft(certificate: certificate) }
 
     fileprivate var conditions: [AttributeCode: AttributeValue] {
@@ -48,7 +48,7 @@ extension SecCertificate {
 }
 
 extension Attributes {
-    /// Those of the attributes that are there.
+    /// The subset of the attributes that exist.
     fileprivate func entries(among codes: [AttributeCode]) -> [AttributeCode: AttributeValue] {
         var found: [AttributeCode: AttributeValue] = [:]
         for code in codes { found[code] = self[code] }

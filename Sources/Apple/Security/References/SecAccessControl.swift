@@ -1,8 +1,8 @@
-// Fence: hands an error out through a pointer, as Apple's function does.
+// Fence: returns an error through a pointer, as Apple's function does.
 public import Foundation
 internal import KeychainModel
 
-/// When an item may be read, as an object: here no more than its protection class.
+/// When an item may be read, as an object: here only its protection class.
 public final class SecAccessControl: Hashable, Sendable, CustomStringConvertible {
     /// One of `kSecAttrAccessible…`.
     let protection: String
@@ -11,55 +11,67 @@ public final class SecAccessControl: Hashable, Sendable, CustomStringConvertible
         self.protection = protection
     }
 
-    /// Equal when the protection is.
+    /// Compares the protection classes.
     public static func == (left: SecAccessControl, right: SecAccessControl) -> Bool {
         left.protection == right.protection
     }
 
-    /// Feeds the protection.
+    /// Hashes the protection class.
     public func hash(into hasher: inout Hasher) { hasher.combine(protection) }
 
-    /// The protection.
+    /// The type and the protection class.
     public var description: String { "<SecAccessControl: \(protection)>" }
 }
 
-/// What somebody must do before an item is handed out; none of it can be asked for here.
+/// Conditions for reading an item; none is supported here.
 public struct SecAccessControlCreateFlags: OptionSet, Sendable {
     /// The flags as bits.
     public let rawValue: CFOptionFlags
 
-    /// Takes bits.
+    /// Creates flags from bits.
     public init(rawValue: CFOptionFlags) { self.rawValue = rawValue }
 
-    /// The presence of the user.
+    /// The user must be present.
     public static let userPresence = SecAccessControlCreateFlags(rawValue: 1 << 0)
-    /// A finger or a face.
+    /// A fingerprint or face.
     public static let biometryAny = SecAccessControlCreateFlags(rawValue: 1 << 1)
     /// The older name of `biometryAny`.
     public static let touchIDAny = biometryAny
-    /// A finger or a face that is enrolled now.
+    /// A fingerprint or face that is enrolled now.
     public static let biometryCurrentSet = SecAccessControlCreateFlags(rawValue: 1 << 3)
     /// The older name of `biometryCurrentSet`.
     public static let touchIDCurrentSet = biometryCurrentSet
-    /// The passcode, at each use.
+    /// The passcode, for each use.
     public static let devicePasscode = SecAccessControlCreateFlags(rawValue: 1 << 4)
     /// One of the conditions is enough.
     public static let or = SecAccessControlCreateFlags(rawValue: 1 << 14)
     /// All conditions are needed.
     public static let and = SecAccessControlCreateFlags(rawValue: 1 << 15)
-    /// The use of a private key in a Secure Enclave.
+    /// Use of a private key in a Secure Enclave.
     public static let privateKeyUsage = SecAccessControlCreateFlags(rawValue: 1 << 30)
-    /// A password of the program.
+    /// A password of the application.
     public static let applicationPassword = SecAccessControlCreateFlags(rawValue: 1 << 31)
 }
 
-/// Makes an access control from a protection class.
+/// Creates an access control with a protection class.
+///
+/// ```swift
+/// if let access = SecAccessControlCreateWithFlags(
+///     nil, kSecAttrAccessibleWhenUnlockedThisDeviceOnly, [], nil)
+/// {
+///     SecItemAdd(
+///         [
+///             kSecClass: kSecClassGenericPassword, kSecAttrAccount: "ada", kSecAttrAccessControl: access,
+///             kSecValueData: Data("correct horse".utf8),
+///         ], nil)
+/// }
+/// ```
 ///
 /// - Parameters:
 ///   - protection: one of `kSecAttrAccessible…`.
-///   - flags: must be empty. A flag asks for something that this system cannot make sure of, and an item with less
-///     protection than was asked for would be worse than none.
-///   - error: gets the reason, with `NSOSStatusErrorDomain` and `errSecParam` or `errSecUnimplemented`.
+///   - flags: must be empty. This system cannot enforce any flag, and an item with less protection than requested would
+///     be worse than none.
+///   - error: set to the reason, with `NSOSStatusErrorDomain` and `errSecParam` or `errSecUnimplemented`.
 /// - Returns: nil for an unknown protection class and for any flag.
 public func SecAccessControlCreateWithFlags(
     _ allocator: CFAllocator?, _ protection: Any, _ flags: SecAccessControlCreateFlags,

@@ -1,4 +1,4 @@
-// Fence: hands objects out through pointers, as Apple's functions do.
+// Fence: returns objects through pointers, as Apple's functions do.
 internal import Cryptography
 public import Foundation
 
@@ -10,19 +10,27 @@ public final class SecCertificate: Hashable, Sendable, CustomStringConvertible {
         self.certificate = certificate
     }
 
-    /// Equal when the bytes are.
+    /// Compares the bytes.
     public static func == (left: SecCertificate, right: SecCertificate) -> Bool {
         left.certificate == right.certificate
     }
 
-    /// Feeds the bytes.
+    /// Hashes the bytes.
     public func hash(into hasher: inout Hasher) { hasher.combine(certificate) }
 
-    /// The subject in one line.
+    /// The type and the subject in one line.
     public var description: String { "<SecCertificate: \(certificate.subjectSummary ?? "")>" }
 }
 
-/// Reads a certificate; nil when `data` is not the DER of one.
+/// Creates a certificate; nil if `data` is not the DER of one.
+///
+/// ```swift
+/// let der = try Data(contentsOf: URL(filePath: "/etc/mail/mail.der"))
+/// if let certificate = SecCertificateCreateWithData(nil, der) {
+///     print(SecCertificateCopySubjectSummary(certificate) ?? "")
+///     SecItemAdd([kSecClass: kSecClassCertificate, kSecValueRef: certificate], nil)
+/// }
+/// ```
 public func SecCertificateCreateWithData(_ allocator: CFAllocator?, _ data: CFData) -> SecCertificate? {
     (try? X509Certificate(der: Array(data))).map { SecCertificate($0) }
 }
@@ -32,14 +40,14 @@ public func SecCertificateCopyData(_ certificate: SecCertificate) -> CFData {
     Data(certificate.certificate.der)
 }
 
-/// The line that stands for a certificate in a list: its common name, or the next best; nil when it has no text.
+/// A one-line description of a certificate: its common name, or the next best; nil if it has no text.
 public func SecCertificateCopySubjectSummary(_ certificate: SecCertificate) -> CFString? {
     certificate.certificate.subjectSummary
 }
 
-/// Gives the common name of the subject.
+/// Copies the common name of the subject.
 ///
-/// - Returns: `errSecSuccess`, with nil where there is no common name.
+/// - Returns: `errSecSuccess`, with nil if there is no common name.
 public func SecCertificateCopyCommonName(
     _ certificate: SecCertificate, _ commonName: UnsafeMutablePointer<CFString?>
 ) -> OSStatus {
@@ -47,7 +55,7 @@ public func SecCertificateCopyCommonName(
     return errSecSuccess
 }
 
-/// Gives the email addresses of a certificate, possibly none.
+/// Copies the email addresses of a certificate, possibly none.
 ///
 /// - Returns: `errSecSuccess`.
 public func SecCertificateCopyEmailAddresses(
@@ -57,7 +65,7 @@ public func SecCertificateCopyEmailAddresses(
     return errSecSuccess
 }
 
-/// The serial number: the content of its INTEGER, highest byte first.
+/// The serial number: the content of its INTEGER, big-endian.
 public func SecCertificateCopySerialNumberData(
     _ certificate: SecCertificate, _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?
 ) -> CFData? {

@@ -1,4 +1,4 @@
-// Fence: hands objects out through pointers, as Apple's functions do.
+// Fence: returns objects through pointers, as Apple's functions do.
 internal import ByteStreams
 internal import Cryptography
 public import Foundation
@@ -6,11 +6,11 @@ internal import KeychainModel
 
 /// A key of the keychain or of a PKCS #12 file as an object.
 ///
-/// It can be stored, found and handed on; nothing is signed or decrypted with it here.
+/// It can be stored, found and exported; signing and decrypting are not supported.
 public final class SecKey: Sendable, CustomStringConvertible {
-    /// The attributes that a key item has, dates and rules of access apart.
+    /// The attributes of a key item, except dates and access rules.
     let attributes: Attributes
-    /// The key itself, in the form in which it is stored.
+    /// The key itself, in stored form.
     let material: SecretBytes
 
     init(_ attributes: Attributes, _ material: consuming SecretBytes) {
@@ -18,16 +18,16 @@ public final class SecKey: Sendable, CustomStringConvertible {
         self.material = material
     }
 
-    /// Algorithm and size, never the key.
+    /// The type, algorithm and size; never the key.
     public var description: String {
         "<SecKey: type \(attributes.number(.type) ?? 0), \(attributes.number(.bsiz) ?? 0) bits>"
     }
 
-    /// The key as the API hands it out: ordinary memory, which nothing wipes.
+    /// The key for the API's callers, in memory that is not wiped.
     var data: Data { material.data }
 }
 
-/// The stored form of a key: PKCS #1 for RSA, for elliptic curves the point and then the number.
+/// The stored form of a key: PKCS #1 for RSA, for elliptic curves the point followed by the number.
 ///
 /// - Returns: always a value; `error` is for source compatibility.
 public func SecKeyCopyExternalRepresentation(
@@ -36,7 +36,7 @@ public func SecKeyCopyExternalRepresentation(
     key.data
 }
 
-/// The attributes of a key, under the names of queries.
+/// The attributes of a key, with the names used in queries.
 public func SecKeyCopyAttributes(_ key: SecKey) -> CFDictionary? {
     key.attributes.dictionary(of: .key)
 }
@@ -51,11 +51,20 @@ public final class SecIdentity: Sendable, CustomStringConvertible {
         self.key = key
     }
 
-    /// The subject of the certificate.
+    /// The type and the subject of the certificate.
     public var description: String { "<SecIdentity: \(certificate.certificate.subjectSummary ?? "")>" }
 }
 
-/// Gives the certificate of an identity.
+/// Copies the certificate of an identity.
+///
+/// ```swift
+/// var result: CFTypeRef?
+/// SecItemCopyMatching([kSecClass: kSecClassIdentity, kSecAttrLabel: "mail", kSecReturnRef: true], &result)
+/// if let identity = result as? SecIdentity {
+///     var certificate: SecCertificate?
+///     let status = SecIdentityCopyCertificate(identity, &certificate)
+/// }
+/// ```
 ///
 /// - Returns: `errSecSuccess`.
 public func SecIdentityCopyCertificate(
@@ -65,7 +74,7 @@ public func SecIdentityCopyCertificate(
     return errSecSuccess
 }
 
-/// Gives the private key of an identity.
+/// Copies the private key of an identity.
 ///
 /// - Returns: `errSecSuccess`.
 public func SecIdentityCopyPrivateKey(_ identity: SecIdentity, _ key: UnsafeMutablePointer<SecKey?>) -> OSStatus {
@@ -74,7 +83,7 @@ public func SecIdentityCopyPrivateKey(_ identity: SecIdentity, _ key: UnsafeMuta
 }
 
 extension Attributes {
-    /// The attributes as a result of the API shows them.
+    /// The attributes as in a result of the API.
     func dictionary(of itemClass: ItemClass) -> CFDictionary {
         var dictionary: CFDictionary = [:]
         for entry in entries { dictionary[entry.code.code] = entry.code.given(entry.value, in: itemClass) }

@@ -1,19 +1,28 @@
-// Fence: hands an error out through a pointer, as Apple's function does.
+// Fence: returns an error through a pointer, as Apple's function does.
 internal import ByteStreams
 internal import CertificateItems
 internal import Cryptography
 public import Foundation
 internal import KeychainModel
 
-/// Makes an object of a private key, to be stored with `kSecValueRef`.
+/// Creates a private key, to be stored with `kSecValueRef`.
+///
+/// ```swift
+/// let bytes = try Data(contentsOf: URL(filePath: "/etc/mail/key.pkcs1"))
+/// if let key = SecKeyCreateWithData(
+///     bytes, [kSecAttrKeyType: kSecAttrKeyTypeRSA, kSecAttrKeyClass: kSecAttrKeyClassPrivate], nil)
+/// {
+///     SecItemAdd([kSecClass: kSecClassKey, kSecValueRef: key, kSecAttrLabel: "mail"], nil)
+/// }
+/// ```
 ///
 /// - Parameters:
-///   - keyData: the key in the form that `SecKeyCopyExternalRepresentation` gives: PKCS #1 for RSA, for elliptic curves
-///     the point and then the number.
+///   - keyData: the key in the form of `SecKeyCopyExternalRepresentation`: PKCS #1 for RSA, for elliptic curves the
+///     point followed by the number.
 ///   - attributes: `kSecAttrKeyType` (RSA, elliptic curves and Edwards curves), and `kSecAttrKeyClass`, which must be
 ///     private: public and symmetric keys are stored as data with `SecItemAdd`.
-///   - error: gets the reason, with `errSecParam`, `errSecUnimplemented` or `errSecDecode`.
-/// - Returns: nil where the bytes are no such key.
+///   - error: set to the reason, with `errSecParam`, `errSecUnimplemented` or `errSecDecode`.
+/// - Returns: nil if the bytes are not such a key.
 public func SecKeyCreateWithData(
     _ keyData: CFData, _ attributes: CFDictionary, _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?
 ) -> SecKey? {

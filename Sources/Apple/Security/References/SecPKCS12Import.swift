@@ -1,4 +1,4 @@
-// Fence: hands a list out through a pointer, as Apple's function does.
+// Fence: returns an array through a pointer, as Apple's function does.
 internal import ByteStreams
 internal import CertificateItems
 internal import Cryptography
@@ -7,12 +7,19 @@ internal import KeychainModel
 
 /// Reads the identities of a PKCS #12 file; nothing is added to a keychain.
 ///
+/// ```swift
+/// let file = try Data(contentsOf: URL(filePath: "/etc/mail/mail.p12"))
+/// var items: CFArray?
+/// let status = SecPKCS12Import(file, [kSecImportExportPassphrase: "walnut"], &items)
+/// let identity = (items?.first as? [String: Any])?[kSecImportItemIdentity] as? SecIdentity
+/// ```
+///
 /// - Parameters:
 ///   - options: the passphrase, under `kSecImportExportPassphrase`.
-///   - items: gets one dictionary for each identity: `kSecImportItemIdentity`, `kSecImportItemCertChain` (its own
-///     certificate first, then those of its issuers that are in the file), `kSecImportItemKeyID` and, where the file has
-///     one, `kSecImportItemLabel`. There is no `kSecImportItemTrust`: nothing is evaluated here.
-/// - Returns: `errSecSuccess`; `errSecPassphraseRequired` when the file needs a passphrase and none is given;
+///   - items: set to one dictionary for each identity: `kSecImportItemIdentity`, `kSecImportItemCertChain` (its own
+///     certificate first, then those of its issuers that are in the file), `kSecImportItemKeyID` and, if the file has
+///     one, `kSecImportItemLabel`. There is no `kSecImportItemTrust`: trust is not evaluated here.
+/// - Returns: `errSecSuccess`; `errSecPassphraseRequired` if the file needs a passphrase and none is given;
 ///   `errSecAuthFailed` for a wrong one; `errSecUnknownFormat` for another kind of file; `errSecDecode` for a malformed
 ///   one; `errSecUnsupportedFormat` for a cipher that this system does not have; `errSecParam`.
 public func SecPKCS12Import(
@@ -47,11 +54,11 @@ private func dictionary(
     return dictionary
 }
 
-/// A certificate and, as far as the file has them, its issuers, matched by name.
+/// A certificate and those of its issuers that the file contains, matched by name.
 private func chain(from leaf: X509Certificate, among contents: PKCS12.Contents) -> [X509Certificate] {
     let others = contents.certificates.map(\.value) + contents.identities.map(\.certificate)
     var chain = [leaf]
-    // A certificate that issued itself ends the chain, and no other one may stand in it twice.
+    // A self-signed certificate ends the chain, and no certificate may occur in it twice.
     while let last = chain.last, last.issuer != last.subject,
         let issuer = others.first(where: { $0.subject == last.issuer && !chain.contains($0) })
     {
@@ -61,7 +68,7 @@ private func chain(from leaf: X509Certificate, among contents: PKCS12.Contents) 
 }
 
 extension SecKey {
-    /// A private key with the attributes that its item has.
+    /// A private key with the attributes of its item.
     convenience init(_ key: PrivateKey, label: String? = nil) throws(CertificateFailure) {
         let draft = try ItemDraft(privateKey: key, label: label)
         self.init(draft.attributes, try key.externalRepresentation())
@@ -69,7 +76,7 @@ extension SecKey {
 }
 
 extension CertificateFailure {
-    /// What a caller of the API gets.
+    /// The status for a caller of the API.
     var status: OSStatus {
         switch self {
         case .malformed: errSecDecode

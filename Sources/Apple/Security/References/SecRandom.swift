@@ -1,8 +1,8 @@
-// Fence: fills memory of the caller.
+// Fence: fills the caller's memory.
 internal import ByteStreams
 internal import Cryptography
 
-/// A source of random bytes; there is one.
+/// A source of random bytes; there is only one.
 public enum SecRandomRef: Hashable, Sendable {}
 
 /// The only source.
@@ -10,13 +10,18 @@ public let kSecRandomDefault: SecRandomRef? = nil
 
 /// Fills memory with random bytes from libcrypto's generator for secrets.
 ///
-/// - Returns: `errSecSuccess`; `errSecParam` for a negative count; `errSecAllocate` when there is no randomness, with the
-///   memory filled in part.
+/// ```swift
+/// var key = [UInt8](repeating: 0, count: 32)
+/// guard SecRandomCopyBytes(kSecRandomDefault, key.count, &key) == errSecSuccess else { fatalError() }
+/// ```
+///
+/// - Returns: `errSecSuccess`; `errSecParam` for a negative count; `errSecAllocate` if there is no randomness, with the
+///   memory partly filled.
 public func SecRandomCopyBytes(_ source: SecRandomRef?, _ count: Int, _ bytes: UnsafeMutableRawPointer) -> Int32 {
     guard count >= 0 else { return errSecParam }
     var filled = 0
     while filled < count {
-        // In pieces, so that a count that cannot be meant is not allocated a second time.
+        // In pieces, so that an absurd count does not allocate the same amount again.
         let size = min(count - filled, randomPiece)
         guard let random = try? RandomBytes.secret(count: size) else { return errSecAllocate }
         random.withBytes { span in
@@ -30,5 +35,5 @@ public func SecRandomCopyBytes(_ source: SecRandomRef?, _ count: Int, _ bytes: U
     return errSecSuccess
 }
 
-// Bytes that are made at a time.
+// Bytes generated at a time.
 private let randomPiece = 65_536

@@ -1,9 +1,9 @@
-// Fence: copies bytes out of wiped memory at once, so that no other copy of them is made.
+// Fence: copies bytes directly out of wiped memory, so that there is no other copy.
 internal import ByteStreams
 internal import Foundation
 
 extension SecretBytes {
-    /// A copy in ordinary memory, which nothing wipes: what the API hands out.
+    /// A copy in ordinary memory that is not wiped, for callers of the API.
     var data: Data {
         borrowing get {
             withBytes { bytes in unsafe bytes.withUnsafeBufferPointer { unsafe Data(buffer: $0) } }

@@ -1,22 +1,22 @@
-/// Why a file of certificates or keys was not read or not made.
+/// Why a file of certificates or keys could not be read or written.
 package enum CertificateFailure: Error, Hashable, Sendable {
-    /// The bytes claim a format and break a rule of it; the text names the rule and holds no foreign text.
+    /// The file breaks a rule of its format; the text names the rule and contains no foreign text.
     case malformed(String)
-    /// The bytes are none of the formats that were looked for.
+    /// None of the known formats.
     case unknownFormat
     /// The content is encrypted and no passphrase was given.
     case passphraseRequired
-    /// The passphrase does not fit, or a part that it protects was altered: a MAC cannot tell the two apart.
+    /// The passphrase is wrong, or a protected part was altered: a MAC cannot tell the two apart.
     case wrongPassphrase
-    /// The file is well-formed and uses what cannot be read here; the text names it, in printable ASCII.
+    /// The file is well-formed but uses a feature that is not supported; the text names it, in printable ASCII.
     case unsupported(String)
-    /// Something in the file is larger than what is believed.
+    /// A limit is exceeded.
     case tooLarge(limit: CertificateLimit)
-    /// libcrypto refused an operation that cannot fail by its input (memory, randomness, a crippled configuration).
+    /// libcrypto failed for a reason other than the input (memory, randomness, a broken configuration).
     case library(String)
 }
 
-/// The bounds of what is read from a file of certificates or keys.
+/// The limits for reading a file of certificates or keys.
 package enum CertificateLimit: String, CaseIterable, Hashable, Sendable {
     /// Bytes of a file, or of one certificate or key in it.
     case fileSize
@@ -40,7 +40,7 @@ package enum CertificateLimit: String, CaseIterable, Hashable, Sendable {
     /// The largest value that is accepted.
     package var value: Int {
         switch self {
-        // A system's whole store of authorities has some 200 kB.
+        // A system's complete set of root certificates takes some 200 kB.
         case .fileSize: 16 << 20
         case .entryCount: 10_000
         case .nesting: 4
@@ -57,7 +57,7 @@ package enum CertificateLimit: String, CaseIterable, Hashable, Sendable {
         }
     }
 
-    /// Refuses a value beyond the limit.
+    /// Throws if the value exceeds the limit.
     func check(_ value: Int) throws(CertificateFailure) {
         guard value <= self.value else { throw .tooLarge(limit: self) }
     }

@@ -1,4 +1,4 @@
-/// What a file of certificates or keys looks like from its first bytes.
+/// The format of a file of certificates or keys, guessed from its first bytes.
 package enum CertificateFormat: Hashable, Sendable {
     /// Text with at least one BEGIN line (RFC 7468).
     case pem
@@ -19,9 +19,9 @@ package enum CertificateFormat: Hashable, Sendable {
     /// PKCS#7 signed data, which carries certificates (RFC 2315).
     case pkcs7
 
-    /// Looks at the outermost values; nil when they are those of no known format.
+    /// Looks at the outermost values; nil for an unknown format.
     ///
-    /// It says what a file claims to be. Whether it is that, the reader of the format finds out.
+    /// This is only what the file claims to be. The reader of the format checks it.
     package init?(of bytes: borrowing Span<UInt8>) {
         guard let shape = Shape(bytes) else {
             guard PEM.isPEM(bytes) else { return nil }
@@ -44,7 +44,7 @@ package enum CertificateFormat: Hashable, Sendable {
 /// The tags of the first two values inside the outermost SEQUENCE, which may be of BER.
 private struct Shape {
     let first: UInt8
-    /// The only content octet of the first value; nil when it has another number of them.
+    /// The only content octet of the first value; nil if it does not have exactly one.
     let firstValue: UInt8?
     let second: UInt8?
 

@@ -1,16 +1,16 @@
 /// One element of DER (X.690): a tag byte, a length and the content.
 struct DERElement {
-    /// The identifier octet; tags that need more than one are not read.
+    /// The identifier octet; multi-byte tags are not supported.
     let tag: UInt8
-    /// Where header and content stand.
+    /// The range of header and content.
     let whole: Range<Int>
-    /// Where the content stands.
+    /// The range of the content.
     let content: Range<Int>
 }
 
-/// Reads elements that follow each other, such as the content of a SEQUENCE, checking each length against the end.
+/// Reads consecutive elements, such as the content of a SEQUENCE, checking each length against the end.
 ///
-/// Only definite lengths in their shortest form are accepted, which is what makes DER the one spelling of a value.
+/// Only definite lengths in their shortest form are accepted, so that each value has one encoding.
 struct DERReader {
     private var position: Int
     private let end: Int
@@ -34,7 +34,7 @@ struct DERReader {
         return DERElement(tag: header.tag, whole: start..<position, content: header.end..<position)
     }
 
-    /// The next element, which must be there and have `tag`.
+    /// The next element, which must exist and have `tag`.
     ///
     /// - Throws: `CertificateFailure.malformed`.
     mutating func expect(_ tag: UInt8, in bytes: borrowing Span<UInt8>) throws(CertificateFailure) -> DERElement {
@@ -44,7 +44,7 @@ struct DERReader {
         return element
     }
 
-    /// Refuses anything more.
+    /// Throws if anything is left.
     ///
     /// - Throws: `CertificateFailure.malformed`.
     func expectEnd() throws(CertificateFailure) {
@@ -59,10 +59,10 @@ struct DERHeader {
     let length: Int?
     /// Where the content starts.
     let end: Int
-    /// True when DER would spell the length so.
+    /// True if the length is in the form that DER requires.
     let isShortest: Bool
 
-    /// Reads a header; nil when it does not end before `end`, or is larger than what a file can hold.
+    /// Reads a header; nil if it extends past `end`, or is larger than a file can be.
     init?(in bytes: borrowing Span<UInt8>, at start: Int, end limit: Int) {
         guard limit - start >= 2, bytes[start] & 0x1f != 0x1f else { return nil }
         tag = bytes[start]
@@ -111,7 +111,7 @@ enum DERTag {
 
 /// Writes elements.
 enum DER {
-    /// Tag and length of a content of `count` bytes.
+    /// The tag and length of `count` bytes of content.
     static func header(_ tag: UInt8, count: Int) -> [UInt8] {
         if count < 0x80 { return [tag, UInt8(count)] }
         var length: [UInt8] = []

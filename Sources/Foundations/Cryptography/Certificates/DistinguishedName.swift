@@ -1,6 +1,6 @@
-/// A distinguished name (X.501 `Name`): what a certificate says of its subject and its issuer.
+/// A distinguished name (X.501 `Name`): the subject or issuer of a certificate.
 struct DistinguishedName: Hashable, Sendable {
-    /// One type and its value.
+    /// An attribute type and its value.
     struct Attribute: Hashable, Sendable {
         /// Content octets of the object identifier.
         let type: [UInt8]
@@ -10,12 +10,12 @@ struct DistinguishedName: Hashable, Sendable {
         let value: [UInt8]
     }
 
-    /// The whole SEQUENCE, as it stands in the certificate.
+    /// The whole SEQUENCE, as encoded in the certificate.
     let der: [UInt8]
     /// The attributes of each relative name, in order.
     let relativeNames: [[Attribute]]
 
-    /// Takes the DER of a name apart.
+    /// Parses the DER of a name.
     ///
     /// - Throws: `CertificateFailure.malformed`.
     init(der: [UInt8]) throws(CertificateFailure) {
@@ -50,7 +50,7 @@ struct DistinguishedName: Hashable, Sendable {
     var attributes: [Attribute] { relativeNames.flatMap(\.self) }
 
     /// The content of the SEQUENCE as Apple's keychain compares it (`issr`, `subj`): each PrintableString in upper
-    /// case, without blanks at its ends, with one space for each run of blanks inside; everything else as it is.
+    /// case, trimmed, with runs of blanks collapsed to one space; everything else unchanged.
     ///
     /// Source: RFC 3280, 4.1.2.4 (c) and (d), and what `createNormalizedX501Name` of Apple's SecCertificate.c does.
     var normalized: [UInt8] {
@@ -86,10 +86,11 @@ extension DistinguishedName {
         attributes.filter { $0.type == type }.compactMap(\.text)
     }
 
-    /// What Apple shows of a name; nil when nothing in it is text.
+    /// Apple's summary of a name; nil if nothing in it is text.
     ///
     /// The common names, else the organizational units, else the organizations, else every text; last one first,
-    /// separated by commas. A description follows common names in parentheses. Source: `SecCertificateCopySubjectSummary`.
+    /// separated by commas. A description follows common names in parentheses. Source:
+    /// `SecCertificateCopySubjectSummary`.
     var summary: String? {
         func joined(_ texts: [String]) -> String? { texts.isEmpty ? nil : texts.reversed().joined(separator: ", ") }
         let description = joined(texts(of: Self.descriptionType))
@@ -100,9 +101,9 @@ extension DistinguishedName {
 }
 
 extension DistinguishedName.Attribute {
-    /// The value, where it is one of the kinds of text and not empty.
+    /// The value if it is a non-empty text.
     ///
-    /// A zero byte at its end, which some issuers count in, is dropped.
+    /// A trailing zero byte, which some issuers include, is dropped.
     var text: String? { Self.text(tag: tag, value[...]) }
 
     static func text(tag: UInt8, _ value: ArraySlice<UInt8>) -> String? {
@@ -123,7 +124,7 @@ extension DistinguishedName.Attribute {
         }
     }
 
-    /// Big-endian units of `size` bytes; nil when the last one is not whole or one does not fit.
+    /// Big-endian units of `size` bytes; nil if the last one is incomplete or one does not fit.
     private static func units<Unit: FixedWidthInteger>(of bytes: ArraySlice<UInt8>, size: Int) -> [Unit]? {
         guard bytes.count % size == 0 else { return nil }
         var units: [Unit] = []

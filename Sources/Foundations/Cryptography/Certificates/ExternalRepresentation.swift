@@ -1,12 +1,12 @@
 package import ByteStreams
 internal import CLibCrypto
 
-/// The forms of `SecKeyCopyExternalRepresentation`, which are what Apple's keychain stores as the secret of a key.
+/// The encodings of `SecKeyCopyExternalRepresentation`, which Apple's keychain stores as the secret of a key.
 extension PrivateKey {
-    /// RSAPrivateKey of PKCS#1 for RSA; 04 ‖ X ‖ Y ‖ K for elliptic curves, each number as long as an element of the
-    /// field; the bare 32, 57 or 56 bytes for keys on Edwards and Montgomery curves.
+    /// RSAPrivateKey of PKCS#1 for RSA; 04 ‖ X ‖ Y ‖ K for elliptic curves, each number as long as a field element; the
+    /// bare 32, 57 or 56 bytes for Edwards and Montgomery curves.
     ///
-    /// - Throws: `CertificateFailure` (`unsupported` for other kinds, and for curves that do not follow from a length;
+    /// - Throws: `CertificateFailure` (`unsupported` for other kinds, and for curves that the length does not identify;
     ///   `library`).
     package func externalRepresentation() throws(CertificateFailure) -> SecretBytes {
         guard publicKey.isWholeInExternalRepresentation else {
@@ -46,9 +46,9 @@ extension PrivateKey {
         }
     }
 
-    /// Reads what `externalRepresentation` gives for a key of `kind`.
+    /// Reads the output of `externalRepresentation` for a key of `kind`.
     ///
-    /// The curve of an elliptic key follows from its length: P-192, P-224, P-256, P-384, P-521, as with Apple.
+    /// The length of an elliptic key identifies its curve: P-192, P-224, P-256, P-384 or P-521, as on Apple's systems.
     ///
     /// - Throws: `CertificateFailure` (`malformed`, `unsupported` for other kinds, `tooLarge`).
     package convenience init(

@@ -1,22 +1,22 @@
 internal import ByteStreams
 internal import CLibCrypto
 
-/// Owner of one of libcrypto's objects, freed with it.
+/// Owns a libcrypto object and frees it.
 @safe struct LibCryptoObject: ~Copyable {
     typealias Free = @convention(c) (OpaquePointer?) -> Void
 
     let pointer: OpaquePointer
     private let free: Free
 
-    /// Adopts what libcrypto made; NULL throws `failure`.
+    /// Takes ownership of a pointer from libcrypto; NULL throws `failure`.
     init(_ pointer: OpaquePointer?, freedBy free: Free, else failure: CertificateFailure) throws(CertificateFailure) {
         unsafe self.pointer = try LibCrypto.require(pointer, else: failure)
         unsafe self.free = free
     }
 
-    /// Decodes all of `bytes`; `rule` says what they are not when that fails.
+    /// Decodes all of `bytes`; if that fails, the error says `rule`.
     ///
-    /// - Throws: `CertificateFailure.malformed`, also when bytes are left over.
+    /// - Throws: `CertificateFailure.malformed`, also if bytes are left over.
     init(
         decoding bytes: borrowing Span<UInt8>, freedBy free: Free, rule: String,
         _ decode: (UnsafeMutablePointer<UnsafePointer<UInt8>?>, Int) -> OpaquePointer?
@@ -42,19 +42,19 @@ internal import CLibCrypto
     }
 }
 
-/// An object that belongs to a stack of libcrypto.
+/// An object owned by a libcrypto stack.
 @safe struct StackElement {
     let pointer: OpaquePointer
 }
 
 extension LibCrypto {
-    /// Empties libcrypto's queue of errors, and passes the failure on.
+    /// Clears libcrypto's error queue and returns the failure.
     static func failing(_ failure: CertificateFailure) -> CertificateFailure {
         ERR_clear_error()
         return failure
     }
 
-    /// Unwraps what libcrypto returns as NULL when it fails.
+    /// Unwraps a pointer that is NULL on failure.
     static func require<Pointer>(
         _ pointer: Pointer?, else failure: CertificateFailure
     ) throws(CertificateFailure) -> Pointer {
@@ -62,12 +62,12 @@ extension LibCrypto {
         return pointer
     }
 
-    /// Accepts libcrypto's 1 for success, and only that.
+    /// Checks for libcrypto's success code, 1.
     static func check(_ status: Int32, else failure: CertificateFailure) throws(CertificateFailure) {
         if status != 1 { throw failing(failure) }
     }
 
-    /// The bytes, not secret, that an `i2d_…` function writes; it is called twice, first for the length.
+    /// The public bytes that an `i2d_…` function writes; it is called twice, first for the length.
     static func encoded(
         _ encode: (UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>?) -> Int32
     ) throws(CertificateFailure) -> [UInt8] {
@@ -95,7 +95,7 @@ extension LibCrypto {
         }
     }
 
-    /// A secret of exactly `length` bytes that `fill` writes; false from it is a failure of the library.
+    /// A secret of exactly `length` bytes that `fill` writes; it returns false on failure.
     static func secret(
         length: Int, _ fill: (UnsafeMutablePointer<UInt8>) -> Bool
     ) throws(CertificateFailure) -> SecretBytes {
@@ -116,7 +116,7 @@ extension LibCrypto {
         }
     }
 
-    /// The short name of an object identifier where libcrypto knows one, its numbers otherwise; printable ASCII.
+    /// The short name of an object identifier if libcrypto knows one, else its numbers; printable ASCII.
     static func name(of object: OpaquePointer?) -> String {
         let nid = unsafe OBJ_obj2nid(object)
         if nid != NID_undef, let name = unsafe OBJ_nid2sn(nid) { return unsafe String(cString: name) }

@@ -1,6 +1,6 @@
 package import ByteStreams
 
-/// The textual encoding of certificates and keys (RFC 7468), read leniently: text around the blocks is passed over.
+/// The textual encoding of certificates and keys (RFC 7468), read leniently: text around the blocks is skipped.
 package enum PEM {
     /// What a block holds, by its label.
     package enum Content: Hashable, Sendable {
@@ -18,11 +18,11 @@ package enum PEM {
 
     /// One block between its BEGIN and END lines.
     @safe package final class Block: Sendable {
-        /// What stands between `BEGIN` and the dashes: at most 64 printable ASCII characters, such as `CERTIFICATE`.
+        /// The text between `BEGIN` and the dashes: at most 64 printable ASCII characters, such as `CERTIFICATE`.
         package let label: String
         /// The lines `Name: value` of a traditionally encrypted key (RFC 1421), each ended by a line feed; empty elsewhere.
         package let headers: String
-        /// What the base 64 stands for; treated as a secret, since it may be a private key.
+        /// The decoded content; treated as a secret, since it may be a private key.
         package let bytes: SecretBytes
 
         fileprivate init(label: String, headers: String, bytes: consuming SecretBytes) {
@@ -31,7 +31,7 @@ package enum PEM {
             self.bytes = bytes
         }
 
-        /// What the label says that the block holds.
+        /// The kind of content that the label names.
         package var content: Content {
             switch label {
             case "CERTIFICATE", "X509 CERTIFICATE": .certificate
@@ -42,13 +42,13 @@ package enum PEM {
             }
         }
 
-        /// The bytes of a block that holds no secret.
+        /// The bytes of a block that is not secret.
         var publicBytes: [UInt8] {
             bytes.withBytes { span in span.indices.map { span[$0] } }
         }
     }
 
-    /// True when a line of `text` begins a block.
+    /// True if a line of `text` begins a block.
     package static func isPEM(_ text: borrowing Span<UInt8>) -> Bool {
         var lines = Lines()
         while let line = lines.next(in: text) {
@@ -57,10 +57,10 @@ package enum PEM {
         return false
     }
 
-    /// Every block of `text`, in order; none when there is no BEGIN line.
+    /// All blocks of `text`, in order; empty if there is no BEGIN line.
     ///
-    /// - Throws: `CertificateFailure` (`malformed` for a block that does not end, or holds anything but base 64;
-    ///   `tooLarge` beyond `fileSize` or `entryCount`).
+    /// - Throws: `CertificateFailure` (`malformed` for a block without an end or with anything but base64; `tooLarge`
+    ///   beyond `fileSize` or `entryCount`).
     package static func blocks(in text: borrowing Span<UInt8>) throws(CertificateFailure) -> [Block] {
         try CertificateLimit.fileSize.check(text.count)
         var blocks: [Block] = []
@@ -77,7 +77,7 @@ package enum PEM {
         return blocks
     }
 
-    /// Reads from below the BEGIN line to the END line.
+    /// Reads from after the BEGIN line to the END line.
     private static func block(
         _ label: String, _ lines: inout Lines, in text: borrowing Span<UInt8>
     ) throws(CertificateFailure) -> Block {
@@ -121,7 +121,7 @@ package enum PEM {
         return true
     }
 
-    /// The label of a BEGIN or END line; nil when it is not one, from the first dash to the last.
+    /// The label of a BEGIN or END line; nil for any other line.
     private static func label(
         of line: Range<Int>, after prefix: StaticString, in text: borrowing Span<UInt8>
     ) -> String? {
@@ -135,7 +135,7 @@ package enum PEM {
     }
 }
 
-/// The lines of a text, without their ends (LF, CR LF or CR) and without blanks at their ends.
+/// The lines of a text, without line ends (LF, CR LF or CR) and trailing blanks.
 private struct Lines {
     private var position = 0
 

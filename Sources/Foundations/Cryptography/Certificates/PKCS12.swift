@@ -3,7 +3,7 @@ internal import CLibCrypto
 
 /// Files of certificates and private keys under one passphrase (PKCS#12, RFC 7292), as `.p12` and `.pfx`.
 package enum PKCS12 {
-    /// A private key with a certificate about it.
+    /// A private key and a matching certificate.
     package struct Identity: Sendable {
         /// The key.
         package let key: PrivateKey
@@ -11,7 +11,7 @@ package enum PKCS12 {
         package let certificate: X509Certificate
         /// The name that the file gives the key, else the certificate.
         package let friendlyName: String?
-        /// What ties the two together inside the file; of the key, else of the certificate.
+        /// The ID that links the two inside the file; of the key, else of the certificate.
         package let localKeyID: [UInt8]?
 
         /// Pairs a key with a certificate.
@@ -25,35 +25,35 @@ package enum PKCS12 {
         }
     }
 
-    /// Something in a file, with the two attributes that a file can give it.
+    /// An entry of a file, with the two attributes that a file can give it.
     package struct Entry<Value: Sendable>: Sendable {
         /// The certificate or the key.
         package let value: Value
         /// The name that the file gives it.
         package let friendlyName: String?
-        /// What ties a key to its certificate inside the file.
+        /// The ID that links a key to its certificate inside the file.
         package let localKeyID: [UInt8]?
     }
 
-    /// What a file holds.
+    /// The contents of a file.
     package struct Contents: Sendable {
         /// Each key with each certificate of its public key; the one with the key's local ID first.
         package let identities: [Identity]
-        /// Certificates without a key here.
+        /// Certificates without a key in the file.
         package let certificates: [Entry<X509Certificate>]
-        /// Keys without a certificate here.
+        /// Keys without a certificate in the file.
         package let keys: [Entry<PrivateKey>]
-        /// How many entries are neither: revocation lists, and secrets of other programs.
+        /// The number of other entries: revocation lists, and secrets of other programs.
         package let otherCount: Int
     }
 
-    /// Opens a file after its MAC has proved whole and the passphrase right.
+    /// Opens a file after checking its MAC, which proves passphrase and contents.
     ///
-    /// Without a passphrase the two passwords that count as none are tried, the empty one and the absent one; they are
-    /// also both tried for an empty passphrase. Ciphers of old files (RC2, RC4) need OpenSSL's `legacy` module.
+    /// Without a passphrase both forms of "no password" are tried, the empty one and the absent one; so they are for an
+    /// empty passphrase. Ciphers of old files (RC2, RC4) need OpenSSL's `legacy` module.
     ///
-    /// - Throws: `CertificateFailure` (`unknownFormat` when the bytes do not claim to be PKCS#12; `malformed`;
-    ///   `passphraseRequired`; `wrongPassphrase`, also when an authenticated part was altered; `unsupported`; `tooLarge`).
+    /// - Throws: `CertificateFailure` (`unknownFormat` if the file is not PKCS#12; `malformed`; `passphraseRequired`;
+    ///   `wrongPassphrase`, also if an authenticated part was altered; `unsupported`; `tooLarge`).
     package static func open(
         _ der: borrowing Span<UInt8>, passphrase: borrowing SecretBytes?
     ) throws(CertificateFailure) -> Contents {

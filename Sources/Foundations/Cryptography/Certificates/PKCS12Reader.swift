@@ -1,7 +1,7 @@
 internal import ByteStreams
 internal import CLibCrypto
 
-/// Walks through an opened PKCS#12 file: MAC first, then safe by safe, bag by bag.
+/// Reads an opened PKCS#12 file: MAC first, then safe by safe, bag by bag.
 struct PKCS12Reader {
     private var keys: [PKCS12.Entry<PrivateKey>] = []
     private var certificates: [PKCS12.Entry<X509Certificate>] = []
@@ -12,7 +12,7 @@ struct PKCS12Reader {
         PKCS12.Contents(keys: keys, certificates: certificates, otherCount: otherCount)
     }
 
-    /// Reads all of `der`; an empty `passphrase` stands for none, and `isGiven` says whether the caller meant it.
+    /// Reads all of `der`; an empty `passphrase` means none, and `isGiven` tells whether the caller gave one.
     mutating func read(
         _ der: borrowing Span<UInt8>, _ passphrase: borrowing SecretBytes, isGiven: Bool
     ) throws(CertificateFailure) {
@@ -28,7 +28,7 @@ struct PKCS12Reader {
         }
     }
 
-    /// Finds which form of the passphrase the MAC was made with.
+    /// Finds out for which form of the passphrase the MAC is valid.
     private mutating func authenticate(
         _ file: OpaquePointer, _ passphrase: borrowing SecretBytes, isGiven: Bool
     ) throws(CertificateFailure) -> Passphrase {
@@ -81,7 +81,7 @@ struct PKCS12Reader {
             let sealed = unsafe content.enc_data
         else { throw .malformed("an encrypted safe has no content") }
         let encryption = unsafe try PasswordBasedEncryption(content.algorithm, budget: &budget)
-        // The last argument but two wipes the plaintext after it was decoded.
+        // The last argument but two wipes the plaintext after decoding.
         let bags = unsafe try form.with(passphrase) { passphrase, length in
             unsafe PKCS12_item_decrypt_d2i_ex(
                 content.algorithm, kcbackup_safe_bags_item(), passphrase, length, sealed, 1, encryption.context, nil)
@@ -116,14 +116,14 @@ struct PKCS12Reader {
         do throws(CertificateFailure) {
             return unsafe try PrivateKey(adopting: PrivateKey.opened(sealed, form, passphrase, &budget))
         } catch .wrongPassphrase {
-            // The MAC was right, so the passphrase is.
+            // The MAC was valid, so the passphrase is right.
             throw .malformed("an encrypted key does not open with the passphrase of its file")
         }
     }
 
     private mutating func addCertificate(_ bag: OpaquePointer) throws(CertificateFailure) {
         guard unsafe PKCS12_SAFEBAG_get_bag_nid(bag) == NID_x509Certificate else { return try countOther() }
-        // libcrypto lends no way to the bytes of the bag: what follows the certificate in them, if anything, is not seen.
+        // libcrypto gives no access to the bytes of the bag, so trailing bytes after the certificate go unnoticed.
         let x509 = unsafe try LibCryptoObject(
             PKCS12_SAFEBAG_get1_cert(bag), freedBy: { unsafe X509_free($0) },
             else: .malformed("a bag does not hold an X.509 certificate"))
@@ -152,7 +152,7 @@ struct PKCS12Reader {
     }
 }
 
-/// What is asked of a `PKCS12_SAFEBAG`.
+/// Accessors of a `PKCS12_SAFEBAG`.
 extension OpaquePointer {
     fileprivate var friendlyName: String? {
         guard let name = unsafe PKCS12_get_friendlyname(self) else {

@@ -2,23 +2,23 @@ package import ByteStreams
 internal import CLibCrypto
 
 extension PKCS12 {
-    /// Iterations of each key derivation of a file that is made, unless the caller says otherwise.
+    /// Iterations of each key derivation, unless the caller chooses otherwise.
     package static let defaultIterations = 100_000
 
-    /// Makes a file: AES-256-CBC under PBKDF2 with HMAC-SHA-256 (PBES2) for the certificates and for each key, and a MAC
-    /// with SHA-256 over all.
+    /// Creates a file: AES-256-CBC under PBKDF2 with HMAC-SHA-256 (PBES2) for the certificates and for each key, and an
+    /// HMAC-SHA-256 over everything.
     ///
-    /// Each identity's key and certificate carry the SHA-1 of the certificate as local ID. `friendlyName` names
-    /// identities that have no name of their own. A key that occurs twice is written once.
+    /// The local ID of each identity's key and certificate is the SHA-1 of the certificate. `friendlyName` names
+    /// identities without a name. A key that occurs twice is written once.
     ///
-    /// - Throws: `CertificateFailure` (`malformed` for a key beside a certificate of another; `tooLarge`; `library`).
+    /// - Throws: `CertificateFailure` (`malformed` if key and certificate do not match; `tooLarge`; `library`).
     package static func make(
         identities: [Identity], certificates: [X509Certificate] = [], passphrase: borrowing SecretBytes,
         friendlyName: String? = nil, iterations: Int = defaultIterations
     ) throws(CertificateFailure) -> SecretBytes {
         try CertificateLimit.entryCount.check(2 * identities.count + certificates.count)
         defer { ERR_clear_error() }
-        // A derivation for each key, one for the certificates, one for the MAC; what is written must be readable.
+        // One derivation for each key, one for the certificates, one for the MAC; the reader must accept the total.
         try CertificateLimit.iterations.check(iterations)
         try CertificateLimit.totalIterations.check((identities.count + 2) * iterations)
         var writer = try PKCS12Writer(iterations: iterations)
@@ -33,7 +33,7 @@ extension PKCS12 {
     }
 }
 
-/// The two safes of a file that is being made.
+/// The two safes of a file that is being written.
 struct PKCS12Writer: ~Copyable {
     private let keyBags: LibCryptoObject
     private let certificateBags: LibCryptoObject
@@ -41,7 +41,7 @@ struct PKCS12Writer: ~Copyable {
     private let form: Passphrase
     private var written: Set<PublicKey.Identity> = []
 
-    /// `form` is how other programs write "no passphrase"; ours is the text that was given, even if empty.
+    /// `form` selects how other programs write "no passphrase"; ours is the text that was given, even if empty.
     init(iterations: Int, form: Passphrase = .bytes) throws(CertificateFailure) {
         let cost = try CertificateLimit.iterations.checkedCount(iterations)
         let keys = try Self.bags()
@@ -84,7 +84,7 @@ struct PKCS12Writer: ~Copyable {
         unsafe try Self.append(bag, to: certificateBags.pointer, name: name, id: id)
     }
 
-    /// Hands a bag to its safe, with its attributes.
+    /// Appends a bag with its attributes to its safe.
     private static func append(
         _ bag: OpaquePointer?, to bags: OpaquePointer, name: String?, id: [UInt8]?
     ) throws(CertificateFailure) {

@@ -1,19 +1,19 @@
 internal import CLibCrypto
 
-/// The certificates that PKCS#7 signed data carries (RFC 2315, `.p7b`); whether anything is signed is not looked at.
+/// The certificates in PKCS#7 signed data (RFC 2315, `.p7b`); signatures are not checked.
 package enum PKCS7Certificates {
-    /// What signed data carries.
+    /// The contents of signed data.
     package struct Contents: Hashable, Sendable {
         /// The certificates, in order.
         package let certificates: [X509Certificate]
-        /// How many revocation lists are beside them.
+        /// The number of revocation lists.
         package let otherCount: Int
     }
 
     /// Reads DER, or the BER that other programs write.
     ///
-    /// - Throws: `CertificateFailure` (`unknownFormat` when the bytes do not claim to be PKCS#7, `malformed`,
-    ///   `unsupported` for PKCS#7 that is not signed data, `tooLarge`).
+    /// - Throws: `CertificateFailure` (`unknownFormat` if the file is not PKCS#7, `malformed`, `unsupported` for PKCS#7
+    ///   other than signed data, `tooLarge`).
     package static func read(_ der: borrowing Span<UInt8>) throws(CertificateFailure) -> Contents {
         try CertificateLimit.fileSize.check(der.count)
         guard CertificateFormat(of: der) == .pkcs7 else { throw .unknownFormat }

@@ -1,10 +1,10 @@
 internal import ByteStreams
 internal import CLibCrypto
 
-/// How a passphrase is handed to libcrypto.
+/// How a passphrase is passed to libcrypto.
 ///
-/// PKCS#12 has two passwords that are "none": the empty one, which counts as its two zero bytes of BMPString, and no
-/// bytes at all. Programs write both.
+/// PKCS#12 has two forms of "no password": the empty one, encoded as a BMPString of two zero bytes, and no bytes at
+/// all. Programs write both.
 enum Passphrase {
     /// No bytes at all.
     case null
@@ -13,7 +13,7 @@ enum Passphrase {
     /// The passphrase that was given.
     case bytes
 
-    /// Lends what libcrypto wants: the bytes and their number; `given` counts for `bytes` only.
+    /// Passes libcrypto the bytes and their count; `given` is used by `bytes` only.
     ///
     /// - Throws: `CertificateFailure.tooLarge`.
     func with<R>(

@@ -1,12 +1,12 @@
 internal import CLibCrypto
 
-/// What the key derivations of one file may cost together.
+/// A limit on the total cost of a file's key derivations.
 struct DerivationBudget {
     private var spent = 0
 
-    /// Counts one derivation of `iterations`.
+    /// Charges one derivation of `iterations`.
     ///
-    /// - Throws: `CertificateFailure` (`tooLarge`; `malformed` for a number that is not positive).
+    /// - Throws: `CertificateFailure` (`tooLarge`; `malformed` if not positive).
     mutating func spend(_ iterations: Int64) throws(CertificateFailure) {
         guard iterations >= 1 else { throw .malformed("a number of iterations is not positive") }
         guard let iterations = Int(exactly: iterations) else { throw .tooLarge(limit: .iterations) }
@@ -15,7 +15,7 @@ struct DerivationBudget {
         spent += iterations
     }
 
-    /// Counts the derivation that `number` says; a missing number stands for 1.
+    /// Charges the derivation with `number` iterations; a missing number means 1.
     mutating func spend(number: UnsafePointer<ASN1_INTEGER>?) throws(CertificateFailure) {
         guard let number = unsafe number else { return try spend(1) }
         unsafe try spend(integer(number))
@@ -31,12 +31,12 @@ private func integer(_ number: UnsafePointer<ASN1_INTEGER>?) throws(CertificateF
 
 /// A checked `AlgorithmIdentifier` of password-based encryption: PKCS#12, PBES1 or PBES2 (RFC 7292, RFC 8018).
 ///
-/// The costs that the file names are counted before anything is derived.
+/// The costs in the file are charged before anything is derived.
 @safe struct PasswordBasedEncryption {
-    /// libcrypto's context that has the cipher; NULL stands for the ordinary one.
+    /// The libcrypto context that has the cipher; NULL for the default one.
     let context: OpaquePointer?
 
-    /// Looks an algorithm up.
+    /// Looks up an algorithm.
     ///
     /// - Throws: `CertificateFailure` (`unsupported`, `malformed`, `tooLarge`).
     init(
@@ -109,11 +109,11 @@ private func integer(_ number: UnsafePointer<ASN1_INTEGER>?) throws(CertificateF
             work = product
         }
         let memory = 128 * cost * blockSize
-        // libcrypto counts its small buffers too, which 1 MiB covers.
+        // libcrypto's small buffers count too; 1 MiB covers them.
         try CertificateLimit.scryptMemory.check(Int(memory) + 1 << 20)
     }
 
-    /// Where a cipher is to be had: in the ordinary context, or among what OpenSSL 3 calls legacy.
+    /// The context that has a cipher: the default one, or OpenSSL 3's legacy provider.
     private static func context(of cipher: Int32, name: String) throws(CertificateFailure) -> OpaquePointer? {
         guard let cipherName = unsafe OBJ_nid2sn(cipher), cipher != NID_undef else { throw .unsupported(name) }
         if unsafe has(cipherName, in: nil) { return nil }
@@ -130,9 +130,9 @@ private func integer(_ number: UnsafePointer<ASN1_INTEGER>?) throws(CertificateF
         return true
     }
 
-    /// A context of its own with the ciphers that only old files use (RC2, RC4, DES); nil where they are not installed.
+    /// A context with the ciphers that only old files use (RC2, RC4, DES); nil if they are not installed.
     ///
-    /// It lives as long as the process, and nothing but the reading of such files uses it.
+    /// It lives as long as the process, and is used only for reading such files.
     nonisolated(unsafe) private static let legacyContext: OpaquePointer? = {
         defer { ERR_clear_error() }
         guard let context = unsafe OSSL_LIB_CTX_new() else { return nil }

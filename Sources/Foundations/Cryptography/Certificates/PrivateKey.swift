@@ -1,23 +1,23 @@
 package import ByteStreams
 internal import CLibCrypto
 
-/// The private half of an asymmetric key; libcrypto keeps its numbers and wipes them with the last owner.
+/// A private key; libcrypto holds its numbers and wipes them with the last owner.
 @safe package final class PrivateKey: @unchecked Sendable {
-    /// libcrypto's form, which nothing changes once it is here.
+    /// libcrypto's object, never changed after initialisation.
     let pointer: OpaquePointer
-    /// The public half, of which an elliptic curve's point is spelt in full.
+    /// The public half; the point of an elliptic curve is in uncompressed form.
     package let publicKey: PublicKey
 
     /// The algorithm.
     package var kind: KeyKind { publicKey.kind }
-    /// Bits, counted as `PublicKey.sizeInBits`.
+    /// The size in bits, as in `PublicKey.sizeInBits`.
     package var sizeInBits: Int { publicKey.sizeInBits }
-    /// SHA-1 of the public key, which ties the key (`klbl`) to its certificate (`pkhh`).
+    /// SHA-1 of the public key, which links the key (`klbl`) to its certificate (`pkhh`).
     package var publicKeyHash: [UInt8] { publicKey.hash }
 
-    /// Owns `pointer`, an `EVP_PKEY` with its private half.
+    /// Takes ownership of `pointer`, an `EVP_PKEY` with its private half.
     ///
-    /// - Throws: `CertificateFailure` (`malformed` when the halves of an elliptic curve's key are not one key, `tooLarge`,
+    /// - Throws: `CertificateFailure` (`malformed` if the two halves of an elliptic key do not match, `tooLarge`,
     ///   `unsupported`); the pointer is freed then.
     init(adopting pointer: OpaquePointer) throws(CertificateFailure) {
         do throws(CertificateFailure) {
@@ -29,7 +29,7 @@ internal import CLibCrypto
         unsafe self.pointer = unsafe pointer
     }
 
-    /// Becomes a second owner of a key.
+    /// Shares ownership of a key.
     init(sharing key: PrivateKey) {
         unsafe EVP_PKEY_up_ref(key.pointer)
         unsafe pointer = key.pointer
@@ -48,7 +48,7 @@ internal import CLibCrypto
             try LibCrypto.check(status, else: .library("setting the form of a point"))
             let context = unsafe EVP_PKEY_CTX_new(pointer, nil)
             defer { unsafe EVP_PKEY_CTX_free(context) }
-            // A file holds both halves, and the public one finds the certificate.
+            // A file holds both halves, and the public one identifies the certificate.
             try LibCrypto.check(
                 unsafe EVP_PKEY_pairwise_check(context),
                 else: .malformed("the public half does not belong to the private key"))
@@ -56,7 +56,7 @@ internal import CLibCrypto
         return unsafe try PublicKey(of: pointer)
     }
 
-    /// The DER of the key as PKCS#8 (RFC 5958), not encrypted.
+    /// The unencrypted PKCS#8 DER of the key (RFC 5958).
     ///
     /// - Throws: `CertificateFailure.library`.
     package func pkcs8() throws(CertificateFailure) -> SecretBytes {
@@ -67,7 +67,7 @@ internal import CLibCrypto
         return unsafe try LibCrypto.encodedSecret { unsafe i2d_PKCS8_PRIV_KEY_INFO(raw, $0) }
     }
 
-    /// The DER of the key as PKCS#8, encrypted with AES-256-CBC under a key that PBKDF2 with HMAC-SHA-256 derives.
+    /// The PKCS#8 DER of the key, encrypted with AES-256-CBC under PBKDF2 with HMAC-SHA-256.
     ///
     /// - Throws: `CertificateFailure` (`tooLarge`, `library`).
     package func encryptedPKCS8(
@@ -89,9 +89,9 @@ internal import CLibCrypto
         return unsafe try LibCrypto.encodedSecret { unsafe i2d_X509_SIG(raw, $0) }
     }
 
-    /// The DER that OpenSSL calls traditional: RSAPrivateKey of PKCS#1 for RSA, ECPrivateKey of SEC 1 for elliptic curves.
+    /// The "traditional" DER of OpenSSL: RSAPrivateKey of PKCS#1 for RSA, ECPrivateKey of SEC 1 for elliptic curves.
     ///
-    /// - Throws: `CertificateFailure.unsupported` for keys of other kinds, which have no such form; `library`.
+    /// - Throws: `CertificateFailure.unsupported` for other kinds of keys, which have no such form; `library`.
     package func traditional() throws(CertificateFailure) -> SecretBytes {
         guard kind == .rsa || kind == .ec else { throw .unsupported("a key that only PKCS#8 can hold") }
         return unsafe try LibCrypto.encodedSecret { unsafe i2d_PrivateKey(pointer, $0) }
@@ -107,7 +107,7 @@ internal import CLibCrypto
 }
 
 extension CertificateLimit {
-    /// A count of 1 or more within the limit, as libcrypto takes it.
+    /// A positive count within the limit, as libcrypto's type.
     func checkedCount(_ count: Int) throws(CertificateFailure) -> Int32 {
         try check(count)
         guard count >= 1, let count = Int32(exactly: count) else { throw .malformed("a count is not positive") }

@@ -2,10 +2,10 @@ package import ByteStreams
 internal import CLibCrypto
 
 extension PrivateKey {
-    /// Reads the DER of a key: PKCS#8 (encrypted or not), PKCS#1 or SEC 1.
+    /// Reads a key in DER: PKCS#8 (encrypted or not), PKCS#1 or SEC 1.
     ///
-    /// - Throws: `CertificateFailure` (`unknownFormat` when the bytes are none of these; `passphraseRequired` and
-    ///   `wrongPassphrase` for an encrypted key; `malformed`, `unsupported`, `tooLarge`).
+    /// - Throws: `CertificateFailure` (`unknownFormat` for anything else; `passphraseRequired` and `wrongPassphrase`
+    ///   for an encrypted key; `malformed`, `unsupported`, `tooLarge`).
     package convenience init(
         der: borrowing Span<UInt8>, passphrase: borrowing SecretBytes? = nil
     ) throws(CertificateFailure) {
@@ -31,7 +31,7 @@ extension PrivateKey {
         }
     }
 
-    /// Reads the one private key of a PEM text; beside it only the parameters of a curve may stand there.
+    /// Reads the only private key of a PEM text; besides it only curve parameters are allowed.
     ///
     /// - Throws: `CertificateFailure`, as for DER.
     package convenience init(
@@ -61,7 +61,7 @@ extension PrivateKey {
             do throws(CertificateFailure) {
                 try self.init(plain, passphrase: nil, budget: &budget)
             } catch {
-                // One wrong passphrase in 256 leaves a valid padding, and then bytes that are no key.
+                // One wrong passphrase in 256 leaves valid padding, followed by bytes that are not a key.
                 switch error {
                 case .malformed, .unknownFormat, .passphraseRequired: throw .wrongPassphrase
                 default: throw error
@@ -86,7 +86,7 @@ extension PrivateKey {
         return unsafe try loaded(info.pointer)
     }
 
-    /// Loads what `PrivateKeyInfo` holds.
+    /// Loads a `PrivateKeyInfo`.
     static func loaded(_ info: OpaquePointer) throws(CertificateFailure) -> OpaquePointer {
         if let key = unsafe EVP_PKCS82PKEY(info) { return unsafe key }
         ERR_clear_error()
@@ -134,18 +134,18 @@ extension PrivateKey {
         let info = unsafe try form.with(passphrase) { passphrase, length in
             unsafe PKCS8_decrypt_ex(sealed, passphrase, length, encryption.context, nil)
         }
-        // There is no MAC: what a wrong passphrase leaves is bad padding, or no key.
+        // There is no MAC: a wrong passphrase shows as bad padding or as bytes that are not a key.
         let object = unsafe try LibCryptoObject(
             info, freedBy: { unsafe PKCS8_PRIV_KEY_INFO_free($0) }, else: .wrongPassphrase)
         return unsafe try loaded(object.pointer)
     }
 }
 
-/// Reads the private keys of one text, whose key derivations count together.
+/// Reads the private keys of one text, whose key derivations share one budget.
 package struct PEMKeyReader: Sendable {
     private var budget = DerivationBudget()
 
-    /// Starts a text.
+    /// Creates a reader with a fresh budget.
     package init() {}
 
     /// Reads one block.
@@ -196,7 +196,7 @@ enum TraditionalEncryption {
     }
 }
 
-/// Answers libcrypto's question for a passphrase from memory, so that it never asks on the terminal.
+/// Answers libcrypto's passphrase callback from memory, so that it never prompts on the terminal.
 private func lendPassphrase(
     _ buffer: UnsafeMutablePointer<CChar>?, _ size: Int32, _ isWriting: Int32, _ context: UnsafeMutableRawPointer?
 ) -> Int32 {

@@ -1,6 +1,6 @@
 internal import CLibCrypto
 
-/// The algorithm that an asymmetric key is for.
+/// The algorithm of an asymmetric key.
 package enum KeyKind: Hashable, Sendable {
     /// RSA of any use (PKCS#1).
     case rsa
@@ -14,27 +14,27 @@ package enum KeyKind: Hashable, Sendable {
     case ed448
     /// Key agreement on Curve448 (RFC 7748).
     case x448
-    /// Anything else, by the name that libcrypto has for it or by its object identifier.
+    /// Any other, by libcrypto's name or its object identifier.
     case other(String)
 }
 
-/// The public half of an asymmetric key, as a certificate holds it (X.509 SubjectPublicKeyInfo).
+/// A public key, as in a certificate (X.509 SubjectPublicKeyInfo).
 package struct PublicKey: Hashable, Sendable {
     /// The algorithm.
     package let kind: KeyKind
-    /// Bits of the modulus, of the curve, or (on Edwards and Montgomery curves) of the encoded key; 0 for a key of an
-    /// algorithm that libcrypto does not know.
+    /// Bits of the modulus, of the curve, or (for Edwards and Montgomery curves) of the encoded key; 0 if libcrypto
+    /// does not know the algorithm.
     package let sizeInBits: Int
     /// The DER of the SubjectPublicKeyInfo.
     package let subjectPublicKeyInfo: [UInt8]
-    /// The content of its BIT STRING, which is how Apple stores a public key: RSAPublicKey of PKCS#1 for RSA,
-    /// 04 ‖ X ‖ Y for elliptic curves, the bare bytes for the others.
+    /// The content of its BIT STRING, which is how Apple stores a public key: RSAPublicKey of PKCS#1 for RSA, 04 ‖ X ‖
+    /// Y for elliptic curves, the bare bytes for others.
     package let externalRepresentation: [UInt8]
-    /// SHA-1 of `externalRepresentation`: what ties a certificate (`pkhh`) to its private key (`klbl`).
+    /// SHA-1 of `externalRepresentation`, which links a certificate (`pkhh`) to its private key (`klbl`).
     package let hash: [UInt8]
-    /// True when kind and `externalRepresentation` say all of the key.
+    /// True if kind and `externalRepresentation` determine the key.
     ///
-    /// They do not name an elliptic curve, so that one must follow from the length, as with Apple: P-192, P-224, P-256,
+    /// They do not name the elliptic curve, so the length must identify it, as on Apple's systems: P-192, P-224, P-256,
     /// P-384 or P-521.
     package var isWholeInExternalRepresentation: Bool {
         switch kind {
@@ -43,7 +43,7 @@ package struct PublicKey: Hashable, Sendable {
         case .other: false
         }
     }
-    /// Equal for two keys that are one, however their points are spelt.
+    /// The same for equal keys, whether their points are compressed or not.
     let identity: Identity
 
     struct Identity: Hashable, Sendable {
@@ -63,7 +63,7 @@ package struct PublicKey: Hashable, Sendable {
         unsafe try self.init(key.pointer)
     }
 
-    /// Reads libcrypto's form.
+    /// Reads a libcrypto object.
     init(_ key: OpaquePointer?) throws(CertificateFailure) {
         var algorithm: OpaquePointer?
         var start: UnsafePointer<UInt8>?
@@ -88,7 +88,7 @@ package struct PublicKey: Hashable, Sendable {
 
     private static let impliedCurves: Set = ["prime192v1", "secp224r1", "prime256v1", "secp384r1", "secp521r1"]
 
-    /// Makes the public half of a loaded key.
+    /// The public half of a loaded key.
     init(of key: OpaquePointer) throws(CertificateFailure) {
         var made: OpaquePointer?
         let status = unsafe X509_PUBKEY_set(&made, key)
@@ -99,7 +99,7 @@ package struct PublicKey: Hashable, Sendable {
     }
 }
 
-/// SHA-1 (FIPS 180-4), only where a format names keys or certificates by it; nothing here relies on its strength.
+/// SHA-1 (FIPS 180-4), only where a format identifies keys or certificates by it; nothing relies on its strength.
 enum SHA1 {
     static func hash(_ bytes: borrowing Span<UInt8>) -> [UInt8] {
         var hash = [UInt8](repeating: 0, count: 20)
@@ -111,7 +111,7 @@ enum SHA1 {
     }
 }
 
-/// What is asked of an `EVP_PKEY`.
+/// Accessors of an `EVP_PKEY`.
 extension OpaquePointer {
     fileprivate func kindAndSize() throws(CertificateFailure) -> (KeyKind, Int) {
         let bits = Int(unsafe EVP_PKEY_get_bits(self))
@@ -129,7 +129,7 @@ extension OpaquePointer {
         }
     }
 
-    /// The name of the curve, and X and Y, each as long as an element of the field.
+    /// The name of the curve, and X and Y, each as long as a field element.
     fileprivate func pointIdentity() throws(CertificateFailure) -> PublicKey.Identity {
         let length = (Int(unsafe EVP_PKEY_get_bits(self)) + 7) / 8
         let x = unsafe try number(OSSL_PKEY_PARAM_EC_PUB_X, length: length)
@@ -137,7 +137,7 @@ extension OpaquePointer {
         return PublicKey.Identity(curve: unsafe curveName, bytes: x + y)
     }
 
-    /// The name of the curve; nil where the key spells its parameters out.
+    /// The name of the curve; nil if the key contains explicit parameters.
     var curveName: String? {
         var name = [CChar](repeating: 0, count: 80)
         var length = 0
@@ -148,7 +148,7 @@ extension OpaquePointer {
         return String(decoding: name.prefix(length).map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
-    /// A public number of the key in `length` bytes, highest byte first.
+    /// A public number of the key as `length` big-endian bytes.
     private func number(_ name: String, length: Int) throws(CertificateFailure) -> [UInt8] {
         var number: OpaquePointer?
         defer { unsafe BN_clear_free(number) }

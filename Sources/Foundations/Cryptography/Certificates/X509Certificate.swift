@@ -1,22 +1,22 @@
 internal import CLibCrypto
 
-/// An X.509 certificate (RFC 5280): its bytes, and what a keychain and its tools want to know of it.
+/// An X.509 certificate (RFC 5280): its bytes, and the fields that a keychain and its tools use.
 ///
-/// Nothing here says that a certificate is genuine or valid: signatures and chains are not looked at.
+/// Validity is not checked: signatures and chains are ignored.
 package struct X509Certificate: Hashable, Sendable {
-    /// All of it, as it came.
+    /// The certificate as received.
     package let der: [UInt8]
     /// 1, 2 or 3.
     package let version: Int
-    /// The content octets of the serial number's INTEGER: two's complement, highest byte first.
+    /// The content octets of the serial number's INTEGER: two's complement, big-endian.
     package let serialNumber: [UInt8]
-    /// The key that the certificate is about.
+    /// The certified key.
     package let publicKey: PublicKey
-    /// The moment from which it is meant to be valid, in seconds since 1970-01-01T00:00:00Z.
+    /// The start of its validity, in seconds since 1970-01-01T00:00:00Z.
     package let notBefore: Int64
-    /// The last moment of its validity, in seconds since 1970-01-01T00:00:00Z.
+    /// The end of its validity, in seconds since 1970-01-01T00:00:00Z.
     package let notAfter: Int64
-    /// The content of the extension subjectKeyIdentifier (RFC 5280, 4.2.1.2); nil when there is none.
+    /// The content of the extension subjectKeyIdentifier (RFC 5280, 4.2.1.2); nil if absent.
     package let subjectKeyID: [UInt8]?
     /// The `rfc822Name`s of the extension subjectAltName, then each emailAddress of the subject.
     package let emailAddresses: [String]
@@ -24,7 +24,7 @@ package struct X509Certificate: Hashable, Sendable {
     private let issuerName: DistinguishedName
     private let firstAlternativeName: String?
 
-    /// Reads a certificate; `der` must be one, and nothing else.
+    /// Parses a certificate; `der` must contain nothing else.
     ///
     /// - Throws: `CertificateFailure` (`malformed`, `tooLarge`).
     package init(der: [UInt8]) throws(CertificateFailure) {
@@ -34,7 +34,7 @@ package struct X509Certificate: Hashable, Sendable {
             decoding: der.span, freedBy: { unsafe X509_free($0) }, rule: "not an X.509 certificate"
         ) { next, count in unsafe d2i_X509(nil, next, count) }
         let x509 = unsafe object.pointer
-        // libcrypto reads BER as well; one certificate must not have two spellings.
+        // libcrypto reads BER as well; a certificate must have only one encoding.
         guard unsafe try LibCrypto.encoded({ unsafe i2d_X509(x509, $0) }) == der else {
             throw .malformed("a certificate is not DER")
         }
@@ -55,9 +55,9 @@ package struct X509Certificate: Hashable, Sendable {
         firstAlternativeName = alternativeNames.emailAddresses.first ?? alternativeNames.hostNames.first
     }
 
-    /// Reads the one certificate of a PEM text; other blocks are not allowed.
+    /// Parses the only certificate of a PEM text; other blocks are not allowed.
     ///
-    /// - Throws: `CertificateFailure` (`unknownFormat` when there is no block, `malformed`, `tooLarge`).
+    /// - Throws: `CertificateFailure` (`unknownFormat` if there is no block, `malformed`, `tooLarge`).
     package init(pem: borrowing Span<UInt8>) throws(CertificateFailure) {
         let blocks = try PEM.blocks(in: pem)
         guard let block = blocks.first else { throw .unknownFormat }
@@ -76,7 +76,7 @@ package struct X509Certificate: Hashable, Sendable {
         return seconds
     }
 
-    /// The content of an OCTET STRING; nil when `value` is none.
+    /// The content of an OCTET STRING; nil if `value` is not one.
     private static func octets(of value: [UInt8]?) -> [UInt8]? {
         guard let value else { return nil }
         var reader = DERReader(0..<value.count)
@@ -87,9 +87,9 @@ package struct X509Certificate: Hashable, Sendable {
 }
 
 extension X509Certificate {
-    /// The DER of the subject's Name, as it stands in the certificate.
+    /// The DER of the subject's Name, as in the certificate.
     package var subject: [UInt8] { subjectName.der }
-    /// The DER of the issuer's Name, as it stands in the certificate.
+    /// The DER of the issuer's Name, as in the certificate.
     package var issuer: [UInt8] { issuerName.der }
     /// What Apple's keychain stores as `subj`: the content of the Name without tag and length, each PrintableString in
     /// upper case and with single spaces.
@@ -98,31 +98,31 @@ extension X509Certificate {
     package var normalizedIssuer: [UInt8] { issuerName.normalized }
     /// SHA-1 of the public key (the content of its BIT STRING), as in `pkhh`.
     package var publicKeyHash: [UInt8] { publicKey.hash }
-    /// The last common name of the subject; nil when there is none that is text.
+    /// The last common name of the subject that is text; nil if there is none.
     package var commonName: String? { subjectName.texts(of: DistinguishedName.commonName).last }
-    /// The line that stands for the certificate in a list; nil when nothing in it is text.
+    /// A one-line description for lists; nil if nothing in the certificate is text.
     ///
-    /// The common name, else the organizational unit, else the organization, else any text of the subject, else an email
-    /// address or a host name; as `SecCertificateCopySubjectSummary` does it.
+    /// The common name, else the organizational unit, else the organization, else any text of the subject, else an
+    /// email address or host name; as in `SecCertificateCopySubjectSummary`.
     package var subjectSummary: String? { subjectName.summary ?? firstAlternativeName }
     /// The 20 bytes of the SHA-1 fingerprint.
     package var sha1: [UInt8] { SHA1.hash(der.span) }
     /// The 32 bytes of the SHA-256 fingerprint.
     package var sha256: [UInt8] { SHA256.hash(der.span).bytes }
 
-    /// Equal when the bytes are.
+    /// Compares the bytes.
     package static func == (left: X509Certificate, right: X509Certificate) -> Bool { left.der == right.der }
 
-    /// Feeds the bytes.
+    /// Hashes the bytes.
     package func hash(into hasher: inout Hasher) { hasher.combine(der) }
 }
 
-/// What is taken from the extension subjectAltName (RFC 5280, 4.2.1.6).
+/// The names used from the extension subjectAltName (RFC 5280, 4.2.1.6).
 struct GeneralNames {
     var emailAddresses: [String] = []
     var hostNames: [String] = []
 
-    /// An extension that is not there or not DER gives no names: they serve to find a certificate, not to judge it.
+    /// A missing or malformed extension gives no names: they only help to find a certificate.
     init(extension value: [UInt8]?) {
         guard let value else { return }
         let bytes = value.span
@@ -147,7 +147,7 @@ extension UnsafePointer<ASN1_STRING> {
     }
 }
 
-/// What is asked of an `X509`.
+/// Accessors of an `X509`.
 extension OpaquePointer {
     fileprivate func nameDER(_ name: OpaquePointer?) throws(CertificateFailure) -> [UInt8] {
         var start: UnsafePointer<UInt8>?
@@ -163,7 +163,7 @@ extension OpaquePointer {
         return Array(der[try reader.expect(DERTag.integer, in: der.span).content])
     }
 
-    /// The value of the first extension of a kind; nil when there is none.
+    /// The value of the first extension of a kind; nil if there is none.
     fileprivate func extensionValue(_ nid: Int32) -> [UInt8]? {
         let index = unsafe X509_get_ext_by_NID(self, nid, -1)
         guard index >= 0, let value = unsafe X509_EXTENSION_get_data(X509_get_ext(self, index)) else { return nil }

@@ -4,33 +4,33 @@ internal import KeychainModel
 internal import KeychainStore
 internal import LocalKeychains
 
-/// A certificate that was found, and what its data says.
+/// A certificate item, and its parsed data.
 struct FoundCertificate {
     let found: Session.Found
-    /// Nil when the data is no certificate that can be read; it is then known by its label alone.
+    /// Nil if the data is not a readable certificate; it then has only its label.
     let certificate: X509Certificate?
 
-    /// The name by which it is found: the common name, else the summary, else the item's label.
+    /// The name to search: the common name, else the summary, else the item's label.
     var name: String {
         certificate?.commonName ?? certificate?.subjectSummary ?? found.item.attributes.text(.labl) ?? ""
     }
 
-    /// The data.
+    /// The parsed certificate.
     ///
-    /// - Throws: `CertificateFailure.malformed` when it is no certificate.
+    /// - Throws: `CertificateFailure.malformed` if there is none.
     func requireCertificate() throws(CertificateFailure) -> X509Certificate {
         guard let certificate else { throw .malformed("the data of an item is no certificate") }
         return certificate
     }
 }
 
-/// A certificate with the private key of its public key.
+/// A certificate and its private key.
 struct FoundIdentity {
     let certificate: FoundCertificate
     let key: Session.Found
 }
 
-/// Which certificates are meant.
+/// Conditions on certificates.
 struct CertificateCriteria {
     /// A part of the name.
     var name: String?
@@ -39,7 +39,7 @@ struct CertificateCriteria {
     /// A SHA-1 or SHA-256 fingerprint.
     var fingerprint: [UInt8]?
 
-    /// True when the certificate has all that is asked for.
+    /// True if the certificate satisfies all conditions.
     func match(_ candidate: FoundCertificate) -> Bool {
         if let name, !candidate.name.contains(name) { return false }
         if let emailAddress {
@@ -55,7 +55,7 @@ struct CertificateCriteria {
         return true
     }
 
-    /// Reads a fingerprint as tools print it, in digits of either case, with or without colons.
+    /// Parses a fingerprint as tools print it, in either case, with or without colons.
     ///
     /// - Throws: `UsageProblem`.
     static func fingerprint(_ text: String) throws(UsageProblem) -> [UInt8] {
@@ -68,9 +68,9 @@ struct CertificateCriteria {
 }
 
 extension Session {
-    /// Every certificate of some keychains that criteria mean, keychain by keychain.
+    /// All certificates in some keychains that satisfy the conditions, keychain by keychain.
     ///
-    /// - Returns: the certificates, and `failed` when something could not be read, each of which was told.
+    /// - Returns: the certificates, and `failed` if something could not be read and was reported.
     func certificates(
         _ criteria: CertificateCriteria, in keychains: [LocalKeychain], api: String
     ) throws -> ([FoundCertificate], ExitStatus) {
@@ -81,20 +81,20 @@ extension Session {
                 let candidate = try certificate(of: found)
                 if criteria.match(candidate) { certificates.append(candidate) }
             } catch KeychainStoreError.itemDamaged {
-                // It might be the one that is meant, and hides none of the others.
+                // It might be the wanted one, and must not hide the others.
                 isWhole = false
                 let label = displayed(found.item.attributes.text(.labl) ?? "", limit: 100)
                 note(
-                    "the seal of certificate \"\(label)\" in \(told(found.local.path)) is broken, so it is passed over",
+                    "the seal of certificate \"\(label)\" in \(shownInMessages(found.local.path)) is broken, so it is passed over",
                     evenIfQuiet: true)
             }
         }
         return (certificates, isWhole ? status : .failed)
     }
 
-    /// Every certificate whose private key is in the same keychain.
+    /// All certificates whose private key is in the same keychain.
     ///
-    /// - Returns: the identities, and `failed` when something could not be read, each of which was told.
+    /// - Returns: the identities, and `failed` if something could not be read and was reported.
     func identities(in keychains: [LocalKeychain], api: String) throws -> ([FoundIdentity], ExitStatus) {
         let (certificates, status) = try certificates(CertificateCriteria(), in: keychains, api: api)
         var identities: [FoundIdentity] = []
@@ -110,7 +110,7 @@ extension Session {
         return (identities, status)
     }
 
-    /// Reads the data of a certificate's item; what is there and is no certificate is known by its attributes.
+    /// Parses a certificate item; if its data is not a certificate, its attributes are used.
     private func certificate(of found: Found) throws -> FoundCertificate {
         guard let data = try secret(of: found) else { return FoundCertificate(found: found, certificate: nil) }
         let der = data.withBytes { span in span.indices.map { span[$0] } }

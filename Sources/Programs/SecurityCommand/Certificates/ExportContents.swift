@@ -9,19 +9,19 @@ internal import SecurityStatus
 /// The certificates and private keys that an export writes.
 struct ExportContents {
     var identities: [PKCS12.Identity] = []
-    /// Certificates that belong to none of `identities`.
+    /// Certificates that are in none of `identities`.
     var certificates: [X509Certificate] = []
     /// The private keys of `identities`, each once.
     var identityKeys: [PrivateKey] = []
-    /// Private keys that belong to none of `identities`.
+    /// Private keys that are in none of `identities`.
     var looseKeys: [PrivateKey] = []
 
     /// All private keys.
     var keys: [PrivateKey] { identityKeys + looseKeys }
 
-    /// The bytes of a file.
+    /// The contents of the exported file.
     ///
-    /// - Parameter passphrase: encrypts private keys; needed for `pkcs12`, and for `pemseq` where there are keys.
+    /// - Parameter passphrase: encrypts private keys; required for `pkcs12`, and for `pemseq` if there are keys.
     /// - Throws: `SecurityStatus`, `CertificateFailure`.
     func encoded(
         _ format: ExportFormat, passphrase: borrowing SecretBytes?, isArmored: Bool
@@ -30,7 +30,7 @@ struct ExportContents {
         var text = SecretBytes(capacity: 4096)
         switch format {
         case .pkcs12:
-            // A key without a certificate has no place in an identity.
+            // A key without a certificate cannot be part of an identity.
             if !looseKeys.isEmpty { throw SecurityStatus.unsupportedFormat }
             let file = try pkcs12(passphrase)
             if !isArmored { return file }
@@ -92,7 +92,7 @@ struct ExportContents {
         }
     }
 
-    /// DER without PEM has no way to say where one ends and the next begins.
+    /// DER without PEM cannot separate several objects.
     private static func requireOne(_ count: Int) throws {
         guard count == 1 else {
             throw Failure(
@@ -102,10 +102,10 @@ struct ExportContents {
 }
 
 extension Session {
-    /// Collects what an export of a type writes.
+    /// Collects what an export of a type contains.
     ///
-    /// - Throws: `errSecItemNotFound` when that is nothing, `errSecDataNotAvailable` for a key that cannot be exported,
-    ///   and the first failure of a keychain: half an export would look like a whole one.
+    /// - Throws: `errSecItemNotFound` if it is empty, `errSecDataNotAvailable` for a key that cannot be exported, and
+    ///   the first failure of a keychain: a partial export would look complete.
     func exportContents(_ type: ExportType, in keychains: [LocalKeychain]) throws -> ExportContents {
         var contents = ExportContents()
         var placed: Set<ItemUUID> = []

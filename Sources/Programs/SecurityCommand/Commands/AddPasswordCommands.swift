@@ -64,7 +64,7 @@ extension Session {
             if attributes[.labl] == nil { attributes[.labl] = subject }
             var draft = ItemDraft(itemClass: kind.itemClass)
             for (code, value) in attributes { draft.attributes[code] = value }
-            // macOS adds an empty password where none is given.
+            // macOS adds an empty password if none is given.
             if password == nil { password = SecretBytes(capacity: 0) }
             try keychain.add(draft, secret: password, now: now)
             return .ok
@@ -78,14 +78,14 @@ extension Session {
         return try password(words, flag)
     }
 
-    /// Says that who may use an item is decided by the keychain alone.
+    /// Notes that access to an item depends only on the keychain.
     func noteAccessLists() {
         note("there are no access control lists here: every program of yours can use the item")
     }
 }
 
 extension PasswordKind {
-    /// The item that has the unique key of these attributes; what is not given is absent in it.
+    /// The item with the unique key of these attributes; missing ones are absent in it.
     fileprivate func query(_ attributes: [AttributeCode: AttributeValue]) -> ItemQuery {
         var query = ItemQuery(itemClass: itemClass)
         for code in key { query.attributes[code] = attributes[code] ?? Item.keyDefault(code) }

@@ -45,19 +45,19 @@ extension Session {
             candidates = certificates.map { ($0, nil) }
             status = found
         }
-        // Somebody who types the whole name means that one, whatever others have it as a part of theirs.
+        // The complete name selects that certificate, even if other names contain it.
         let exact = candidates.filter { $0.0.name == criteria.name }
         if !exact.isEmpty { candidates = exact }
-        // What could not be read may have the same name; a fingerprint means one certificate, wherever it is.
+        // An unreadable certificate may have the same name; a fingerprint is unique anywhere.
         guard let (certificate, key) = candidates.first, status == .ok || criteria.fingerprint != nil else {
-            message("Unable to delete \(what) matching \"\(told(word))\"\n")
-            throw Failure.told
+            message("Unable to delete \(what) matching \"\(shownInMessages(word))\"\n")
+            throw Failure.alreadyReported
         }
         guard candidates.count == 1 else {
             throw Failure(saying: "\"\(word)\" is ambiguous, matches more than one \(what)")
         }
         let keychain = certificate.found.keychain
-        // Both, or neither.
+        // Both or neither.
         try keychain.write { writer in
             try writer.delete(matching: ItemQuery(certificate.found.item), now: now)
             if let key { try writer.delete(matching: ItemQuery(key.item), now: now) }

@@ -27,7 +27,7 @@ extension Session {
             try forEach(
                 ItemQuery(), in: keychains, api: "SecKeychainSearchCopyNext",
                 prepare: { keychain, local in
-                    // Asked for before anything is shown, and not in the middle of it.
+                    // Asked before anything is printed, not in between.
                     if words.has("d") { try unlock(keychain, local, for: .whenUnlocked) }
                 }
             ) { found in

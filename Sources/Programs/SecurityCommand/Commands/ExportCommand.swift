@@ -30,16 +30,16 @@ extension Command {
     }
 }
 
-/// What is exported.
+/// The kinds of items to export.
 enum ExportType: String, CaseIterable, Sendable {
     case certs, allKeys, pubKeys, privKeys, identities, all
 }
 
-/// The forms that are written here.
+/// The supported output formats.
 enum ExportFormat: String, CaseIterable, Sendable {
     case pkcs12, pemseq, pkcs8, openssl, x509
 
-    /// What is written where nobody says what.
+    /// The default format for a type.
     static func suiting(_ type: ExportType) -> ExportFormat {
         switch type {
         case .identities: .pkcs12
@@ -66,11 +66,11 @@ extension Session {
         do throws(FileFailure) {
             try PrivateFile.create(world.resolve(file), data, anywhere: true)
         } catch {
-            // The status of an existing file would speak of a keychain.
+            // The status for an existing file would mention a keychain.
             if error.problem == .exists { throw Failure(saying: "\"\(file)\" is there already and is not overwritten") }
             throw error
         }
-        message("\(data.count) bytes written to \(told(file))\n")
+        message("\(data.count) bytes written to \(shownInMessages(file))\n")
     }
 
     private func exportPassphrase(_ words: Words) throws -> SecretBytes {

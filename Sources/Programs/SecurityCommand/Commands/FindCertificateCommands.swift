@@ -39,9 +39,9 @@ extension Session {
         let keychains = try searched(words.operands)
         var (certificates, status) = try certificates(criteria, in: keychains, api: "SecKeychainSearchCopyNext")
         if !words.has("a") {
-            // Of what could not be read, nobody knows that it does not match.
+            // An unreadable certificate might match.
             if certificates.isEmpty {
-                throw status == .ok ? Failure(.itemNotFound, api: "SecKeychainSearchCopyNext") : Failure.told
+                throw status == .ok ? Failure(.itemNotFound, api: "SecKeychainSearchCopyNext") : Failure.alreadyReported
             }
             certificates = [certificates[0]]
             status = .ok
@@ -86,15 +86,15 @@ extension Session {
     }
 
     private func lines(_ identities: [FoundIdentity]) -> String {
-        identities.enumerated().map { place, identity in
+        identities.enumerated().map { position, identity in
             let certificate = identity.certificate
             let hash = certificate.certificate.map { Hexadecimal.encode($0.sha1).uppercased() } ?? "?"
             let objection = objection(identity).map { " (\($0))" } ?? ""
-            return "  \(place + 1)) \(hash) \"\(shown(certificate.name))\"\(objection)\n"
+            return "  \(position + 1)) \(hash) \"\(shown(certificate.name))\"\(objection)\n"
         }.joined()
     }
 
-    /// Why an identity is not valid now, in the words of macOS; nil when it is.
+    /// Why an identity is not valid now, in macOS's words; nil if it is.
     private func objection(_ identity: FoundIdentity) -> String? {
         guard let certificate = identity.certificate.certificate else { return "CSSMERR_CL_UNKNOWN_FORMAT" }
         if now.seconds > certificate.notAfter { return "CSSMERR_TP_CERT_EXPIRED" }
@@ -103,7 +103,7 @@ extension Session {
     }
 }
 
-/// The policies of macOS by the words of `-p`, and as it writes them.
+/// The policies of macOS: the `-p` argument, and the printed name.
 private let policyNames = [
     "basic": "X.509 Basic", "codesigning": "Code Signing", "eap": "EAP", "ipsec": "IPSec", "smime": "S/MIME",
     "ssl-client": "SSL (client)", "ssl-server": "SSL (server)", "sys-default": "System Default",

@@ -45,13 +45,13 @@ extension Session {
 
         var added: Set<Int> = []
         try keychain.write { writer in
-            for (place, item) in imported.items.enumerated() {
+            for (position, item) in imported.items.enumerated() {
                 let secret: SecretBytes? = item.secret.copy()
                 do throws(KeychainStoreError) {
                     try writer.add(draft(item, words), secret: secret, now: now)
-                    added.insert(place)
+                    added.insert(position)
                 } catch {
-                    // A chain brings certificates that are there already, and a renewed one its key.
+                    // A chain may contain certificates that already exist, and a renewed certificate its existing key.
                     if error != .duplicateItem { throw error }
                 }
             }
@@ -87,13 +87,13 @@ extension Session {
             do {
                 return try ImportedItems(reading: bytes, passphrase: passphrase)
             } catch CertificateFailure.wrongPassphrase where CertificateFormat(of: bytes) == .pkcs12 {
-                // Only PKCS#12 has the check that this status speaks of.
+                // Only PKCS#12 has the check that this status describes.
                 throw SecurityStatus.pkcs12VerifyFailure
             }
         }
     }
 
-    /// Makes sure that a file holds what `-t` says.
+    /// Checks that a file contains what `-t` says.
     private func check(_ imported: ImportedItems, _ type: String?) throws {
         let fits: (ItemDraft) -> Bool
         switch type {
@@ -107,7 +107,7 @@ extension Session {
         if !imported.items.allSatisfy({ fits($0.draft) }) { throw SecurityStatus.unknownFormat }
     }
 
-    /// What was imported, a line for each kind; keys and certificates of PKCS#12 that belong together count as one.
+    /// The import counts, a line for each kind; matching keys and certificates of PKCS#12 count as one.
     private func counts(_ imported: ImportedItems, _ added: Set<Int>, isPKCS12: Bool) -> String {
         let pairs = isPKCS12 ? imported.identities : []
         let identities = pairs.count { added.contains($0.key) || added.contains($0.certificate) }
@@ -122,11 +122,11 @@ extension Session {
     }
 }
 
-/// The formats of `-f` that are read here.
+/// The formats of `-f` that are supported.
 private let importFormats: Set = ["openssl", "pkcs7", "pkcs8", "pkcs12", "pemseq", "x509"]
 
 extension Session {
-    /// Refuses a format of macOS that is not there, and one that it does not know.
+    /// Refuses a macOS format that is not supported, and an unknown one.
     func checkFormat(_ format: String?, among known: Set<String>) throws {
         guard let format, !known.contains(format) else { return }
         if ["openssh1", "openssh2", "bsafe", "raw", "netscape", "pkcs7"].contains(format) {
@@ -135,12 +135,12 @@ extension Session {
         throw UsageProblem(reason: "the format is none of \(known.sorted().joined(separator: ", "))")
     }
 
-    /// Reads a file that the user names.
+    /// Reads a file named by the user.
     fileprivate func readFile(_ file: String) throws -> SecretBytes {
         do throws(FileFailure) {
             return try PrivateFile.readPublic(world.resolve(file), limit: CertificateLimit.fileSize.value)
         } catch {
-            // The status of a missing file would speak of a keychain.
+            // The status for a missing file would mention a keychain.
             if error.problem == .notFound { throw Failure(saying: "unable to read \"\(file)\": there is no such file") }
             throw error
         }

@@ -48,7 +48,7 @@ extension Session {
         for name in names {
             try calling("SecKeychainCreate \(name)") {
                 let local = try named(name)
-                // Looked at before anybody types a password; the creation itself looks again.
+                // Checked before a password is typed; the creation checks again.
                 if try Path.exists(local.path) { throw SecurityStatus.duplicateKeychain }
                 switch given {
                 case .some(let password): try create(local, password.copy())
@@ -62,7 +62,7 @@ extension Session {
     }
 
     private func create(_ local: LocalKeychain, _ password: consuming SecretBytes) throws {
-        // The lists are read first: a keychain that cannot be put on them is not made.
+        // The lists are read first: a keychain that cannot be added to them is not created.
         _ = try KeychainLists.load(from: world.dataFolder)
         var passcode: SecretBytes? = password
         if passcode?.isEmpty == true {
@@ -77,7 +77,7 @@ extension Session {
                 "\(told(local.name)) was made, and is not searched: \(cause(failure).status.message)", evenIfQuiet: true
             )
         }
-        // As on macOS, a new keychain is unlocked.
+        // A new keychain is unlocked, as on macOS.
         do {
             let keychain = try open(local)
             try world.keychainSession.unlock(keychain, passcode: passcode, now: now)
@@ -102,9 +102,9 @@ extension Session {
         }
     }
 
-    /// Opens the keychain; nil where that can never succeed here, which must not make its name useless for ever.
+    /// Opens the keychain; nil if that can never succeed here, since it must still be possible to delete it.
     ///
-    /// A path can lead to anything: what it leads to is removed only if it proves to be a keychain of ours.
+    /// A path can lead to anything: the file is removed only if it is a keychain of this program.
     private func openForDeletion(_ local: LocalKeychain) throws -> Keychain? {
         do {
             return try open(local)

@@ -78,21 +78,21 @@ extension Command {
         let settings = try session.calling("SecKeychainCopySettings \(name)") {
             let local = try session.namedOrDefault(words.operands.first)
             let keychain = try session.open(local)
-            // Scripts look at whether this fails, to see whether a keychain is locked.
+            // Scripts use this failure to find out whether a keychain is locked.
             try session.unlock(keychain, local, for: .whenUnlocked)
             return keychain.lockSettings
         }
         let sleep = settings.lockOnSuspend ? " lock-on-sleep" : ""
         let timeout = settings.lockAfter.map { " timeout=\($0)s" } ?? " no-timeout"
-        session.message("Keychain \"\(session.told(name))\"\(sleep)\(timeout)\n")
+        session.message("Keychain \"\(session.shownInMessages(name))\"\(sleep)\(timeout)\n")
         return .ok
     }
 }
 
 extension Session {
-    /// Locks keychain by keychain; one that cannot be locked is told, and keeps none of the others open.
+    /// Locks keychain by keychain; a failure is reported, and the others are still locked.
     ///
-    /// - Returns: `ok`, or what the first failure ends the run with.
+    /// - Returns: `ok`, or the status of the first failure.
     fileprivate func lockEach<Word>(
         of words: [Word], api: (Word) -> String, _ find: (Word) throws -> LocalKeychain
     ) -> ExitStatus {
@@ -102,7 +102,7 @@ extension Session {
                 try lock(find(word))
             } catch {
                 let failure = Failure(error, api: api(word))
-                message(failure.lines(told))
+                message(failure.lines(shownInMessages))
                 if status == .ok { status = failure.exit }
             }
         }
@@ -112,7 +112,7 @@ extension Session {
     private func lock(_ local: LocalKeychain) throws {
         let keychain = try open(local)
         guard keychain.hasPasscode else {
-            return note("\(told(local.name)) has no password, so it is never locked", evenIfQuiet: true)
+            return note("\(shownInMessages(local.name)) has no password, so it is never locked", evenIfQuiet: true)
         }
         try world.keychainSession.lock(keychain)
     }

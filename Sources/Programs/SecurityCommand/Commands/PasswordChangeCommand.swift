@@ -31,7 +31,7 @@ extension Session {
         var new = try password(words, "p")
         if new == nil {
             guard world.terminal.isAttended else { throw SecurityStatus.interactionNotAllowed }
-            // Tried before the new one is asked for, so that a typing error shows at once.
+            // Tried before the new one is asked for, so that a typing error is noticed at once.
             try world.keychainSession.unlock(keychain, passcode: current, now: now, keepsSession: false)
             new = try askForNewPassword("New Password: ", "Retype New Password: ", mismatch: "try again")
         }
@@ -48,7 +48,7 @@ extension Session {
         }
         if change.damaged.isEmpty { return .ok }
         note(
-            "\(change.damaged.count) damaged in \(told(local.path)) and left as they were, see 'kcbackup create'",
+            "\(change.damaged.count) damaged in \(shownInMessages(local.path)) and left as they were, see 'kcbackup create'",
             evenIfQuiet: true)
         return .failed
     }
@@ -57,14 +57,14 @@ extension Session {
         guard keychain.hasPasscode else { return nil }
         if let given = try password(words, "o") { return given }
         guard world.terminal.isAttended else {
-            // As Apple's tests have it: an unlocked keychain misses the right password, a locked one somebody to ask.
+            // As in Apple's tests: an unlocked keychain lacks the right password, a locked one a user to ask.
             let state = try world.keychainSession.resume(keychain)
             throw state == .unlocked ? SecurityStatus.authFailed : SecurityStatus.interactionNotAllowed
         }
         return try askForPassword("Old Password: ")
     }
 
-    /// Says what goes with the password, and asks where there is something.
+    /// Says what is deleted along with the password, and asks for confirmation if there is anything.
     private func confirmRemoval(_ keychain: Keychain) throws {
         warnOfNoPassword()
         let bound = try keychain.passcodeBoundItems()

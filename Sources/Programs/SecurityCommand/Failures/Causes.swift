@@ -8,7 +8,7 @@ internal import KeychainStore
 internal import LocalKeychains
 internal import SecurityStatus
 
-/// What an error of a keychain file means.
+/// The cause of a keychain file error.
 func cause(_ error: KeychainStoreError) -> Cause {
     switch error {
     case .notFound: Cause(.noSuchKeychain)
@@ -49,7 +49,7 @@ func cause(_ error: KeychainStoreError) -> Cause {
     }
 }
 
-/// What it means that attributes make no item.
+/// The cause of invalid attributes.
 func cause(_ problem: ItemProblem) -> Cause {
     switch problem {
     case .unknownAttribute, .notInClass: Cause(.noSuchAttribute)
@@ -63,7 +63,7 @@ func cause(_ problem: ItemProblem) -> Cause {
     }
 }
 
-/// What it means that a keychain cannot be looked for.
+/// The cause of a failed keychain lookup.
 func cause(_ failure: LocalKeychainFailure) -> Cause {
     switch failure {
     case .emptyName: Cause(.parameter, "the name of the keychain is empty")
@@ -84,7 +84,7 @@ func cause(_ failure: LocalKeychainFailure) -> Cause {
     }
 }
 
-/// What an error of the device key means.
+/// The cause of a device key error.
 func cause(_ failure: DeviceKeyFailure) -> Cause {
     switch failure {
     case .notFound: Cause(.notAvailable, "this device has no key yet; it is made with the first keychain")
@@ -99,7 +99,7 @@ func cause(_ failure: DeviceKeyFailure) -> Cause {
     }
 }
 
-/// What an error of a file means.
+/// The cause of a file error.
 func cause(_ failure: FileFailure) -> Cause {
     switch failure.problem {
     case .notFound: Cause(.noSuchKeychain, "there is no \(failure.path)")
@@ -125,7 +125,7 @@ func cause(_ failure: FileFailure) -> Cause {
     }
 }
 
-/// What it means that bytes stop moving.
+/// The cause of a stream failure.
 func cause(_ failure: StreamFailure) -> Cause {
     switch failure.kind {
     case .truncated, .malformed, .authenticationFailed: Cause(.decode, failure.stage.rawValue)
@@ -136,7 +136,7 @@ func cause(_ failure: StreamFailure) -> Cause {
     }
 }
 
-/// What it means that nobody answered.
+/// The cause of a missing answer.
 func cause(_ failure: TerminalFailure) -> Cause {
     switch failure {
     case .unavailable: Cause(.interactionNotAllowed)
@@ -146,7 +146,7 @@ func cause(_ failure: TerminalFailure) -> Cause {
     }
 }
 
-/// What it means that libcrypto refuses.
+/// The cause of a libcrypto failure.
 func cause(_ failure: CryptographyFailure) -> Cause {
     switch failure {
     case .authentication: Cause(.decode)
@@ -157,7 +157,7 @@ func cause(_ failure: CryptographyFailure) -> Cause {
     }
 }
 
-/// What an error of a file of certificates or keys means.
+/// The cause of a certificate or key file error.
 func cause(_ failure: CertificateFailure) -> Cause {
     switch failure {
     case .malformed(let rule): Cause(.unknownFormat, rule)
@@ -170,10 +170,10 @@ func cause(_ failure: CertificateFailure) -> Cause {
     }
 }
 
-/// What an `errno` means.
+/// The cause of an `errno`.
 private func cause(errno code: Int32, _ doing: String) -> Cause {
     switch code {
-    // EINTR comes this far only when a signal asks the process to stop.
+    // EINTR gets here only if a signal asks the process to stop.
     case 4 where Interruption.isRequested: .interruption
     // ENOSPC, EDQUOT
     case 28, 122: Cause(.diskFull, doing)

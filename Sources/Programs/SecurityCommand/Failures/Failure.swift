@@ -7,23 +7,23 @@ internal import KeychainStore
 internal import LocalKeychains
 internal import SecurityStatus
 
-/// What ends a command without success: a status code of Apple's, and what its message cannot tell.
+/// A failed command: Apple's status code, and what Apple's message does not say.
 struct Failure: Error, Hashable, Sendable {
-    /// What `security` of macOS would have called, with its object where it names one.
+    /// The API that `security` of macOS would have called, with its object if any.
     let api: String?
-    /// The status, or nil for what Apple has no code for.
+    /// The status, or nil if Apple has no code for it.
     let status: SecurityStatus?
-    /// What Apple's message does not say: a fact about this system, or what to do; may hold foreign text.
+    /// Additions to Apple's message: a fact about this system, or what to do; may contain foreign text.
     let notes: [String]
-    /// How the run ends.
+    /// The exit status.
     let exit: ExitStatus
 
-    /// Names a status.
+    /// Creates a failure with a status.
     init(_ status: SecurityStatus, api: String?, note: String? = nil) {
         self.init(api: api, status: status, notes: note.map { [$0] } ?? [], exit: ExitStatus(code: status.exitStatus))
     }
 
-    /// Says something in words of ours alone, and ends with 1.
+    /// Creates a failure with our own message only, and exit status 1.
     init(saying words: String) {
         self.init(api: nil, status: nil, notes: [words], exit: .failed)
     }
@@ -35,10 +35,10 @@ struct Failure: Error, Hashable, Sendable {
         self.exit = exit
     }
 
-    /// Everything was said already; ends with 1.
-    static let told = Failure(api: nil, status: nil, notes: [], exit: .failed)
+    /// Everything was already reported; exit status 1.
+    static let alreadyReported = Failure(api: nil, status: nil, notes: [], exit: .failed)
 
-    /// Sorts any error of the layers below.
+    /// Converts any error of the layers below.
     init(_ error: any Error, api: String?) {
         if let failure = error as? Failure {
             self = failure
@@ -55,7 +55,7 @@ struct Failure: Error, Hashable, Sendable {
 
     /// The lines for standard error.
     ///
-    /// - Parameter shown: makes foreign text fit for where it goes.
+    /// - Parameter shown: makes foreign text safe for the output.
     func lines(_ shown: (String) -> String) -> String {
         guard let status else { return notes.map { "security: \(shown($0))\n" }.joined() }
         let call = api.map { shown($0) + ": " } ?? ""
@@ -66,10 +66,10 @@ struct Failure: Error, Hashable, Sendable {
 // EPIPE of <errno.h>.
 private let brokenPipe: Int32 = 32
 
-/// What an error of the layers below means in Apple's terms.
+/// Apple's equivalent of an error of the layers below.
 struct Cause: Hashable, Sendable {
     let status: SecurityStatus
-    /// What the message of the status does not say.
+    /// What the status message does not say.
     let note: String?
     /// A signal asked the process to stop.
     let isInterruption: Bool
@@ -82,7 +82,7 @@ struct Cause: Hashable, Sendable {
 
     static let interruption = Cause(.userCanceled, isInterruption: true)
 
-    /// Sorts any error; one that nobody foresaw shows its type and nothing of its contents.
+    /// Converts any error; an unknown one shows only its type, not its contents.
     init(sorting error: any Error) {
         self =
             switch error {

@@ -1,15 +1,15 @@
 internal import KeychainModel
 
-/// An attribute that a flag of the password commands sets or looks for.
+/// An attribute that a flag of the password commands sets or matches.
 struct ItemFlag: Sendable {
     let flag: Flag
     let code: AttributeCode
-    /// How the value is written.
+    /// The syntax of the value.
     let form: Form
 
     enum Form: Sendable {
         case text
-        /// Four characters that stand for a number.
+        /// Four characters that encode a number.
         case fourCharacters
         /// Four characters that stay text.
         case fourCharacterText
@@ -22,7 +22,7 @@ struct ItemFlag: Sendable {
         self.form = form
     }
 
-    /// The value for the attribute.
+    /// The attribute value for an argument.
     ///
     /// - Throws: `UsageProblem`.
     func attribute(_ word: String) throws(UsageProblem) -> AttributeValue {
@@ -44,16 +44,16 @@ struct ItemFlag: Sendable {
     }
 }
 
-/// The two kinds of passwords: what their flags are, and what macOS fills in.
+/// The two kinds of passwords: their flags, and macOS's defaults.
 struct PasswordKind: Sendable {
     let itemClass: ItemClass
-    /// The attribute that names the thing the password is for, and with it the label by default.
+    /// The attribute that names what the password is for, and that is the default label.
     let subject: AttributeCode
     /// The word for `subject`.
     let subjectWord: String
-    /// Every attribute that a flag sets or looks for.
+    /// All attributes that have a flag.
     let flags: [ItemFlag]
-    /// The attributes that make an item the one that `-U` updates.
+    /// The attributes by which `-U` finds the item to update.
     let key: [AttributeCode]
 
     static let generic = PasswordKind(
@@ -87,7 +87,7 @@ struct PasswordKind: Sendable {
             ItemFlag("t", "type", .atyp, "The authentication, a code of four characters", form: .fourCharacterText),
         ], key: [.acct, .sdmn, .srvr, .ptcl, .atyp, .port, .path])
 
-    /// The attributes that words give.
+    /// The attributes given on the command line.
     ///
     /// - Throws: `UsageProblem`.
     func attributes(_ words: Words) throws(UsageProblem) -> [AttributeCode: AttributeValue] {

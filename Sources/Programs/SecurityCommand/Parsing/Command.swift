@@ -1,4 +1,4 @@
-/// A command of the program, declared in one place: parsing, usage and the manual come from here.
+/// A command of the program; parsing, usage and manual are generated from this.
 struct Command: Sendable {
     /// Its name.
     let name: String
@@ -6,15 +6,15 @@ struct Command: Sendable {
     let summary: String
     /// Its flags, in the order of the usage.
     let flags: [Flag]
-    /// What stands after the flags, as in `[keychain...]`.
+    /// The operands after the flags, as in `[keychain...]`.
     let operands: String
-    /// True when one operand stands before the flags.
+    /// True if one operand comes before the flags.
     let operandFirst: Bool
-    /// True when words that begin with a dash are operands, as negative numbers are.
+    /// True if words that begin with a dash are operands, such as negative numbers.
     let takesAllWords: Bool
-    /// What else the usage says, a line each.
+    /// Additional lines of the usage.
     let notes: [String]
-    /// Does the work.
+    /// Runs the command.
     let run: @Sendable (Words, Session) throws -> ExitStatus
 
     init(
@@ -35,16 +35,16 @@ struct Command: Sendable {
     /// Every command shows its usage with `-h`.
     static let helpFlag = Flag("h", .none, "Show this usage")
 
-    /// Sorts the words that follow the name.
+    /// Parses the words after the name.
     ///
     /// - Throws: `Words.Objection`.
     func parse(_ words: some Collection<String>) throws(Words.Objection) -> Words {
-        // The separator makes operands of everything.
+        // The separator makes everything an operand.
         if takesAllWords, words.first != "-h" { return try Words(["--"] + words, flags: []) }
         return try Words(words, flags: flags + [Self.helpFlag], operandFirst: operandFirst)
     }
 
-    /// How the command is used: one line on its form, one for each flag, and what else there is to say.
+    /// The usage: the syntax, a line for each flag, and the notes.
     var usage: String {
         let form = ([name] + (flags + [Self.helpFlag]).map { "[\($0.form)]" } + [operands]).filter { !$0.isEmpty }
         let width = flags.map(\.form.count).max() ?? 0
@@ -56,7 +56,7 @@ struct Command: Sendable {
     }
 }
 
-/// The command line cannot be meant; the text, where there is one, says why and holds no foreign text.
+/// The command line is invalid; the text, if any, says why and contains no foreign text.
 struct UsageProblem: Error, Hashable, Sendable {
     var reason: String?
 }

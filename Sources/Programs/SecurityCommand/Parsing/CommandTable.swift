@@ -9,7 +9,7 @@ extension Command {
         .error,
     ]
 
-    /// The command of this name, or of the one name that begins so.
+    /// The command with this name, or the only one that begins with it.
     static func named(_ word: String) -> Command? {
         if let exact = all.first(where: { $0.name == word }) { return exact }
         let candidates = all.filter { !word.isEmpty && $0.name.hasPrefix(word) }

@@ -3,17 +3,17 @@ struct Flag: Hashable, Sendable {
     /// What follows the letter.
     enum Argument: Hashable, Sendable {
         case none
-        /// A value, attached or as the next word; the text names it in the usage.
+        /// A value, attached or as the next word; the text is its name in the usage.
         case value(String)
-        /// A secret as a value; as the last word of the command line, the flag asks for it instead.
+        /// A secret as a value; if the flag is the last word of the command line, it prompts instead.
         case secret(String)
     }
 
     let letter: Character
     let argument: Argument
-    /// What it does, as the usage has it.
+    /// The description in the usage.
     let help: String
-    /// True when each further one adds a value; the last one counts otherwise, as for getopt(3).
+    /// True if each repetition adds a value; otherwise the last one counts, as in getopt(3).
     let isRepeatable: Bool
 
     init(_ letter: Character, _ argument: Argument = .none, _ help: String, isRepeatable: Bool = false) {
@@ -23,7 +23,7 @@ struct Flag: Hashable, Sendable {
         self.isRepeatable = isRepeatable
     }
 
-    /// The flag as one types it.
+    /// The flag as typed.
     var spelling: String { "-\(letter)" }
 
     /// The flag with the name of its value.

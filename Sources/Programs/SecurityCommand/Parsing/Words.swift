@@ -1,22 +1,22 @@
-/// The words of a command line after its command: flags with their values, then operands.
+/// The parsed words after a command: flags with their values, then operands.
 struct Words: Hashable, Sendable {
-    /// The values of each flag that was given, in order; none for a flag without a value.
+    /// The values of each given flag, in order; empty for a flag without a value.
     private(set) var values: [Character: [String]] = [:]
-    /// Flags of secrets that were given last and without one: somebody is to be asked.
+    /// Secret flags that were last and without a value: prompt for it.
     private(set) var asked: Set<Character> = []
     /// Everything after the flags.
     private(set) var operands: [String] = []
 
-    /// Why words are not understood.
+    /// Why the words cannot be parsed.
     enum Objection: Error, Hashable, Sendable {
         case unknownFlag(Character)
         case valueMissing(Character)
     }
 
-    /// Sorts words as getopt(3) does: flags cluster, values are attached or the next word, `--` or the first word that
-    /// is no flag ends them.
+    /// Parses words as getopt(3) does: flags can be combined, values are attached or the next word, `--` or the first
+    /// word that is not a flag ends them.
     ///
-    /// - Parameter operandFirst: true when one operand stands before the flags.
+    /// - Parameter operandFirst: true if one operand comes before the flags.
     /// - Throws: `Objection`.
     init(_ words: some Sequence<String>, flags: [Flag], operandFirst: Bool = false) throws(Objection) {
         var rest = Array(words)[...]
@@ -58,7 +58,7 @@ struct Words: Hashable, Sendable {
         }
     }
 
-    /// True when the flag was given, in whatever form.
+    /// True if the flag was given in any form.
     func has(_ letter: Character) -> Bool { values[letter] != nil || asked.contains(letter) }
 
     /// The value of a flag.

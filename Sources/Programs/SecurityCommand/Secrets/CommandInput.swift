@@ -1,7 +1,7 @@
 internal import ByteStreams
 internal import Console
 
-/// Where the commands of interactive mode come from.
+/// The input of interactive mode.
 protocol CommandInput: Sendable {
     /// Appends at most as many bytes as `output` has room for; appends nothing at the end.
     ///

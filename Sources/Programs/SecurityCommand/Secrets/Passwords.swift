@@ -3,14 +3,14 @@ internal import Console
 internal import Cryptography
 internal import SecurityStatus
 
-/// Where passwords come from: the command line, as macOS has it, or a person at a terminal.
+/// Passwords from the command line, as on macOS, or from a person at a terminal.
 extension Session {
     // Typing errors before giving up.
     private static let tries = 3
 
-    /// The password that one of the flags gives, or nil when none of them does.
+    /// The password in one of the flags, or nil if there is none.
     ///
-    /// The text of a process's arguments cannot be wiped, and other users can read it; this says so.
+    /// A process's arguments cannot be wiped, and other users can read them; this prints a warning.
     ///
     /// - Throws: `UsageProblem` for two passwords.
     func password(_ words: Words, _ flags: Character...) throws(UsageProblem) -> SecretBytes? {
@@ -25,11 +25,11 @@ extension Session {
         return bytes
     }
 
-    /// Asks for a new password, twice.
+    /// Prompts for a new password, twice.
     ///
-    /// - Parameter mismatch: what is said when the two differ.
-    /// - Throws: `errSecInteractionNotAllowed` where there is nobody to ask, `TerminalFailure`, `Failure` when the two
-    ///   differ three times.
+    /// - Parameter mismatch: the message if the two differ.
+    /// - Throws: `errSecInteractionNotAllowed` if there is no terminal, `TerminalFailure`, `Failure` if the two differ
+    ///   three times.
     func askForNewPassword(
         _ first: String, _ second: String, mismatch: String = "passwords don't match"
     ) throws -> SecretBytes {
@@ -43,15 +43,15 @@ extension Session {
         throw Failure(saying: "the passwords differ; nothing was changed")
     }
 
-    /// Asks for a password that exists.
+    /// Prompts for an existing password.
     ///
-    /// - Throws: `errSecInteractionNotAllowed` where there is nobody to ask, `TerminalFailure`.
+    /// - Throws: `errSecInteractionNotAllowed` if there is no terminal, `TerminalFailure`.
     func askForPassword(_ prompt: String) throws -> SecretBytes {
         guard world.terminal.isAttended else { throw SecurityStatus.interactionNotAllowed }
         return try world.terminal.readSecret(prompt)
     }
 
-    /// Reads digits of either case into wiped memory; nil for anything else.
+    /// Decodes hexadecimal digits of either case into wiped memory; nil for anything else.
     private func bytes(ofHexadecimal text: String) -> SecretBytes? {
         var bytes = SecretBytes(capacity: text.utf8.count / 2)
         var high: UInt8?

@@ -2,8 +2,8 @@ internal import ByteStreams
 
 /// The forms in which `security` of macOS writes bytes: printable ones as text, any others in hexadecimal.
 extension ByteBuffer where Self: ~Copyable {
-    /// Appends bytes as a listing shows them: `"text"` if all of them can be read, else `0x` with hexadecimal digits, a
-    /// space, and, if any can be read, another space and `"text"` with the others as octal escapes; nothing for no bytes.
+    /// Appends bytes as in a listing: `"text"` if all are readable, else `0x` with hexadecimal digits, a space, and, if
+    /// any is readable, another space and `"text"` with the others as octal escapes; nothing for no bytes.
     mutating func appendListed(_ bytes: borrowing Span<UInt8>) {
         let readable = bytes.indices.count { isReadable(bytes[$0]) }
         if readable < bytes.count {
@@ -26,7 +26,7 @@ extension ByteBuffer where Self: ~Copyable {
         append(UInt8(ascii: "\""))
     }
 
-    /// Appends bytes as `-w` prints them: as they are if all are printable ASCII, else as hexadecimal digits.
+    /// Appends bytes as `-w` prints them: unchanged if all are printable ASCII, else as hexadecimal digits.
     mutating func appendBare(_ bytes: borrowing Span<UInt8>) {
         if bytes.indices.allSatisfy({ isPrintable(bytes[$0]) }) {
             append(bytes)

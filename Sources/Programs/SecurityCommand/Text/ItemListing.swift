@@ -16,7 +16,7 @@ private struct Column: Sendable {
     /// The bytes to show; nil for `<NULL>`.
     let bytes: @Sendable (Item) -> [UInt8]?
 
-    /// A column that is an attribute, under the name that macOS has for it.
+    /// A column for an attribute, under macOS's name for it.
     init(_ name: String, _ form: Form, _ code: AttributeCode, absent: [UInt8]? = nil) {
         self.init(quoted: name, form) { item in listedBytes(item.attributes[code]) ?? absent }
     }
@@ -44,7 +44,7 @@ func listing(of item: Item, in path: String) -> [UInt8] {
     return text
 }
 
-/// The class as a record type of macOS: passwords by their code, certificates and the three kinds of keys by a number.
+/// The class as a macOS record type: passwords by their code, certificates and the three kinds of keys by a number.
 private func listedClass(_ item: Item) -> [UInt8] {
     switch item.itemClass {
     case .genericPassword, .internetPassword: Array(item.itemClass.rawValue.utf8)
@@ -66,7 +66,7 @@ private func listedBytes(_ value: AttributeValue?) -> [UInt8]? {
     }
 }
 
-/// Four bytes, or eight for what does not fit into them.
+/// Four big-endian bytes, or eight if the number does not fit.
 private func bigEndian(_ number: Int64) -> [UInt8] {
     let isLong = UInt32(exactly: number) == nil && Int32(exactly: number) == nil
     return stride(from: isLong ? 56 : 24, through: 0, by: -8).map { UInt8(truncatingIfNeeded: number >> $0) }
@@ -87,7 +87,7 @@ private func digits(_ number: Int, _ count: Int) -> String {
     return String(repeating: "0", count: max(0, count - text.count)) + text
 }
 
-/// The columns of macOS's own records, in its order; what it does not have there, such as `agrp`, is not shown.
+/// The columns of macOS's records, in its order; attributes that macOS does not list, such as `agrp`, are omitted.
 private func columns(of itemClass: ItemClass) -> [Column] {
     switch itemClass {
     case .genericPassword: genericColumns
@@ -123,7 +123,7 @@ private let certificateColumns = [
     Column("skid", .blob, .skid), Column("snbr", .blob, .slnr), Column("subj", .blob, .subj),
 ]
 
-/// Keys have numbers for names: the places of their attributes in a CSSM record.
+/// The columns of keys are named by the index of the attribute in a CSSM record.
 private let keyColumns: [Column] = {
     let none = bigEndian(0)
     func day(_ name: String, _ code: AttributeCode) -> Column {

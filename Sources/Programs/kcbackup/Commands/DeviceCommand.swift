@@ -3,7 +3,7 @@ internal import ArgumentParser
 internal import ByteStreams
 internal import DeviceIdentity
 
-/// `kcbackup device`: which device this is, and which others are trusted.
+/// `kcbackup device`: shows this device, and manages trusted ones.
 struct DeviceCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "device",
@@ -31,9 +31,10 @@ struct DeviceShowCommand: Verb {
     func run(in session: Session) throws -> ExitStatus {
         let device = LocalDevice(session.world)
         let status = try device.provider.status()
-        // A key from another machine names its device and does nothing else until the user has said what it is.
+        // A key from another machine identifies its device, but cannot be used until the user has said what this
+        // machine is.
         let key = status.machine == .different ? nil : try device.key()
-        try show(status.device, key, status.machine, device.provider.location, in: session)
+        try printDevice(status.device, key, status.machine, device.provider.location, in: session)
         if status.machine == .different {
             throw DeviceKeyFailure.otherMachine(path: device.provider.location, device: status.device)
         }
@@ -41,11 +42,11 @@ struct DeviceShowCommand: Verb {
     }
 }
 
-/// Prints what is known of this device.
-private func show(
+/// Prints the facts about this device.
+private func printDevice(
     _ id: DeviceID, _ key: DeviceKey?, _ machine: MachineMatch, _ path: String, in session: Session
 ) throws {
-    // With --json a run prints one object; where there is an error, it is the error's.
+    // With --json a run prints one object; if there is an error, it is the error's.
     if key == nil, session.style.isJSON { return }
     let words =
         switch machine {
@@ -90,7 +91,7 @@ struct DeviceAdoptCommand: Verb {
         let id = try device.provider.status().device
         try session.confirm("Is this still device \(id)?", isGiven: yes)
         let key = try device.provider.adopt()
-        try show(key.id, key, .same, device.provider.location, in: session)
+        try printDevice(key.id, key, .same, device.provider.location, in: session)
         return .ok
     }
 }
@@ -120,11 +121,11 @@ struct DeviceRenewCommand: Verb {
         let keychains = try LocalKeychain.names(in: session.world.dataFolder)
         for name in keychains { session.warn("keychain \(quoted(name)) will not open with the new key") }
         guard try device.provider.holdsKey else {
-            // Without the old key nothing is retired; a device that never had one gets it with its first keychain.
+            // Without an old key nothing is retired; a device that never had a key gets one with its first keychain.
             if keychains.isEmpty { throw DeviceKeyFailure.notFound(path: device.provider.location) }
             try session.confirm("Make a new key for this device?", isGiven: yes)
             let key = try device.provider.create()
-            try show(key.id, key, .same, device.provider.location, in: session)
+            try printDevice(key.id, key, .same, device.provider.location, in: session)
             return .ok
         }
         session.warn(
@@ -132,7 +133,7 @@ struct DeviceRenewCommand: Verb {
         try session.confirm("Make another device of this one?", isGiven: yes)
         let renewal = try device.provider.renew()
         session.note("the key of device \(renewal.retired) is kept as \(quoted(renewal.retiredPath))")
-        try show(renewal.device.id, renewal.device, .same, device.provider.location, in: session)
+        try printDevice(renewal.device.id, renewal.device, .same, device.provider.location, in: session)
         return .ok
     }
 }

@@ -5,7 +5,7 @@ internal import ByteStreams
 internal import DeviceIdentity
 internal import KeychainModel
 
-/// `kcbackup inspect`: what an archive holds, and never a secret.
+/// `kcbackup inspect`: lists the contents of an archive, never secrets.
 struct InspectCommand: Verb {
     static let configuration = CommandConfiguration(
         commandName: "inspect",
@@ -41,7 +41,7 @@ struct InspectCommand: Verb {
         guard file.header.mode == .unencrypted || archive.hasKey else {
             try session.result(
                 ["archive": outline.json(archive.archive), "verified": false],
-                // Beside the facts, wherever they go: they may be lies.
+                // Printed with the facts, wherever they go: they may be forged.
                 outline.lines(archive.archive) + [
                     "origin      not verified: this is what the archive says of itself; a key shows the items\n"
                 ])
@@ -61,7 +61,7 @@ struct InspectCommand: Verb {
     }
 }
 
-/// Which items of an archive are shown: all conditions must hold.
+/// Selects items of an archive: all conditions must hold.
 struct InspectFilter: ParsableArguments {
     @Option(
         name: OptionName.class.name,
@@ -74,7 +74,7 @@ struct InspectFilter: ParsableArguments {
     @Option(name: OptionName.account.name, help: "The account.")
     var account: String?
 
-    /// True when `item` is to be shown.
+    /// True if `item` is selected.
     func matches(_ item: Item) -> Bool {
         if let itemClass, item.itemClass != itemClass { return false }
         if let service, item.attributes.text(.svce) != service, item.attributes.text(.srvr) != service { return false }

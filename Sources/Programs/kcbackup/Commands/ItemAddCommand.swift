@@ -51,11 +51,11 @@ struct ItemAddCommand: Verb {
             given[code] = value
         }
         let draft = ItemDraft(itemClass: itemClass, attributes: given)
-        // An item that cannot be is refused before anything is asked.
+        // An invalid item is refused before anything is asked.
         _ = try draft.completed(now: session.now, secretSize: nil)
 
         let store = try keychain.open(in: session)
-        // An item that is readable at any time is written without a passcode as well.
+        // An item that is always readable can be written without a passcode.
         let accessibility = try draft.completed(now: session.now, secretSize: nil).accessibility
         try keychain.unlock(store, for: [accessibility], in: session)
         let value = try secret.read(isPublic: itemClass == .certificate, in: session)

@@ -1,6 +1,6 @@
 internal import ArgumentParser
 
-/// `kcbackup item`: the items of a keychain.
+/// `kcbackup item`: commands for items.
 struct ItemCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "item",

@@ -60,7 +60,7 @@ struct ItemFindCommand: Verb {
             if index > 0 { CanonicalJSON.literal(",", into: &line) }
             JSONValue.item(item).encode(into: &line)
             guard reveal, let secret = try store.secret(of: item) else { continue }
-            // Within the object, before its closing brace; the secret goes from wiped memory to wiped memory.
+            // Inside the object, before its closing brace; the secret stays in wiped memory.
             line.removeLast(1)
             CanonicalJSON.literal(",\"secret\":", into: &line)
             secret.withBytes { appendSecretJSON($0, to: &line) }
@@ -85,7 +85,7 @@ struct ItemFindCommand: Verb {
     }
 }
 
-/// All that is known of an item but for its secret, one line each.
+/// All attributes of an item, one per line, without its secret.
 private func details(of item: Item) -> [String] {
     func line(_ title: String, _ value: String) -> String {
         title + String(repeating: " ", count: max(1, 17 - title.count)) + displayed(value) + "\n"

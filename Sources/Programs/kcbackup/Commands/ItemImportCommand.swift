@@ -55,7 +55,7 @@ struct ItemImportCommand: Verb {
         return .ok
     }
 
-    /// Bytes of one line: an item at its largest, with room for a spelling that escapes freely.
+    /// Bytes of one line: the largest item, with room for an encoding that escapes everything.
     private static let lineLimit = ItemLimits.metadataLineSize + 6 * ItemLimits.secretSize
 
     private static func advance(_ lines: inout LineReader<FileSlice>) throws -> Bool {
@@ -87,7 +87,7 @@ struct ItemImportCommand: Verb {
     }
 }
 
-/// True for a line of white space alone, which is passed over.
+/// True for a line of white space, which is skipped.
 private func isBlank(_ line: borrowing Span<UInt8>) -> Bool {
     line.indices.allSatisfy { [0x20, 0x09, 0x0d].contains(line[$0]) }
 }

@@ -26,7 +26,7 @@ struct ItemListCommand: Verb {
     func run(in session: Session) throws -> ExitStatus {
         let store = try keychain.open(in: session)
         let listing = ItemListing(session)
-        let damaged = try store.walk(conditions.query(), first: listing.measure, listing.show)
+        let damaged = try store.walk(conditions.query(), first: listing.measure, listing.writeRow)
         try listing.end()
         session.note(counted(listing.count, "item"))
         return session.status(ofDamaged: damaged)
@@ -34,7 +34,7 @@ struct ItemListCommand: Verb {
 }
 
 extension Session {
-    /// Tells of rows that make no item, which are in no list.
+    /// Reports rows that are not valid items, which no list contains.
     func status(ofDamaged count: Int) -> ExitStatus {
         if count == 0 { return .ok }
         warn("\(counted(count, "item")) cannot be read: the keychain is damaged")

@@ -55,7 +55,7 @@ struct ItemUpdateCommand: Verb {
         let isPublic = matches.items.allSatisfy { $0.itemClass == .certificate }
         let value = try secret.read(isPublic: isPublic, in: session)
         let updated = try store.write { writer in
-            // The items that were counted and confirmed, and no others.
+            // Exactly the items that were counted and confirmed.
             try matches.items.flatMap { item in
                 try writer.update(matching: ItemQuery(item), set: changes, secret: value, now: session.now)
             }

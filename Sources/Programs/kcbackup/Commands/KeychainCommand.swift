@@ -1,7 +1,7 @@
 internal import ArgumentParser
 internal import LocalKeychains
 
-/// `kcbackup keychain`: the keychains themselves.
+/// `kcbackup keychain`: commands for keychains.
 struct KeychainCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "keychain",
@@ -13,7 +13,7 @@ struct KeychainCommand: ParsableCommand {
         ])
 }
 
-/// The keychain of a verb about keychains: an argument, or the option that all verbs have.
+/// The keychain of a keychain command: an argument, or the option that all commands have.
 struct KeychainOperand: ParsableArguments {
     @Argument(
         help: ArgumentHelp(
@@ -24,7 +24,7 @@ struct KeychainOperand: ParsableArguments {
     @Option(name: OptionName.keychain.name, help: ArgumentHelp("The same as an option.", valueName: "name|path"))
     var keychain: String?
 
-    /// The keychain that is meant.
+    /// Resolves the keychain.
     ///
     /// - Throws: `UsageProblem` (`keychainTwice`), `LocalKeychainFailure` (`emptyName`, `invalidName`).
     func local(in session: Session) throws -> LocalKeychain {

@@ -46,9 +46,9 @@ struct KeychainDeleteCommand: Verb {
         return .ok
     }
 
-    /// Opens the keychain; nil where that can never succeed here, which must not make its name useless for ever.
+    /// Opens the keychain; nil if that can never succeed here, since it must still be possible to delete it.
     ///
-    /// A path can lead to anything: what it leads to is removed only if it proves to be a keychain of ours.
+    /// A path can lead to anything: the file is removed only if it is a keychain of this program.
     private func open(_ local: LocalKeychain, in session: Session) throws -> (Keychain, KeychainInformation)? {
         do {
             let keychain = try local.open(in: session)
@@ -70,8 +70,10 @@ struct KeychainDeleteCommand: Verb {
         for remains in remains {
             switch remains {
             case .kernelKeys: session.warn("its keys may stay in the memory of the kernel until they expire")
-            case .file(let failure): session.warn("deleted, and a file beside it is left: \(explain(failure).message)")
-            case .lists(let failure): session.warn("deleted, and still on the lists: \(explain(failure).message)")
+            case .file(let failure):
+                session.warn("deleted, and a file beside it is left: \(explainFile(failure).message)")
+            case .lists(let failure):
+                session.warn("deleted, and still on the lists: \(explainLocalKeychain(failure).message)")
             }
         }
     }

@@ -34,7 +34,7 @@ struct KeychainListCommand: Verb {
                 ])
                 json.append(.keychain(local, found))
             } catch {
-                // One that cannot be opened must not hide the others, nor be hidden itself.
+                // A keychain that cannot be opened must neither hide the others nor be hidden.
                 session.warn(Failure(error, session.subjects).explanation.message)
                 table.append([name, "?", "?", "?"])
                 json.append(["name": .text(name), "path": .text(local.path)])
@@ -95,7 +95,7 @@ extension KeychainInformation {
 }
 
 extension JSONValue {
-    /// A keychain as docs/json.md describes it ("Parts").
+    /// A keychain as in docs/json.md ("Parts").
     static func keychain(_ local: LocalKeychain, _ found: KeychainInformation) -> JSONValue {
         [
             "name": .text(local.name), "path": .text(local.path),

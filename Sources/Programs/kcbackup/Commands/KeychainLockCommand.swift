@@ -44,7 +44,7 @@ struct KeychainLockCommand: Verb {
         return .ok
     }
 
-    /// Locks what can be locked; one that cannot be opened must not keep the others open.
+    /// Locks all keychains; one that cannot be opened must not keep the others open.
     private func lockAll(in session: Session) throws -> ExitStatus {
         var status = ExitStatus.ok
         var json: [JSONValue] = []
@@ -101,7 +101,7 @@ struct KeychainUnlockCommand: Verb {
         try session.notePasscode(passcode, isUseless: !keychain.hasPasscode, for: local.name)
         let unlocked = session.world.unlocked
         if keychain.hasPasscode {
-            // Before a passcode is typed for nothing.
+            // Before a passcode is typed in vain.
             if let refusal = try unlocked.status(keychain, now: session.now).refusal {
                 throw Refusal.nothingIsKept(refusal)
             }
@@ -119,7 +119,7 @@ struct KeychainUnlockCommand: Verb {
 }
 
 extension Session {
-    /// Says how long a keychain that was just unlocked stays so.
+    /// Says how long a newly unlocked keychain stays unlocked.
     func noteUnlocked(_ keychain: Keychain) throws(KeychainStoreError) {
         let status = try world.unlocked.status(keychain, now: now)
         guard status.refusal == nil else { return }

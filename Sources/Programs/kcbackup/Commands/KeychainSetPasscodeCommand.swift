@@ -57,7 +57,7 @@ struct KeychainSetPasscodeCommand: Verb {
         let current: SecretBytes? =
             keychain.hasPasscode
             ? try session.secrets.existing(WantedSecret(what: words, flag: .passcode, source: passcode)) : nil
-        // Tried before the new one is asked for, so that a typing error shows at once.
+        // Tried before the new one is asked for, so that a typing error is noticed at once.
         let unlocked = session.world.unlocked
         try unlocked.unlock(keychain, passcode: current, now: session.now, keepsSession: false)
         if suggest { try session.suggestPasscode() }
@@ -90,7 +90,7 @@ struct KeychainSetPasscodeCommand: Verb {
         return change.damaged.isEmpty ? .ok : .incomplete
     }
 
-    /// Lists what goes with the passcode, and asks.
+    /// Lists what is deleted along with the passcode, and asks for confirmation.
     private func confirmRemoval(_ keychain: Keychain, in session: Session) throws {
         session.warn("without a passcode, whoever can use your account on this device can read this keychain")
         let bound = try keychain.passcodeBoundItems()

@@ -139,7 +139,7 @@ extension SessionStatus {
 }
 
 extension JSONValue {
-    /// The lock of a keychain as docs/json.md describes it ("Parts").
+    /// The lock status as in docs/json.md ("Parts").
     static func status(_ local: LocalKeychain, _ status: SessionStatus) -> JSONValue {
         var members: [Member] = [
             Member(name: "name", value: .text(local.name)), Member(name: "path", value: .text(local.path)),

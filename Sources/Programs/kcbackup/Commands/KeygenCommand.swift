@@ -3,7 +3,7 @@ internal import AgeEncryption
 internal import ArgumentParser
 internal import ByteStreams
 
-/// `kcbackup keygen`: a new age identity.
+/// `kcbackup keygen`: generates an age identity.
 struct KeygenCommand: Verb {
     static let configuration = CommandConfiguration(
         commandName: "keygen",
@@ -35,7 +35,7 @@ struct KeygenCommand: Verb {
         let recipient = identity.recipient.description
         guard let output else {
             try session.write(text)
-            // The file itself says it too, which a person sees who lets it print to the terminal.
+            // The file contains it too, so a person who prints the file to the terminal sees it.
             if !session.world.terminal.showsOutput { session.message("Public key: \(recipient)\n") }
             return .ok
         }
@@ -43,7 +43,7 @@ struct KeygenCommand: Verb {
         if style.json {
             try session.result(["recipient": .text(recipient), "path": .text(output)], [])
         } else {
-            // As age-keygen does: nobody makes a key without needing to know its public half.
+            // As age-keygen does: the public half of a new key is always needed.
             session.message("Public key: \(recipient)\n")
         }
         return .ok

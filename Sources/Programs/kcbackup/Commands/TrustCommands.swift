@@ -18,7 +18,7 @@ struct DeviceListCommand: Verb {
 
     func run(in session: Session) throws -> ExitStatus {
         let device = LocalDevice(session.world)
-        try show(device.trusted(by: device.key()).list(), in: session)
+        try printDevices(device.trusted(by: device.key()).list(), in: session)
         return .ok
     }
 }
@@ -50,7 +50,7 @@ struct DeviceTrustCommand: Verb {
         let trusted = local.trusted(by: try local.key())
         try trusted.trust(id, name: name)
         session.note("archives of device \(id) are trusted")
-        if style.json { try show(trusted.list(), in: session) }
+        if style.json { try printDevices(trusted.list(), in: session) }
         return .ok
     }
 }
@@ -80,13 +80,13 @@ struct DeviceUntrustCommand: Verb {
         } else {
             session.note("device \(id) was not trusted")
         }
-        if style.json { try show(trusted.list(), in: session) }
+        if style.json { try printDevices(trusted.list(), in: session) }
         return .ok
     }
 }
 
 /// Prints the list of trusted devices.
-private func show(_ devices: [DeviceID: String], in session: Session) throws {
+private func printDevices(_ devices: [DeviceID: String], in session: Session) throws {
     let sorted = devices.sorted { $0.key.description < $1.key.description }
     var table = Table([Table.Column(title: "DEVICE"), Table.Column(title: "NAME", least: 8)])
     for (id, name) in sorted { table.append([id.description, name]) }

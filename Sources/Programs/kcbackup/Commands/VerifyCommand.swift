@@ -3,7 +3,7 @@ internal import BackupArchive
 internal import BackupEngine
 internal import KeychainModel
 
-/// `kcbackup verify`: reads an archive to its last byte and changes nothing.
+/// `kcbackup verify`: reads an archive to its last byte; changes nothing.
 struct VerifyCommand: Verb {
     static let configuration = CommandConfiguration(
         commandName: "verify",
@@ -35,21 +35,21 @@ struct VerifyCommand: Verb {
         try archivePasscode.open(proven, isNeeded: false, path: archive.archive, in: session)
         let progress = Progress("verifying items", in: session)
         guard proven.opened.opensSecrets else {
-            // An inspect key: what it opens is proved, and the rest is said not to be.
+            // An inspect key: what it opens is verified, and the rest is reported as unverified.
             let contents = try proven.survey { _ in progress.step() }
             progress.finish()
-            try show(outline, proven, contents, nil, in: session)
-            // Whoever reads the exit status alone must not take this for the whole.
+            try printResult(outline, proven, contents, nil, in: session)
+            // The exit status alone must not suggest that everything was verified.
             return .incomplete
         }
         let report = try proven.verify { progress.step() }
         progress.finish()
         for item in report.broken { session.warn("damaged before the archive was made: \(item.words)") }
-        try show(outline, proven, report.contents, report, in: session)
+        try printResult(outline, proven, report.contents, report, in: session)
         return report.broken.isEmpty ? .ok : .incomplete
     }
 
-    private func show(
+    private func printResult(
         _ outline: ArchiveOutline, _ proven: ProvenArchive, _ contents: ArchiveContents, _ report: VerifyReport?,
         in session: Session
     ) throws {

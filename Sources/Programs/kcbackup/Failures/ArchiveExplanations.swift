@@ -4,8 +4,8 @@ internal import BackupEngine
 
 private let copyAgain = "the copy may be incomplete: copy it again from where it was made, or use another archive"
 
-/// What is told about an archive.
-func explain(_ failure: ArchiveFailure, _ path: String?) -> Explanation {
+/// Explains an archive failure.
+func explainArchive(_ failure: ArchiveFailure, _ path: String?) -> Explanation {
     let archive = path.map { quoted($0) } ?? "the archive"
     switch failure {
     case .notAnArchive: return Explanation(.damaged, "\(archive) is not a kcbackup archive")
@@ -41,15 +41,15 @@ func explain(_ failure: ArchiveFailure, _ path: String?) -> Explanation {
             hint: passphraseOpens
                 ? "give the passphrase with '\(OptionName.passphrase.spelling) SOURCE'"
                 : "give an identity file with '\(OptionName.identity.spelling) FILE'")
-    case .age(let failure): return explain(failure, path)
-    case .stream(let failure): return explain(failure, path)
-    case .file(let failure): return explain(failure)
-    case .cryptography(let failure): return explain(failure)
+    case .age(let failure): return explainAge(failure, path)
+    case .stream(let failure): return explainStream(failure, path)
+    case .file(let failure): return explainFile(failure)
+    case .cryptography(let failure): return explainCryptography(failure)
     }
 }
 
-/// What is told about age files, recipients and identities.
-func explain(_ failure: AgeFailure, _ path: String?) -> Explanation {
+/// Explains a failure of an age file, recipient or identity.
+func explainAge(_ failure: AgeFailure, _ path: String?) -> Explanation {
     let file = path.map { quoted($0) } ?? "the file"
     switch failure {
     case .notAnAgeFile: return Explanation(.damaged, "\(file) is not an age file")
@@ -76,7 +76,7 @@ func explain(_ failure: AgeFailure, _ path: String?) -> Explanation {
         return Explanation(
             .usage, "the recipients cannot share an archive: some would make it easier to open than others allow",
             hint: "give recipients of one kind")
-    case .noRecipients: return explain(UsageProblem.noRestoreKey)
+    case .noRecipients: return explainUsage(UsageProblem.noRestoreKey)
     case .malformedRecipient:
         return Explanation(
             .usage, "a recipient is not a public key like 'age1…'",
@@ -98,13 +98,13 @@ func explain(_ failure: AgeFailure, _ path: String?) -> Explanation {
         return Explanation(
             .wrongKey, "the identity file \(file) is itself encrypted with a passphrase",
             hint: "run from a terminal to be asked for it, or decrypt it with 'age -d'")
-    case .stream(let failure): return explain(failure, path)
-    case .cryptography(let failure): return explain(failure)
+    case .stream(let failure): return explainStream(failure, path)
+    case .cryptography(let failure): return explainCryptography(failure)
     }
 }
 
-/// What is told when a restore is refused.
-func explain(_ refusal: RestoreRefusal) -> Explanation {
+/// Explains a refused restore.
+func explainRestoreRefusal(_ refusal: RestoreRefusal) -> Explanation {
     switch refusal {
     case .unencryptedElsewhere(let device):
         Explanation(

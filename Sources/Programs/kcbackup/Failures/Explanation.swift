@@ -1,7 +1,7 @@
-/// What the caller is told about a failure: how the run ends, what happened to what, and what to do about it.
+/// A failure as reported to the user: exit status, message and hint.
 ///
-/// Message and hints are in lower case without a full stop, name flags through `OptionName`, and hold foreign text only as
-/// `quoted()` leaves it.
+/// Message and hints are in lower case without a full stop, name flags through `OptionName`, and contain foreign text
+/// only as escaped by `quoted()`.
 struct Explanation: Hashable, Sendable {
     let status: ExitStatus
     let message: String
@@ -19,7 +19,7 @@ struct Explanation: Hashable, Sendable {
         self.hints = hints
     }
 
-    /// The same with something before the message, such as "line 3: ".
+    /// The same with a prefix, such as "line 3: ".
     func prefixed(_ prefix: String) -> Explanation {
         Explanation(status, prefix + message, hints: hints)
     }

@@ -9,11 +9,11 @@ internal import KeychainModel
 internal import KeychainStore
 internal import LocalKeychains
 
-/// Everything that can end a run without success, each with what it happened to.
+/// Everything that can end a run unsuccessfully, with its subject.
 enum Failure: Error, Hashable, Sendable {
-    /// The parser's objection, and the command whose help explains.
+    /// The parser's message, and the command whose help applies.
     case commandLine(message: String, command: String?)
-    /// The system does not let the program see its own command line.
+    /// The system does not let the program read its command line.
     case argumentsMissing
     case usage(UsageProblem)
     case refused(Refusal)
@@ -21,7 +21,7 @@ enum Failure: Error, Hashable, Sendable {
     case terminal(TerminalFailure)
     case file(FileFailure)
     case stream(StreamFailure, path: String?)
-    /// Standard output does not take the result; what the command does was done before.
+    /// Standard output rejects the result; the command has already done its work.
     case output(StreamFailure)
     case local(LocalKeychainFailure)
     case keychain(KeychainStoreError, name: String?)
@@ -34,7 +34,7 @@ enum Failure: Error, Hashable, Sendable {
     case archive(ArchiveFailure, path: String?)
     case restore(RestoreRefusal)
     case cryptography(CryptographyFailure)
-    /// Nobody knows what this is; the text names a Swift type and nothing else.
+    /// An unknown error; the text names a Swift type and nothing else.
     case unforeseen(type: String)
 
     /// Why a line of an import file ends the import.
@@ -45,15 +45,15 @@ enum Failure: Error, Hashable, Sendable {
         case tooLong(limit: Int)
     }
 
-    /// What a run was working on, for errors that do not say it themselves.
+    /// What a run was working on, for errors that do not say so themselves.
     struct Subjects: Hashable, Sendable {
-        /// The keychain as the user named it.
+        /// The keychain as named by the user.
         var keychain: String?
-        /// The archive or key file as the user named it.
+        /// The archive or key file as named by the user.
         var path: String?
     }
 
-    /// Sorts any error of the layers below.
+    /// Converts any error of the layers below.
     init(_ error: any Error, _ subjects: Subjects) {
         self =
             switch error {
@@ -77,46 +77,46 @@ enum Failure: Error, Hashable, Sendable {
             }
     }
 
-    /// What the caller is told.
+    /// The explanation for the user.
     var explanation: Explanation {
         switch self {
         case .commandLine(let message, let command): explainCommandLine(message, command)
         case .argumentsMissing: explainMissingArguments()
-        case .usage(let problem): explain(problem)
-        case .refused(let refusal): explain(refusal)
-        case .secret(let problem): explain(problem)
-        case .terminal(let failure): explain(failure)
-        case .file(let failure): explain(failure)
-        case .stream(let failure, let path): explain(failure, path)
-        case .output(let failure): explain(failure, nil).prefixed("standard output does not take the result: ")
-        case .local(let failure): explain(failure)
-        case .keychain(let error, let name): explain(error, keychain: name)
-        case .item(let problem): explain(problem)
-        case .importLine(let number, let problem): explain(problem).prefixed("line \(number): ")
-        case .device(let failure): explain(failure)
-        case .trust(let failure): explain(failure)
-        case .age(let failure, let path): explain(failure, path)
-        case .archive(let failure, let path): explain(failure, path)
-        case .restore(let refusal): explain(refusal)
-        case .cryptography(let failure): explain(failure)
+        case .usage(let problem): explainUsage(problem)
+        case .refused(let refusal): explainRefusal(refusal)
+        case .secret(let problem): explainSecret(problem)
+        case .terminal(let failure): explainTerminal(failure)
+        case .file(let failure): explainFile(failure)
+        case .stream(let failure, let path): explainStream(failure, path)
+        case .output(let failure): explainStream(failure, nil).prefixed("standard output does not take the result: ")
+        case .local(let failure): explainLocalKeychain(failure)
+        case .keychain(let error, let name): explainKeychain(error, keychain: name)
+        case .item(let problem): explainItem(problem)
+        case .importLine(let number, let problem): explainImportLine(problem).prefixed("line \(number): ")
+        case .device(let failure): explainDeviceKey(failure)
+        case .trust(let failure): explainTrustedDevices(failure)
+        case .age(let failure, let path): explainAge(failure, path)
+        case .archive(let failure, let path): explainArchive(failure, path)
+        case .restore(let refusal): explainRestoreRefusal(refusal)
+        case .cryptography(let failure): explainCryptography(failure)
         case .unforeseen(let type): explainBug("an unforeseen error of type '\(type)'")
         }
     }
 }
 
-/// Foreign text made safe to show, in quotation marks.
+/// Foreign text, escaped and in quotation marks.
 func quoted(_ text: String) -> String {
     "'" + displayed(text, limit: 200) + "'"
 }
 
-/// How a bug is spoken of.
+/// Explains a bug.
 func explainBug(_ what: String) -> Explanation {
     Explanation(
         .internal, "\(what); nothing was changed",
         hint: "this is a bug; please report it with the command that led here")
 }
 
-/// A path made safe to show, without quotation marks.
+/// An escaped path, without quotation marks.
 func quotedPath(_ path: String) -> String {
     displayed(path, limit: 1_000)
 }

@@ -3,8 +3,8 @@ internal import Cryptography
 internal import Glibc
 internal import KeychainModel
 
-/// What is told about a file.
-func explain(_ failure: FileFailure) -> Explanation {
+/// Explains a file failure.
+func explainFile(_ failure: FileFailure) -> Explanation {
     let path = quoted(failure.path)
     switch failure.problem {
     case .notFound: return Explanation(.notFound, "\(path) does not exist")
@@ -50,8 +50,8 @@ func explain(_ failure: FileFailure) -> Explanation {
     }
 }
 
-/// What is told when bytes stop moving.
-func explain(_ failure: StreamFailure, _ path: String?) -> Explanation {
+/// Explains a stream failure.
+func explainStream(_ failure: StreamFailure, _ path: String?) -> Explanation {
     let subject = path.map { quoted($0) + ": " } ?? ""
     let stage = failure.stage.rawValue
     switch failure.kind {
@@ -67,7 +67,7 @@ func explain(_ failure: StreamFailure, _ path: String?) -> Explanation {
     }
 }
 
-/// What is told about an `errno`.
+/// Explains an `errno`.
 private func explainSystem(_ code: Int32, _ doing: String) -> Explanation {
     let reason = words(ofSystemError: code)
     switch code {
@@ -80,7 +80,7 @@ private func explainSystem(_ code: Int32, _ doing: String) -> Explanation {
     }
 }
 
-/// The reasons that people meet, in words that do not depend on the system's language.
+/// Texts for the common errors, independent of the system's language.
 private func words(ofSystemError code: Int32) -> String {
     switch code {
     case EACCES, EPERM: "permission denied"
@@ -100,15 +100,15 @@ private func words(ofSystemError code: Int32) -> String {
     }
 }
 
-/// What is told when a signal ended the run.
+/// Explains an interruption by a signal.
 func explainInterruption() -> Explanation {
     Explanation(
-        // SIGTERM is 15; every other signal that is caught stands for the person at the keyboard.
+        // SIGTERM is 15; every other caught signal comes from the keyboard.
         Interruption.signal == 15 ? .terminated : .interrupted, "interrupted; nothing half-written is left")
 }
 
-/// What is told when libcrypto refuses.
-func explain(_ failure: CryptographyFailure) -> Explanation {
+/// Explains a libcrypto failure.
+func explainCryptography(_ failure: CryptographyFailure) -> Explanation {
     switch failure {
     case .authentication: Explanation(.damaged, "a part is not genuine")
     case .outOfMemory(let bytes):

@@ -3,10 +3,10 @@ internal import KernelKeyring
 internal import KeychainModel
 internal import KeychainStore
 
-/// What is told about a keychain.
+/// Explains a keychain failure.
 ///
-/// - Parameter name: the keychain as the user named it.
-func explain(_ error: KeychainStoreError, keychain name: String?) -> Explanation {
+/// - Parameter name: the keychain as named by the user.
+func explainKeychain(_ error: KeychainStoreError, keychain name: String?) -> Explanation {
     let keychain = name.map { "keychain \(quoted($0))" } ?? "the keychain"
     switch error {
     case .notFound:
@@ -77,8 +77,8 @@ func explain(_ error: KeychainStoreError, keychain name: String?) -> Explanation
                 + "'kcbackup item delete \(OptionName.uuid.spelling) \(uuid)'")
     case .unchangeable(let code):
         return Explanation(.usage, "the attribute '\(code.code)' is kept by the keychain itself")
-    case .item(let problem): return explain(problem)
-    case .file(let failure): return explain(failure)
+    case .item(let problem): return explainItem(problem)
+    case .file(let failure): return explainFile(failure)
     case .limit(let what, let found, let allowed):
         return Explanation(.limit, "\(keychain): \(what): \(found), and \(allowed) is the limit")
     case .diskFull:
@@ -95,18 +95,18 @@ func explain(_ error: KeychainStoreError, keychain name: String?) -> Explanation
         return Explanation(
             .io,
             "SQLite failed on \(keychain): \(KeychainStoreError.words(ofSQLiteCode: code)) (result code \(code))")
-    case .cryptography(let failure): return explain(failure)
+    case .cryptography(let failure): return explainCryptography(failure)
     case .interrupted: return explainInterruption()
     }
 }
 
-// What to do about a keychain that does not open: nothing is restored into it, and its name is taken.
+// Advice for a keychain that does not open: nothing can be restored into it, and its name is taken.
 private let anotherName =
     "'kcbackup restore ARCHIVE \(OptionName.keychain.spelling) NAME' restores a backup into a new one"
 private let freeName = "'kcbackup keychain delete' deletes this one, after which its name can be used again"
 
-/// What is told about attributes that make no item.
-func explain(_ problem: ItemProblem) -> Explanation {
+/// Explains invalid attributes.
+func explainItem(_ problem: ItemProblem) -> Explanation {
     switch problem {
     case .unknownAttribute(let code):
         Explanation(
@@ -127,24 +127,24 @@ func explain(_ problem: ItemProblem) -> Explanation {
     }
 }
 
-/// What is told about a line of an import file, without its number.
-func explain(_ problem: Failure.ImportProblem) -> Explanation {
+/// Explains a bad line of an import file, without its number.
+func explainImportLine(_ problem: Failure.ImportProblem) -> Explanation {
     let hint = "nothing was imported; correct the line and import the file again"
     switch problem {
     case .line(.malformed(let malformed)):
         return Explanation(.usage, "\(malformed.rule), at byte \(malformed.position)", hint: hint)
     case .line(.item(let problem)):
-        let explanation = explain(problem)
+        let explanation = explainItem(problem)
         return Explanation(explanation.status, explanation.message, hint: hint)
     case .store(let error):
-        let explanation = explain(error, keychain: nil)
+        let explanation = explainKeychain(error, keychain: nil)
         return Explanation(explanation.status, explanation.message, hint: hint)
     case .tooLong(let limit): return Explanation(.limit, "it has more than \(limit) bytes", hint: hint)
     }
 }
 
-/// What is told about the device key.
-func explain(_ failure: DeviceKeyFailure) -> Explanation {
+/// Explains a device key failure.
+func explainDeviceKey(_ failure: DeviceKeyFailure) -> Explanation {
     switch failure {
     case .notFound(let path):
         Explanation(
@@ -160,13 +160,13 @@ func explain(_ failure: DeviceKeyFailure) -> Explanation {
         Explanation(
             .damaged, "the device key \(quoted(path)) is damaged: \(rule)",
             hint: "put it back from your copy of the home folder")
-    case .file(let failure): explain(failure)
-    case .cryptography(let failure): explain(failure)
+    case .file(let failure): explainFile(failure)
+    case .cryptography(let failure): explainCryptography(failure)
     }
 }
 
-/// What is told about the list of trusted devices.
-func explain(_ failure: TrustedDevicesFailure) -> Explanation {
+/// Explains a failure of the list of trusted devices.
+func explainTrustedDevices(_ failure: TrustedDevicesFailure) -> Explanation {
     switch failure {
     case .altered(let path):
         Explanation(
@@ -181,7 +181,7 @@ func explain(_ failure: TrustedDevicesFailure) -> Explanation {
         Explanation(
             .limit, "\(allowed) devices are trusted already, which is the limit",
             hint: "remove one with 'kcbackup device untrust'")
-    case .file(let failure): explain(failure)
-    case .cryptography(let failure): explain(failure)
+    case .file(let failure): explainFile(failure)
+    case .cryptography(let failure): explainCryptography(failure)
     }
 }

@@ -1,7 +1,7 @@
 internal import LocalKeychains
 
-/// What is told about a keychain of this user that is not even looked at.
-func explain(_ failure: LocalKeychainFailure) -> Explanation {
+/// Explains a failed keychain lookup.
+func explainLocalKeychain(_ failure: LocalKeychainFailure) -> Explanation {
     switch failure {
     case .emptyName: Explanation(.usage, "the name of the keychain is empty")
     case .invalidName:
@@ -24,6 +24,6 @@ func explain(_ failure: LocalKeychainFailure) -> Explanation {
         Explanation(
             .refused, "the program runs with the rights of another user than the one who started it",
             hint: "do not install it setuid or setgid; 'sudo -H' runs it as another user with that user's files")
-    case .file(let failure): explain(failure)
+    case .file(let failure): explainFile(failure)
     }
 }

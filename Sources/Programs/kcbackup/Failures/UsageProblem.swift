@@ -1,49 +1,49 @@
 internal import KernelKeyring
 
-/// A command line that parses and still cannot be meant.
+/// A command line that parses but is invalid.
 enum UsageProblem: Error, Hashable, Sendable {
-    /// The option stands there twice.
+    /// The option is given twice.
     case repeated(OptionName)
     /// The option needs a value that is not empty.
     case empty(OptionName)
-    /// The two exclude each other.
+    /// The two options exclude each other.
     case together(OptionName, OptionName)
-    /// The first makes sense only with the second.
+    /// The first option requires the second.
     case needs(OptionName, OptionName)
-    /// The option's value does not follow its form; the value itself is not repeated.
+    /// The option's value has a wrong syntax; the value itself is not repeated.
     case malformed(OptionName, form: String)
     /// The keychain is given both as an argument and as an option.
     case keychainTwice
     /// An attribute is given twice.
     case attributeTwice(String)
-    /// Nothing says which items are meant.
+    /// No condition selects the items.
     case noCondition
     /// An update changes nothing.
     case noChange
-    /// Several items match where one secret is to be printed.
+    /// Several items match, but only one secret can be printed.
     case severalSecrets(Int)
-    /// The item whose secret is to be printed has none, which is not the same as an empty one.
+    /// The item has no secret to print, which differs from an empty one.
     case noSecret
-    /// The value is none of a device's.
+    /// The value is not a device ID.
     case deviceID
     /// An encrypted archive needs a key that restores it.
     case noRestoreKey
-    /// One public key is to restore and to inspect alone.
+    /// The same public key is given for restoring and for inspecting only.
     case recipientInspects
     /// The option has no meaning for an unencrypted archive.
     case unencryptedWith(OptionName)
     /// The archive's name is empty.
     case emptyArchive
-    /// The option means every keychain, and one is named.
+    /// The option applies to every keychain, and one is named.
     case withArgument(OptionName)
-    /// Nothing says which setting to change.
+    /// No setting is given.
     case noSetting
-    /// The option shows something on the terminal, and there is none.
+    /// The option needs a terminal, and there is none.
     case needsTerminal(OptionName)
 }
 
-/// What is told about a command line.
-func explain(_ problem: UsageProblem) -> Explanation {
+/// Explains an invalid command line.
+func explainUsage(_ problem: UsageProblem) -> Explanation {
     switch problem {
     case .repeated(let flag): Explanation(.usage, "'\(flag.spelling)' is given twice")
     case .empty(let flag): Explanation(.usage, "the value of '\(flag.spelling)' is empty")
@@ -101,12 +101,12 @@ func explain(_ problem: UsageProblem) -> Explanation {
     }
 }
 
-/// What is told when the parser objects.
+/// Explains a parser error.
 func explainCommandLine(_ message: String, _ command: String?) -> Explanation {
     Explanation(.usage, message, hint: "see '\(command ?? "kcbackup") --help'")
 }
 
-/// What is told where the words of the command line cannot be had; no fault of who typed them.
+/// Explains an unreadable command line, which is not the user's fault.
 func explainMissingArguments() -> Explanation {
     Explanation(
         .io, "the command line cannot be read, since '/proc/self/maps' cannot; nothing was done",
@@ -114,26 +114,26 @@ func explainMissingArguments() -> Explanation {
         "where it is mounted, see whether a sandbox or a limit on open files ('ulimit -n') forbids to open it")
 }
 
-/// A rule of this program, or the user's own word, that ends a run.
+/// A rule of this program, or the user's answer, that ends a run.
 enum Refusal: Error, Hashable, Sendable {
-    /// The question needs an answer, and nobody is there; the option answers it.
+    /// The question needs an answer, and there is no terminal; the option answers it.
     case unattended(question: String, OptionName)
     /// The answer was no.
     case declined
-    /// The clock is outside of what an archive can be dated with.
+    /// The clock is outside the range of archive dates.
     case clock(day: String)
-    /// The name that was typed is not the keychain's.
+    /// The typed name is not the keychain's.
     case otherName(keychain: String)
-    /// The keychain is locked, and nobody is there to type its passcode.
+    /// The keychain is locked, and there is no terminal for its passcode.
     case locked(keychain: String)
     /// A keychain without a passcode cannot be locked.
     case nothingToLock(keychain: String)
-    /// Unlocking would last for one command alone, since the kernel keeps nothing for this reason.
+    /// Unlocking would last for one command only, since the kernel stores nothing for this reason.
     case nothingIsKept(KeyRetentionFailure)
 }
 
-/// What is told about a refusal.
-func explain(_ refusal: Refusal) -> Explanation {
+/// Explains a refusal.
+func explainRefusal(_ refusal: Refusal) -> Explanation {
     switch refusal {
     case .unattended(let question, let flag):
         Explanation(

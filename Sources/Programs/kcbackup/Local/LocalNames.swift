@@ -4,14 +4,14 @@ internal import KeychainStore
 internal import LocalKeychains
 
 extension LocalKeychain {
-    /// Finds the file of what the user calls `given`; nil means the default keychain.
+    /// Resolves a keychain name given by the user; nil means the default keychain.
     ///
     /// - Throws: `LocalKeychainFailure` (`emptyName`, `invalidName`, `listsDamaged`, `file`).
     init(_ given: String?, in world: World) throws(LocalKeychainFailure) {
         try self.init(given, in: world.dataFolder, workingFolder: world.workingFolder)
     }
 
-    /// Opens the file; only what needs no passcode is at hand.
+    /// Opens the file; only keys that need no passcode are available.
     ///
     /// - Throws: as `open(on:minimumCost:)`.
     func open(in session: Session) throws -> Keychain {
@@ -21,12 +21,12 @@ extension LocalKeychain {
 }
 
 extension LocalDevice {
-    /// Finds the key in the data folder of this world.
+    /// Uses the key in the data folder of this world.
     init(_ world: World) {
         self.init(world.dataFolder, machineIDPath: world.machineIDPath)
     }
 
-    /// What this device is and whom it trusts; nil where no key was ever made.
+    /// This device and the devices it trusts; nil if no key was ever created.
     ///
     /// - Throws: `DeviceKeyFailure`, `TrustedDevicesFailure`.
     func identity() throws -> LocalIdentity? {

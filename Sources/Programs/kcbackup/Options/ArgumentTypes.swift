@@ -2,14 +2,14 @@ internal import ArgumentParser
 internal import BackupEngine
 internal import KeychainModel
 
-/// Read by their names.
+/// Parsed by name.
 extension ConflictPolicy: ExpressibleByArgument {}
 
-/// Read by their code.
+/// Parsed by code.
 extension ItemClass: ExpressibleByArgument {}
 
 extension Accessibility: ExpressibleByArgument {
-    /// Reads Apple's code or the end of Apple's constant in any case: `ak`, `WhenUnlocked`, `whenunlocked`.
+    /// Parses Apple's code or the suffix of Apple's constant in any case: `ak`, `WhenUnlocked`, `whenunlocked`.
     package init?(argument: String) {
         let found = Self.allCases.first { $0.rawValue == argument || $0.name.lowercased() == argument.lowercased() }
         guard let found else { return nil }
@@ -21,7 +21,7 @@ extension Accessibility: ExpressibleByArgument {
 }
 
 extension ItemUUID: ExpressibleByArgument {
-    /// Reads the spelling in either case.
+    /// Parses the text form in either case.
     package init?(argument: String) {
         self.init(argument)
     }

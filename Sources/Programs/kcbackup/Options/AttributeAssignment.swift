@@ -1,14 +1,14 @@
 internal import ByteStreams
 internal import KeychainModel
 
-/// One attribute as a command line gives it: `CODE=VALUE`, or `CODE:base64=VALUE` for bytes.
+/// An attribute on the command line: `CODE=VALUE`, or `CODE:base64=VALUE` for bytes.
 struct AttributeAssignment {
     let code: AttributeCode
     let value: AttributeValue
 
     private static let form = "CODE=VALUE or CODE:base64=VALUE"
 
-    /// Reads `word`, whose value has the kind that belongs to the attribute.
+    /// Parses `word`; the kind of the value depends on the attribute.
     ///
     /// - Throws: `UsageProblem.malformed`, `ItemProblem` (`unknownAttribute`, `wrongKind`).
     init(_ word: String, of option: OptionName) throws {
@@ -28,7 +28,7 @@ struct AttributeAssignment {
         }
     }
 
-    /// Finds an attribute by its four letters.
+    /// The attribute with a four-letter code.
     ///
     /// - Throws: `ItemProblem.unknownAttribute`.
     static func code(_ text: String) throws(ItemProblem) -> AttributeCode {

@@ -2,7 +2,7 @@ internal import ArgumentParser
 internal import KeychainModel
 internal import KeychainStore
 
-/// Attributes that most items need, each with an option of its own, and all others by their code.
+/// Common attributes as options of their own, and all others by code.
 struct AttributeOptions: ParsableArguments {
     @Option(name: OptionName.service.name, help: "The service (svce), of generic passwords.")
     var service: String?
@@ -30,7 +30,7 @@ struct AttributeOptions: ParsableArguments {
             "Any attribute by its four letters: CODE=VALUE, or CODE:base64=VALUE for bytes.", valueName: "code=value"))
     var attribute: [String] = []
 
-    /// All of them by code.
+    /// All given attributes by code.
     ///
     /// - Throws: `UsageProblem` (`malformed`, `attributeTwice`), `ItemProblem` (`unknownAttribute`).
     func collected() throws -> Attributes {
@@ -49,7 +49,7 @@ struct AttributeOptions: ParsableArguments {
     }
 }
 
-/// Which items are meant: all conditions must hold.
+/// Selects items: all conditions must hold.
 struct QueryOptions: ParsableArguments {
     @Option(
         name: OptionName.class.name,

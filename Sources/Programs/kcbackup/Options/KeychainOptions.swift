@@ -6,7 +6,7 @@ internal import KeychainModel
 internal import KeychainStore
 internal import LocalKeychains
 
-/// Which keychain, and what opens it.
+/// The keychain, and its passcode.
 struct KeychainOptions: ParsableArguments {
     @Option(
         name: OptionName.keychain.name,
@@ -35,11 +35,11 @@ struct KeychainOptions: ParsableArguments {
         return keychain
     }
 
-    /// Brings the class keys of these accessibilities to hand, by default all: from what is unlocked, else by the
+    /// Makes the class keys of these accessibilities (by default all) available: from the session, else with the
     /// passcode.
     ///
-    /// A passcode that is given is used, whatever is unlocked, and for this command alone. One that is typed unlocks the
-    /// keychain for later commands too.
+    /// A given passcode is always used, and for this command only. A typed one unlocks the keychain for later commands
+    /// too.
     func unlock(
         _ keychain: Keychain, for needed: Set<Accessibility> = Set(Accessibility.allCases), in session: Session
     ) throws {
@@ -61,16 +61,17 @@ struct KeychainOptions: ParsableArguments {
             if isTyped { try session.noteUnlocked(keychain) }
         } catch {
             guard case .kernelKeys(let failure) = error, keychain.isUnlocked else { throw error }
-            // The passcode was right, and this command can go on.
+            // The passcode was right, so this command can go on.
             session.warn("the keychain does not stay unlocked for later commands: \(failure.reason)")
         }
     }
 }
 
 extension Session {
-    /// Says that a passcode which is given opens nothing: the keychain has none.
+    /// Notes that a given passcode is not needed: the keychain has none.
     ///
-    /// No error, since one nightly script may serve several keychains, and no warning, which would be mailed each night.
+    /// Not an error, since one nightly script may serve several keychains, and not a warning, which would be mailed
+    /// each night.
     func notePasscode(_ source: SecretSource?, isUseless: Bool, for keychain: String) throws(SecretProblem) {
         guard let source else { return }
         if source == .unknown { throw .notASource(.passcode) }

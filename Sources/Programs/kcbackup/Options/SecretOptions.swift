@@ -15,13 +15,13 @@ struct SecretOptions: ParsableArguments {
         completion: .file())
     var secretFile: String?
 
-    /// True when either is given.
+    /// True if either is given.
     var isGiven: Bool { secret != nil || secretFile != nil }
 
-    /// Reads the secret; nil when none is given.
+    /// Reads the secret; nil if none is given.
     ///
     /// - Parameter isPublic: true for certificates, whose file others may read.
-    /// - Throws: what `SecretInput` throws, `FileFailure`, `UsageProblem` (`together`).
+    /// - Throws: the errors of `SecretInput`, `FileFailure`, `UsageProblem` (`together`).
     func read(isPublic: Bool, in session: Session) throws -> SecretBytes? {
         if let secretFile {
             if secret != nil { throw UsageProblem.together(.secret, .secretFile) }

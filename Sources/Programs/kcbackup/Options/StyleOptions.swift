@@ -1,6 +1,6 @@
 internal import ArgumentParser
 
-/// How a verb speaks: the options that all verbs share.
+/// The output options that all commands share.
 struct StyleOptions: ParsableArguments {
     @Flag(name: OptionName.json.name, help: "Print one JSON object instead of text.")
     var json = false

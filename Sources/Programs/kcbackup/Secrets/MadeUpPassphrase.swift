@@ -1,25 +1,25 @@
 internal import ByteStreams
 internal import Cryptography
 
-/// A passphrase for somebody who does not want to invent one.
+/// Generates a passphrase for users who do not want to invent one.
 ///
-/// Seven groups of four characters out of 32 (Crockford's base 32, lower case: no i, l, o, u): 140 bits, more than any
-/// search can cover, and short enough to be written on paper.
+/// Seven groups of four characters out of 32 (Crockford's base32, lower case: no i, l, o, u): 140 bits, beyond any
+/// search, and short enough to write down.
 enum MadeUpPassphrase {
     private static let alphabet = Array("0123456789abcdefghjkmnpqrstvwxyz".utf8)
     private static let groupSize = 4
 
-    /// Makes one, as in `k3vq-7d2m-…`.
+    /// Generates one, as in `k3vq-7d2m-…`.
     ///
     /// - Parameter groups: groups of four characters, of 20 bits each.
-    /// - Throws: `CryptographyFailure.library` when there is no randomness.
+    /// - Throws: `CryptographyFailure.library` if there is no randomness.
     static func make(groups: Int = 7) throws(CryptographyFailure) -> SecretBytes {
         let random = try RandomBytes.secret(count: groups * groupSize)
         var text = SecretBytes(capacity: groups * (groupSize + 1))
         random.withBytes { bytes in
             for index in bytes.indices {
                 if index > 0, index % groupSize == 0 { text.append(UInt8(ascii: "-")) }
-                // 32 divides 256, so that every character is equally likely.
+                // 32 divides 256, so every character is equally likely.
                 text.append(alphabet[Int(bytes[index]) % alphabet.count])
             }
         }

@@ -3,12 +3,12 @@ internal import Console
 internal import PasscodeStrength
 
 extension Session {
-    /// Says how hard a new passcode is to guess; a weak one is warned of, and taken.
+    /// Rates a new passcode; a weak one is accepted with a warning.
     func judge(_ passcode: borrowing SecretBytes, of keychain: String) -> PasscodeStrength {
         judge(passcode, "passcode", knowing: [keychain])
     }
 
-    /// Says how hard the passphrase of a new archive is to guess; a weak one is warned of, and taken.
+    /// Rates the passphrase of a new archive; a weak one is accepted with a warning.
     func judge(passphrase: borrowing SecretBytes, of keychain: String) {
         _ = judge(passphrase, "passphrase", knowing: [keychain])
     }
@@ -25,10 +25,10 @@ extension Session {
         return strength
     }
 
-    // Beyond 10^8 guesses, zxcvbn's authors call a password "safely unguessable" for moderate protection.
+    // Above 10^8 guesses, zxcvbn's authors call a password "safely unguessable" for moderate protection.
     private static let strongEnough = 3
 
-    /// Shows a passcode for somebody who does not want to invent one.
+    /// Suggests a passcode to users who do not want to invent one.
     ///
     /// - Throws: `UsageProblem` (`needsTerminal`), `CryptographyFailure`, `TerminalFailure`.
     func suggestPasscode() throws {
@@ -41,7 +41,7 @@ extension Session {
 }
 
 extension JSONValue {
-    /// A keychain whose passcode was just set, and how hard that is to guess; nil without a passcode.
+    /// A keychain whose passcode was just set, and its strength; nil without a passcode.
     static func passcodeSet(_ keychain: JSONValue, _ strength: PasscodeStrength?) -> JSONValue {
         guard let strength else { return ["keychain": keychain] }
         return [

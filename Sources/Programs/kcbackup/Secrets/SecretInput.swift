@@ -2,43 +2,43 @@ internal import Console
 internal import ByteStreams
 internal import Cryptography
 
-/// Where passphrases, passcodes and secrets of items come from.
+/// Reads passphrases, passcodes and secrets of items.
 protocol SecretInput {
-    /// Reads a secret that exists already.
+    /// Reads an existing secret.
     ///
     /// - Throws: `SecretProblem`, `TerminalFailure`, `FileFailure`, `StreamFailure`.
     func existing(_ wanted: WantedSecret) throws -> SecretBytes
 
-    /// Reads a secret that is being set, twice if a person types it; nil when the person typed nothing.
+    /// Reads a new secret, twice if typed; nil if the user typed nothing.
     ///
-    /// - Parameter judge: is shown the secret once, before a person types it again.
+    /// - Parameter judge: receives the secret once, before it is typed again.
     /// - Throws: `SecretProblem`, `TerminalFailure`, `FileFailure`, `StreamFailure`.
     func new(_ wanted: WantedSecret, judge: (borrowing SecretBytes) -> Void) throws -> SecretBytes?
 }
 
 extension SecretInput {
-    /// Reads a secret that is being set and that nobody judges.
+    /// Reads a new secret without rating it.
     func new(_ wanted: WantedSecret) throws -> SecretBytes? { try new(wanted, judge: { _ in }) }
 }
 
-/// What a secret is for.
+/// The purpose of a secret.
 struct WantedSecret {
     /// Its name in a sentence, such as "passcode of keychain 'login'".
     var what: String
-    /// What to tell somebody who is asked for a new one, in brackets; empty for nothing.
+    /// A note in brackets for the prompt of a new secret; may be empty.
     var note = ""
     /// The option that names its source.
     var flag: OptionName
-    /// Its source; nil asks a person, if there is one.
+    /// Its source; nil prompts the user, if there is a terminal.
     var source: SecretSource?
-    /// True for the secret of an item, which may be empty or hold any byte, and of which nothing may be left out.
+    /// True for the secret of an item, which may be empty or contain any byte, and must be read completely.
     var isContent = false
 
-    /// Bytes of a passphrase or passcode: far more than anybody types.
+    /// Bytes of a passphrase or passcode: far more than anyone types.
     static let limit = PrivateFile.sizeLimit
 }
 
-/// Reads secrets from the sources that the command line names.
+/// Reads secrets from the sources named on the command line.
 struct SourcedSecretInput: SecretInput {
     let world: World
 
@@ -85,8 +85,8 @@ struct SourcedSecretInput: SecretInput {
             guard let folder = world.environment["CREDENTIALS_DIRECTORY"], folder.hasPrefix("/") else {
                 throw SecretProblem.noCredentialsFolder
             }
-            // systemd guards the folder, and gives the file to its user by an access control list, which looks like
-            // a file that its group can read.
+            // systemd protects the folder, and grants access to the file by an access control list, which looks like a
+            // file readable by its group.
             return try firstLine(PrivateFile.readPublic(folder + "/" + name), wanted)
         case .terminal, .unknown, nil: throw SecretProblem.notASource(wanted.flag)
         }
@@ -105,9 +105,9 @@ struct SourcedSecretInput: SecretInput {
         }
     }
 
-    /// Reads one line and, byte by byte, no further: what follows is left for the next reader of the descriptor.
+    /// Reads one line byte by byte, and no further: the rest is left for the next reader of the descriptor.
     ///
-    /// Of an item's secret all is read, so that more lines than one are noticed.
+    /// An item's secret is read to the end, so that additional lines are noticed.
     private func bytes(from descriptor: Descriptor, _ wanted: WantedSecret) throws -> SecretBytes {
         guard descriptor.isInherited else { throw SecretProblem.descriptorClosed(descriptor.number) }
         var bytes = SecretBytes(capacity: 256)

@@ -1,25 +1,25 @@
 internal import Console
 internal import ArgumentParser
 
-/// Where a secret comes from: never the command line itself, never the environment.
+/// The source of a secret: never the command line itself or the environment.
 enum SecretSource: Hashable, Sendable, ExpressibleByArgument {
     /// The terminal, without echo.
     case terminal
     /// The first line of a file that only its owner can read.
     case file(String)
-    /// The first line from a descriptor that the caller opened.
+    /// The first line of an inherited descriptor.
     case descriptor(Int32)
-    /// The first line that a shell command prints.
+    /// The first line of a shell command's output.
     case command(String)
     /// A systemd credential (systemd.exec(5), `LoadCredential=`).
     case credential(String)
-    /// Not a source. The text is not kept: it may be the secret, typed where its source belongs.
+    /// Not a source. The text is not stored: it may be the secret itself, given by mistake.
     case unknown
 
-    /// What can stand for SOURCE, for help and messages.
+    /// The syntax of SOURCE, for help and messages.
     static let forms = "tty, file:PATH, fd:N, cmd:COMMAND or cred:NAME"
 
-    /// Reads `tty` or a word with its value; never fails, so that no parser repeats the text in a message.
+    /// Parses `tty` or a prefix with its value; never fails, so that the parser does not repeat the text in a message.
     init(argument: String) {
         let parts = argument.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
         let value = parts.count == 2 ? String(parts[1]) : ""
@@ -34,29 +34,29 @@ enum SecretSource: Hashable, Sendable, ExpressibleByArgument {
             }
     }
 
-    /// What a shell completes.
+    /// The values for shell completion.
     static var defaultCompletionKind: CompletionKind { .list(["tty", "file:", "fd:", "cmd:", "cred:"]) }
 
-    /// systemd's own rule: a file name and nothing else.
+    /// systemd's own rule: a plain file name.
     private static func isCredentialName(_ name: String) -> Bool {
         !name.isEmpty && name != "." && name != ".." && !name.contains("/")
     }
 }
 
-/// Why there is no secret to work with.
+/// Why there is no secret.
 enum SecretProblem: Error, Hashable, Sendable {
-    /// Nobody was told where to get it, and there is no terminal to ask on.
+    /// No source is given, and there is no terminal to prompt on.
     case noSource(what: String, OptionName)
     /// The value of the option is not a source.
     case notASource(OptionName)
     case empty(what: String)
-    /// It holds a zero byte, which no keyboard makes and C libraries cut at.
+    /// It contains a zero byte, which no keyboard types and C libraries cut at.
     case holdsNUL(what: String)
     /// It has more bytes than this.
     case tooLong(what: String, limit: Int)
-    /// More than one line came where one is the whole secret.
+    /// There are several lines, but one is the whole secret.
     case severalLines(what: String)
-    /// The two that were typed differ.
+    /// The two typed secrets differ.
     case differ(what: String)
     /// The descriptor is not open.
     case descriptorClosed(Int32)
@@ -67,8 +67,8 @@ enum SecretProblem: Error, Hashable, Sendable {
     case commandNotStarted(Int32)
 }
 
-/// What is told about a secret that is not there.
-func explain(_ problem: SecretProblem) -> Explanation {
+/// Explains a missing secret.
+func explainSecret(_ problem: SecretProblem) -> Explanation {
     switch problem {
     case .noSource(let what, let flag):
         Explanation(
@@ -104,8 +104,8 @@ func explain(_ problem: SecretProblem) -> Explanation {
     }
 }
 
-/// What is told when the terminal gave no answer.
-func explain(_ failure: TerminalFailure) -> Explanation {
+/// Explains a missing answer on the terminal.
+func explainTerminal(_ failure: TerminalFailure) -> Explanation {
     switch failure {
     case .unavailable:
         Explanation(

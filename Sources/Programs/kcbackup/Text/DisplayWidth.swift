@@ -1,9 +1,9 @@
 /// How many columns a text takes on a terminal.
 ///
-/// A character counts 2 when it is East Asian wide or full-width, or shown as an emoji (Unicode TR 11 and TR 51),
-/// 0 when it is only a mark on the one before, and 1 otherwise.
+/// A character counts 2 if it is East Asian wide or full-width, or displayed as an emoji (Unicode TR 11 and TR 51), 0
+/// if it is only a mark on the previous one, and 1 otherwise.
 func displayWidth(_ text: String) -> Int {
-    // Most texts, and far quicker than looking up every character.
+    // Fast path for most texts.
     if text.utf8.allSatisfy({ (0x20..<0x7f).contains($0) }) { return text.utf8.count }
     return text.reduce(0) { $0 + displayWidth($1) }
 }
@@ -12,14 +12,14 @@ func displayWidth(_ text: String) -> Int {
 func displayWidth(_ character: Character) -> Int {
     var width = 0
     for scalar in character.unicodeScalars {
-        // U+FE0F asks for the emoji form of the character before it.
+        // U+FE0F selects the emoji form of the previous character.
         if scalar == "\u{fe0f}" { return 2 }
         width = max(width, displayWidth(scalar))
     }
     return width
 }
 
-/// The text cut to at most `limit` columns; a cut ends in `…`.
+/// The text truncated to at most `limit` columns; a truncated text ends in `…`.
 func fitted(_ text: String, to limit: Int) -> String {
     if displayWidth(text) <= limit { return text }
     var shown = ""

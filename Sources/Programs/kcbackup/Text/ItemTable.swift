@@ -2,11 +2,11 @@ internal import ByteStreams
 internal import Console
 internal import KeychainModel
 
-/// The list that `item list` shows: measured in a first pass, written row by row in a second.
+/// The table of `item list`: measured in a first pass, printed row by row in a second.
 ///
-/// A million items go through without being held.
+/// A million items are listed without holding them in memory.
 final class ItemListing {
-    /// How many items were shown.
+    /// The number of items printed.
     private(set) var count = 0
 
     private let session: Session
@@ -26,7 +26,7 @@ final class ItemListing {
             ], width: session.tableWidth)
     }
 
-    /// Makes room for an item.
+    /// Measures an item for the column widths.
     func measure(_ item: Item) {
         if !session.style.isJSON { table.measure(Self.cells(item)) }
     }
@@ -44,7 +44,7 @@ final class ItemListing {
         try output.flushIfLarge()
     }
 
-    /// Shows that this was all.
+    /// Prints the end of the list.
     func end() throws {
         if session.style.isJSON { output.bytes.append(utf8: (count == 0 ? "{\"items\":[]}\n" : "]}\n")) }
         try output.flush()
@@ -62,7 +62,7 @@ final class ItemListing {
 }
 
 extension Attributes {
-    /// A value in words: text as it is, bytes that are no text as their number.
+    /// A value as text; bytes that are not text by their number.
     func shown(_ code: AttributeCode) -> String? {
         guard let value = self[code] else { return nil }
         return switch value {

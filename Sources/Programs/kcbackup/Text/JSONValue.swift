@@ -2,7 +2,7 @@ internal import ByteStreams
 internal import DeviceIdentity
 internal import KeychainModel
 
-/// A value of the `--json` output (docs/json.md); members keep the order in which they are written here.
+/// A value of the `--json` output (docs/json.md); members keep their order.
 indirect enum JSONValue: Sendable {
     case text(String)
     case number(Int)
@@ -58,7 +58,7 @@ extension JSONValue: ExpressibleByDictionaryLiteral, ExpressibleByStringLiteral,
         .object(members.compactMap { name, value in value.map { Member(name: name, value: $0) } })
     }
 
-    /// The object with more members at its end; other values stay as they are.
+    /// The object with additional members; other values are unchanged.
     func adding(_ more: [(String, JSONValue?)]) -> JSONValue {
         guard case .object(let members) = self, case .object(let added) = JSONValue.members(more) else { return self }
         return .object(members + added)
@@ -66,7 +66,7 @@ extension JSONValue: ExpressibleByDictionaryLiteral, ExpressibleByStringLiteral,
 }
 
 extension JSONValue {
-    /// An item as docs/json.md describes it ("Parts").
+    /// An item as in docs/json.md ("Parts").
     static func item(_ item: Item) -> JSONValue {
         .members([
             ("class", .text(item.itemClass.rawValue)),
@@ -94,7 +94,7 @@ extension JSONValue {
         }
     }
 
-    /// Numbers of items by class.
+    /// The number of items of each class.
     static func counts(_ count: (ItemClass) -> Int) -> JSONValue {
         .object(ItemClass.allCases.map { Member(name: $0.rawValue, value: .number(count($0))) })
     }

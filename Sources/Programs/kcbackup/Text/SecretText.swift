@@ -22,7 +22,7 @@ func appendShown(_ secret: borrowing Span<UInt8>, to text: inout some ByteBuffer
         return
     }
     forEachScalar(secret) { scalar in
-        // A value of one scalar and no String that lives on: what is shown is the secret's own bytes again.
+        // A value of one scalar, not a String that stays in memory: the output consists of the secret's own bytes.
         let shown = displayed(String(scalar))
         text.append(shown.utf8.span)
     }

@@ -2,7 +2,7 @@ internal import KeychainModel
 
 /// Rows under a header line, as wide as needed and no wider than the terminal.
 struct Table {
-    /// How the cells of a column stand.
+    /// The alignment of the cells in a column.
     enum Alignment: Sendable {
         case left
         case right
@@ -12,7 +12,7 @@ struct Table {
     struct Column: Sendable {
         let title: String
         var alignment = Alignment.left
-        /// The columns to which it may be cut on a narrow terminal; nil when it is never cut.
+        /// The minimum width on a narrow terminal; nil if the column is never shortened.
         var least: Int?
     }
 
@@ -33,9 +33,9 @@ struct Table {
         rows.append(cells)
     }
 
-    /// The lines, the header first, each with its line feed; columns in which no row has anything are left out.
+    /// The lines, header first, each with its line feed; columns that are empty in every row are omitted.
     ///
-    /// - Parameter width: the columns of the terminal; nil cuts nothing.
+    /// - Parameter width: the columns of the terminal; nil for no limit.
     func lines(width: Int?) -> [String] {
         let table = StreamedTable(columns, width: width)
         for row in rows { table.measure(row) }
@@ -87,7 +87,7 @@ final class StreamedTable {
         if let limit { shrink(to: limit) }
     }
 
-    /// A cell as it is shown: harmless, and no longer than tells anything in a table.
+    /// A cell as printed: escaped and truncated.
     private static func shown(_ cell: String) -> String {
         displayed(cell, limit: cellLimit)
     }
@@ -117,5 +117,5 @@ final class StreamedTable {
 
 /// Between two columns.
 private let gap = "  "
-/// Characters of one cell: longer texts tell nothing in a table.
+/// Characters of one cell: longer texts are useless in a table.
 private let cellLimit = 120

@@ -1,23 +1,23 @@
 internal import Glibc
 
-/// A folder in which a file is made that gets its name beside it when it is whole; gone if dropped, with all in it.
+/// A temporary folder for a file that is moved next to it once complete; removed with its contents on release.
 ///
-/// For files that have others beside them while they are written, such as a database with its journal and its lock. What a
-/// process that was killed leaves is removed by the next one that makes such a folder.
-package final class PassingFolder {
-    /// Where it is.
+/// For files that need others beside them while being written, such as a database with its journal and lock. If the
+/// process is killed, the next one that creates such a folder removes what is left.
+package final class StagingFolder {
+    /// The folder's path.
     package let path: String
     private let parent: OpenFile
     private let folder: OpenFile
 
     private static let prefix = ".restoring-"
 
-    /// Makes a folder, 0700, in a folder that exists.
+    /// Creates the folder, mode 0700, in an existing folder.
     ///
     /// - Throws: `FileFailure` (`notFound`, `sharedFolder`, `foreignFolder`, `system`).
     package init(in parentPath: String) throws(FileFailure) {
         try PrivateFolder.require(parentPath)
-        try Leftovers.sweep(parentPath)
+        try StaleFiles.remove(in: parentPath)
         parent = try Self.open(parentPath)
         (path, folder) = try Self.make(in: parentPath)
     }
@@ -26,22 +26,22 @@ package final class PassingFolder {
         Self.empty(path)
     }
 
-    /// Moves a file of this folder to the folder around it, durably, unless the name is taken there.
+    /// Moves a file of this folder to the parent folder, durably, unless the name is taken.
     ///
-    /// Whatever else is in this folder is removed with it.
+    /// Everything else in this folder is removed.
     ///
-    /// - Throws: `FileFailure` (`exists`, `notFound`, `noSafeNaming`, `system`); the file has no name there then.
+    /// - Throws: `FileFailure` (`exists`, `notFound`, `noSafeNaming`, `system`); the new name then does not exist.
     package func publish(_ name: String, as newName: String) throws(FileFailure) {
         let code = Naming.move(name, in: folder, to: newName, in: parent)
         guard code == 0 else { throw Naming.failure(parent.path + "/" + newName, code) }
-        Path.settle(parent)
+        Path.synchronizeFolder(parent)
     }
 
-    static func isPassingName(_ name: String) -> Bool {
+    static func isTemporaryName(_ name: String) -> Bool {
         name.hasPrefix(prefix) && name.utf8.count <= 64
     }
 
-    /// Removes a folder and the files in it; what cannot be removed stays.
+    /// Removes a folder and the files in it; what cannot be removed is left.
     static func empty(_ path: String) {
         for name in (try? Path.names(in: path)) ?? [] { unsafe unlink(path + "/" + name) }
         unsafe rmdir(path)
@@ -55,9 +55,9 @@ package final class PassingFolder {
             }
             do throws(FileFailure) {
                 let folder = try open(path)
-                if folder.holdAgainstSweeping() { return (path, folder) }
+                if folder.lockAsInUse() { return (path, folder) }
             } catch {
-                // Swept away before it could be held.
+                // Another process removed it before it could be locked.
                 guard error.problem == .notFound else {
                     unsafe rmdir(path)
                     throw error
