@@ -91,24 +91,24 @@ package final class Keychain {
     }
 
     /// Begins a transaction on one unchanging state of the file, with class keys that belong to that state.
-    func beginLook() throws(KeychainStoreError) -> Transaction {
+    func beginReadTransaction() throws(KeychainStoreError) -> Transaction {
         let transaction = try connection.beginReading()
-        try noticeForeignChange(transaction.database)
+        try refreshKeybag(transaction.database)
         return transaction
     }
 
     /// Begins a transaction as the one process that changes the file, with class keys that belong to its state.
-    func beginChange() throws(KeychainStoreError) -> Transaction {
+    func beginWriteTransaction() throws(KeychainStoreError) -> Transaction {
         let transaction = try connection.beginWriting(ChangeLock(for: location, waitingAtMost: lockWait))
-        try noticeForeignChange(transaction.database)
+        try refreshKeybag(transaction.database)
         return transaction
     }
 
-    /// Runs `body` in a transaction of `beginLook`.
-    func look<Result>(
+    /// Runs `body` in a transaction of `beginReadTransaction`.
+    func withReadTransaction<Result>(
         _ body: (Database) throws(KeychainStoreError) -> Result
     ) throws(KeychainStoreError) -> Result {
-        let transaction = try beginLook()
+        let transaction = try beginReadTransaction()
         let result = try body(transaction.database)
         try transaction.commit()
         return result
@@ -118,7 +118,7 @@ package final class Keychain {
     func change<Result>(
         _ body: (Database) throws(KeychainStoreError) -> Result
     ) throws(KeychainStoreError) -> Result {
-        let transaction = try beginChange()
+        let transaction = try beginWriteTransaction()
         let result = try body(transaction.database)
         try transaction.commit()
         return result
@@ -128,7 +128,7 @@ package final class Keychain {
     ///
     /// - Throws: what `body` throws, `busy`, `file`, `damaged`, `sqlite`.
     package func exclusively<Result>(_ body: () throws -> Result) throws -> Result {
-        let transaction = try beginChange()
+        let transaction = try beginWriteTransaction()
         let result = try body()
         transaction.rollBack()
         return result
@@ -138,7 +138,7 @@ package final class Keychain {
     ///
     /// A change of the passcode makes new class keys, and nothing may be sealed under the old ones: those that the
     /// device does not open are forgotten. Lock settings have nothing to do with keys.
-    func noticeForeignChange(_ database: Database) throws(KeychainStoreError) {
+    func refreshKeybag(_ database: Database) throws(KeychainStoreError) {
         if try StoreRecord.holds(keybag, in: database) { return }
         let record = try StoreRecord(database)
         try record.authenticate(deviceKey)

@@ -29,7 +29,7 @@ extension Keychain {
     ///
     /// - Throws: `busy`, `damaged`, `sqlite`.
     package func information() throws(KeychainStoreError) -> KeychainInformation {
-        try look { database throws(KeychainStoreError) in
+        try withReadTransaction { database throws(KeychainStoreError) in
             let tables = ItemTables(database)
             var counts: [ItemClass: Int] = [:]
             var tombstones = 0

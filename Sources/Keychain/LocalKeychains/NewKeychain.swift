@@ -105,23 +105,23 @@ package struct NewKeychain {
 
     /// Where a keychain is while it is filled.
     private struct Place {
-        private let passing: PassingFolder
+        private let staging: StagingFolder
         private let name: String
         private let target: String
 
         init(_ local: LocalKeychain) throws(FileFailure) {
             let (folder, name) = Path.split(local.path)
-            passing = try PassingFolder(in: folder)
+            staging = try StagingFolder(in: folder)
             self.name = name
             target = local.path
         }
 
-        var path: String { passing.path + "/" + name }
+        var path: String { staging.path + "/" + name }
 
         /// The keychain must have been closed.
         func publish() throws {
             try Keychain.requireFree(at: target)
-            try passing.publish(name, as: name)
+            try staging.publish(name, as: name)
         }
     }
 }

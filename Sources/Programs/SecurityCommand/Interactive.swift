@@ -12,7 +12,7 @@ extension Session {
     /// - Parameter prompt: what a person at a terminal is asked with.
     /// - Returns: how the last command ended.
     /// - Throws: `StreamFailure`, `Failure` when a line is too long.
-    func converse(prompt: String) throws -> ExitStatus {
+    func runInteractively(prompt: String) throws -> ExitStatus {
         isInteractive = true
         var status = ExitStatus.ok
         var lines = LineReader(CommandSource(input: world.input), pieceSize: 4096)

@@ -61,7 +61,7 @@ extension Session {
             }
         }
         text.append(UInt8(ascii: "\n"))
-        if words.has("w") { try write(text) } else { try tell(text) }
+        if words.has("w") { try write(text) } else { try writeToStandardError(text) }
         return .ok
     }
 }

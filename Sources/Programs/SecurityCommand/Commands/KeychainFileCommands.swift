@@ -74,7 +74,7 @@ extension Session {
         // From here on it is there, whatever fails.
         if let failure = try new.make(passcode: passcode).notListed {
             note(
-                "\(told(local.name)) was made, and is not searched: \(cause(failure).status.message)", evenIfQuiet: true
+                "\(shownInMessages(local.name)) was made, and is not searched: \(cause(failure).status.message)", evenIfQuiet: true
             )
         }
         // A new keychain is unlocked, as on macOS.
@@ -83,7 +83,7 @@ extension Session {
             try world.keychainSession.unlock(keychain, passcode: passcode, now: now)
         } catch {
             let reason = Cause(sorting: error).status.message
-            note("\(told(local.name)) was made, and is locked: \(reason)", evenIfQuiet: true)
+            note("\(shownInMessages(local.name)) was made, and is locked: \(reason)", evenIfQuiet: true)
         }
     }
 
@@ -95,7 +95,7 @@ extension Session {
             switch remains {
             case .kernelKeys: note("its keys may stay in the memory of the kernel until they expire", evenIfQuiet: true)
             case .file(let failure):
-                note("deleted, and a file beside it is left: \(told(failure.path))", evenIfQuiet: true)
+                note("deleted, and a file beside it is left: \(shownInMessages(failure.path))", evenIfQuiet: true)
             case .lists(let failure):
                 note("deleted, and still on the lists: \(cause(failure).status.message)", evenIfQuiet: true)
             }

@@ -149,8 +149,8 @@ private let keyColumns: [Column] = {
     let flags: [AttributeCode] = [
         .sens, .asen, .extr, .next, .encr, .decr, .drve, .sign, .vrfy, .snrc, .vyrc, .wrap, .unwp,
     ]
-    for (place, code) in flags.enumerated() {
-        let name = "0x000000" + (place < 2 ? "0" : "") + String(0x0e + place, radix: 16, uppercase: true)
+    for (position, code) in flags.enumerated() {
+        let name = "0x000000" + (position < 2 ? "0" : "") + String(0x0e + position, radix: 16, uppercase: true)
         columns.append(Column(name, .unsigned, code, absent: none))
     }
     return columns

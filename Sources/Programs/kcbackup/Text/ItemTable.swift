@@ -32,7 +32,7 @@ final class ItemListing {
     }
 
     /// Shows an item that was measured.
-    func show(_ item: Item) throws {
+    func writeRow(_ item: Item) throws {
         if session.style.isJSON {
             output.bytes.append(utf8: (count == 0 ? "{\"items\":[" : ","))
             JSONValue.item(item).encode(into: &output.bytes)
