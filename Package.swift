@@ -77,15 +77,21 @@ let package = Package(
         library("KeychainModel", in: "Keychain", ["ByteStreams"]),
         library("CertificateItems", in: "Apple", ["ByteStreams", "Cryptography", "KeychainModel"]),
         library(
+            "KeychainKeys", in: "Keychain", ["ByteStreams", "Cryptography", "DeviceIdentity", "KeychainModel"]),
+        library(
             "KeychainStore", in: "Keychain",
-            ["ByteStreams", "Cryptography", "DeviceIdentity", "KernelKeyring", "KeychainModel", "CSQLite"]),
+            [
+                "ByteStreams", "Cryptography", "DeviceIdentity", "KernelKeyring", "KeychainModel", "KeychainKeys",
+                "CSQLite",
+            ]),
         library(
             "LocalKeychains", in: "Keychain",
-            ["ByteStreams", "Cryptography", "DeviceIdentity", "KeychainModel", "KeychainStore"]),
+            ["ByteStreams", "Cryptography", "DeviceIdentity", "KeychainModel", "KeychainKeys", "KeychainStore"]),
         library(
             "Security", in: "Apple",
             [
-                "ByteStreams", "Cryptography", "DeviceIdentity", "KernelKeyring", "KeychainModel", "KeychainStore",
+                "ByteStreams", "Cryptography", "DeviceIdentity", "KernelKeyring", "KeychainModel", "KeychainKeys",
+                "KeychainStore",
                 "LocalKeychains", "CertificateItems", "SecurityStatus",
             ]),
         library("SAMKeychain", in: "Apple", ["Security"]),
@@ -100,13 +106,14 @@ let package = Package(
         library(
             "BackupEngine", in: "Backup",
             [
-                "ByteStreams", "Cryptography", "DeviceIdentity", "AgeEncryption", "KeychainModel", "KeychainStore",
+                "ByteStreams", "Cryptography", "DeviceIdentity", "AgeEncryption", "KeychainModel", "KeychainKeys",
                 "BackupArchive",
             ]),
         .executableTarget(
             name: "kcbackup",
             dependencies: [
-                "ByteStreams", "Cryptography", "DeviceIdentity", "AgeEncryption", "KeychainModel", "KeychainStore",
+                "ByteStreams", "Cryptography", "DeviceIdentity", "AgeEncryption", "KeychainModel", "KeychainKeys",
+                "KeychainStore",
                 "LocalKeychains", "KernelKeyring", "PasscodeStrength", "BackupArchive", "BackupEngine", "Console",
                 argumentParser,
             ],
@@ -116,7 +123,7 @@ let package = Package(
             name: "SecurityCommand",
             dependencies: [
                 "SecurityStatus", "ByteStreams", "Cryptography", "DeviceIdentity", "KernelKeyring", "KeychainModel",
-                "KeychainStore", "LocalKeychains", "CertificateItems", "Console",
+                "KeychainKeys", "KeychainStore", "LocalKeychains", "CertificateItems", "Console",
             ],
             path: "Sources/Programs/SecurityCommand",
             swiftSettings: settings),
@@ -144,12 +151,14 @@ let package = Package(
         tests("PasscodeStrength"),
         tests("KeychainModel"),
         tests("CertificateItems", ["ByteStreams", "Cryptography", "KeychainModel"]),
-        tests("KeychainStore", ["KernelKeyring"], exclude: ["Keychains"]),
-        tests("LocalKeychains", ["ByteStreams", "DeviceIdentity", "KeychainModel", "KeychainStore"]),
+        tests("KeychainKeys", ["ByteStreams", "Cryptography", "DeviceIdentity", "KeychainModel"]),
+        tests("KeychainStore", ["KernelKeyring", "KeychainKeys"], exclude: ["Keychains"]),
+        tests("LocalKeychains", ["ByteStreams", "Cryptography", "DeviceIdentity", "KeychainModel", "KeychainStore"]),
         tests(
             "Security",
             [
-                "ByteStreams", "Cryptography", "DeviceIdentity", "KeychainModel", "KeychainStore", "LocalKeychains",
+                "ByteStreams", "Cryptography", "DeviceIdentity", "KeychainModel", "KeychainKeys", "KeychainStore",
+                "LocalKeychains",
                 "KernelKeyring", "SecurityStatus",
             ],
             settings: clientSettings),
@@ -164,12 +173,14 @@ let package = Package(
         tests("Console", ["ByteStreams"]),
         tests("BackupArchive", ["AgeEncryption", "DeviceIdentity", "KeychainModel"]),
         tests(
-            "BackupEngine", ["BackupArchive", "AgeEncryption", "DeviceIdentity", "KeychainModel", "KeychainStore"],
+            "BackupEngine",
+            ["BackupArchive", "AgeEncryption", "DeviceIdentity", "KeychainModel", "KeychainKeys", "KeychainStore"],
             exclude: ["Archives"]),
         tests(
             "kcbackup",
             [
-                "ByteStreams", "Cryptography", "DeviceIdentity", "AgeEncryption", "KeychainModel", "KeychainStore",
+                "ByteStreams", "Cryptography", "DeviceIdentity", "AgeEncryption", "KeychainModel", "KeychainKeys",
+                "KeychainStore",
                 "LocalKeychains", "KernelKeyring", "PasscodeStrength", "BackupArchive", "BackupEngine", "Console",
                 argumentParser,
             ],

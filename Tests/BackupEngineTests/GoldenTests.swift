@@ -4,6 +4,7 @@ import ByteStreams
 import Cryptography
 import DeviceIdentity
 import Foundation
+import KeychainKeys
 import KeychainModel
 import KeychainStore
 import TestSupport

@@ -3,6 +3,7 @@ import AgeEncryption
 import BackupArchive
 import ByteStreams
 import DeviceIdentity
+import KeychainKeys
 import KeychainModel
 import KeychainStore
 import TestSupport
@@ -114,7 +115,7 @@ final class RecordingTarget: StoredItemTarget, ItemWriter {
     /// Called when planning is over, by a restore that replaces local items.
     var beforeWriting: () throws -> Void = {}
 
-    func form(of secrets: StoredSecrets) -> SecretForm { .stored }
+    func form(ofSecretsUnder keybag: ArchivedKeybag) -> SecretForm { .stored }
     func readItems<Result>(_ body: (any ExistingItems) throws -> Result) throws -> Result { try body(self) }
     func writeItems<Result>(_ body: (any ItemWriter) throws -> Result) throws -> Result { try body(self) }
     func item(withKeyOf item: Item) throws -> Item? { nil }

@@ -1,6 +1,7 @@
 import AgeEncryption
 import BackupArchive
 import DeviceIdentity
+import KeychainKeys
 import KeychainModel
 import KeychainStore
 import TestSupport

@@ -2,6 +2,7 @@ import KeychainModel
 import TestSupport
 import Testing
 
+@testable import KeychainKeys
 @testable import KeychainStore
 
 /// One bit of the file is wrong: what is read is what was written, or it is said that something is wrong.

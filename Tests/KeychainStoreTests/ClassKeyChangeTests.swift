@@ -6,6 +6,7 @@ import KeychainModel
 import TestSupport
 import Testing
 
+@testable import KeychainKeys
 @testable import KeychainStore
 
 @Suite("class keys change with the passcode") struct ClassKeyChangeTests {

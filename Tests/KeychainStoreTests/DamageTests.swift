@@ -3,6 +3,7 @@ import KeychainModel
 import TestSupport
 import Testing
 
+@testable import KeychainKeys
 @testable import KeychainStore
 
 @Suite struct DamageTests {

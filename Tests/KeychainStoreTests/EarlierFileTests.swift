@@ -6,6 +6,7 @@ import KeychainModel
 import TestSupport
 import Testing
 
+@testable import KeychainKeys
 @testable import KeychainStore
 
 /// Keychain files of every format that has been, kept openable for ever (`Keychains/README.md`).
@@ -63,7 +64,7 @@ import Testing
         // An archive of that time restores into it.
         let archived = try ArchivedKeybag(
             text: String(decoding: before.text, as: UTF8.self), of: bench.device.id, deviceKey: bench.device)
-        #expect(try again.lendKeys(to: archived) == .retired)
+        #expect(try again.form(ofSecretsUnder: archived) == .plain)
         #expect(archived.isOpen)
     }
 

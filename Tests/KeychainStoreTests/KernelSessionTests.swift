@@ -2,6 +2,7 @@ import ByteStreams
 import DeviceIdentity
 import Foundation
 import KernelKeyring
+import KeychainKeys
 import KeychainModel
 import TestSupport
 import Testing

@@ -1,6 +1,7 @@
 import ByteStreams
 import Cryptography
 import DeviceIdentity
+import KeychainKeys
 import KeychainModel
 import TestSupport
 import Testing
@@ -105,7 +106,7 @@ import Testing
             for flip: UInt8 in [0x01, 0x04, 0x20] {
                 var text = bytes
                 text[index] ^= flip
-                #expect(throws: KeychainStoreError.self, "byte \(index)") {
+                #expect(throws: KeybagFailure.self, "byte \(index)") {
                     _ = try Keybag(text: text.span).deviceOnlyKeys(bench.device)
                 }
             }
@@ -116,7 +117,7 @@ import Testing
             (",\"lockAfter\":60,\"lockOnSuspend\":true", ""), ("\"version\":2", "\"version\":1"),
         ] {
             let changed = text(keychain.keybag).replacing(from, with: to)
-            #expect(throws: KeychainStoreError.damaged("the keybag is not in its canonical form"), "\(to)") {
+            #expect(throws: KeybagFailure.damaged("the keybag is not in its canonical form"), "\(to)") {
                 try Keybag(text: Array(changed.utf8).span)
             }
         }

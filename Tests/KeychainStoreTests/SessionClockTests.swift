@@ -1,5 +1,6 @@
 import DeviceIdentity
 import KernelKeyring
+import KeychainKeys
 import KeychainModel
 import TestSupport
 import Testing

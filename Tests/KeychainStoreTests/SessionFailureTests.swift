@@ -1,6 +1,7 @@
 import ByteStreams
 import Foundation
 import KernelKeyring
+import KeychainKeys
 import KeychainModel
 import TestSupport
 import Testing

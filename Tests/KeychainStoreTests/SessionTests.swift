@@ -3,6 +3,7 @@ import Cryptography
 import DeviceIdentity
 import Foundation
 import KernelKeyring
+import KeychainKeys
 import KeychainModel
 import Synchronization
 import TestSupport

@@ -102,18 +102,6 @@ struct KeychainListsTests {
         #expect(try KeychainLists.load(from: folder) == lists)
     }
 
-    @Test("A new keychain of the data folder joins a search list that somebody set")
-    func joining() throws {
-        try LocalKeychain("work", in: folder).joinSearchList(in: folder)
-        #expect(try !Path.exists(folder.keychainLists))
-        var lists = KeychainLists()
-        lists.searchList = ["login"]
-        try lists.set(in: folder)
-        try LocalKeychain("work", in: folder).joinSearchList(in: folder)
-        try LocalKeychain("./elsewhere", in: folder).joinSearchList(in: folder)
-        #expect(try KeychainLists.load(from: folder).searchList == ["login", "work"])
-    }
-
     @Test("A deleted keychain leaves the lists, however its path is spelled")
     func spellings() throws {
         try Path.makeFolder(temporary.path("a/b"))

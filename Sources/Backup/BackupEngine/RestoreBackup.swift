@@ -1,5 +1,6 @@
 package import BackupArchive
 internal import ByteStreams
+internal import KeychainKeys
 package import DeviceIdentity
 package import KeychainModel
 
@@ -121,7 +122,9 @@ package struct RestoreBackup {
     /// In which form secrets go into the target.
     private func form(for target: some ItemTarget) throws -> SecretForm {
         guard let stored = archive.stored else { return .plain }
-        if let target = target as? any StoredItemTarget, try target.form(of: stored) == .stored { return .stored }
+        if let target = target as? any StoredItemTarget, try target.form(ofSecretsUnder: stored.keybag) == .stored {
+            return .stored
+        }
         if stored.needsPasscode { throw ArchiveFailure.passcodeNeeded }
         return .plain
     }

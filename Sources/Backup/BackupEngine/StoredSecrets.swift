@@ -2,15 +2,16 @@ package import BackupArchive
 package import ByteStreams
 package import Cryptography
 internal import DeviceIdentity
-package import KeychainModel
-package import KeychainStore
+internal import KeychainModel
+package import KeychainKeys
 
 /// The secrets of an unencrypted archive as its keychain stored them, and what opens them here.
 ///
 /// The device that made the archive opens those that need no passcode; the passcode of the archive's time, or a keychain
 /// with the same class keys, opens the others. On another device all stay closed.
 package final class StoredSecrets {
-    private let keybag: ArchivedKeybag
+    /// The keybag, which a keychain may lend its class keys.
+    package let keybag: ArchivedKeybag
 
     /// Reads the keybag in an archive's header; with the key of the device that made the archive it must be genuine too.
     ///
@@ -55,7 +56,7 @@ package final class StoredSecrets {
     }
 
     /// What is wrong with an archive's keybag is wrong with the archive.
-    private static func failure(_ error: KeychainStoreError) -> ArchiveFailure {
+    private static func failure(_ error: KeybagFailure) -> ArchiveFailure {
         switch error {
         case .wrongPasscode: .wrongPasscode
         case .newerFormat(let found, let known):
@@ -64,25 +65,8 @@ package final class StoredSecrets {
         case .otherDevice: .damaged(rule: "the keybag belongs to another device")
         case .limit(let what, let found, let allowed): .limit("\(what): \(found) where \(allowed) is the limit")
         case .cryptography(let failure): .cryptography(failure)
-        default: .cryptography(.library("an unforeseen failure"))
         }
     }
-
-    fileprivate func borrowKeys(from keychain: Keychain) throws(KeychainStoreError) -> SecretForm {
-        try keychain.lendKeys(to: keybag) == .same ? .stored : .plain
-    }
-}
-
-/// A target that can take secrets in the form in which a keychain file stores them.
-package protocol StoredItemTarget: ItemTarget {
-    /// Lends whatever the target has of the keys that open `secrets`, and says in which form it takes them: as they are
-    /// where its class keys are the same, or opened, to be sealed again.
-    func form(of secrets: StoredSecrets) throws -> SecretForm
-}
-
-extension Keychain: StoredItemTarget {
-    /// As they are where the class keys are the same; earlier class keys of this keychain are lent while it is unlocked.
-    package func form(of secrets: StoredSecrets) throws -> SecretForm { try secrets.borrowKeys(from: self) }
 }
 
 extension ProvenArchive {

@@ -1,4 +1,5 @@
 internal import ByteStreams
+internal import KeychainKeys
 internal import KeychainModel
 
 /// The table layout of one item class: its SQL, and the conversion between items and rows.

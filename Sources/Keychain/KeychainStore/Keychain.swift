@@ -1,6 +1,7 @@
 internal import ByteStreams
 package import Cryptography
 package import DeviceIdentity
+package import KeychainKeys
 package import KeychainModel
 
 /// An open keychain file: items in a SQLite database, their secrets sealed under class keys.
@@ -52,7 +53,7 @@ package final class Keychain {
         let connection = try Connection(location, lockWait: lockWait)
         let record = try connection.read { database throws(KeychainStoreError) in try StoreRecord(database) }
         try record.authenticate(deviceKey)
-        classKeys = try record.keybag.deviceOnlyKeys(deviceKey)
+        classKeys = try withKeys { () throws(KeybagFailure) in try record.keybag.deviceOnlyKeys(deviceKey) }
         keybag = record.keybag
         storeID = record.storeID
         created = record.created
@@ -145,7 +146,7 @@ package final class Keychain {
             throw .damaged("the keybag is another one than before")
         }
         // The device's keys are opened again, which also proves that the keybag is authentic.
-        let opened = try record.keybag.deviceOnlyKeys(deviceKey)
+        let opened = try withKeys { () throws(KeybagFailure) in try record.keybag.deviceOnlyKeys(deviceKey) }
         if !record.keybag.hasKeys(of: keybag) { classKeys = ClassKeys() }
         classKeys.merge(opened)
         keybag = record.keybag

@@ -1,6 +1,7 @@
 package import ByteStreams
 package import Cryptography
 package import DeviceIdentity
+package import KeychainKeys
 package import KeychainModel
 
 extension Keychain {
@@ -60,7 +61,7 @@ extension Keychain {
         lockWait: Duration = defaultLockWait, minimumCost: ScryptCost? = nil
     ) throws(KeychainStoreError) -> Keychain {
         let location = try free(path)
-        _ = try keybag.deviceOnlyKeys(deviceKey)
+        _ = try withKeys { () throws(KeybagFailure) in try keybag.deviceOnlyKeys(deviceKey) }
         try write(location, path, keybag, deviceKey, now)
         return try Keychain(location, path, deviceKey, lockWait, minimumCost)
     }

@@ -1,6 +1,7 @@
 internal import ByteStreams
 package import Cryptography
 package import DeviceIdentity
+package import KeychainKeys
 package import KeychainModel
 
 /// Facts about a keychain that need no secret.

@@ -1,6 +1,7 @@
 package import ByteStreams
 package import Cryptography
 internal import DeviceIdentity
+internal import KeychainKeys
 package import KeychainModel
 
 extension Keychain {
@@ -14,7 +15,8 @@ extension Keychain {
     package func unlock(passcode: borrowing SecretBytes?, now: Timestamp) throws(KeychainStoreError) {
         try withReadTransaction { _ throws(KeychainStoreError) in }
         guard keybag.hasPasscode else {
-            classKeys.merge(try keybag.deviceOnlyKeys(deviceKey))
+            let keys = try withKeys { () throws(KeybagFailure) in try keybag.deviceOnlyKeys(deviceKey) }
+            classKeys.merge(keys)
             return
         }
         let opened = keybag
@@ -68,7 +70,8 @@ extension Keychain {
         guard let cost = cost ?? Self.defaultCost else { throw .limit("work factor", found: 0, allowed: 20) }
         try unlock(passcode: current, now: now)
         let before = keybag
-        let earlier = [classKeys] + (try before.retiredKeys(under: classKeys))
+        let earlier =
+            [classKeys] + (try withKeys { () throws(KeybagFailure) in try before.retiredKeys(under: classKeys) })
         let kept = Array(earlier.prefix(Keybag.retiredLimit))
         let keys: ClassKeys
         let after: Keybag
@@ -110,7 +113,9 @@ extension Keychain {
             let keys: ClassKeys
             switch passcode {
             case .some(let passcode):
-                keys = try keybag.passcodeKeys(passcode, deviceKey, minimumCost: minimumCost)
+                keys = try withKeys { () throws(KeybagFailure) in
+                    try keybag.passcodeKeys(passcode, deviceKey, minimumCost: minimumCost)
+                }
             case .none: throw .locked(.whenUnlocked)
             }
             if attempts.failed > 0 { count { _ in Attempts(failed: 0, last: now) } }

@@ -1,5 +1,6 @@
 package import ByteStreams
 internal import Cryptography
+internal import KeychainKeys
 package import KeychainModel
 
 /// Reads the items of a keychain from one snapshot of the file; valid only during the call it is passed to.
@@ -12,7 +13,7 @@ package final class KeychainReader: ExistingItems {
     init(_ keychain: Keychain, _ database: Database) throws(KeychainStoreError) {
         self.keychain = keychain
         tables = ItemTables(database)
-        sealer = try ItemSealer()
+        sealer = try sealing { () throws(CryptographyFailure) in try ItemSealer() }
     }
 
     /// The items that match a query, in archive order; attributes only, seals are not checked.
@@ -93,7 +94,7 @@ package final class KeychainReader: ExistingItems {
     ) throws(KeychainStoreError) -> Bool {
         let key = try keychain.key(item.accessibility)
         sealer.begin(item)
-        return try sealer.open(blob.span, under: key, into: &secret)
+        return try sealing { () throws(CryptographyFailure) in try sealer.open(blob.span, under: key, into: &secret) }
     }
 
     /// Opens the sealed secret of `item`.

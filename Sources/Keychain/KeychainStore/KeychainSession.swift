@@ -1,6 +1,7 @@
 package import ByteStreams
 package import Cryptography
 package import KernelKeyring
+package import KeychainKeys
 package import KeychainModel
 
 /// Keeps keychains unlocked between commands: class keys, wrapped, in kernel memory.

@@ -1,4 +1,6 @@
 internal import ByteStreams
+internal import Cryptography
+internal import KeychainKeys
 package import KeychainModel
 
 extension Keychain: StoredItemSource {
@@ -43,7 +45,7 @@ extension Keychain: StoredItemSource {
         }
         // Tombstones are skipped but counted: an index that lost entries must not look like fewer items.
         let statement = try SQLStatement(row.selection + row.order, on: tables.database)
-        var sealer = try ItemSealer()
+        var sealer = try sealing { () throws(CryptographyFailure) in try ItemSealer() }
         var secret = SecretBytes(capacity: 65_536)
         var count = 0
         var previous: Item?
@@ -58,11 +60,18 @@ extension Keychain: StoredItemSource {
             let isWhole = try row.withData(statement) { blob in
                 sealer.begin(item)
                 switch form {
-                case .plain: return try sealer.open(blob, under: key(item.accessibility), into: &secret)
+                case .plain:
+                    let key = try key(item.accessibility)
+                    return try sealing { () throws(CryptographyFailure) in
+                        try sealer.open(blob, under: key, into: &secret)
+                    }
                 case .stored:
                     guard SealedFrame.fits(blob, item) else { return false }
                     if let key = classKeys[item.accessibility] {
-                        guard try sealer.open(blob, under: key, into: &secret) else { return false }
+                        let isWhole = try sealing { () throws(CryptographyFailure) in
+                            try sealer.open(blob, under: key, into: &secret)
+                        }
+                        if !isWhole { return false }
                     }
                     secret.removeAll()
                     secret.append(blob)

@@ -1,4 +1,6 @@
 package import ByteStreams
+internal import Cryptography
+internal import KeychainKeys
 package import KeychainModel
 
 /// Changes a keychain within one transaction; valid only during the call it is passed to.
@@ -103,7 +105,7 @@ package final class KeychainWriter: ItemWriter {
         let key = try keychain.key(item.accessibility)
         reader.sealer.begin(item)
         try bytes.withBytes { span throws(KeychainStoreError) in
-            try reader.sealer.seal(span, under: key, into: &blob)
+            try sealing { () throws(CryptographyFailure) in try reader.sealer.seal(span, under: key, into: &blob) }
         }
     }
 
@@ -163,7 +165,8 @@ package final class KeychainWriter: ItemWriter {
             reader.sealer.begin(item, line: line)
             try secret.withBytes { bytes throws(KeychainStoreError) in
                 let sealed = item.secretSize == nil ? Span<UInt8>() : bytes.extracting(...)
-                try reader.sealer.seal(sealed, under: key, into: &blob)
+                try sealing { () throws(CryptographyFailure) in try reader.sealer.seal(sealed, under: key, into: &blob)
+                }
             }
         case .stored:
             guard secret.withBytes({ SealedFrame.fits($0, item) }) else { throw .itemDamaged(item.uuid) }

@@ -2,6 +2,7 @@ internal import ByteStreams
 internal import Cryptography
 internal import DeviceIdentity
 internal import KernelKeyring
+internal import KeychainKeys
 internal import KeychainModel
 
 /// The state of a keychain's session in the kernel.
@@ -41,7 +42,10 @@ extension KeychainSession {
     /// - Parameter wrongPasscodes: wrong passcodes in a row; from five on, stored keys are invalid.
     func find(_ keychain: Keychain, wrongPasscodes: Int) throws(KeychainStoreError) -> SessionFinding {
         guard keychain.hasPasscode else {
-            return SessionFinding(state: .unlocked, keys: try keychain.keybag.deviceOnlyKeys(keychain.deviceKey))
+            let keys = try withKeys { () throws(KeybagFailure) in
+                try keychain.keybag.deviceOnlyKeys(keychain.deviceKey)
+            }
+            return SessionFinding(state: .unlocked, keys: keys)
         }
         let kept: KeptPayloads
         do throws(KeyRetentionFailure) {

@@ -1,6 +1,7 @@
 internal import ByteStreams
 internal import Cryptography
 internal import DeviceIdentity
+internal import KeychainKeys
 internal import KeychainModel
 
 /// The two keys of an unlocked keychain in the kernel (docs/keychain-file.md, "Sessions").

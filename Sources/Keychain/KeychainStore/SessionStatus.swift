@@ -1,4 +1,5 @@
 package import KernelKeyring
+package import KeychainKeys
 package import KeychainModel
 
 /// Which items of a keychain can be read.

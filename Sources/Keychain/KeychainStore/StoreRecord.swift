@@ -1,6 +1,7 @@
 internal import ByteStreams
 internal import Cryptography
 internal import DeviceIdentity
+internal import KeychainKeys
 internal import KeychainModel
 
 /// The single rows of a keychain file: its ID, its keybag, the count of wrong passcodes.
@@ -34,7 +35,9 @@ struct StoreRecord {
         storeID = row.withBytes(0) { bytes in bytes.indices.map { bytes[$0] } }
         self.created = created
         code = row.withBytes(2) { bytes in bytes.indices.map { bytes[$0] } }
-        keybag = try bag.withBytes(0) { bytes throws(KeychainStoreError) in try Keybag(text: bytes) }
+        keybag = try bag.withBytes(0) { bytes throws(KeychainStoreError) in
+            try withKeys { () throws(KeybagFailure) in try Keybag(text: bytes) }
+        }
         guard storeID.count == Self.storeIDSize else { throw .damaged("the store ID has the wrong length") }
     }
 

@@ -127,11 +127,10 @@ package struct KeychainLists: Hashable, Sendable {
 }
 
 extension LocalKeychain {
-    /// Puts a new keychain of the data folder on the search list, where somebody has set one.
+    /// Puts a new keychain on the search list, where the user has set one.
     ///
     /// - Throws: `LocalKeychainFailure` (`listsDamaged`, also when the list is full, `file`).
-    package func joinSearchList(in folder: DataFolder) throws(LocalKeychainFailure) {
-        guard isNamed else { return }
+    func joinSearchList(in folder: DataFolder) throws(LocalKeychainFailure) {
         try KeychainLists.change(in: folder) { lists throws(LocalKeychainFailure) in lists.include(self) }
     }
 

@@ -2,6 +2,7 @@ import ByteStreams
 import Cryptography
 import DeviceIdentity
 import Foundation
+import KeychainKeys
 import KeychainModel
 import LocalKeychains
 import TestSupport

@@ -69,17 +69,14 @@ extension Session {
             passcode = nil
             warnOfNoPassword()
         }
-        let device = try world.device.keyOrFirst().key
-        if local.isNamed { try Path.makeFolder(world.dataFolder.keychains) }
-        try Keychain.make(at: local.path, deviceKey: device, passcode: passcode, cost: world.cost, now: now)
+        let new = NewKeychain(
+            local, in: world.dataFolder, on: world.device, cost: world.cost, now: now, isSearched: true)
         // The keychain exists from here on, even if something fails.
-        do throws(LocalKeychainFailure) {
-            try KeychainLists.change(in: world.dataFolder) { lists throws(LocalKeychainFailure) in lists.include(local)
-            }
-        } catch {
+        if let failure = try new.make(passcode: passcode).notListed {
             note(
-                "\(shownInMessages(local.name)) was made, and is not searched: \(cause(error).status.message)",
-                evenIfQuiet: true)
+                "\(shownInMessages(local.name)) was made, and is not searched: \(cause(failure).status.message)",
+                evenIfQuiet: true
+            )
         }
         // A new keychain is unlocked, as on macOS.
         do {

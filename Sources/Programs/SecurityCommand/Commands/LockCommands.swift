@@ -1,4 +1,5 @@
 internal import ByteStreams
+internal import KeychainKeys
 internal import KeychainModel
 internal import KeychainStore
 internal import LocalKeychains

@@ -1,5 +1,6 @@
 internal import ByteStreams
 internal import Console
+internal import KeychainKeys
 internal import KeychainModel
 internal import KeychainStore
 internal import LocalKeychains

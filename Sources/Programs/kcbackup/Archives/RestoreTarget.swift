@@ -3,6 +3,7 @@ internal import BackupArchive
 internal import BackupEngine
 internal import ByteStreams
 internal import DeviceIdentity
+internal import KeychainKeys
 internal import KeychainModel
 internal import KeychainStore
 
@@ -61,45 +62,29 @@ struct RestoreTarget {
         }
         // What is unlocked anyway helps to check seals. What removes items checks them all.
         try session.world.unlocked.resume(keychain)
-        if try keychain.form(of: stored) == .plain || replaces || options.passcode != nil {
+        if try keychain.form(ofSecretsUnder: stored.keybag) == .plain || replaces || options.passcode != nil {
             try options.unlock(keychain, in: session)
         }
         // Again, for what has been unlocked is lent now.
-        let needsArchivesKeys = try keychain.form(of: stored) == .plain
+        let needsArchivesKeys = try keychain.form(ofSecretsUnder: stored.keybag) == .plain
         try openArchive(isNeeded: needsArchivesKeys)
         return keychain
     }
 
     private func withNew<Result>(_ body: (any StoredItemTarget) throws -> Result) throws -> Result {
-        let (device, isFirst) = try LocalDevice(session.world).keyOrFirst()
-        if !local.name.contains("/") { try Path.makeFolder(session.world.dataFolder.keychains) }
-        let folder = Path.split(local.path).folder
-        let passing = try StagingFolder(in: folder)
-        let name = Path.split(local.path).name
-        // The keychain is closed when this returns, before it gets its name.
-        let result = try body(make(at: passing.path + "/" + name, device))
-        try Keychain.requireFree(at: local.path)
-        try passing.publish(name, as: name)
-        session.note("keychain \(quoted(local.name)) made")
+        let new = NewKeychain(local, in: session)
+        let (result, made): (Result, NewKeychain.Made)
+        if adopts, let store = archive.header.store {
+            (result, made) = try new.make(
+                adopting: store.keychain, minimumCost: session.world.costs.lowestPasscode, body)
+        } else {
+            (result, made) = try new.make(passcode: newPasscode(), body)
+        }
+        session.tell(made, of: local)
         if adopts, archive.stored?.hasPasscode == true {
             session.note("its passcode is the one that the archived keychain had when the archive was made")
         }
-        session.putOnSearchList(local)
-        if isFirst { session.note("this is now device \(device.id)") }
         return result
-    }
-
-    private func make(at path: String, _ device: DeviceKey) throws -> Keychain {
-        if adopts, let store = archive.header.store {
-            return try Keychain.create(
-                at: path, adopting: Keybag(store: store.keychain), deviceKey: device, now: session.now,
-                minimumCost: session.world.costs.lowestPasscode)
-        }
-        let passcode = try newPasscode()
-        let keychain = try Keychain.create(
-            at: path, deviceKey: device, passcode: passcode, cost: session.world.costs.passcode, now: session.now)
-        try keychain.unlock(passcode: passcode, now: session.now)
-        return keychain
     }
 
     private func newPasscode() throws -> SecretBytes? {
@@ -109,12 +94,5 @@ struct RestoreTarget {
             judge: { _ = session.judge($0, of: local.name) })
         if passcode == nil { session.warn("the new keychain has no passcode: this device alone opens it") }
         return passcode
-    }
-}
-
-extension Keybag {
-    /// The keybag that an unencrypted archive carries.
-    fileprivate init(store: StoredKeychain) throws(KeychainStoreError) {
-        try self.init(text: Array(store.keybag.utf8).span)
     }
 }

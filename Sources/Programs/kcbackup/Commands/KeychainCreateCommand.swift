@@ -59,13 +59,7 @@ struct KeychainCreateCommand: Verb {
                     + "WhenPasscodeSetThisDeviceOnly items are refused")
         }
 
-        let (device, isFirst) = try LocalDevice(session.world).keyOrFirst()
-        if !local.name.contains("/") { try Path.makeFolder(session.world.dataFolder.keychains) }
-        try Keychain.make(
-            at: local.path, deviceKey: device, passcode: secret, cost: session.world.costs.passcode, now: session.now)
-        session.putOnSearchList(local)
-        if isFirst { session.note("this is now device \(device.id)") }
-        session.note("keychain \(quoted(local.name)) made")
+        session.tell(try NewKeychain(local, in: session).make(passcode: secret), of: local)
         // Whoever loses the device key or the passcode before the first backup has lost everything.
         let isDefault = (try? LocalKeychain(nil, in: session.world)) == local
         let option = isDefault ? "" : " \(OptionName.keychain.spelling) \(quoted(local.name))"
@@ -87,13 +81,22 @@ struct KeychainCreateCommand: Verb {
     }
 }
 
+extension NewKeychain {
+    /// A keychain that is to be made in this world.
+    init(_ local: LocalKeychain, in session: Session) {
+        let world = session.world
+        self.init(
+            local, in: world.dataFolder, on: LocalDevice(world), cost: world.costs.passcode, now: session.now)
+    }
+}
+
 extension Session {
-    /// Lets searches of `security` find a new keychain; where that fails, the keychain is there all the same.
-    func putOnSearchList(_ local: LocalKeychain) {
-        do throws(LocalKeychainFailure) {
-            try local.joinSearchList(in: world.dataFolder)
-        } catch {
-            warn("not put on the search list of 'security': " + Failure.local(error).explanation.message)
+    /// Says that a keychain was made, and with it maybe the key of this device.
+    func tell(_ made: NewKeychain.Made, of local: LocalKeychain) {
+        if let failure = made.notListed {
+            warn("not put on the search list of 'security': " + Failure.local(failure).explanation.message)
         }
+        if made.isFirstOfDevice { note("this is now device \(made.device)") }
+        note("keychain \(quoted(local.name)) made")
     }
 }

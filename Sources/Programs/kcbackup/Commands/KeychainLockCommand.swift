@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import ByteStreams
+internal import KeychainKeys
 internal import KeychainStore
 internal import LocalKeychains
 

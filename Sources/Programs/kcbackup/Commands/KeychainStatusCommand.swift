@@ -1,5 +1,6 @@
 internal import KernelKeyring
 internal import ArgumentParser
+internal import KeychainKeys
 internal import KeychainStore
 internal import LocalKeychains
 

@@ -32,12 +32,16 @@ package final class ArchivedKeybag {
     ///   - device: the device that made the archive.
     ///   - deviceKey: this device's key, if it is that device.
     /// - Throws: `damaged`, `newerFormat`, `limit`, `otherDevice`, `cryptography`.
-    package init(text: String, of device: DeviceID, deviceKey: DeviceKey?) throws(KeychainStoreError) {
+    package init(text: String, of device: DeviceID, deviceKey: DeviceKey?) throws(KeybagFailure) {
         let keybag = try Keybag(text: Array(text.utf8).span)
         guard keybag.device == device else { throw .otherDevice(keybag.device) }
         self.keybag = keybag
         self.deviceKey = deviceKey
-        sealer = try ItemSealer()
+        do throws(CryptographyFailure) {
+            sealer = try ItemSealer()
+        } catch {
+            throw .cryptography(error)
+        }
         if let deviceKey { keys = try keybag.deviceOnlyKeys(deviceKey) }
     }
 
@@ -55,7 +59,7 @@ package final class ArchivedKeybag {
     /// - Throws: `wrongPasscode`, `limit`, `damaged`, `cryptography`.
     package func unlock(
         passcode: borrowing SecretBytes, minimumCost: ScryptCost? = nil
-    ) throws(KeychainStoreError) {
+    ) throws(KeybagFailure) {
         guard let deviceKey else { throw .otherDevice(keybag.device) }
         keys.merge(try keybag.passcodeKeys(passcode, deviceKey, minimumCost: minimumCost))
     }
@@ -66,52 +70,30 @@ package final class ArchivedKeybag {
     /// - Throws: `cryptography` for failures not caused by the data.
     package func open(
         _ item: Item, line: borrowing Span<UInt8>, stored: borrowing SecretBytes, into secret: inout SecretBytes
-    ) throws(KeychainStoreError) -> Finding {
+    ) throws(KeybagFailure) -> Finding {
         secret.removeAll()
-        return try stored.withBytes { bytes throws(KeychainStoreError) in
+        return try stored.withBytes { bytes throws(KeybagFailure) in
             guard SealedFrame.fits(bytes, item) else { return .malformed }
             guard let key = keys[item.accessibility] else { return .closed }
             sealer.begin(item, line: line)
-            return try sealer.open(bytes, under: key, into: &secret) ? .opened : .broken
+            do throws(CryptographyFailure) {
+                return try sealer.open(bytes, under: key, into: &secret) ? .opened : .broken
+            } catch {
+                throw .cryptography(error)
+            }
         }
     }
 
     /// True if it has the class keys of `other`: all are created together, and the device key opens that of `dk`.
-    fileprivate func hasKeys(_ other: ClassKeys) -> Bool {
+    package func hasKeys(_ other: ClassKeys) -> Bool {
         guard let mine = keys[.always], let theirs = other[.always] else { return false }
         return constantTimeEqual(mine.secret, theirs.secret)
     }
 
-    fileprivate func take(_ other: ClassKeys) {
+    /// Takes class keys that were found to be its own.
+    package func take(_ other: ClassKeys) {
         for accessibility in RetiredKeys.accessibilities {
             if let key = other[accessibility] { keys[accessibility] = key }
         }
-    }
-}
-
-extension Keychain {
-    /// How the class keys of an archive relate to those of this keychain.
-    package enum KeyRelation: Hashable, Sendable {
-        /// The same keys; stored secrets can be written unchanged.
-        case same
-        /// Earlier keys of this keychain, available once it is unlocked.
-        case retired
-        case none
-    }
-
-    /// Compares the class keys of an archive with those of this keychain, and copies those that are available here into
-    /// it.
-    ///
-    /// - Throws: `damaged`, `cryptography`.
-    package func lendKeys(to archived: ArchivedKeybag) throws(KeychainStoreError) -> KeyRelation {
-        if archived.hasKeys(classKeys) {
-            archived.take(classKeys)
-            return .same
-        }
-        for keys in try keybag.retiredKeys(under: classKeys) where archived.hasKeys(keys) {
-            archived.take(keys)
-            return .retired
-        }
-        return .none
     }
 }

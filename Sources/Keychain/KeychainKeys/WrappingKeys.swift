@@ -1,16 +1,16 @@
-internal import ByteStreams
-internal import Cryptography
-internal import DeviceIdentity
-internal import KeychainModel
+package import ByteStreams
+package import Cryptography
+package import DeviceIdentity
+package import KeychainModel
 
 /// The keys of a keybag that only the device can derive.
-struct DeviceKeys: ~Copyable {
+package struct DeviceKeys: ~Copyable {
     /// Wraps class keys.
     let wrapping: SecretBytes
     /// The MAC key of the keybag and of the store ID.
-    let code: SecretBytes
+    package let code: SecretBytes
 
-    init(_ deviceKey: DeviceKey, _ keybag: ItemUUID) throws(CryptographyFailure) {
+    package init(_ deviceKey: DeviceKey, _ keybag: ItemUUID) throws(CryptographyFailure) {
         // Both before either is stored: a noncopyable value must not be left half-initialised.
         let wrapping = try deviceKey.wrappingKey(context: keybag.bytes)
         let code = try deviceKey.keybagMACKey(context: keybag.bytes)

@@ -1,49 +1,49 @@
-internal import ByteStreams
-internal import Cryptography
-internal import KeychainModel
+package import ByteStreams
+package import Cryptography
+package import KeychainModel
 
 /// The key of one accessibility, and the HKDF state for deriving item keys from it.
-final class ClassKey {
-    static let size = 32
+package final class ClassKey {
+    package static let size = 32
 
-    let secret: SecretBytes
+    package let secret: SecretBytes
     var expander: HKDFExpander
 
-    init(_ secret: consuming SecretBytes) throws(CryptographyFailure) {
+    package init(_ secret: consuming SecretBytes) throws(CryptographyFailure) {
         expander = try HKDFExpander(pseudoRandomKey: secret)
         self.secret = secret
     }
 }
 
 /// The available class keys: all if unlocked, otherwise those of `dk` and `dku`.
-struct ClassKeys {
+package struct ClassKeys {
     private var keys = [ClassKey?](repeating: nil, count: Accessibility.allCases.count)
 
     /// Creates an empty set.
-    init() {}
+    package init() {}
 
     /// Generates new keys, with or without the one that needs a passcode.
-    init(generatingWithPasscode hasPasscode: Bool) throws(CryptographyFailure) {
+    package init(generatingWithPasscode hasPasscode: Bool) throws(CryptographyFailure) {
         for accessibility in Accessibility.allCases
         where hasPasscode || accessibility != .whenPasscodeSetThisDeviceOnly {
             self[accessibility] = try ClassKey(RandomBytes.secret(count: ClassKey.size))
         }
     }
 
-    subscript(accessibility: Accessibility) -> ClassKey? {
+    package subscript(accessibility: Accessibility) -> ClassKey? {
         get { keys[accessibility.position] }
         set { keys[accessibility.position] = newValue }
     }
 
     /// Adds the keys of `other`, replacing existing ones.
-    mutating func merge(_ other: ClassKeys) {
+    package mutating func merge(_ other: ClassKeys) {
         for accessibility in Accessibility.allCases {
             if let key = other[accessibility] { self[accessibility] = key }
         }
     }
 
     /// Removes the keys of all accessibilities that satisfy a condition.
-    mutating func forget(where condition: (Accessibility) -> Bool) {
+    package mutating func forget(where condition: (Accessibility) -> Bool) {
         for accessibility in Accessibility.allCases where condition(accessibility) { self[accessibility] = nil }
     }
 }

@@ -1,7 +1,7 @@
-internal import ByteStreams
-internal import Cryptography
-internal import DeviceIdentity
-internal import KeychainModel
+package import ByteStreams
+package import Cryptography
+package import DeviceIdentity
+package import KeychainModel
 
 /// Opens the class keys of a keybag: with the device key alone, or together with the passcode.
 extension Keybag {
@@ -9,7 +9,7 @@ extension Keybag {
     ///
     /// - Parameter retired: the class keys of earlier generations, newest first.
     /// - Throws: `CryptographyFailure`.
-    static func wrapping(
+    package static func wrapping(
         _ keys: ClassKeys, retired: [ClassKeys] = [], uuid: ItemUUID, generation: Int, deviceKey: DeviceKey,
         passcode: borrowing SecretBytes?, cost: ScryptCost, lockSettings: LockSettings = .default
     ) throws(CryptographyFailure) -> Keybag {
@@ -40,7 +40,7 @@ extension Keybag {
     /// The same keybag with other lock settings, which needs only the device key.
     ///
     /// - Throws: `CryptographyFailure`.
-    func with(_ settings: LockSettings, _ deviceKey: DeviceKey) throws(CryptographyFailure) -> Keybag {
+    package func with(_ settings: LockSettings, _ deviceKey: DeviceKey) throws(CryptographyFailure) -> Keybag {
         var contents = contents
         contents.lockSettings = settings
         return try Keybag(contents, passcodeCode: passcodeCode, DeviceKeys(deviceKey, uuid))
@@ -49,11 +49,11 @@ extension Keybag {
     /// The class keys that the device key alone opens, after verifying that this device wrote the keybag.
     ///
     /// - Throws: `otherDevice`, `damaged`, `cryptography`.
-    func deviceOnlyKeys(_ deviceKey: DeviceKey) throws(KeychainStoreError) -> ClassKeys {
+    package func deviceOnlyKeys(_ deviceKey: DeviceKey) throws(KeybagFailure) -> ClassKeys {
         guard device == deviceKey.id else { throw .otherDevice(device) }
         do {
             let deviceKeys = try DeviceKeys(deviceKey, uuid)
-            guard try hasDeviceCode(under: deviceKeys.code) else { throw KeychainStoreError.damaged(Self.forged) }
+            guard try hasDeviceCode(under: deviceKeys.code) else { throw KeybagFailure.damaged(Self.forged) }
             return try unwrap(deviceKeys.wrapping) { !hasPasscode || $0.isReadableWithoutPasscode }
         } catch {
             throw Self.failure(error)
@@ -63,9 +63,9 @@ extension Keybag {
     /// The class keys that need the passcode, which is verified only after the full key derivation.
     ///
     /// - Throws: `wrongPasscode`, `limit` before any work if the cost is out of range, `damaged`, `cryptography`.
-    func passcodeKeys(
+    package func passcodeKeys(
         _ passcode: borrowing SecretBytes, _ deviceKey: DeviceKey, minimumCost: ScryptCost?
-    ) throws(KeychainStoreError) -> ClassKeys {
+    ) throws(KeybagFailure) -> ClassKeys {
         guard let cost else { return try deviceOnlyKeys(deviceKey) }
         let lowest = minimumCost?.logN ?? Self.costRange.lowerBound
         guard cost.logN <= Self.costRange.upperBound else {
@@ -74,7 +74,7 @@ extension Keybag {
         guard cost.logN >= lowest else { throw .damaged("the work factor of the keybag is too low") }
         do {
             let keys = try PasscodeKeys(passcode, salt: salt, cost: cost, uuid: uuid, deviceKey)
-            guard try hasPasscodeCode(under: keys.code) else { throw KeychainStoreError.wrongPasscode }
+            guard try hasPasscodeCode(under: keys.code) else { throw KeybagFailure.wrongPasscode }
             return try unwrap(keys.wrapping) { !$0.isReadableWithoutPasscode }
         } catch {
             throw Self.failure(error)
@@ -94,9 +94,9 @@ extension Keybag {
 
     private static let forged = "the keybag is not as this device wrote it"
 
-    static func failure(_ error: any Error) -> KeychainStoreError {
+    static func failure(_ error: any Error) -> KeybagFailure {
         switch error {
-        case let error as KeychainStoreError: error
+        case let error as KeybagFailure: error
         case CryptographyFailure.authentication: .damaged(forged)
         case let error as CryptographyFailure: .cryptography(error)
         default: .damaged(forged)

@@ -1,12 +1,12 @@
-internal import ByteStreams
-internal import Cryptography
-internal import KeychainModel
+package import ByteStreams
+package import Cryptography
+package import KeychainModel
 
 /// Seals and opens the secrets of items, reusing its buffers.
 ///
 /// Every write has its own key, derived from the class key and 32 random bytes, so the nonce can be zero. The item's
 /// metadata line is associated data: changing an attribute, or exchanging the secrets of two rows, breaks the seal.
-struct ItemSealer: ~Copyable {
+package struct ItemSealer: ~Copyable {
     private static let label = Array("kcbackup/v1/store-item".utf8)
     // Random bytes are fetched 4 KiB at a time: a system call for each salt would double the cost of a seal.
     private static let saltsAtOnce = 128
@@ -20,12 +20,8 @@ struct ItemSealer: ~Copyable {
     private var salts: [UInt8] = []
     private var saltsUsed = 0
 
-    init() throws(KeychainStoreError) {
-        do {
-            cipher = try AES256GCM(key: SecretBytes(copying: [UInt8](repeating: 0, count: 32)))
-        } catch {
-            throw .cryptography(error)
-        }
+    package init() throws(CryptographyFailure) {
+        cipher = try AES256GCM(key: SecretBytes(copying: [UInt8](repeating: 0, count: 32)))
         info = SecretBytes(copying: Self.label + [UInt8](repeating: 0, count: SealedFrame.saltSize))
     }
 
@@ -36,54 +32,48 @@ struct ItemSealer: ~Copyable {
     }
 
     /// Makes `item` the current one.
-    mutating func begin(_ item: Item) {
+    package mutating func begin(_ item: Item) {
         associatedData.removeAll()
         associatedData.append(Self.format(of: item).rawValue)
         ItemLine.encode(item, into: &associatedData)
     }
 
     /// Makes `item` the current one, with a known metadata line.
-    mutating func begin(_ item: Item, line: borrowing Span<UInt8>) {
+    package mutating func begin(_ item: Item, line: borrowing Span<UInt8>) {
         associatedData.removeAll()
         associatedData.append(Self.format(of: item).rawValue)
         associatedData.append(line)
     }
 
     /// Passes the metadata line of the current item to `body`.
-    borrowing func withLine<Result: ~Copyable, E: Error>(
-        _ body: (borrowing Span<UInt8>) throws(E) -> Result
-    ) throws(E) -> Result {
-        try associatedData.withBytes { bytes throws(E) in try body(bytes.extracting(droppingFirst: 1)) }
+    package borrowing func withLine(_ body: (borrowing Span<UInt8>) throws -> Void) throws {
+        try associatedData.withBytes { bytes in try body(bytes.extracting(droppingFirst: 1)) }
     }
 
     /// Replaces `blob` with the sealed secret of the current item.
-    mutating func seal(
+    package mutating func seal(
         _ secret: borrowing Span<UInt8>, under key: ClassKey, into blob: inout SecretBytes
-    ) throws(KeychainStoreError) {
-        do throws(CryptographyFailure) {
-            let format = associatedData.withBytes { $0[0] }
-            try takeSalt()
-            try deriveKey(key)
-            blob.removeAll()
-            blob.append(format)
-            info.withBytes { blob.append($0.extracting(droppingFirst: Self.label.count)) }
-            if format == SealedFrame.Format.clear.rawValue {
-                try tag(secret, into: &blob)
-                blob.append(secret)
-            } else {
-                try associatedData.withBytes { data throws(CryptographyFailure) in
-                    try cipher.seal(secret, nonce: .zero, associatedData: data, into: &blob)
-                }
+    ) throws(CryptographyFailure) {
+        let format = associatedData.withBytes { $0[0] }
+        try takeSalt()
+        try deriveKey(key)
+        blob.removeAll()
+        blob.append(format)
+        info.withBytes { blob.append($0.extracting(droppingFirst: Self.label.count)) }
+        if format == SealedFrame.Format.clear.rawValue {
+            try tag(secret, into: &blob)
+            blob.append(secret)
+        } else {
+            try associatedData.withBytes { data throws(CryptographyFailure) in
+                try cipher.seal(secret, nonce: .zero, associatedData: data, into: &blob)
             }
-        } catch {
-            throw .cryptography(error)
         }
     }
 
     /// Replaces `secret` with the opened secret of the current item; false, leaving it empty, if the seal is broken.
-    mutating func open(
+    package mutating func open(
         _ blob: borrowing Span<UInt8>, under key: ClassKey, into secret: inout SecretBytes
-    ) throws(KeychainStoreError) -> Bool {
+    ) throws(CryptographyFailure) -> Bool {
         secret.removeAll()
         guard let frame = SealedFrame(measuring: blob), frame.format.rawValue == associatedData.withBytes({ $0[0] })
         else { return false }
@@ -108,7 +98,7 @@ struct ItemSealer: ~Copyable {
             }
             return true
         } catch {
-            guard error == .authentication else { throw .cryptography(error) }
+            guard error == .authentication else { throw error }
             secret.removeAll()
             return false
         }

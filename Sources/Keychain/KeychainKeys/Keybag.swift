@@ -34,7 +34,7 @@ package struct Keybag: Hashable, Sendable {
     package let text: [UInt8]
 
     /// 32 random bytes, new with each passcode.
-    let salt: [UInt8]
+    package let salt: [UInt8]
     let wrappedKeys: [Accessibility: [UInt8]]
     /// The class keys of earlier generations, newest first, each set wrapped under the current ones.
     let retired: [[UInt8]]
@@ -74,12 +74,12 @@ package struct Keybag: Hashable, Sendable {
     /// Parses a keybag; `deviceOnlyKeys` checks that it is authentic.
     ///
     /// - Throws: `damaged`, `newerFormat`.
-    package init(text bytes: borrowing Span<UInt8>) throws(KeychainStoreError) {
+    package init(text bytes: borrowing Span<UInt8>) throws(KeybagFailure) {
         guard bytes.count <= Self.sizeLimit else { throw .damaged("the keybag is too long") }
         do {
             var reader = KeybagReader()
             self = try reader.read(bytes)
-        } catch let error as KeychainStoreError {
+        } catch let error as KeybagFailure {
             throw error
         } catch {
             throw .damaged("the keybag is not in its canonical form")
@@ -144,7 +144,7 @@ package struct Keybag: Hashable, Sendable {
     }
 
     /// True if both protect the same keys with the same passcode: only lock settings may differ.
-    func hasKeys(of other: Keybag) -> Bool {
+    package func hasKeys(of other: Keybag) -> Bool {
         var contents = other.contents
         contents.lockSettings = lockSettings
         return contents == self.contents

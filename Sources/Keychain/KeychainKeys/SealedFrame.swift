@@ -1,12 +1,12 @@
-internal import KeychainModel
+package import KeychainModel
 
 /// The frame of a sealed secret: `format ‖ salt ‖ …`, with a 16-byte tag in every format.
 ///
 /// - `secret`: salt (32 bytes), ciphertext, tag; associated data is the format and the item's metadata line.
 /// - `none`: salt, tag over the same; the item has no secret.
 /// - `clear`: salt, tag, clear bytes; associated data is the format, the line and the clear bytes.
-struct SealedFrame {
-    enum Format: UInt8 {
+package struct SealedFrame {
+    package enum Format: UInt8 {
         case secret = 1
         case none = 2
         case clear = 3
@@ -15,14 +15,14 @@ struct SealedFrame {
     static let saltSize = 32
     static let tagSize = 16
     /// Bytes that the frame adds to its secret.
-    static let overhead = 1 + saltSize + tagSize
+    package static let overhead = 1 + saltSize + tagSize
 
-    let format: Format
+    package let format: Format
     /// The size of the secret in bytes; nil if there is none.
-    let secretSize: Int?
+    package let secretSize: Int?
 
     /// Parses the frame of a column; nil if it is invalid.
-    init?(measuring bytes: borrowing Span<UInt8>) {
+    package init?(measuring bytes: borrowing Span<UInt8>) {
         guard bytes.count >= Self.overhead, let format = Format(rawValue: bytes[0]) else { return nil }
         if format == .none, bytes.count != Self.overhead { return nil }
         self.format = format
@@ -30,7 +30,7 @@ struct SealedFrame {
     }
 
     /// True if frame and size match the secret of `item`; no key is needed.
-    static func fits(_ bytes: borrowing Span<UInt8>, _ item: Item) -> Bool {
+    package static func fits(_ bytes: borrowing Span<UInt8>, _ item: Item) -> Bool {
         guard let frame = SealedFrame(measuring: bytes) else { return false }
         return frame.format == ItemSealer.format(of: item) && frame.secretSize == item.secretSize
     }

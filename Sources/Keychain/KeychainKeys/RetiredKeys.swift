@@ -55,7 +55,7 @@ extension Keybag {
     /// The class keys of earlier generations for which there is a current key, newest first.
     ///
     /// - Throws: `damaged`, `cryptography`.
-    func retiredKeys(under present: ClassKeys) throws(KeychainStoreError) -> [ClassKeys] {
+    package func retiredKeys(under present: ClassKeys) throws(KeybagFailure) -> [ClassKeys] {
         do {
             return try retired.map { set in try RetiredKeys.unwrap(set, under: present) }
         } catch {

@@ -10,7 +10,7 @@ struct KeybagReader {
         try scanner.literal("{\"version\":", in: bytes)
         let version = try scanner.integer(in: bytes)
         guard version <= Keybag.version else {
-            throw KeychainStoreError.newerFormat(found: Int(version), known: Keybag.version)
+            throw KeybagFailure.newerFormat(found: Int(version), known: Keybag.version)
         }
         guard version >= 1 else { throw malformed("the version is unknown") }
         try scanner.literal(",\"uuid\":", in: bytes)
@@ -70,7 +70,7 @@ struct KeybagReader {
         var sets: [[UInt8]] = []
         repeat {
             guard sets.count < Keybag.retiredLimit else {
-                throw KeychainStoreError.limit(
+                throw KeybagFailure.limit(
                     "retired class keys", found: sets.count + 1, allowed: Keybag.retiredLimit)
             }
             sets.append(try sized(RetiredKeys.size, bytes))
