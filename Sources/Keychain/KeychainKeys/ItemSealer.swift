@@ -45,7 +45,7 @@ package struct ItemSealer: ~Copyable {
         associatedData.append(line)
     }
 
-    /// Lends the metadata line of the current item.
+    /// Passes the metadata line of the current item to `body`.
     package borrowing func withLine(_ body: (borrowing Span<UInt8>) throws -> Void) throws {
         try associatedData.withBytes { bytes in try body(bytes.extracting(droppingFirst: 1)) }
     }

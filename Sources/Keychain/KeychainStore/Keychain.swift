@@ -145,7 +145,7 @@ package final class Keychain {
         guard record.keybag.uuid == keybag.uuid, record.storeID == storeID else {
             throw .damaged("the keybag is another one than before")
         }
-        // What the device opens is opened again, which also proves that the keybag is genuine.
+        // The device's keys are opened again, which also proves that the keybag is authentic.
         let opened = try withKeys { () throws(KeybagFailure) in try record.keybag.deviceOnlyKeys(deviceKey) }
         if !record.keybag.hasKeys(of: keybag) { classKeys = ClassKeys() }
         classKeys.merge(opened)

@@ -71,10 +71,11 @@ extension Session {
         }
         let new = NewKeychain(
             local, in: world.dataFolder, on: world.device, cost: world.cost, now: now, isSearched: true)
-        // From here on it is there, whatever fails.
+        // The keychain exists from here on, even if something fails.
         if let failure = try new.make(passcode: passcode).notListed {
             note(
-                "\(shownInMessages(local.name)) was made, and is not searched: \(cause(failure).status.message)", evenIfQuiet: true
+                "\(shownInMessages(local.name)) was made, and is not searched: \(cause(failure).status.message)",
+                evenIfQuiet: true
             )
         }
         // A new keychain is unlocked, as on macOS.
