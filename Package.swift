@@ -137,7 +137,11 @@ let package = Package(
 
         .target(name: "CTestSupport", path: "Tests/CTestSupport"),
         .target(
-            name: "TestSupport", dependencies: ["CTestSupport", "ByteStreams", "KernelKeyring", "CSQLite"],
+            name: "TestSupport",
+            dependencies: [
+                "CTestSupport", "ByteStreams", "Cryptography", "DeviceIdentity", "KernelKeyring", "KeychainModel",
+                "KeychainStore", "LocalKeychains", "Console", "CSQLite",
+            ],
             path: "Tests/TestSupport", swiftSettings: settings),
         .testTarget(name: "TestSupportTests", dependencies: ["TestSupport"], swiftSettings: settings),
         tests("SecurityStatus"),

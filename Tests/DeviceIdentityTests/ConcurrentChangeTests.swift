@@ -18,15 +18,9 @@ struct ConcurrentChangeTests {
     /// Runs `body` on several threads at once, and hands on the first error.
     private func sideBySide(_ body: @Sendable @escaping (Int) throws -> Void) throws {
         let failures = Mutex<[any Error]>([])
-        let threads = (0..<Self.count).map { number in
-            let done = DispatchSemaphore(value: 0)
-            Thread.detachNewThread {
-                do { try body(number) } catch { failures.withLock { $0.append(error) } }
-                done.signal()
-            }
-            return done
+        onThreads(Self.count) { number in
+            do { try body(number) } catch { failures.withLock { $0.append(error) } }
         }
-        for thread in threads { thread.wait() }
         if let failure = failures.withLock({ $0.first }) { throw failure }
     }
 

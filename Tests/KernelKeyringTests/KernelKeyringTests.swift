@@ -5,16 +5,6 @@ import Testing
 
 @testable import KernelKeyring
 
-/// What this kernel says to a process that wants to use its key service; nil when it may.
-private let refusal: KeyRetentionFailure? = {
-    do throws(KeyRetentionFailure) {
-        _ = try KernelKeyring().read("kcbackup-test:no such key")
-        return nil
-    } catch {
-        return error
-    }
-}()
-
 /// True where `/proc/keys` tells of keys, which containers hide.
 private let listIsReadable = (try? String(contentsOfFile: KeyList.path, encoding: .utf8))?.isEmpty == false
 
@@ -23,7 +13,7 @@ private func faulty(_ fault: String) -> [String] {
     ["strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=keyctl,add_key", "-e", "inject=" + fault]
 }
 
-@Suite("Keys in the kernel", .enabled(if: refusal == nil, "the kernel refuses keyrings here"))
+@Suite("Keys in the kernel", .enabled(if: KernelKeyring.refusal == nil, "the kernel refuses keyrings here"))
 struct KernelKeyringTests {
     private let keyring = KernelKeyring()
     private let name = "kcbackup-test:\(UUID().uuidString)"
@@ -200,7 +190,9 @@ struct RefusedKeyringTests {
         #expect(try Probe.run(faulty("add_key:error=EDQUOT"), .keeps, "kcbackup-test:full") == Probe.full)
     }
 
-    @Test("a kernel without persistent keyrings keeps keys in the user keyring", .enabled(if: refusal == nil))
+    @Test(
+        "a kernel without persistent keyrings keeps keys in the user keyring",
+        .enabled(if: KernelKeyring.refusal == nil))
     func userKeyringAlone() throws {
         let name = "kcbackup-test:\(UUID().uuidString)"
         defer { try? KernelKeyring().revoke(name) }

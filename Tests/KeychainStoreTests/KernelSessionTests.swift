@@ -9,21 +9,11 @@ import Testing
 
 @testable import KeychainStore
 
-/// What this kernel says to a process that wants to use its key service; nil when it may.
-private let refusal: KeyRetentionFailure? = {
-    do throws(KeyRetentionFailure) {
-        _ = try KernelKeyring().read("kcbackup-test:no such key")
-        return nil
-    } catch {
-        return error
-    }
-}()
-
 /// The device of these tests, which a second process knows too.
 private func device() throws -> DeviceKey { try DeviceKey(secret: SecretBytes(copying: 0..<32)) }
 
 /// Sessions over the real kernel, each step seen from a second process.
-@Suite(.enabled(if: refusal == nil, "the kernel refuses keyrings here"))
+@Suite(.enabled(if: KernelKeyring.refusal == nil, "the kernel refuses keyrings here"))
 struct KernelSessionTests {
     private let bench: Bench
     private let items: [Accessibility: Item]

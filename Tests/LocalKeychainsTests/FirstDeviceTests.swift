@@ -17,24 +17,12 @@ struct FirstDeviceTests {
         data = DataFolder(path: folder.path("data"))
     }
 
-    private func sideBySide(_ count: Int, _ body: @Sendable @escaping (Int) -> Void) {
-        let threads = (0..<count).map { number in
-            let done = DispatchSemaphore(value: 0)
-            Thread.detachNewThread {
-                body(number)
-                done.signal()
-            }
-            return done
-        }
-        for thread in threads { thread.wait() }
-    }
-
     @Test("whoever makes a first keychain at the same time gets the same device key")
     func firstKeys() throws {
         let data = data
         let machine = folder.path("none")
         let results = Mutex<[(id: DeviceID?, isNew: Bool)]>([])
-        sideBySide(8) { _ in
+        onThreads(8) { _ in
             let found = try? LocalDevice(data, machineIDPath: machine).keyOrFirst()
             results.withLock { $0.append((found?.key.id, found?.isNew == true)) }
         }
@@ -48,7 +36,7 @@ struct FirstDeviceTests {
         let data = data
         let names = (0..<8).map { "k\($0)" }
         try KeychainLists.change(in: data) { lists throws(LocalKeychainFailure) in lists.searchList = [] }
-        sideBySide(8) { number in
+        onThreads(8) { number in
             try? KeychainLists.change(in: data) { lists throws(LocalKeychainFailure) in
                 lists.include(try LocalKeychain(names[number], in: data))
             }

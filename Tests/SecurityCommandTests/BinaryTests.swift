@@ -2,31 +2,12 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import SecurityCommand
-
 @Suite("The security command as a process")
 struct SecurityBinaryTests {
-    private let folder: TemporaryFolder
-    private let environment: [String: String]
+    private let shell: ProgramShell
 
     init() throws {
-        folder = try TemporaryFolder()
-        environment = ["HOME": folder.path, "PATH": "/usr/bin:/bin", "SECURITY": try Self.program()]
-    }
-
-    /// The binary, which lies beside the one with the tests.
-    private static func program() throws -> String {
-        let tests = CommandLine.arguments.first { $0.contains(".xctest") } ?? "/proc/self/exe"
-        let folder = URL(filePath: tests).resolvingSymlinksInPath().deletingLastPathComponent()
-        let program = folder.appending(path: "security").path
-        if FileManager.default.isExecutableFile(atPath: program) { return program }
-        throw CocoaError(.fileNoSuchFile)
-    }
-
-    private func shell(_ script: String) throws -> ExternalProgram.Outcome {
-        // Longer than any of it takes: what hangs is to fail, not to hold everything up.
-        try ExternalProgram.run(
-            "timeout", ["120", "bash", "-c", script], environment: environment, in: folder.path)
+        shell = try ProgramShell()
     }
 
     @Test("What a script from a Mac does works: keychain, item, list, and the statuses that it looks at")

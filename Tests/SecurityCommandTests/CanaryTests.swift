@@ -16,7 +16,9 @@ struct SecurityCanaryTests {
         var told = ""
         func run(_ line: String, _ more: [String] = [], typed: [String]? = nil) -> Int32 {
             let words = line.split(separator: " ").map(String.init) + more
-            let outcome = home.run(words, terminal: ScriptedTerminal(answers: typed, showsAll: typed != nil))
+            let isTyped = typed != nil
+            let terminal = ScriptedTerminal(answers: typed, showsOutput: isTyped, showsMessages: isTyped)
+            let outcome = home.run(words, terminal: terminal)
             told += outcome.text + outcome.messages + outcome.terminal.asked.joined()
             return outcome.status
         }

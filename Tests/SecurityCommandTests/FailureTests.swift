@@ -84,7 +84,7 @@ struct FailureMappingTests {
     func foreignText() throws {
         let home = try TestHome()
         home.run(["create-keychain", "-p", "", "./a\u{202e}b\u{1b}[2J.keychain"])
-        let terminal = ScriptedTerminal(answers: [], showsAll: true)
+        let terminal = ScriptedTerminal(answers: [], showsOutput: true, showsMessages: true)
         for line in [
             ["list-keychains"], ["dump-keychain"], ["dump-keychain", "\u{1b}[2J/x"], ["\u{1b}\u{7}frob"],
             ["create-keychain", "-p", "", "\u{1b}\u{202e}"], ["list-keychains", "-\u{1b}"],

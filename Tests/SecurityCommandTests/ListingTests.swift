@@ -104,7 +104,8 @@ struct ListingTests {
                     .extr: .number(1), .decr: .number(1), .sign: .number(1), .unwp: .number(1),
                 ])
         }
-        try Golden.compare(text(full) + text(bare), with: "Listings/\(itemClass.rawValue).txt")
+        let file = "Tests/SecurityCommandTests/Listings/\(itemClass.rawValue).txt"
+        try Golden.compare(text(full) + text(bare), with: file)
     }
 
     @Test("Numbers of any size are listed, and none traps")
@@ -113,28 +114,5 @@ struct ListingTests {
             let key = try item(.key, [.kcls: .number(number), .crtr: .number(number), .bsiz: .number(number)])
             #expect(text(key).hasPrefix("keychain: \"/k\"\nversion: 512\nclass: 0x"))
         }
-    }
-}
-
-/// Files that hold what is expected; `UPDATE_GOLDEN=1` writes them anew.
-enum Golden {
-    private static let folder = URL(filePath: #filePath).deletingLastPathComponent()
-
-    /// Compares `text` with a file, whose path starts from this folder.
-    static func compare(_ text: String, with path: String, sourceLocation: SourceLocation = #_sourceLocation) throws {
-        let file = folder.appending(path: path).standardizedFileURL
-        if ProcessInfo.processInfo.environment["UPDATE_GOLDEN"] == "1" {
-            try Data(text.utf8).write(to: file)
-            return
-        }
-        let expected = try String(contentsOf: file, encoding: .utf8)
-        if text == expected { return }
-        let lines = zip(text.components(separatedBy: "\n"), expected.components(separatedBy: "\n") + [""])
-        let first = lines.enumerated().first { $0.element.0 != $0.element.1 }
-        Issue.record(
-            """
-            \(path) differs at line \((first?.offset ?? 0) + 1): \(first?.element.0 ?? "")
-            If that is meant, run the tests with UPDATE_GOLDEN=1.
-            """, sourceLocation: sourceLocation)
     }
 }

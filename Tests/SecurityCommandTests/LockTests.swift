@@ -4,7 +4,6 @@ import KernelKeyring
 import KeychainModel
 import KeychainStore
 import LocalKeychains
-import Synchronization
 import TestSupport
 import Testing
 
@@ -24,11 +23,11 @@ struct LockTests {
         #expect(home.run("find-generic-password -wa me").status == 36)
         #expect(home.run("unlock-keychain -p walnut").status == 0)
         #expect(home.run("find-generic-password -wa me").status == 0)
-        home.slept.add(60_000, ordering: .relaxed)
+        home.sleep()
         #expect(home.run("find-generic-password -wa me").status == 36)
         #expect(home.run("unlock-keychain -p walnut").status == 0)
         #expect(home.run("set-keychain-settings").status == 0)
-        home.slept.add(60_000, ordering: .relaxed)
+        home.sleep()
         #expect(home.run("find-generic-password -wa me").status == 0)
         #expect(retention.count == 2)
         #expect(home.run("delete-keychain login").status == 0)
@@ -142,21 +141,11 @@ struct LockTests {
         #expect(home.run("unlock-keychain -p walnut").status == 0)
     }
 
-    /// What this kernel says to a process that wants to use its key service; nil when it may.
-    static let kernelRefusal: KeyRetentionFailure? = {
-        do throws(KeyRetentionFailure) {
-            _ = try KernelKeyring().read("kcbackup-test:no such key")
-            return nil
-        } catch {
-            return error
-        }
-    }()
-
     @Test(
         "With the real kernel, what one command unlocks the next one reads, until it is locked",
-        .enabled(if: kernelRefusal == nil, "the kernel refuses keyrings here"))
+        .enabled(if: KernelKeyring.refusal == nil, "the kernel refuses keyrings here"))
     func kernel() throws {
-        let home = try TestHome(retention: KernelKeyring())
+        let home = try TestHome(kernel: KernelKeyring())
         try home.keychain("login", password: "walnut")
         #expect(home.run("add-generic-password -a me -s s -w hidden").status == 0)
         #expect(home.run("find-generic-password -wa me").text == "hidden\n")

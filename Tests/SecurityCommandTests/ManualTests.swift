@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import SecurityCommand
@@ -7,19 +8,14 @@ import Testing
 struct SecurityManualTests {
     private static let marks = ("<!-- reference -->\n", "<!-- end of reference -->\n")
 
-    private static func document(_ name: String) throws -> String {
-        let file = URL(filePath: #filePath).appending(path: "../../../" + name).standardizedFileURL
-        return try String(contentsOf: file, encoding: .utf8)
-    }
-
     @Test("The reference says what the commands declare")
     func referenceIsTheProgram() throws {
-        let text = try Self.document("docs/security-command.md")
+        let text = try Project.text("docs/security-command.md")
         let start = try #require(text.range(of: Self.marks.0)).upperBound
         let end = try #require(text.range(of: Self.marks.1)).lowerBound
         let reference = Command.all.map { "\n### \($0.name)\n\n```\n\($0.usage)```\n" }.joined() + "\n"
         try Golden.compare(
-            text.replacingCharacters(in: start..<end, with: reference), with: "../../docs/security-command.md")
+            text.replacingCharacters(in: start..<end, with: reference), with: "docs/security-command.md")
     }
 
     @Test(
@@ -29,9 +25,9 @@ struct SecurityManualTests {
         ])
     func commandLinesParse(name: String) throws {
         var count = 0
-        for block in try Self.document(name).components(separatedBy: "\n```").enumerated() where block.offset % 2 == 1 {
+        for block in try Project.text(name).components(separatedBy: "\n```").enumerated() where block.offset % 2 == 1 {
             for line in block.element.components(separatedBy: "\n") where line.hasPrefix("security ") {
-                let words = try Story("$ " + line.replacing(/\ +#.*$/, with: "")).steps[0].words
+                let words = Array(Story.words(line.replacing(/\ +#.*$/, with: "")).dropFirst())
                 let command = try #require(Command.named(words[0]), "\(line)")
                 #expect(throws: Never.self, "\(line)") { _ = try command.parse(words.dropFirst()) }
                 count += 1

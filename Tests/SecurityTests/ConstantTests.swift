@@ -1,6 +1,7 @@
 import Foundation
 import KeychainModel
 import SecurityStatus
+import TestSupport
 import Testing
 
 @testable import Security
@@ -33,9 +34,7 @@ struct ConstantTests {
 
     /// The names that the sources of the library declare.
     private static func declared(_ pattern: Regex<(Substring, Substring)>) throws -> Set<String> {
-        let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent()
-        let folder = root.appending(path: "Sources/Apple/Security/Constants")
+        let folder = Project.folder.appending(path: "Sources/Apple/Security/Constants")
         let files = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
         let text = try files.map { try String(contentsOf: $0, encoding: .utf8) }.joined(separator: "\n")
         return Set(text.matches(of: pattern).map { String($0.output.1) })

@@ -1,18 +1,17 @@
 import Foundation
 import KeychainModel
 import SecurityStatus
+import TestSupport
 import Testing
 
 @testable import Security
 
 @Suite("docs/security-module.md")
 struct DocumentTests {
-    private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent()
     private let page: String
 
     init() throws {
-        page = try String(contentsOf: Self.root.appending(path: "docs/security-module.md"), encoding: .utf8)
+        page = try Project.text("docs/security-module.md")
     }
 
     /// The cells of the table rows below a heading.
@@ -47,7 +46,7 @@ struct DocumentTests {
 
     @Test("Every test that the table of Apple's cases names is there")
     func acceptanceCases() throws {
-        let folder = Self.root.appending(path: "Tests")
+        let folder = Project.folder.appending(path: "Tests")
         let files = FileManager.default.enumerator(atPath: folder.path)?.compactMap { $0 as? String } ?? []
         var functions: [String: String] = [:]
         for file in files where file.hasSuffix(".swift") {

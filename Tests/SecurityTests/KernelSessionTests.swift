@@ -10,31 +10,22 @@ import Testing
 
 @testable import Security
 
-/// False where this machine refuses the kernel's key service, as many containers do: nothing stays unlocked there.
-private let kernelKeepsKeys: Bool = {
-    do throws(KeyRetentionFailure) {
-        _ = try KernelKeyring().read("kcbackup:test:none")
-        return true
-    } catch {
-        return false
-    }
-}()
-
-@Suite("What the user has unlocked, for a program", .enabled(if: kernelKeepsKeys))
+@Suite(
+    "What the user has unlocked, for a program",
+    .enabled(if: KernelKeyring.refusal == nil, "the kernel refuses keyrings here"))
 struct KernelSessionTests {
     private static let codes = ["ak", "aku", "akpu", "ck", "cku", "dk", "dku"]
 
     @Test("Each class is readable exactly while the session of the user says so")
     func classesFollowTheSession() throws {
-        let user = try TestClient(hasPasscode: true)
+        let owner = try TestClient(hasPasscode: true)
         for code in Self.codes {
             let item = generic([kSecAttrService: code, kSecAttrAccessible: code, kSecValueData: Data(code.utf8)])
-            #expect(user.add(item) == errSecSuccess)
+            #expect(owner.add(item) == errSecSuccess)
         }
         var configuration = KeychainClient.Configuration()
-        let folder = DataFolder(path: user.folder.path("data"))
-        configuration.folder = folder
-        configuration.machineIDPath = user.folder.path("machine-id")
+        configuration.folder = owner.user.data
+        configuration.machineIDPath = owner.user.machineIDPath
         configuration.groups = AccessGroups(ordered: ["test"])
         // With `resume` as every program has it: the kernel is asked.
         let program = KeychainClient(configuration)
@@ -49,8 +40,7 @@ struct KernelSessionTests {
             }
         }
 
-        let device = LocalDevice(folder, machineIDPath: user.folder.path("machine-id"))
-        let keychain = try LocalKeychain(nil, in: folder).open(on: device)
+        let keychain = try LocalKeychain(nil, in: owner.user.data).open(on: owner.user.device)
         let session = KeychainSession()
         defer { try? session.lock(keychain, untilFirstUnlock: true) }
         let passcode = SecretBytes(copying: TestClient.passcode.utf8) as SecretBytes?

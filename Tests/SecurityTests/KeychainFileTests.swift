@@ -23,18 +23,18 @@ struct KeychainFileTests {
     private func other() throws -> TestClient { try TestClient(sharing: program) }
 
     /// A program that works on the keychain of this name or path.
-    private func program(on keychain: String?, folder: String = "data") -> KeychainClient {
+    private func program(on keychain: String?, folder: String = "kcbackup") -> KeychainClient {
         var configuration = KeychainClient.Configuration()
         configuration.keychain = keychain
-        configuration.folder = DataFolder(path: program.folder.path(folder))
-        configuration.machineIDPath = program.folder.path("machine-id")
+        configuration.folder = DataFolder(path: program.user.folder.path(folder))
+        configuration.machineIDPath = program.user.machineIDPath
         configuration.groups = AccessGroups(ordered: ["test"])
         return KeychainClient(configuration)
     }
 
     @Test("Without a keychain there is no default one, and a named one is missing by name")
     func missing() {
-        for folder in ["data", "empty"] {
+        for folder in ["kcbackup", "empty"] {
             #expect(program(on: "work", folder: folder).copyMatching(query("ann"), nil) == errSecNoSuchKeychain)
             #expect(program(on: "/nowhere/x", folder: folder).delete(query("ann")) == errSecNoSuchKeychain)
         }
@@ -43,7 +43,7 @@ struct KeychainFileTests {
         #expect(nobody.copyMatching(query("ann"), nil) == errSecNoDefaultKeychain)
         #expect(nobody.update(query("ann"), [kSecAttrLabel: "x"]) == errSecNoDefaultKeychain)
         #expect(nobody.delete(query("ann")) == errSecNoDefaultKeychain)
-        #expect(!manager.fileExists(atPath: program.folder.path("empty")))
+        #expect(!manager.fileExists(atPath: program.user.folder.path("empty")))
     }
 
     @Test("A keychain is named or given by its path")
@@ -57,7 +57,7 @@ struct KeychainFileTests {
 
     @Test("The default keychain is the one that the user has set; where that is damaged or gone, there is none")
     func defaultKeychain() throws {
-        let data = DataFolder(path: program.folder.path("data"))
+        let data = program.user.data
         var lists = KeychainLists()
         lists.defaultKeychain = "work"
         try lists.set(in: data)
@@ -65,7 +65,7 @@ struct KeychainFileTests {
         try manager.moveItem(atPath: program.keychainPath, toPath: data.keychains + "/work.keychain")
         #expect(program(on: nil).copyMatching(query("ann"), nil) == errSecSuccess)
         #expect(program(on: "login").copyMatching(query("ann"), nil) == errSecNoSuchKeychain)
-        try program.folder.write("data/keychain-lists", Array("damaged".utf8))
+        try program.user.folder.write("kcbackup/keychain-lists", Array("damaged".utf8))
         #expect(program(on: nil).copyMatching(query("ann"), nil) == errSecNoDefaultKeychain)
         #expect(program(on: "work").copyMatching(query("ann"), nil) == errSecSuccess)
     }
@@ -107,10 +107,10 @@ struct KeychainFileTests {
     @Test(
         "On another machine, or without its device key, a keychain is not available until somebody says what is right")
     func otherMachine() throws {
-        try program.folder.write("machine-id", Array("fedcba9876543210fedcba9876543210\n".utf8), mode: 0o644)
+        try program.user.folder.write("machine-id", Array("fedcba9876543210fedcba9876543210\n".utf8), mode: 0o644)
         #expect(try other().status(query("ann")) == errSecNotAvailable)
-        let data = DataFolder(path: program.folder.path("data"))
-        _ = try LocalDevice(data, machineIDPath: program.folder.path("machine-id")).provider.adopt()
+        let data = program.user.data
+        _ = try program.user.device.provider.adopt()
         #expect(try other().status(query("ann")) == errSecSuccess)
         try manager.removeItem(atPath: data.deviceKey)
         #expect(try other().status(query("ann")) == errSecNotAvailable)
@@ -121,10 +121,8 @@ struct KeychainFileTests {
     func replaced() throws {
         try manager.removeItem(atPath: program.keychainPath)
         #expect(program.status(query("ann")) == errSecNoDefaultKeychain)
-        let device = LocalDevice(
-            DataFolder(path: program.folder.path("data")), machineIDPath: program.folder.path("machine-id"))
         _ = try Keychain.create(
-            at: program.keychainPath, deviceKey: device.key(), passcode: nil, now: TestClient.start)
+            at: program.keychainPath, deviceKey: program.user.device.key(), passcode: nil, now: TestClient.start)
         #expect(program.status(query("ann")) == errSecItemNotFound)
         #expect(program.add(password("ann", "2")) == errSecSuccess)
         #expect(program.text(query("ann")) == "2")
@@ -171,13 +169,11 @@ struct KeychainFileTests {
 @Suite("The calls as a program sees them")
 struct PublicCallTests {
     /// Makes a data folder with the default keychain, and lets the process find it.
-    private static func makeKeychain(in folder: TemporaryFolder, name: String? = nil) throws {
-        setenv("XDG_DATA_HOME", folder.path, 1)
-        let data = DataFolder(path: folder.path("kcbackup"))
-        try Path.makeFolder(data.keychains)
-        _ = try Keychain.create(
-            at: LocalKeychain(name, in: data).path, deviceKey: LocalDevice(data).keyOrFirst().key, passcode: nil,
-            now: TestClient.start)
+    private static func makeKeychain(_ name: String? = nil) throws -> UserData {
+        let user = try UserData(isThisMachine: true)
+        setenv("XDG_DATA_HOME", user.folder.path, 1)
+        try user.makeKeychain(name, now: TestClient.start)
+        return user
     }
 
     private static func attributes(_ query: [String: Any]) -> [String: Any]? {
@@ -189,8 +185,8 @@ struct PublicCallTests {
     @Test("A program works on the default keychain of its user, as a group of its own name, at the time of day")
     func defaults() async {
         await #expect(processExitsWith: .success) {
-            let folder = try TemporaryFolder()
-            try Self.makeKeychain(in: folder)
+            let user = try Self.makeKeychain()
+            defer { withExtendedLifetime(user) {} }
             let before = Date()
             #expect(SecItemAdd(password("ann", "1") as CFDictionary, nil) == errSecSuccess)
             let attributes = try #require(Self.attributes(query("ann")))
@@ -209,8 +205,7 @@ struct PublicCallTests {
     @Test("A program chooses its keychain and its entitlements; what is wrong with them changes nothing")
     func configured() async {
         await #expect(processExitsWith: .success) {
-            let folder = try TemporaryFolder()
-            try Self.makeKeychain(in: folder, name: "work")
+            let folder = try Self.makeKeychain("work").folder
             #expect(SecItemCopyMatching(query("ann") as CFDictionary, nil) == errSecNoDefaultKeychain)
             let list = try PropertyListSerialization.data(
                 fromPropertyList: ["application-identifier": "org.example"], format: .binary, options: 0)

@@ -180,8 +180,8 @@ struct SessionTests {
     /// Another program, which never sees the passcode.
     private func program(_ session: KeychainSession) -> KeychainClient {
         var configuration = KeychainClient.Configuration()
-        configuration.folder = DataFolder(path: owner.folder.path("data"))
-        configuration.machineIDPath = owner.folder.path("machine-id")
+        configuration.folder = owner.user.data
+        configuration.machineIDPath = owner.user.machineIDPath
         configuration.groups = AccessGroups(ordered: ["test"])
         configuration.resume = { try session.resume($0) }
         return KeychainClient(configuration)

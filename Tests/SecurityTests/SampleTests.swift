@@ -9,8 +9,7 @@ struct SampleTests {
     private let home: ProgramHome
     private let program: String
     /// `Samples/KeychainDemo`.
-    private static let sources = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent().appending(path: "Samples/KeychainDemo")
+    private static let sources = Project.folder.appending(path: "Samples/KeychainDemo")
 
     init() throws {
         home = try ProgramHome()

@@ -1,10 +1,10 @@
 import Foundation
+import TestSupport
 
 /// The files that the rules are about.
 enum Repository {
     /// The folder of Package.swift.
-    static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent()
+    static let root = Project.folder
 
     /// The sources: Swift, and the C fences.
     static let sources = files(below: "Sources", endings: ["swift", "h", "c", "modulemap"])

@@ -20,8 +20,7 @@ package struct OpenSSLCommand: Sendable {
     }
 
     /// The folder of the sample certificates.
-    package static let samples = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent().appending(path: "Samples/certificates").path
+    package static let samples = Project.path("Samples/certificates")
 
     /// Runs the words of `line`, divided by spaces, and returns what it prints.
     ///

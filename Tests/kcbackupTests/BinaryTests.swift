@@ -2,31 +2,12 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import kcbackup
-
 @Suite("The program as a process")
 struct BinaryTests {
-    private let folder: TemporaryFolder
-    private let environment: [String: String]
+    private let shell: ProgramShell
 
     init() throws {
-        folder = try TemporaryFolder()
-        environment = ["HOME": folder.path, "PATH": "/usr/bin:/bin", "KCBACKUP": try Self.program()]
-    }
-
-    /// The binary, which lies beside the one with the tests.
-    private static func program() throws -> String {
-        let tests = CommandLine.arguments.first { $0.contains(".xctest") } ?? "/proc/self/exe"
-        let folder = URL(filePath: tests).resolvingSymlinksInPath().deletingLastPathComponent()
-        let program = folder.appending(path: "kcbackup").path
-        if FileManager.default.isExecutableFile(atPath: program) { return program }
-        throw CocoaError(.fileNoSuchFile)
-    }
-
-    private func shell(_ script: String) throws -> ExternalProgram.Outcome {
-        // Longer than any of it takes: what hangs is to fail, not to hold everything up.
-        try ExternalProgram.run(
-            "timeout", ["300", "bash", "-c", script], environment: environment, in: folder.path)
+        shell = try ProgramShell()
     }
 
     @Test("An argument that is no UTF-8 is refused, and never changed")

@@ -1,18 +1,16 @@
 import Console
 import Foundation
 import KeychainModel
+import TestSupport
 import Testing
 
 @testable import kcbackup
 
 @Suite("Failures")
 struct FailureTests {
-    private static let sources = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent().appending(path: "Sources")
-
     @Test("Each case of each error has an example, so that the manual lists it", arguments: FailureExamples.types)
     func everyCaseHasAnExample(type: String, file: String) throws {
-        let text = try String(contentsOf: Self.sources.appending(path: file), encoding: .utf8)
+        let text = try Project.text("Sources/\(file)")
         let declared = Self.cases(of: type, in: text)
         #expect(!declared.isEmpty, "\(type) is not declared in \(file)")
         let shown = Set(FailureExamples.all.map { String(reflecting: $0) })
@@ -25,7 +23,7 @@ struct FailureTests {
 
     @Test("docs/errors.md says what the program says")
     func manualIsTheProgram() throws {
-        try Golden.compare(Self.manual(), with: "../../docs/errors.md")
+        try Golden.compare(Self.manual(), with: "docs/errors.md")
     }
 
     @Test("Messages and hints have one form: one line, no capital at the start, no full stop")

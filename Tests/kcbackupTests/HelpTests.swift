@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import TestSupport
 import Testing
 
 @testable import kcbackup
@@ -18,7 +19,7 @@ struct HelpTests {
     func helpIsAsItWas(verb: String) throws {
         let text = try #require(Self.texts[verb])
         let name = verb.isEmpty ? "kcbackup" : verb.replacing(" ", with: "-")
-        try Golden.compare(text, with: "Help/\(name).txt")
+        try Golden.compare(text, with: "Tests/kcbackupTests/Help/\(name).txt")
     }
 
     @Test("The help of each verb shows at least one example, and each example parses", arguments: verbs)
@@ -41,7 +42,7 @@ struct HelpTests {
         for example in examples {
             // What a shell does with the rest of the line is not ours.
             let command = example.components(separatedBy: " | ")[0].components(separatedBy: " > ")[0]
-            let words = try Story("$ " + command).steps[0].words
+            let words = Array(Story.words(command).dropFirst())
             #expect(throws: Never.self, "\(example)") { _ = try CommandLineTool.parseAsRoot(words) }
         }
     }
@@ -56,28 +57,5 @@ struct HelpTests {
                 #expect(known.contains(String(option.1)), "\(verb): \(option.1)")
             }
         }
-    }
-}
-
-/// Files that hold what is expected; `UPDATE_GOLDEN=1` writes them anew.
-enum Golden {
-    private static let folder = URL(filePath: #filePath).deletingLastPathComponent()
-
-    /// Compares `text` with a file, whose path starts from this folder.
-    static func compare(_ text: String, with path: String, sourceLocation: SourceLocation = #_sourceLocation) throws {
-        let file = folder.appending(path: path).standardizedFileURL
-        if ProcessInfo.processInfo.environment["UPDATE_GOLDEN"] == "1" {
-            try Data(text.utf8).write(to: file)
-            return
-        }
-        let expected = try String(contentsOf: file, encoding: .utf8)
-        if text == expected { return }
-        let lines = zip(text.components(separatedBy: "\n"), expected.components(separatedBy: "\n") + [""])
-        let first = lines.enumerated().first { $0.element.0 != $0.element.1 }
-        Issue.record(
-            """
-            \(path) differs at line \((first?.offset ?? 0) + 1): \(first?.element.0 ?? "")
-            If that is meant, run the tests with UPDATE_GOLDEN=1.
-            """, sourceLocation: sourceLocation)
     }
 }

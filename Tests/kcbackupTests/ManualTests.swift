@@ -8,21 +8,16 @@ import Testing
 
 @Suite("What the documents say of the command line")
 struct ManualTests {
-    private static func document(_ name: String) throws -> String {
-        let file = URL(filePath: #filePath).appending(path: "../../../" + name).standardizedFileURL
-        return try String(contentsOf: file, encoding: .utf8)
-    }
-
     @Test("Every command line in a code block of the README parses")
     func commandLinesParse() throws {
-        let readme = try Self.document("README.md")
+        let readme = try Project.text("README.md")
         var tried: Set<String> = []
         for block in readme.components(separatedBy: "\n```").enumerated() where block.offset % 2 == 1 {
             for line in block.element.replacing("\\\n", with: " ").components(separatedBy: "\n") {
                 // The line itself, or what a line of cron or systemd runs; a name that the shell makes is one word.
                 guard let match = line.firstMatch(of: /^(?:.*\/)?(kcbackup [a-z].*)$/) else { continue }
                 let command = String(match.1).replacing(/\$+\([^)]*\)/, with: "DATE").replacing(/\ +#.*|'$/, with: "")
-                let words = try Story("$ " + command).steps[0].words
+                let words = Array(Story.words(command).dropFirst())
                 #expect(throws: Never.self, "\(command)") { _ = try CommandLineTool.parseAsRoot(words) }
                 tried.insert(words[0])
             }
@@ -34,7 +29,7 @@ struct ManualTests {
 
     @Test("Every verb prints the members that docs/json.md lists, and every listed member is printed by one")
     func membersAreAsListed() throws {
-        let manual = try JSONManual(Self.document("docs/json.md"))
+        let manual = try JSONManual(Project.text("docs/json.md"))
         let home = try JSONHome()
         var seen = JSONManual.Seen()
         for step in try home.steps() {

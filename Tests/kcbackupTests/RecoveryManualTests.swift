@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// The table "When it stops" of docs/recovery.md, beside the script.
@@ -10,14 +11,13 @@ struct RecoveryManualTests {
     private let rows: [String]
 
     init() throws {
-        let script = try String(contentsOfFile: RecoveryRecipe.path, encoding: .utf8)
+        let script = try Project.text("docs/recover.sh")
         let quoted = /\b(fail|refuse)[ (](?:"([^"]*)"|'([^']*)')/
         messages = script.matches(of: quoted).map { match in
             let text = String(match.2 ?? match.3 ?? "").replacing(/\$(?:_\[\d\]|\w+|\{[^}]*\}|!)(?:\[\d\])?/, with: "…")
             return match.1 == "refuse" ? text + ": the archive is damaged or forged" : text
         }
-        let page = URL(filePath: RecoveryRecipe.path).deletingLastPathComponent().appending(path: "recovery.md")
-        let text = try String(contentsOf: page, encoding: .utf8)
+        let text = try Project.text("docs/recovery.md")
         let section = try #require(text.components(separatedBy: "\n## ").first { $0.hasPrefix("When it stops") })
         rows = section.split(separator: "\n").compactMap { $0.firstMatch(of: /^\| `([^`]*)` \|/).map { String($0.1) } }
     }

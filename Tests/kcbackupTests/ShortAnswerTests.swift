@@ -8,13 +8,11 @@ import Testing
 /// The real programs where a system call gives less than it was asked for, and the place where a result is to go is full.
 @Suite("The programs when the system gives less")
 struct ShortAnswerTests {
-    private let programs: ProgramShell
+    private let shell: ProgramShell
 
     init() throws {
-        programs = try ProgramShell()
+        shell = try ProgramShell()
     }
-
-    private func shell(_ script: String) throws -> ExternalProgram.Outcome { try programs.run(script) }
 
     @Test("an archive whose first read is short is read whole", arguments: [1, 100, 512, 600])
     func shortFirstRead(count: Int) throws {

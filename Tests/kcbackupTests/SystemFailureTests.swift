@@ -8,13 +8,11 @@ import Testing
 /// The real programs under strace(1), which makes calls fail or kills them, and with the rights of others.
 @Suite("The programs when the system fails")
 struct SystemFailureTests {
-    private let programs: ProgramShell
+    private let shell: ProgramShell
 
     init() throws {
-        programs = try ProgramShell()
+        shell = try ProgramShell()
     }
-
-    private func shell(_ script: String) throws -> ExternalProgram.Outcome { try programs.run(script) }
 
     @Test("a program that cannot read its arguments is no success", arguments: ["EACCES", "EMFILE", "ENOENT"])
     func arguments(code: String) throws {

@@ -1,10 +1,7 @@
 import ByteStreams
-import Cryptography
-import DeviceIdentity
 import Foundation
 import KeychainModel
 import KeychainStore
-import LocalKeychains
 import SAMKeychain
 import TestSupport
 
@@ -23,19 +20,14 @@ enum OwnKeychain {
     /// - Parameter isLocked: true for a keychain that has a password of the test's account, and a passcode that nobody
     ///   has entered.
     static func use(isLocked: Bool = false, _ body: () throws -> Void) throws {
-        let folder = try TemporaryFolder()
-        setenv("XDG_DATA_HOME", folder.path, 1)
-        let data = DataFolder(path: folder.path("kcbackup"))
-        try Path.makeFolder(data.keychains)
-        let passcode = isLocked ? SecretBytes(copying: "walnut".utf8) : nil as SecretBytes?
-        let keychain = try Keychain.create(
-            at: LocalKeychain(nil, in: data).path, deviceKey: LocalDevice(data).keyOrFirst().key, passcode: passcode,
-            cost: ScryptCost(logN: 14), now: .reference)
+        let user = try UserData(isThisMachine: true)
+        setenv("XDG_DATA_HOME", user.folder.path, 1)
+        let keychain = try user.makeKeychain(hasPasscode: isLocked, now: .reference)
         if isLocked { try addPassword(to: keychain) }
         let entitlements = try PropertyListEncoder().encode(["keychain-access-groups": groups])
-        try KeychainClient.configure(entitlements: folder.write("entitlements.plist", Array(entitlements)))
+        try KeychainClient.configure(entitlements: user.folder.write("entitlements.plist", Array(entitlements)))
         try body()
-        withExtendedLifetime(folder) {}
+        withExtendedLifetime(user) {}
     }
 
     private static func addPassword(to keychain: Keychain) throws {

@@ -4,7 +4,6 @@ import DeviceIdentity
 import Foundation
 import KeychainKeys
 import KeychainModel
-import LocalKeychains
 import TestSupport
 
 @testable import KeychainStore
@@ -12,12 +11,10 @@ import TestSupport
 
 /// A keychain of the library on which the steps of the model happen as well.
 final class ModelWorld {
-    private let folder: TemporaryFolder
+    private let user: UserData
     private let device: DeviceKey
-    private let path: String
     private var clients: [KeychainClient] = []
     private let session = Session()
-    private static let passcode = "walnut"
 
     /// The state that all programs share.
     private final class Session {
@@ -35,21 +32,14 @@ final class ModelWorld {
     }
 
     init(programs: [[String]], now: Int64, hasPasscode: Bool) throws {
-        folder = try TemporaryFolder(inMemory: true)
-        let data = DataFolder(path: folder.path("data"))
-        try folder.write("machine-id", Array("0123456789abcdef0123456789abcdef\n".utf8), mode: 0o644)
-        try Path.makeFolder(data.keychains)
-        device = try LocalDevice(data, machineIDPath: folder.path("machine-id")).keyOrFirst().key
-        path = try LocalKeychain(nil, in: data).path
+        user = try UserData(inMemory: true)
         session.now = .reference.advanced(byMicroseconds: now)
-        _ = try Keychain.create(
-            at: path, deviceKey: device, passcode: Self.passcode(hasPasscode),
-            cost: ScryptCost(logN: Keybag.costRange.lowerBound),
-            now: session.now)
+        try user.makeKeychain(hasPasscode: hasPasscode, now: session.now)
+        device = try user.device.key()
         for groups in programs {
             var configuration = KeychainClient.Configuration()
-            configuration.folder = data
-            configuration.machineIDPath = folder.path("machine-id")
+            configuration.folder = user.data
+            configuration.machineIDPath = user.machineIDPath
             configuration.groups = AccessGroups(ordered: groups)
             configuration.clock = { [session] in session.now }
             let unlocked = Unlocked()
@@ -84,7 +74,7 @@ final class ModelWorld {
         case .clock(let microseconds): session.now = session.now.advanced(byMicroseconds: microseconds)
         case .lock(let state): session.lockState = state
         case .passcode(let isSet):
-            let keychain = try Keychain.open(at: path, deviceKey: device)
+            let keychain = try Keychain.open(at: user.keychainPath, deviceKey: device)
             try keychain.setPasscode(
                 current: Self.passcode(true), new: Self.passcode(isSet),
                 cost: ScryptCost(logN: Keybag.costRange.lowerBound),
@@ -112,6 +102,6 @@ final class ModelWorld {
     }
 
     private static func passcode(_ isSet: Bool) -> SecretBytes? {
-        isSet ? SecretBytes(copying: passcode.utf8) : nil
+        isSet ? SecretBytes(copying: UserData.passcode.utf8) : nil
     }
 }

@@ -1,3 +1,4 @@
+import TestSupport
 @testable import Security
 
 /// Apple's keychain as a list of items in memory: what the four calls are to answer.

@@ -10,7 +10,7 @@ import TestSupport
 
 extension TestClient {
     /// Where the keychain of the test is.
-    var keychainPath: String { folder.path("data/keychains/login.keychain") }
+    var keychainPath: String { user.keychainPath }
 
     /// Changes the keychain file behind the API, as another program would.
     func alter(_ sql: String, _ parameters: [SQLiteFile.Value] = []) throws {
@@ -24,8 +24,7 @@ extension TestClient {
 
     /// The keychain as another process opens it: locked, if it has a passcode.
     func openStore() throws -> Keychain {
-        let device = LocalDevice(DataFolder(path: folder.path("data")), machineIDPath: folder.path("machine-id"))
-        return try Keychain.open(at: keychainPath, deviceKey: device.key(), lockWait: .seconds(60))
+        try Keychain.open(at: keychainPath, deviceKey: user.device.key(), lockWait: .seconds(60))
     }
 
     /// Removes the passcode, or sets the one that the test unlocks with.

@@ -7,8 +7,7 @@ import Testing
 
 /// The certificates and keys of `Samples/certificates`, which everybody knows.
 enum SampleCertificates {
-    private static let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent().deletingLastPathComponent().appending(path: "Samples/certificates")
+    private static let folder = URL(filePath: OpenSSLCommand.samples)
 
     /// The DER of a certificate: `authority`, `web` (RSA) or `mail` (EC, with an email address).
     static func der(_ name: String) throws -> Data {

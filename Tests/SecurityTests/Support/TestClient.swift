@@ -1,10 +1,7 @@
 import ByteStreams
-import Cryptography
-import DeviceIdentity
 import Foundation
 import KeychainModel
 import KeychainStore
-import LocalKeychains
 import Synchronization
 import TestSupport
 
@@ -14,10 +11,10 @@ import TestSupport
 ///
 /// The clock stands still unless the test moves it.
 final class TestClient: Sendable {
-    static let passcode = "walnut"
+    static let passcode = UserData.passcode
     static let start = Timestamp("2026-03-01T09:30:00.000000Z") ?? .reference
 
-    let folder: TemporaryFolder
+    let user: UserData
     let client: KeychainClient
     private let shared: SharedState
 
@@ -30,22 +27,12 @@ final class TestClient: Sendable {
 
     /// Makes an unlocked keychain, or shares the one of another program.
     init(groups: [String] = ["test"], hasPasscode: Bool = false, sharing other: TestClient? = nil) throws {
-        let folder = try other?.folder ?? TemporaryFolder()
-        let data = DataFolder(path: folder.path("data"))
-        let device = LocalDevice(data, machineIDPath: folder.path("machine-id"))
-        if other == nil {
-            try folder.write("machine-id", Array("0123456789abcdef0123456789abcdef\n".utf8), mode: 0o644)
-            try Path.makeFolder(data.keychains)
-            let passcode = hasPasscode ? SecretBytes(copying: Self.passcode.utf8) : nil as SecretBytes?
-            _ = try Keychain.create(
-                at: LocalKeychain(nil, in: data).path, deviceKey: device.keyOrFirst().key, passcode: passcode,
-                cost: ScryptCost(logN: 14), now: Self.start)
-        }
-        self.folder = folder
+        user = try other?.user ?? UserData()
+        if other == nil { try user.makeKeychain(hasPasscode: hasPasscode, now: Self.start) }
         let shared = SharedState()
         var configuration = KeychainClient.Configuration()
-        configuration.folder = data
-        configuration.machineIDPath = folder.path("machine-id")
+        configuration.folder = user.data
+        configuration.machineIDPath = user.machineIDPath
         configuration.groups = AccessGroups(ordered: groups)
         configuration.clock = { shared.now.withLock { $0 } }
         configuration.resume = { keychain in

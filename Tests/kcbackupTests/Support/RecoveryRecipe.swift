@@ -17,7 +17,7 @@ enum RecoveryRecipe {
     static let skipped = "the recovery script was not run, for want of \(missing.joined(separator: ", "))"
 
     /// The script as it is shipped.
-    static let path = URL(filePath: #filePath).appending(path: "../../../../docs/recover.sh").standardizedFileURL.path
+    static let path = Project.path("docs/recover.sh")
 
     /// Runs the script on `archive` in a new folder.
     ///
@@ -116,8 +116,7 @@ struct NumberedSamples {
     private(set) var text = ""
 
     init() throws {
-        let file = URL(filePath: #filePath).appending(path: "../../../../Samples/keychain.jsonl").standardizedFileURL
-        let lines = try String(contentsOf: file, encoding: .utf8).split(separator: "\n")
+        let lines = try Project.text("Samples/keychain.jsonl").split(separator: "\n")
         for (index, line) in lines.enumerated() {
             let digits = String(index + 1)
             let uuid = "5a3b1e00-0000-4000-8000-" + String(repeating: "0", count: 12 - digits.count) + digits

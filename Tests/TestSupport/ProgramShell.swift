@@ -1,13 +1,12 @@
-import TestSupport
-
 /// A home folder of its own in which a shell runs the real programs, `$KCBACKUP` and `$SECURITY`.
 ///
 /// The function `inject FAULT COMMAND…` runs a command under strace(1) with a fault in its system calls.
-struct ProgramShell {
-    let folder: TemporaryFolder
+package struct ProgramShell: Sendable {
+    private let folder: TemporaryFolder
     private let environment: [String: String]
 
-    init() throws {
+    /// Makes an empty home folder.
+    package init() throws {
         folder = try TemporaryFolder()
         environment = [
             "HOME": folder.path, "PATH": "/usr/bin:/bin:/usr/sbin:/sbin",
@@ -16,8 +15,8 @@ struct ProgramShell {
         ]
     }
 
-    /// Runs a script of bash in the home folder, for five minutes at most.
-    func run(_ script: String) throws -> ExternalProgram.Outcome {
+    /// Runs a script of bash in the home folder, for five minutes at most: what hangs fails.
+    package func callAsFunction(_ script: String) throws -> ExternalProgram.Outcome {
         let helper = """
             inject() { local fault=$1; shift; strace -f -qq -o /dev/null -e trace=all -e "inject=$fault" "$@"; }
 

@@ -2,7 +2,7 @@ import Foundation
 import Synchronization
 
 /// Runs `body` on real threads at the same time, each with its number, and returns when all are done.
-func onThreads(_ count: Int, _ body: @escaping @Sendable (Int) -> Void) {
+package func onThreads(_ count: Int, _ body: @escaping @Sendable (Int) -> Void) {
     let done = DispatchGroup()
     for number in 0..<count {
         done.enter()
@@ -16,14 +16,17 @@ func onThreads(_ count: Int, _ body: @escaping @Sendable (Int) -> Void) {
 }
 
 /// What many threads were told, and how often.
-final class Tally<Value: Hashable & Sendable>: Sendable {
+package final class Tally<Value: Hashable & Sendable>: Sendable {
     private let counts = Mutex<[Value: Int]>([:])
 
+    /// Nothing yet.
+    package init() {}
+
     /// Counts one more of `value`, if `condition` holds.
-    func count(_ value: Value, when condition: Bool = true) {
+    package func count(_ value: Value, when condition: Bool = true) {
         if condition { counts.withLock { $0[value, default: 0] += 1 } }
     }
 
     /// How often each value came.
-    var result: [Value: Int] { counts.withLock { $0 } }
+    package var result: [Value: Int] { counts.withLock { $0 } }
 }
