@@ -170,10 +170,25 @@ let package = Package(
             settings: clientSettings),
         tests("SSKeychain", ["SAMKeychain"]),
         tests("Console", ["ByteStreams"]),
-        tests("BackupArchive", ["DeviceIdentity", "KeychainModel"]),
+        .target(
+            name: "ArchiveForgery",
+            dependencies: [
+                "TestSupport", "ByteStreams", "Cryptography", "DeviceIdentity", "TarArchive", "GzipStreams",
+                "AgeEncryption", "KeychainModel", "BackupArchive",
+            ],
+            path: "Tests/ArchiveForgery", swiftSettings: settings),
+        tests(
+            "BackupArchive",
+            [
+                "ArchiveForgery", "ByteStreams", "Cryptography", "DeviceIdentity", "GzipStreams", "AgeEncryption",
+                "KeychainModel",
+            ]),
         tests(
             "BackupEngine",
-            ["BackupArchive", "AgeEncryption", "DeviceIdentity", "KeychainModel", "KeychainKeys", "KeychainStore"],
+            [
+                "ArchiveForgery", "BackupArchive", "AgeEncryption", "DeviceIdentity", "TarArchive", "KeychainModel",
+                "KeychainKeys", "KeychainStore",
+            ],
             exclude: ["Archives"]),
         tests(
             "kcbackup",

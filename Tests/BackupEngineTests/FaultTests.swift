@@ -1,4 +1,5 @@
 import AgeEncryption
+import ArchiveForgery
 import BackupArchive
 import ByteStreams
 import Foundation

@@ -1,4 +1,5 @@
 import AgeEncryption
+import ArchiveForgery
 import BackupArchive
 import ByteStreams
 import Foundation
@@ -131,7 +132,7 @@ struct FlipTests {
     @Test("an archive that is altered after it was proved genuine is refused", arguments: ArchiveMode.allCases)
     func alteredAfterProof(_ mode: ArchiveMode) throws {
         let genuine = try Genuine.all.get()
-        var forgery = try Forgery(mode == .encrypted ? genuine.encrypted : genuine.unencrypted)
+        var forgery = try Forgery(genuine[mode])
         let folder = try TemporaryFolder()
         let path = try folder.write("a.kcb", try forgery.bytes())
         let proved = try ArchiveFile(path: path).prove()
@@ -154,7 +155,7 @@ struct FlipTests {
     @Test("an archive that is altered between planning and writing is refused", arguments: ArchiveMode.allCases)
     func alteredAfterPlanning(_ mode: ArchiveMode) throws {
         let genuine = try Genuine.all.get()
-        var forgery = try Forgery(mode == .encrypted ? genuine.encrypted : genuine.unencrypted)
+        var forgery = try Forgery(genuine[mode])
         let folder = try TemporaryFolder()
         let path = try folder.write("a.kcb", try forgery.bytes())
         let proved = try ArchiveFile(path: path).prove()

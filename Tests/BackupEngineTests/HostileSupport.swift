@@ -1,5 +1,6 @@
 import Foundation
 import AgeEncryption
+import ArchiveForgery
 import BackupArchive
 import ByteStreams
 import DeviceIdentity
@@ -11,101 +12,76 @@ import Testing
 
 @testable import BackupEngine
 
-/// A genuine archive of a keychain with one item of each accessibility, each named after it.
-final class GenuineArchive: Sendable {
-    let path: String
-    let mode: ArchiveMode
-    let local: LocalIdentity
-    let identity: X25519Identity
-    private let folder: TemporaryFolder
-
-    static let passphrase = "horse"
-    var device: DeviceKey { local.device }
-
-    init(_ machine: Machine, _ mode: ArchiveMode, to identity: X25519Identity, withPassphrase: Bool = false) throws {
-        self.mode = mode
-        self.identity = identity
-        local = machine.local
-        folder = machine.folder
+extension SampleArchive {
+    /// Backs up a keychain with one item of each accessibility, each named after it.
+    fileprivate init(_ machine: Machine, _ mode: ArchiveMode, to identity: X25519Identity) throws {
         let name = "\(ItemUUID()).kcb"
         let keychain = try machine.makeKeychain("\(ItemUUID())")
         for accessibility in Accessibility.allCases {
             try keychain.add(accessibility.rawValue, "secret of \(accessibility.rawValue)", accessibility)
         }
         switch mode {
-        case .encrypted:
-            try machine.backUp(
-                keychain, as: name, to: [identity.recipient], passphrase: withPassphrase ? Self.passphrase : nil)
+        case .encrypted: try machine.backUp(keychain, as: name, to: [identity.recipient])
         case .unencrypted: try machine.backUpUnencrypted(keychain, as: name)
         }
-        path = machine.folder.path(name)
+        self.init(name, in: machine.folder, mode, by: machine.device, to: identity)
+    }
+}
+
+extension HostileCase {
+    /// Makes the archive and expects that verifying and restoring refuse it alike, as they must, with nothing written.
+    func check() throws {
+        let genuine = try Genuine.all.get()
+        var forgery = try Forgery(genuine[mode])
+        try change(&forgery)
+        let outcome = try genuine.outcome(of: forgery.bytes())
+        #expect(refusal.fits(outcome.restoring), "it ended with \(String(describing: outcome.restoring))")
+        #expect(outcome.verifying as? ArchiveFailure == outcome.restoring as? ArchiveFailure)
+        #expect(outcome.written == 0)
     }
 }
 
 /// The archives that hostile ones are made from.
 struct Genuine: Sendable {
-    let encrypted: GenuineArchive
-    /// Another one of the same device, to the same identity.
-    let second: GenuineArchive
-    let unencrypted: GenuineArchive
-    let withPassphrase: GenuineArchive
-    let secondWithPassphrase: GenuineArchive
-    let ofOtherDevice: GenuineArchive
+    let encrypted: SampleArchive
+    let unencrypted: SampleArchive
 
     static let all = Result { try Genuine() }
 
     private init() throws {
-        let (machine, other) = (try Machine(), try Machine())
+        let machine = try Machine()
         let identity = try X25519Identity.generate()
-        encrypted = try GenuineArchive(machine, .encrypted, to: identity)
-        second = try GenuineArchive(machine, .encrypted, to: identity)
-        unencrypted = try GenuineArchive(machine, .unencrypted, to: identity)
-        withPassphrase = try GenuineArchive(machine, .encrypted, to: identity, withPassphrase: true)
-        secondWithPassphrase = try GenuineArchive(machine, .encrypted, to: identity, withPassphrase: true)
-        ofOtherDevice = try GenuineArchive(other, .encrypted, to: identity)
+        encrypted = try SampleArchive(machine, .encrypted, to: identity)
+        unencrypted = try SampleArchive(machine, .unencrypted, to: identity)
     }
 
-    /// The local identity of the device that made all but one of them.
-    var local: LocalIdentity { encrypted.local }
+    subscript(mode: ArchiveMode) -> SampleArchive { mode == .encrypted ? encrypted : unencrypted }
+
+    /// The local identity of the device that made them.
+    var local: LocalIdentity { LocalIdentity(device: encrypted.device) }
     var identity: X25519Identity { encrypted.identity }
 
-    /// What verifying and restoring `bytes` on that device end with; both must end alike, and nothing be written.
+    /// What verifying and restoring `bytes` on that device end with, and how many items were written.
     func outcome(
-        of bytes: [UInt8], acceptingOrigin: Bool = true, passphrase: String? = nil
-    ) throws -> (error: (any Error)?, written: Int) {
+        of bytes: [UInt8]
+    ) throws -> (verifying: (any Error)?, restoring: (any Error)?, written: Int) {
         let folder = try TemporaryFolder()
         let path = try folder.write("hostile.kcb", bytes)
         let target = RecordingTarget()
         func open() throws -> ProvenArchive {
             let file = try ArchiveFile(path: path)
             let genuine = try file.prove()
-            if file.header.mode == .unencrypted { return try ProvenArchive(genuine.open(), local: local) }
-            guard let passphrase else {
-                return try ProvenArchive(genuine.open(identities: [identity]), local: local)
-            }
-            return try ProvenArchive(genuine.open(passphrase: SecretBytes(copying: passphrase.utf8)), local: local)
+            let opened = try file.header.mode == .unencrypted ? genuine.open() : genuine.open(identities: [identity])
+            return try ProvenArchive(opened, local: local)
         }
         let verifying = failure { _ = try open().verify() }
         let restoring = failure {
             let archive = try open()
             var options = RestoreOptions()
-            if acceptingOrigin { options.acceptedOrigin = archive.header.device }
+            options.acceptedOrigin = archive.header.device
             _ = try RestoreBackup(archive, options: options).run(into: target)
         }
-        if let archiveFailure = restoring as? ArchiveFailure {
-            #expect(verifying as? ArchiveFailure == archiveFailure)
-        }
-        return (restoring, target.written)
-    }
-}
-
-/// What `body` throws.
-func failure(_ body: () throws -> Void) -> (any Error)? {
-    do {
-        try body()
-        return nil
-    } catch {
-        return error
+        return (verifying, restoring, target.written)
     }
 }
 

@@ -174,34 +174,4 @@ struct OriginTests {
         options.acceptedOrigin = maker.device.id
         #expect(try RestoreBackup(opened, options: options).run(into: machine.makeKeychain()).counts.create == 1)
     }
-
-    /// docs/decisions/0005: whoever can open a stream knows its file key, and can write another one under its header.
-    @Test("the holder of one identity cannot make an archive that the passphrase seems to vouch for")
-    func forgedByRecipient() throws {
-        let genuine = try Genuine.all.get()
-        var forgery = try Forgery(genuine.withPassphrase)
-        let (forger, victim) = (try Machine(), try Machine())
-        forgery.edit("\"acct\":\"ak\"", "\"mail\"", "\"bank\"")
-        forgery.editArchive(forgery.signer.id.description, forger.device.id.description)
-        forgery.signer = forger.device
-        // The passphrase's stanza alone, under the file key that the forger knows.
-        forgery.arrange = { entries in
-            for index in [2, 3] {
-                do {
-                    entries[index].bytes = try reducedToOneRecipient(
-                        genuine.withPassphrase, entries[index].name, payload: entries[index].bytes)
-                } catch {
-                    Issue.record(error)
-                }
-            }
-        }
-        let path = try victim.folder.write("forged.kcb", try forgery.bytes())
-        // It proves genuine, which shows that the forgery is a good one; the note inside `identity.age` gives it away.
-        #expect(try ArchiveFile(path: path).prove().header.device == forger.device.id)
-        #expect(try ArchiveFile(path: path).recipients().secrets == ["X25519"])
-        #expect(
-            throws: ArchiveFailure.damaged(
-                rule: "the passphrase is noted as one of several keys, and it has no other recipient")
-        ) { try victim.open(path, passphrase: GenuineArchive.passphrase) }
-    }
 }

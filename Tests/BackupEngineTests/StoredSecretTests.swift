@@ -1,3 +1,4 @@
+import ArchiveForgery
 import BackupArchive
 import ByteStreams
 import Foundation

@@ -88,9 +88,9 @@ struct SecurityBinaryTests {
             # read -d : takes all up to the colon at the end of a prompt.
             coproc { script -qec '"$SECURITY" create-keychain login; echo "status $?"; stty -a' /dev/null; }
             read -r -t 60 -d : -u ${COPROC[0]} asked; echo "$asked"
-            echo walnut >&${COPROC[1]}
+            echo 'walnut cactus velvet 7 thunder' >&${COPROC[1]}
             read -r -t 60 -d : -u ${COPROC[0]} asked
-            echo walnut >&${COPROC[1]}
+            echo 'walnut cactus velvet 7 thunder' >&${COPROC[1]}
             cat <&${COPROC[0]} >rest
             grep -c walnut rest; grep -o "status [0-9]*" rest; grep -ow -e "-*echo" rest
             """)

@@ -11,12 +11,13 @@ final class ScriptedInput: CommandInput {
         rest = Mutex(Array(text.utf8)[...])
     }
 
-    func read(upTo limit: Int, into bytes: inout SecretBytes) throws(StreamFailure) {
+    func read(into output: inout OutputSpan<UInt8>) throws(StreamFailure) {
+        let room = output.freeCapacity
         let piece = rest.withLock { rest in
-            let piece = rest.prefix(min(limit, 7))
+            let piece = rest.prefix(min(room, 7))
             rest = rest.dropFirst(piece.count)
             return Array(piece)
         }
-        bytes.append(piece.span)
+        output.append(copying: piece.span)
     }
 }

@@ -1,8 +1,7 @@
+import ArchiveForgery
 import BackupArchive
 import KeychainModel
 import Testing
-
-@testable import BackupEngine
 
 /// The line of the `ak` item in both streams, and of the sealed `aku` one behind it.
 private let plainLine = 1
@@ -269,7 +268,7 @@ struct HostileLineTests {
         forgery.edit("\"acct\":\"ak\"", old, new)
         let outcome = try genuine.outcome(of: forgery.bytes())
         #expect(outcome.error == nil)
-        #expect(outcome.written == 6)
+        #expect(outcome.read == 6)
     }
 
     @Test(
@@ -281,7 +280,7 @@ struct HostileLineTests {
         let own = forgery.metadata[plainLine].dropFirst(24).prefix(36)
         forgery.metadata[plainLine].replace(own, with: uuid)
         forgery.secrets[plainLine].replace(own, with: uuid)
-        #expect(try genuine.outcome(of: forgery.bytes()).written == 6)
+        #expect(try genuine.outcome(of: forgery.bytes()).read == 6)
     }
 
     @Test("damage is told by stream, line, item and attribute, without a line feed")

@@ -1,17 +1,17 @@
 /// One member of a tar as a hostile writer may spell it; the defaults are those of a genuine archive.
-struct TarEntry: Sendable {
-    var name: String
-    var bytes: [UInt8]
-    var type = UInt8(ascii: "0")
-    var mode = 0o600
-    var user = 0
-    var userName = ""
-    var linkName = ""
-    var time: Int64
+package struct TarEntry: Sendable {
+    package var name: String
+    package var bytes: [UInt8]
+    package var type = UInt8(ascii: "0")
+    package var mode = 0o600
+    package var user = 0
+    package var userName = ""
+    package var linkName = ""
+    package var time: Int64
     /// Replaces the field of the size, twelve bytes.
-    var sizeField: [UInt8]?
+    package var sizeField: [UInt8]?
     /// What the data is padded with.
-    var padding: UInt8 = 0
+    package var padding: UInt8 = 0
 
     var encoded: [UInt8] {
         var header = padded(name, 100) + octal(mode, 6) + blankNul + octal(user, 6) + blankNul + octal(0, 6) + blankNul
@@ -36,7 +36,7 @@ struct TarEntry: Sendable {
         Array(text.utf8) + [UInt8](repeating: 0, count: size - text.utf8.count)
     }
 
-    init(_ name: String, _ bytes: [UInt8], time: Int64) {
+    package init(_ name: String, _ bytes: [UInt8], time: Int64) {
         self.name = name
         self.bytes = bytes
         self.time = time
@@ -51,7 +51,7 @@ func tar(_ entries: [TarEntry]) -> [UInt8] {
 /// A gzip member that stores `bytes` as they are, so that texts of equal length give members of equal length.
 ///
 /// - Parameter name: sets the flag for a file name and writes one.
-func storedGzip(_ bytes: [UInt8], name: String? = nil) -> [UInt8] {
+package func storedGzip(_ bytes: [UInt8], name: String? = nil) -> [UInt8] {
     var member: [UInt8] = [0x1f, 0x8b, 8, name == nil ? 0 : 8, 0, 0, 0, 0, 0, 3]
     if let name { member += Array(name.utf8) + [0] }
     var offset = 0

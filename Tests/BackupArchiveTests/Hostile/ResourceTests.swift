@@ -1,4 +1,5 @@
 import AgeEncryption
+import ArchiveForgery
 import BackupArchive
 import ByteStreams
 import Foundation
@@ -6,8 +7,6 @@ import GzipStreams
 import KeychainModel
 import TestSupport
 import Testing
-
-@testable import BackupEngine
 
 /// A gzip stream of `start` and then of a gigabyte of one letter, in a few megabytes.
 private func gigabyte(after start: [UInt8]) -> [UInt8] {
@@ -96,7 +95,7 @@ struct ResourceTests {
         for cost in ["21", "30", "64", "99999999999999999999"] {
             var forgery = try Forgery(genuine.withPassphrase)
             forgery.identity = ageHeader(["scrypt AAAAAAAAAAAAAAAAAAAAAA \(cost)"])
-            let outcome = try genuine.outcome(of: forgery.bytes(), passphrase: GenuineArchive.passphrase)
+            let outcome = try genuine.outcome(of: forgery.bytes(), passphrase: SampleArchive.passphrase)
             let expected = HostileCase.Refusal.limit("work factor")
             #expect(expected.fits(outcome.error), "2^\(cost) ended with \(String(describing: outcome.error))")
         }
@@ -112,7 +111,7 @@ struct ResourceTests {
         for (bytes, rule) in contents {
             var forgery = try Forgery(genuine.withPassphrase)
             forgery.identity = bytes
-            let outcome = try genuine.outcome(of: forgery.bytes(), passphrase: GenuineArchive.passphrase)
+            let outcome = try genuine.outcome(of: forgery.bytes(), passphrase: SampleArchive.passphrase)
             #expect(HostileCase.Refusal.damaged(rule).fits(outcome.error), "\(String(describing: outcome.error))")
         }
     }

@@ -1,9 +1,8 @@
+import ArchiveForgery
 import BackupArchive
 import DeviceIdentity
 import KeychainModel
 import Testing
-
-@testable import BackupEngine
 
 private let wrongMembers = HostileCase.Refusal.damaged("exactly the members")
 
@@ -137,7 +136,7 @@ struct HostileContainerTests {
         let forgery = try Forgery(mode == .encrypted ? genuine.encrypted : genuine.unencrypted)
         let outcome = try genuine.outcome(of: forgery.bytes())
         #expect(outcome.error == nil)
-        #expect(outcome.written == 6)
+        #expect(outcome.read == 6)
     }
 
     @Test("a container with other members is refused", arguments: membersCases)

@@ -1,49 +1,54 @@
-import AgeEncryption
+package import AgeEncryption
 import BackupArchive
 import ByteStreams
 import Cryptography
-import DeviceIdentity
+package import DeviceIdentity
 import GzipStreams
 import KeychainModel
 import TarArchive
 import TestSupport
-import Testing
 
 /// An archive taken apart into its lines, to be changed and put together again with genuine hashes, checksums,
 /// encryption and signature: whatever is refused then is refused for the change alone.
-struct Forgery {
-    var header: String
-    var identity: [UInt8]?
+package struct Forgery {
+    /// The text of `kcbackup.json`.
+    package var header: String
+    /// The bytes of `identity.age`.
+    package var identity: [UInt8]?
     /// Lines without line feeds.
-    var metadata: [String]
-    var secrets: [String]
-    var signer: DeviceKey
-    var metadataRecipients: [any Recipient]
-    var secretsRecipients: [any Recipient]
-    var isEncrypted: Bool
+    package var metadata: [String]
+    package var secrets: [String]
+    package var signer: DeviceKey
+    package var metadataRecipients: [any Recipient]
+    package var secretsRecipients: [any Recipient]
+    package var isEncrypted: Bool
 
     /// Whether counts and hashes are made to fit the lines.
-    var recounts = true
-    var relinks = true
+    package var recounts = true
+    package var relinks = true
     /// Applied when the hashes are in place; a change of the secrets' last line is still covered by the metadata's.
-    var changeSecretsEnd: (String) -> String = { $0 }
-    var changeMetadataEnd: (String) -> String = { $0 }
+    package var changeSecretsEnd: (String) -> String = { $0 }
+    package var changeMetadataEnd: (String) -> String = { $0 }
     /// Make the bytes of a stream, before its encryption; the first argument is the whole text.
-    var compressMetadata: ([UInt8]) -> [UInt8] = { storedGzip($0) }
-    var compressSecrets: ([UInt8]) -> [UInt8] = { storedGzip($0) }
+    package var compressMetadata: ([UInt8]) -> [UInt8] = { storedGzip($0) }
+    package var compressSecrets: ([UInt8]) -> [UInt8] = { storedGzip($0) }
     /// Changes the members before they are summed and signed.
-    var arrange: (inout [TarEntry]) -> Void = { _ in }
-    var spellChecksums: (String) -> String = { $0 }
-    var namespace = "kcbackup"
+    package var arrange: (inout [TarEntry]) -> Void = { _ in }
+    package var spellChecksums: (String) -> String = { $0 }
+    package var namespace = "kcbackup"
     /// Changes the members, checksums and signature among them, at the very end.
-    var rearrange: (inout [TarEntry]) -> Void = { _ in }
+    package var rearrange: (inout [TarEntry]) -> Void = { _ in }
 
     /// Takes a genuine archive apart.
-    init(_ archive: GenuineArchive) throws {
+    package init(_ archive: SampleArchive) throws {
         let file = try OpenFile.reading(archive.path)
         var members: [String: [UInt8]] = [:]
         for member in try TarDirectory.read(file).members {
             members[member.name] = try drain(FileSlice(file, offset: member.offset, length: member.length))
+        }
+        func required(_ name: String) throws -> [UInt8] {
+            guard let bytes = members[name] else { throw ArchiveFailure.damaged(rule: "'\(name)' is missing") }
+            return bytes
         }
         func lines(_ name: String) throws -> [String] {
             let text: [UInt8]
@@ -52,11 +57,11 @@ struct Forgery {
                 text = try drain(GzipDecoder(source, outputLimit: 1 << 24))
             } else {
                 text = try drain(
-                    GzipDecoder(MemorySource(copying: try #require(members[name])), outputLimit: 1 << 24))
+                    GzipDecoder(MemorySource(copying: try required(name)), outputLimit: 1 << 24))
             }
             return String(decoding: text, as: UTF8.self).split(separator: "\n").map(String.init)
         }
-        header = String(decoding: try #require(members["kcbackup.json"]), as: UTF8.self)
+        header = String(decoding: try required("kcbackup.json"), as: UTF8.self)
         identity = members["identity.age"]
         metadata = try lines("metadata.jsonl.gz")
         secrets = try lines("secrets.jsonl.gz")
@@ -67,7 +72,7 @@ struct Forgery {
     }
 
     /// The bytes of the archive as it is now.
-    func bytes() throws -> [UInt8] {
+    package func bytes() throws -> [UInt8] {
         var linked = self
         if recounts { linked.recount() }
         if relinks { linked.link() }
@@ -95,7 +100,7 @@ struct Forgery {
     }
 
     /// Replaces text in the line of the item whose metadata line contains `name`.
-    mutating func edit(_ name: String, _ old: String, _ new: String) {
+    package mutating func edit(_ name: String, _ old: String, _ new: String) {
         for index in metadata.indices where metadata[index].contains(name) {
             precondition(metadata[index].contains(old), "the case changes nothing")
             metadata[index] = metadata[index].replacing(old, with: new)
@@ -103,14 +108,20 @@ struct Forgery {
     }
 
     /// Replaces text in the header and in the first lines of the streams.
-    mutating func editArchive(_ old: String, _ new: String) {
+    package mutating func editArchive(_ old: String, _ new: String) {
         header = header.replacing(old, with: new)
         metadata[0] = metadata[0].replacing(old, with: new)
         secrets[0] = secrets[0].replacing(old, with: new)
     }
 
-    static func text(_ lines: [String]) -> [UInt8] {
+    package static func text(_ lines: [String]) -> [UInt8] {
         Array(lines.map { $0 + "\n" }.joined().utf8)
+    }
+
+    /// The archive's ID, in hexadecimal.
+    package var archiveID: String {
+        let start = header.firstRange(of: "\"archive\":\"")?.upperBound ?? header.startIndex
+        return String(header[start...].prefix(64))
     }
 
     private var created: Int64 {
@@ -151,30 +162,4 @@ struct Forgery {
         put(SHA256.hash(Self.text(secrets).span), "secrets", &metadata[lastMetadata])
         metadata[lastMetadata] = changeMetadataEnd(metadata[lastMetadata])
     }
-}
-
-/// An age file for `recipients`.
-func ageFile(_ bytes: [UInt8], to recipients: [any Recipient]) throws -> [UInt8] {
-    var encryptor = try AgeEncryptor(recipients: recipients, to: MemorySink())
-    try encryptor.write(bytes.span)
-    return try encryptor.finish()
-}
-
-/// An armored SSH signature (OpenSSH `PROTOCOL.sshsig`) in any namespace.
-func sshSignature(_ message: [UInt8], by device: DeviceKey, namespace: String) throws -> [UInt8] {
-    func field(_ bytes: [UInt8]) -> [UInt8] {
-        stride(from: 24, through: 0, by: -8).map { UInt8(truncatingIfNeeded: bytes.count >> $0) } + bytes
-    }
-    func field(_ text: String) -> [UInt8] { field(Array(text.utf8)) }
-    let magic = Array("SSHSIG".utf8)
-    let middle = field(namespace) + field("") + field("sha512")
-    let signature = try device.sign(magic + middle + field(SHA512.hash(message.span)))
-    let key = field(field("ssh-ed25519") + field(device.signingPublicKey))
-    let blob = magic + [0, 0, 0, 1] + key + middle + field(field("ssh-ed25519") + field(signature))
-    var text = "-----BEGIN SSH SIGNATURE-----\n"
-    for (index, character) in Base64.encode(blob).enumerated() {
-        if index > 0, index % 70 == 0 { text += "\n" }
-        text.append(character)
-    }
-    return Array((text + "\n-----END SSH SIGNATURE-----\n").utf8)
 }

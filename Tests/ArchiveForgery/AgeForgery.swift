@@ -1,15 +1,17 @@
-import AgeEncryption
+package import AgeEncryption
+import BackupArchive
 import ByteStreams
 import Cryptography
 import TarArchive
 import TestSupport
-import Testing
 
 /// Writes the plaintext of `payload` (an age file to the identity of `archive`) under the file key of a genuine member,
 /// with a header that keeps only the stanza which that identity does not open: the passphrase's.
-func reducedToOneRecipient(_ archive: GenuineArchive, _ member: String, payload: [UInt8]) throws -> [UInt8] {
+package func reducedToOneRecipient(_ archive: SampleArchive, _ member: String, payload: [UInt8]) throws -> [UInt8] {
     let file = try OpenFile.reading(archive.path)
-    let place = try #require(try TarDirectory.read(file).members.first { $0.name == member })
+    guard let place = try TarDirectory.read(file).members.first(where: { $0.name == member }) else {
+        throw ArchiveFailure.damaged(rule: "'\(member)' is missing")
+    }
     let header = try AgeHeader.read(from: FileSlice(file, offset: place.offset, length: place.length))
     guard let fileKey = try archive.identity.unwrap(header.stanzas) else { throw AgeFailure.noMatchingIdentity([]) }
     var stanza = header.stanzas[0]
@@ -30,7 +32,14 @@ func reducedToOneRecipient(_ archive: GenuineArchive, _ member: String, payload:
     let key = try HKDF.derive(inputKey: fileKey, salt: nonce, info: Array("payload".utf8), count: 32)
     var cipher = try ChaCha20Poly1305(key: key)
     var chunk = SecretBytes(capacity: plaintext.count + 16)
-    let last = try #require(Nonce(bytes: [UInt8](repeating: 0, count: 11) + [1]))
+    guard let last = Nonce(bytes: [UInt8](repeating: 0, count: 11) + [1]) else { throw CryptographyFailure.randomness }
     try cipher.seal(plaintext.span, nonce: last, associatedData: Span<UInt8>(), into: &chunk)
     return Array(text.utf8) + nonce + chunk.bytesForTest()
+}
+
+/// An age file for `recipients`.
+package func ageFile(_ bytes: [UInt8], to recipients: [any Recipient]) throws -> [UInt8] {
+    var encryptor = try AgeEncryptor(recipients: recipients, to: MemorySink())
+    try encryptor.write(bytes.span)
+    return try encryptor.finish()
 }

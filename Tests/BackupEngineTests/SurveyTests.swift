@@ -1,0 +1,44 @@
+import AgeEncryption
+import ArchiveForgery
+import BackupArchive
+import KeychainModel
+import TestSupport
+import Testing
+
+@testable import BackupEngine
+
+@Suite("reading the metadata alone")
+struct SurveyTests {
+    /// An archive whose metadata opens with the genuine identity, and whose secrets do not.
+    private func inspected(_ change: (inout Forgery) -> Void) throws -> ProvenArchive {
+        let genuine = try Genuine.all.get()
+        var forgery = try Forgery(genuine.encrypted)
+        forgery.secretsRecipients = [try X25519Identity.generate().recipient]
+        change(&forgery)
+        let folder = try TemporaryFolder()
+        let path = try folder.write("a.kcb", forgery.bytes())
+        return try ProvenArchive(
+            ArchiveFile(path: path).prove().open(identities: [genuine.identity]), local: genuine.local)
+    }
+
+    @Test("damage under an inspect key is damage, and not a key that does not fit")
+    func damage() throws {
+        #expect(try inspected { _ in }.opened.opensSecrets == false)
+        #expect(try inspected { _ in }.survey { _ in }.counts.total == 6)
+        let archive = try inspected { $0.edit("\"acct\":\"ak\"", "\"sync\":0", "\"sync\":2") }
+        #expect(!archive.opened.opensSecrets)
+        let error = failure { _ = try archive.survey { _ in } }
+        #expect(HostileCase.Refusal.damaged("wrong kind").fits(error))
+    }
+
+    @Test("the totals of an archive without items are those that it states")
+    func noItems() throws {
+        let archive = try inspected {
+            $0.metadata.removeSubrange(1...6)
+            $0.secrets.removeSubrange(1...6)
+        }
+        var stated: [ArchiveContents] = []
+        try archive.inspect(survey: { _ in }, begin: { stated.append($0) }, show: { _ in Issue.record("an item") })
+        #expect(stated == [ArchiveContents(omitted: 1)])
+    }
+}
