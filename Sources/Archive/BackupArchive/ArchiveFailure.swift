@@ -5,7 +5,7 @@ internal import KeychainModel
 
 /// Why an archive cannot be read or written.
 package enum ArchiveFailure: Error, Hashable, Sendable {
-    /// The file is no archive of ours: not the tar profile, or without our header.
+    /// The file is not a kcbackup archive: not the tar profile, or without the header.
     case notAnArchive
     /// The archive says that a newer program wrote it; the version that it has is decimal digits, 20 at most.
     case newerFormat(found: String, known: Int64)

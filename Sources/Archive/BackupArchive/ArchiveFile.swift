@@ -62,8 +62,8 @@ package struct ArchiveFile {
 
     /// Proves that a device signed the checksums, and that the header and what a passphrase opens are what it signed.
     ///
-    /// The streams, which make up nearly all of an archive, are held to their checksums while they are read: whoever
-    /// reads one to its end without an error has read what was signed. `GenuineArchive.proveStreams` does it at once.
+    /// The streams, which make up nearly all of an archive, are compared with their checksums while they are read: one
+    /// that was read to its end without an error is what was signed. `GenuineArchive.proveStreams` does it at once.
     ///
     /// - Throws: `ArchiveFailure` (`damaged`, `limit`, `stream`).
     package func prove() throws(ArchiveFailure) -> GenuineArchive {

@@ -131,7 +131,7 @@ package struct ArchiveHeader: Hashable, Sendable {
     static func refuseNewerFormat(_ bytes: borrowing Span<UInt8>) throws(ArchiveFailure) {
         var scanner = CanonicalScanner()
         guard scanner.skip(start, in: bytes) else { throw .notAnArchive }
-        // Byte by byte: a version beyond 64 bits is newer all the same.
+        // Byte by byte: a version beyond 64 bits is a newer one too.
         var digits = ""
         var isLong = false
         for index in scanner.position..<bytes.count {

@@ -18,14 +18,14 @@ package enum ArchiveProtection: Sendable {
         }
     }
 
-    /// Who can read a stream; nobody where it is not encrypted.
+    /// Who can read a stream; empty if it is not encrypted.
     func recipients(of stream: StreamKind) -> [any Recipient] {
         guard case .encrypted(let keys) = self else { return [] }
         return stream == .metadata ? keys.recipients + keys.inspectors : keys.recipients
     }
 }
 
-/// Who will be able to open an encrypted archive; somebody can always restore it.
+/// The keys that open an encrypted archive; at least one of them restores it.
 package struct ArchiveKeys: Sendable {
     /// 32 random bytes that no other archive shares.
     let archiveID: [UInt8]
@@ -40,7 +40,7 @@ package struct ArchiveKeys: Sendable {
 extension ArchiveKeys {
     /// The keys of an archive without a passphrase.
     ///
-    /// - Throws: `ArchiveFailure`: `age(.noRecipients)` when nobody could restore, `cryptography` without randomness.
+    /// - Throws: `ArchiveFailure`: `age(.noRecipients)` when no key could restore, `cryptography` without randomness.
     package init(recipients: [any Recipient], inspectors: [any Recipient] = []) throws(ArchiveFailure) {
         guard !recipients.isEmpty else { throw .age(.noRecipients) }
         self.init(

@@ -5,8 +5,8 @@ internal import KeychainModel
 
 /// An archive whose checksums a device signed; only `ArchiveFile.prove()` makes one.
 ///
-/// Header and identity have been checked. A stream is checked by whoever reads it: its last byte is not handed out
-/// before all of it has proved to be what was signed, so what was read to its end is genuine.
+/// Header and identity have been checked. A stream is checked while it is read: its end is reported only if all of it
+/// is what was signed, so a stream that was read to its end is genuine.
 ///
 /// One kind of key opens it, and the result says which: there is no way to open it with two kinds at once.
 package struct GenuineArchive {

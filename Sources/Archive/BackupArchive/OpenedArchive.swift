@@ -8,7 +8,7 @@ package struct OpenedArchive {
     package enum Opening: Hashable, Sendable {
         /// They are not encrypted.
         case withoutKey
-        /// The archive's own identity, which is its only key: only somebody who knew the passphrase can have made it.
+        /// The archive's own identity, which is its only key: only someone who knew the passphrase can have made it.
         case passphraseAlone
         /// The archive's own identity, beside which there are other recipients.
         case passphrase
@@ -74,7 +74,7 @@ package struct OpenedArchive {
 
     /// Reads both streams once more, without hashing the file again: what is in them must be what `readAll` found.
     ///
-    /// - Throws: as `readAll`, and `damaged` when they are others by now.
+    /// - Throws: as `readAll`, and `damaged` when their content has changed.
     package func readAgain(
         _ first: ReadStreams, device: DeviceKey?, _ visitor: inout some RecordVisitor
     ) throws {

@@ -9,7 +9,7 @@ package enum SecretState: Hashable, Sendable {
     case absent
     /// It is in the clear.
     case open
-    /// It was sealed by another device, and no key of ours opens it.
+    /// It was sealed by another device, and no key of this one opens it.
     case sealedElsewhere
     /// It is as the keychain file of the archive stored it, and was not opened.
     case stored

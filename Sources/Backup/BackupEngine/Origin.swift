@@ -8,9 +8,9 @@ package enum Origin: Hashable, Sendable {
     case thisDevice
     /// It bears the signature of a device that the user trusts under this name.
     case trustedDevice(name: String)
-    /// Its passphrase is its only key, so only somebody who knew the passphrase can have made it.
+    /// Its passphrase is its only key, so only someone who knew the passphrase can have made it.
     case passphrase
-    /// It is signed by a device that nobody here vouches for.
+    /// It is signed by a device that is neither this one nor trusted.
     case unknown
 
     /// The stable name in JSON.

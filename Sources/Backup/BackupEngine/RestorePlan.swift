@@ -85,7 +85,7 @@ package struct RestoreRules: Sendable {
             return .staysBehind(reason)
         }
         if let problem { return .fail(problem) }
-        // What a replacing restore removes first stands in nobody's way, and nothing may stay behind for its sake.
+        // What a replacing restore removes first cannot conflict with anything.
         let byKey = remains(byKey)
         let byUUID = remains(byUUID)
         if let byKey, let byUUID, byKey.uuid != byUUID.uuid { return .fail(.identityTaken) }

@@ -84,7 +84,7 @@ extension ProvenArchive {
 
     /// Reads both streams once more; what is in them must be what `read` found.
     ///
-    /// - Throws: as `read`, and `damaged` when they are others by now.
+    /// - Throws: as `read`, and `damaged` when their content has changed.
     func readAgain<Visitor: RecordVisitor>(
         _ first: ReadStreams, _ form: SecretForm, _ visitor: inout Visitor
     ) throws {

@@ -23,7 +23,7 @@ package struct DataFolder: Hashable, Sendable {
         }
     }
 
-    /// Makes sure that folder and process belong to the same user, and that nobody else can change what is in the folder.
+    /// Makes sure that folder and process belong to the same user, and that no other user can change what is in the folder.
     ///
     /// Every program asks this before it does anything else. With the rights of another user than the one who started it,
     /// a process would take that user's word for where keys are; with the home folder of another user, it would leave

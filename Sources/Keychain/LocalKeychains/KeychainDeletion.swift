@@ -4,7 +4,7 @@ package import KeychainStore
 
 /// Deleting a keychain, as every program of kcbackup does it.
 extension LocalKeychain {
-    /// What is left of a deleted keychain; its items are gone all the same.
+    /// What is left of a deleted keychain; its items are gone in any case.
     package enum Remains: Hashable, Sendable {
         /// Class keys may stay in the memory of the kernel, until they expire or the machine is restarted.
         case kernelKeys

@@ -2,20 +2,20 @@ internal import ByteStreams
 
 /// Which keychain is meant where none is named, and which ones are searched: what the verbs of `security` set.
 ///
-/// A keychain is referred to by its name where it stands in the data folder, and by its absolute path elsewhere.
+/// A keychain is referred to by its name if it is in the data folder, and by its absolute path elsewhere.
 package struct KeychainLists: Hashable, Sendable {
-    /// The keychain of somebody who names none; nil for `login`.
+    /// The default keychain; nil for `login`.
     package var defaultKeychain: String?
     /// The keychains that a search looks into, in order; nil for all of the data folder, the default one first.
     ///
-    /// Without a list, the `additions` come after those; whoever sets a list forgets them.
+    /// Without a list, the `additions` come after those; setting a list discards them.
     package var searchList: [String]? {
         didSet { if searchList != nil { additions = [] } }
     }
     /// The keychains outside the data folder that a search looks into beside all of it, in order, as absolute paths.
     package private(set) var additions: [String] = []
 
-    /// Keychains in a search list; macOS knows no bound, and nobody has a hundred.
+    /// Keychains in a search list; macOS has no limit, and a hundred is far more than anyone has.
     package static let searchListLimit = 256
 
     /// Starts where nothing was ever set.
@@ -94,7 +94,7 @@ package struct KeychainLists: Hashable, Sendable {
         if let defaultKeychain, meant.contains(defaultKeychain) { self.defaultKeychain = nil }
     }
 
-    /// The keychain of somebody who names none.
+    /// The default keychain.
     ///
     /// - Throws: `emptyName`, `invalidName`.
     package func standard(in folder: DataFolder) throws(LocalKeychainFailure) -> LocalKeychain {

@@ -60,7 +60,7 @@ package struct LocalDevice: Sendable {
         TrustedDevices(besideKeyAt: folder.deviceKey, of: key)
     }
 
-    /// A lost key is not made anew in silence while keychains wait for it.
+    /// Refuses to make a new key while there are keychains that need a lost one.
     private func refuseOrphans() throws {
         let names = try LocalKeychain.names(in: folder)
         if !names.isEmpty { throw LocalKeychainFailure.deviceKeyMissing(keychains: names.count) }

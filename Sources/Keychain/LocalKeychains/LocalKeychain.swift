@@ -4,7 +4,7 @@ package import KeychainStore
 
 /// A keychain as its user names it, and where its file is.
 package struct LocalKeychain: Hashable, Sendable {
-    /// The keychain of somebody who names none and has set no other.
+    /// The default keychain of users who have set no other.
     package static let defaultName = "login"
     static let ending = ".keychain"
     // A file name has at most 255 bytes, of which the endings of keychain, journal and lock take up to 17.
@@ -41,7 +41,7 @@ package struct LocalKeychain: Hashable, Sendable {
         }
     }
 
-    /// True when the keychain stands in the data folder under its name.
+    /// True when the keychain is in the data folder under its name.
     package var isNamed: Bool { !name.contains("/") }
 
     /// The names of the keychains in the data folder, sorted.
@@ -55,7 +55,7 @@ package struct LocalKeychain: Hashable, Sendable {
         .filter(isName).sorted()
     }
 
-    /// Opens the file; only what needs no passcode is at hand.
+    /// Opens the file; only what needs no passcode can be read.
     ///
     /// - Parameter minimumCost: the lowest scrypt cost believed; for tests.
     /// - Throws: `KeychainStoreError`, `DeviceKeyFailure`, `LocalKeychainFailure` (`deviceKeyMissing`), `FileFailure`.

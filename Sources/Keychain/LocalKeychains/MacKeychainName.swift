@@ -3,7 +3,7 @@ internal import ByteStreams
 extension LocalKeychain {
     private static let macEnding = ".keychain-db"
 
-    /// Finds the file of what somebody types who comes from a Mac.
+    /// Finds the file for a name as it is typed on a Mac.
     ///
     /// `work`, `work.keychain` and `work.keychain-db` are the name `work`, and so is a path to such a file in the data
     /// folder or in `~/Library/Keychains`, where macOS has its named keychains. Any other path is taken as it is; where
@@ -13,7 +13,7 @@ extension LocalKeychain {
     /// - Parameters:
     ///   - home: the home folder, absolute.
     ///   - workingFolder: where relative paths start, absolute.
-    /// - Throws: `emptyName`, `invalidName`, `file` when nobody can tell what is there.
+    /// - Throws: `emptyName`, `invalidName`, `file` when it cannot be told what is there.
     package init(
         macName word: String, in folder: DataFolder, home: String, workingFolder: String
     ) throws(LocalKeychainFailure) {

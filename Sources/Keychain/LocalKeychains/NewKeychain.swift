@@ -41,7 +41,7 @@ package struct NewKeychain {
         package let device: DeviceID
         /// True when the key of the device was made with it.
         package let isFirstOfDevice: Bool
-        /// Why the keychain is not on the search list of `security`, if so; it is there all the same.
+        /// Why the keychain is not on the search list of `security`; nil if it is, or does not belong there.
         package let notListed: LocalKeychainFailure?
     }
 

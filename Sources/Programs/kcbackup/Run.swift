@@ -93,7 +93,7 @@ private func report(_ failure: Failure, _ session: Session) -> ExitStatus {
 // EPIPE of <errno.h>.
 private let brokenPipe: Int32 = 32
 
-/// Handles what is not a command of ours: help, version, completions, the name of a command group.
+/// Handles what is not a verb: help, version, completions, the name of a command group.
 private func answer(_ command: any ParsableCommand, _ session: Session) -> ExitStatus {
     do {
         var command = command

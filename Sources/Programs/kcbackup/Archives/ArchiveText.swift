@@ -18,7 +18,7 @@ extension ArchiveOutline {
     }
 
     private var keyWords: String {
-        // The passphrase stands for one recipient of each stream.
+        // The passphrase accounts for one recipient of each stream.
         let own = hasPassphrase ? 1 : 0
         let restore = max(0, secretsRecipients.count - own)
         let inspect = max(0, metadataRecipients.count - secretsRecipients.count)

@@ -16,7 +16,7 @@ struct RestoreText {
         for (item, action) in decisions where action.isUnremarkable {
             session.note("\(action.name): \(item.words)")
         }
-        // Nothing is left behind in silence, whoever watches.
+        // Items that stay behind are always listed, with or without a terminal.
         if !session.style.isQuiet {
             for (item, reason) in report.stayingBehind {
                 session.message("stays behind: \(item.words): \(reason.words)\n")

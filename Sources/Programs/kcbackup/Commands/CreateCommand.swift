@@ -133,7 +133,7 @@ struct CreateCommand: Verb {
             ]), [])
     }
 
-    /// The outside of the new archive; where it cannot be read by now, it is there all the same.
+    /// The outside of the new archive; it exists even if it cannot be read any more.
     private func outline(_ path: String, _ session: Session) -> JSONValue {
         do {
             return try ArchiveOutline(ArchiveFile(path: session.world.resolve(path))).json(path)

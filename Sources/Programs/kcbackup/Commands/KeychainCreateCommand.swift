@@ -70,7 +70,7 @@ struct KeychainCreateCommand: Verb {
         return .ok
     }
 
-    /// The new keychain as JSON; where it cannot be opened by now, it is there all the same.
+    /// The new keychain as JSON; it exists even if it cannot be opened any more.
     private func describe(_ local: LocalKeychain, in session: Session) -> JSONValue {
         do {
             return .keychain(local, try local.open(in: session).information())

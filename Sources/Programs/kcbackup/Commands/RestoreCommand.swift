@@ -105,7 +105,7 @@ struct RestoreCommand: Verb {
         for (source, option) in sources where source == .unknown { throw .notASource(option) }
     }
 
-    /// Accepts an unknown origin after asking, where somebody can be asked.
+    /// Accepts an unknown origin after asking, if there is a terminal.
     private func prepare(
         _ proven: ProvenArchive, _ options: inout RestoreOptions, _ session: Session
     ) throws -> RestoreBackup {
