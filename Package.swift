@@ -165,9 +165,7 @@ let package = Package(
             ],
             settings: clientSettings),
         tests(
-            "SAMKeychain",
-            ["ByteStreams", "Cryptography", "DeviceIdentity", "KeychainModel", "KeychainStore", "LocalKeychains"],
-            settings: clientSettings),
+            "SAMKeychain", ["ByteStreams", "KeychainModel", "KeychainStore"], settings: clientSettings),
         tests("SSKeychain", ["SAMKeychain"]),
         tests("Console", ["ByteStreams"]),
         .target(
