@@ -25,6 +25,18 @@ struct ManualTests {
         #expect(tried.isSuperset(of: ["create", "inspect", "item", "keychain", "restore", "verify"]))
     }
 
+    @Test("The README lists every exit code with its name")
+    func exitCodes() throws {
+        let section = try #require(
+            Project.text("README.md").components(separatedBy: "\n## Exit codes\n").dropFirst().first)
+        let table = section.components(separatedBy: "\n## ")[0]
+        var listed: [Int32: String] = [:]
+        for row in table.matches(of: /(?m)^\| ([0-9, ]+) \| ([a-z-]+) \|/) {
+            for number in row.1.matches(of: /\d+/) { listed[try #require(Int32(number.0))] = String(row.2) }
+        }
+        #expect(listed == Dictionary(uniqueKeysWithValues: ExitStatus.allCases.map { ($0.code, $0.name) }))
+    }
+
     // MARK: - docs/json.md
 
     @Test("Every verb prints the members that docs/json.md lists, and every listed member is printed by one")

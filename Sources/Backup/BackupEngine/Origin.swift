@@ -1,4 +1,3 @@
-package import BackupArchive
 package import DeviceIdentity
 internal import KeychainModel
 
@@ -35,47 +34,5 @@ package struct LocalIdentity: Sendable {
     package init(device: DeviceKey, trusted: [DeviceID: String] = [:]) {
         self.device = device
         self.trusted = trusted
-    }
-}
-
-/// An opened archive together with who made it.
-package struct ProvenArchive {
-    /// The archive.
-    package let opened: OpenedArchive
-    /// Who made it.
-    package let origin: Origin
-    /// True when this device made it.
-    package let isFromThisDevice: Bool
-    /// The secrets of an unencrypted archive; nil in an encrypted one.
-    package let stored: StoredSecrets?
-    let device: DeviceKey?
-
-    /// What its `kcbackup.json` says.
-    package var header: ArchiveHeader { opened.header }
-
-    /// Finds out who made `opened`.
-    ///
-    /// - Parameter local: nil where there is no device key yet; then no archive is from this device.
-    /// - Throws: `ArchiveFailure` (`damaged`, `limit`, `cryptography`) for the keybag of an unencrypted one.
-    package init(_ opened: OpenedArchive, local: LocalIdentity?) throws(ArchiveFailure) {
-        self.opened = opened
-        device = local?.device
-        let maker = local.flatMap { $0.device.signingPublicKey == opened.signer ? $0.device : nil }
-        isFromThisDevice = maker != nil
-        if let store = opened.header.store {
-            stored = try StoredSecrets(opened.header, store.keychain, device: maker)
-        } else {
-            stored = nil
-        }
-        origin =
-            if isFromThisDevice {
-                .thisDevice
-            } else if let name = local?.trusted[opened.header.device] {
-                .trustedDevice(name: name)
-            } else if opened.opening == .passphraseAlone {
-                .passphrase
-            } else {
-                .unknown
-            }
     }
 }

@@ -1,162 +1,104 @@
-package import KeychainModel
+internal import BackupArchive
+internal import ByteStreams
+internal import KeychainModel
 
-/// What happens when an item is already there.
-package enum ConflictPolicy: String, CaseIterable, Hashable, Sendable {
-    /// The later modification date wins; on a tie what is there stays.
-    case newer
-    case keep
-    case overwrite
-    /// Any conflict stops the restore before it begins.
-    case fail
-}
+/// What a restore will do with each item, decided with the whole archive read and the target unchanged.
+///
+/// Only planning makes one, within the transaction in which it is applied, so that it cannot be out of date.
+struct RestorePlan {
+    let report: RestoreReport
+    let archive: ProvenArchive
+    let streams: ReadStreams
+    let form: SecretForm
+    let actions: ActionList
+    let removesLocalItems: Bool
 
-/// What a restore does with one item of the archive.
-package enum RestoreAction: Hashable, Sendable {
-    case create
-    case update
-    /// The keychain has exactly this item already.
-    case same
-    /// The keychain has its own version, and the policy says that it stays.
-    case keep
-    case staysBehind(Verdict.Reason)
-    case fail(Problem)
-
-    /// Why an item cannot be written although it may be restored.
-    package enum Problem: String, CaseIterable, Hashable, Sendable {
-        /// The keychain has the item's UUID on one item and its unique key on another.
-        case identityTaken = "identity-taken"
-        /// No key opens its secret.
-        case noKey = "no-key"
-        /// Its seal is broken: it was damaged in its keychain before the archive was made.
-        case broken
-
-        /// The problem in words.
-        package var words: String {
-            switch self {
-            case .identityTaken: "its UUID belongs to one item of the keychain and its key to another"
-            case .noKey: "no key opens its secret"
-            case .broken: "it was damaged before the archive was made: its seal is broken"
-            }
-        }
-    }
-
-    /// The stable name in tables and JSON.
-    package var name: String {
-        switch self {
-        case .create: "create"
-        case .update: "update"
-        case .same: "same"
-        case .keep: "keep"
-        case .staysBehind: "stay-behind"
-        case .fail: "fail"
-        }
-    }
-
-    /// True when the keychain is written to.
-    var writes: Bool { self == .create || self == .update }
-}
-
-/// The rules for one restore, as pure functions.
-package struct RestoreRules: Sendable {
-    /// The archive's mode.
-    let mode: ArchiveMode
-    /// True when this device made the archive.
-    let isSameDevice: Bool
-    /// What happens to items that are there already.
-    let policy: ConflictPolicy
-    /// True for Apple's device restore: what is local and not synchronizable goes first.
-    let replacesLocalItems: Bool
-    /// Decides what may be restored; replaced only by the test that shows that keys, not this function, protect.
-    let verdict: @Sendable (Accessibility, ArchiveMode, Bool) -> Verdict
-
-    /// What to do with `item`, whose counterparts in the keychain are given.
-    ///
-    /// - Parameters:
-    ///   - byKey: the live item with the same unique key.
-    ///   - byUUID: the live item with the same UUID; when only this one is there, the item was renamed since.
-    ///   - problem: why its secret cannot be had, if so.
-    ///   - isProvedWhole: false when the secret is stored ciphertext that no key was there to open.
-    ///   - isIdentical: compares the secrets, asked only when everything else is equal.
-    func action(
-        for item: Item, byKey: Item?, byUUID: Item?, problem: RestoreAction.Problem?, isProvedWhole: Bool = true,
-        isIdentical: () throws -> Bool
-    ) rethrows -> RestoreAction {
-        if case .staysBehind(let reason) = verdict(item.accessibility, mode, isSameDevice) {
-            return .staysBehind(reason)
-        }
-        if let problem { return .fail(problem) }
-        // What a replacing restore removes first cannot conflict with anything.
-        let byKey = remains(byKey)
-        let byUUID = remains(byUUID)
-        if let byKey, let byUUID, byKey.uuid != byUUID.uuid { return .fail(.identityTaken) }
-        guard let existing = byKey ?? byUUID else { return .create }
-        if existing == item {
-            if try isIdentical() { return .same }
-            // A secret changes together with its date. Where only the secret differs it was damaged since, and nothing
-            // of the keychain's own version is worth keeping; unless the archive's may be the damaged one.
-            if policy == .newer { return isProvedWhole ? .update : .keep }
-        }
-        switch policy {
-        case .newer: return item.modified > existing.modified ? .update : .keep
-        case .keep: return .keep
-        case .overwrite, .fail: return .update
-        }
-    }
-
-    private func remains(_ existing: Item?) -> Item? {
-        replacesLocalItems && existing?.isSynchronizable == false ? nil : existing
+    /// Writes; everything is undone when this throws, with the transaction.
+    func apply(to writer: any ItemWriter) throws -> RestoreReport {
+        if removesLocalItems { _ = try writer.removeLocalItems() }
+        var visitor = ApplyingVisitor(actions, writer, form: form)
+        try archive.readAgain(streams, form, &visitor)
+        // A signal during the last items must not be followed by a commit.
+        if Interruption.isRequested { throw ArchiveFailure.stream(StreamFailure(.writing, .interrupted)) }
+        return report
     }
 }
 
-/// Actions for all items of an archive in its order, four bits of use in a byte each, and their counts.
-struct ActionList {
-    private var codes: [UInt8] = []
-    private(set) var counts = RestoreCounts()
+/// The first pass: decides.
+struct PlanningVisitor: RecordVisitor {
+    private let rules: RestoreRules
+    private let existing: any ExistingItems
+    /// Nothing is written while planning, so this stays as it was at the start.
+    private let isEmpty: Bool
+    private let form: SecretForm
+    private let observe: ((Item, RestoreAction) -> Void)?
+    private(set) var actions = ActionList()
+    private(set) var stayingBehind: [(item: Item, reason: Verdict.Reason)] = []
+    private(set) var failing: [(item: Item, problem: RestoreAction.Problem)] = []
+    private(set) var notOpened = 0
 
-    mutating func append(_ action: RestoreAction) {
-        let writes: UInt8 = action == .create ? 1 : action == .update ? 2 : 0
-        codes.append(writes)
-        counts.add(action)
+    init(
+        _ rules: RestoreRules, _ existing: any ExistingItems, form: SecretForm,
+        observe: ((Item, RestoreAction) -> Void)?
+    ) throws {
+        self.rules = rules
+        self.existing = existing
+        isEmpty = try existing.isEmpty
+        self.form = form
+        self.observe = observe
     }
 
-    /// True when the item with this ordinal is to be written; false also beyond the end.
-    func writes(_ ordinal: Int) -> Bool {
-        ordinal < codes.count && codes[ordinal] != 0
-    }
-
-    /// True when the item with this ordinal replaces another.
-    func updates(_ ordinal: Int) -> Bool {
-        ordinal < codes.count && codes[ordinal] == 2
-    }
-
-    var count: Int { codes.count }
-}
-
-/// How many items meet which fate.
-package struct RestoreCounts: Hashable, Sendable {
-    /// Items written that were not there.
-    package private(set) var create = 0
-    /// Items written over what was there.
-    package private(set) var update = 0
-    /// Items that were there already.
-    package private(set) var same = 0
-    /// Items of which the keychain's own version stays.
-    package private(set) var keep = 0
-    /// Items that the rules leave behind.
-    package private(set) var stayBehind = 0
-    /// Items that cannot be written.
-    package private(set) var fail = 0
-    /// Local items that a replacing restore removes first.
-    package var remove = 0
-
-    mutating func add(_ action: RestoreAction) {
+    mutating func take(
+        _ item: Item, line: borrowing Span<UInt8>, secret: borrowing SecretBytes, state: SecretState
+    ) throws {
+        let action = try action(for: item, secret: secret, state: state)
+        actions.append(action)
+        if state == .stored { notOpened += 1 }
+        observe?(item, action)
         switch action {
-        case .create: create += 1
-        case .update: update += 1
-        case .same: same += 1
-        case .keep: keep += 1
-        case .staysBehind: stayBehind += 1
-        case .fail: fail += 1
+        case .staysBehind(let reason): stayingBehind.append((item, reason))
+        case .fail(let problem): failing.append((item, problem))
+        case .create, .update, .same, .keep: break
         }
+    }
+
+    private func action(
+        for item: Item, secret: borrowing SecretBytes, state: SecretState
+    ) throws -> RestoreAction {
+        let byKey = isEmpty ? nil : try existing.item(withKeyOf: item)
+        let byUUID = isEmpty ? nil : try existing.item(withUUID: item.uuid)
+        let problem: RestoreAction.Problem? =
+            switch state {
+            case .sealedElsewhere: .noKey
+            case .broken: .broken
+            case .absent, .open, .stored, .storedWhole, .notRead: nil
+            }
+        return try rules.action(
+            for: item, byKey: byKey, byUUID: byUUID, problem: problem, isProvedWhole: state != .stored,
+            hasSecret: { counterpart in try existing.secret(of: counterpart, equals: secret, in: form) })
+    }
+}
+
+/// The second pass: writes what the plan says.
+private struct ApplyingVisitor: RecordVisitor {
+    private let actions: ActionList
+    private let writer: any ItemWriter
+    private let form: SecretForm
+    private var ordinal = 0
+
+    init(_ actions: ActionList, _ writer: any ItemWriter, form: SecretForm) {
+        self.actions = actions
+        self.writer = writer
+        self.form = form
+    }
+
+    mutating func take(
+        _ item: Item, line: borrowing Span<UInt8>, secret: borrowing SecretBytes, state: SecretState
+    ) throws {
+        defer { ordinal += 1 }
+        guard actions.writes(ordinal) else { return }
+        let replaced =
+            actions.updates(ordinal) ? try writer.item(withKeyOf: item) ?? writer.item(withUUID: item.uuid) : nil
+        try writer.put(item, line: line, secret: secret, in: form, replacing: replaced)
     }
 }

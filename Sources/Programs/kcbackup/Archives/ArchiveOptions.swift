@@ -42,7 +42,6 @@ struct ArchiveOptions: ParsableArguments {
     /// - Throws: `ArchiveFailure`, `AgeFailure`, `DeviceKeyFailure`, `TrustedDevicesFailure`, and what asking throws.
     func prove(_ file: ArchiveFile, in session: Session) throws -> ProvenArchive {
         let local = try LocalDevice(session.world).identity()
-        // Before anybody types a passphrase: what is cut short or altered opens with none.
         return try ProvenArchive(open(file.prove(), in: session), local: local)
     }
 
