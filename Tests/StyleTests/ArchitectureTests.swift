@@ -42,11 +42,11 @@ struct ArchitectureTests {
 
     @Test("Every source file that the page names is there")
     func files() {
-        let sources = Repository.sources.map(\.path)
+        let sources = (Repository.sources + Repository.tests).map(\.path)
         let named = page.matches(of: /`([\w\/]+\.swift)`/).map { String($0.1) }
         #expect(named.count > 20)
         for name in named where name != "Package.swift" {
-            #expect(sources.contains { $0.hasSuffix("/" + name) }, "\(name)")
+            #expect(sources.contains { "/\($0)".hasSuffix("/\(name)") }, "\(name)")
         }
     }
 }
