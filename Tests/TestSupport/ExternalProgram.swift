@@ -53,10 +53,12 @@ package enum ExternalProgram {
         }
         guard failure == 0 else { throw POSIXError(POSIXErrorCode(rawValue: failure) ?? .EINVAL) }
         let ended = ctest_wait(process, seconds * 1000)
+        let waitFailure = errno
         // Its number stays taken until it is reaped: nobody else can be hit.
         kill(-process, SIGKILL)
         var status: Int32 = 0
         while unsafe waitpid(process, &status, 0) < 0, errno == EINTR {}
+        if ended < 0 { throw POSIXError(POSIXErrorCode(rawValue: waitFailure) ?? .EINVAL) }
         guard ended == 1 else {
             let said = String(decoding: try scratch.read("out") + scratch.read("err"), as: UTF8.self)
             throw Overdue(command: [name] + arguments, seconds: seconds, said: said)

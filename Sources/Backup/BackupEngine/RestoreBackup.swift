@@ -25,7 +25,7 @@ package struct RestoreOptions: Hashable, Sendable {
 package enum RestoreRefusal: Error, Hashable, Sendable {
     /// An unencrypted archive of another device.
     case unencryptedElsewhere(device: DeviceID)
-    /// Nobody vouches for who made the archive.
+    /// The signer is neither this device nor a trusted one, and no passphrase vouches for it.
     case unknownOrigin(device: DeviceID)
     /// This many items of the archive are broken, and whole ones would be removed first.
     case wouldRemoveForBroken(Int)

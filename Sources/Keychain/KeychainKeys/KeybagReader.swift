@@ -29,7 +29,7 @@ struct KeybagReader {
         var cost: ScryptCost?
         var passcodeCode: [UInt8]?
         if scanner.skip(",\"scrypt\":", in: bytes) {
-            // Whoever opens the keybag checks the range before doing the work.
+            // The allowed range is checked when the keybag is opened, before the work is done.
             guard let found = ScryptCost(logN: Int(clamping: try scanner.integer(in: bytes))) else {
                 throw malformed("the cost is wrong")
             }

@@ -25,13 +25,20 @@ func withKeys<R>(_ body: () throws(KeybagFailure) -> R) throws(KeychainStoreErro
     do {
         return try body()
     } catch {
-        switch error {
-        case .newerFormat(let found, let known): throw .newerFormat(found: found, known: known)
-        case .damaged(let rule): throw .damaged(rule)
-        case .otherDevice(let device): throw .otherDevice(device)
-        case .limit(let what, let found, let allowed): throw .limit(what, found: found, allowed: allowed)
-        case .wrongPasscode: throw .wrongPasscode
-        case .cryptography(let failure): throw .cryptography(failure)
+        throw KeychainStoreError(error)
+    }
+}
+
+extension KeychainStoreError {
+    /// The failure of a keybag as one of the keychain that has it.
+    package init(_ failure: KeybagFailure) {
+        switch failure {
+        case .newerFormat(let found, let known): self = .newerFormat(found: found, known: known)
+        case .damaged(let rule): self = .damaged(rule)
+        case .otherDevice(let device): self = .otherDevice(device)
+        case .limit(let what, let found, let allowed): self = .limit(what, found: found, allowed: allowed)
+        case .wrongPasscode: self = .wrongPasscode
+        case .cryptography(let failure): self = .cryptography(failure)
         }
     }
 }

@@ -59,7 +59,7 @@ extension KeychainSession {
         if try add(.firstUnlock, kept.firstUnlock, keychain, to: &finding, isBarred: isBarred) {
             finding.state = .locked
         }
-        // Without the first-unlock key this cannot be an unlock of ours.
+        // An unlock stores the first-unlock key as well; a key without it was not stored by this program.
         let isAlone = finding.state != .locked
         if try add(.unlocked, kept.unlocked, keychain, to: &finding, isBarred: isAlone) { finding.state = .unlocked }
         return finding

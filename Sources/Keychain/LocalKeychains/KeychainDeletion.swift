@@ -16,9 +16,10 @@ extension LocalKeychain {
 
     /// Locks a keychain for every process as a start of the machine does, removes its files, and takes it from the lists.
     ///
-    /// A kernel that does not give the keys up keeps no file: what they open is gone.
+    /// The files are removed even if the kernel does not revoke the keys: what they open is gone.
     ///
-    /// - Parameter keychain: the keychain, opened; nil for one that can never be opened here, whose keys nobody can name.
+    /// - Parameter keychain: the keychain, opened; nil for one that can never be opened here, whose keys in the kernel cannot be
+    ///   identified.
     /// - Returns: what is left.
     /// - Throws: `LocalKeychainFailure` (`listsDamaged`, `file`) where the lists cannot be read; `KeychainStoreError`,
     ///   `FileFailure`. Nothing is gone then.
@@ -45,19 +46,28 @@ extension LocalKeychain {
 
     private func delete(open keychain: Keychain, endingIn session: KeychainSession, now: Timestamp) throws -> [Remains]
     {
-        var isLocked = false
+        var lockFailure: KeychainStoreError?
         var remains = try keychain.exclusively {
             do throws(KeychainStoreError) {
                 try session.lock(keychain, untilFirstUnlock: true)
-                isLocked = true
-            } catch {}
+            } catch {
+                lockFailure = error
+            }
             try Path.remove(path)
             // Before the lock is released: then another keychain may get the name, and a journal of its own.
             return removeCompanions()
         }
-        // A kernel that refuses its key service never had any.
-        if !isLocked, (try? session.status(keychain, now: now))?.refusal == nil { remains.append(.kernelKeys) }
+        if lockFailure != nil, mayKeepKeys(of: keychain, session, now) { remains.append(.kernelKeys) }
         return remains
+    }
+
+    /// False only if the kernel refuses its key service, so that it never had any keys.
+    private func mayKeepKeys(of keychain: Keychain, _ session: KeychainSession, _ now: Timestamp) -> Bool {
+        do {
+            return try session.status(keychain, now: now).refusal == nil
+        } catch {
+            return true
+        }
     }
 
     private func removeCompanions() -> [Remains] {

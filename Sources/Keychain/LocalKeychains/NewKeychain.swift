@@ -77,7 +77,12 @@ package struct NewKeychain {
     package func make<Result>(
         adopting stored: StoredKeychain, minimumCost: ScryptCost?, _ fill: (Keychain) throws -> Result
     ) throws -> (Result, Made) {
-        let keybag = try Keybag(text: Array(stored.keybag.utf8).span)
+        let keybag: Keybag
+        do throws(KeybagFailure) {
+            keybag = try Keybag(text: Array(stored.keybag.utf8).span)
+        } catch {
+            throw KeychainStoreError(error)
+        }
         let (key, isNew) = try prepare()
         let place = try Place(local)
         let result = try fill(
