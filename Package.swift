@@ -87,6 +87,7 @@ let package = Package(
         library(
             "LocalKeychains", in: "Keychain",
             ["ByteStreams", "Cryptography", "DeviceIdentity", "KeychainModel", "KeychainKeys", "KeychainStore"]),
+        library("ItemSources", in: "Keychain", ["ByteStreams", "Cryptography", "KeychainModel"]),
         library(
             "Security", in: "Apple",
             [
@@ -111,9 +112,8 @@ let package = Package(
             name: "kcbackup",
             dependencies: [
                 "ByteStreams", "Cryptography", "DeviceIdentity", "AgeEncryption", "KeychainModel", "KeychainKeys",
-                "KeychainStore",
-                "LocalKeychains", "KernelKeyring", "PasscodeStrength", "BackupArchive", "BackupEngine", "Console",
-                argumentParser,
+                "KeychainStore", "ItemSources", "LocalKeychains", "KernelKeyring", "PasscodeStrength", "BackupArchive",
+                "BackupEngine", "Console", argumentParser,
             ],
             path: "Sources/Programs/kcbackup",
             swiftSettings: settings),
@@ -154,6 +154,7 @@ let package = Package(
         tests("KeychainModel"),
         tests("CertificateItems", ["ByteStreams", "Cryptography", "KeychainModel"]),
         tests("KeychainKeys", ["ByteStreams", "Cryptography", "DeviceIdentity", "KeychainModel"]),
+        tests("ItemSources", ["ByteStreams", "KeychainModel"]),
         tests("KeychainStore", ["KernelKeyring", "KeychainKeys"], exclude: ["Keychains"]),
         tests("LocalKeychains", ["ByteStreams", "Cryptography", "DeviceIdentity", "KeychainModel", "KeychainStore"]),
         tests(
@@ -192,7 +193,8 @@ let package = Package(
             "kcbackup",
             [
                 "ByteStreams", "Cryptography", "DeviceIdentity", "AgeEncryption", "KeychainModel", "KeychainStore",
-                "LocalKeychains", "KernelKeyring", "BackupArchive", "BackupEngine", "Console", argumentParser,
+                "ItemSources", "LocalKeychains", "KernelKeyring", "BackupArchive", "BackupEngine", "Console",
+                argumentParser,
             ],
             exclude: ["Help", "Stories"]),
         tests(

@@ -105,7 +105,9 @@ private struct Golden {
             passphrase: SecretBytes(copying: passphrase.utf8), cost: try #require(ScryptCost(logN: 14)))
         let byRecipient = try ArchiveKeys(recipients: [golden.identity.recipient])
         func creating(_ name: String) -> CreateBackup {
-            CreateBackup(device: golden.device, tool: "kcbackup", folder: scratch.path, name: name, now: moment(100))
+            CreateBackup(
+                device: golden.device, tool: "kcbackup", to: FolderDestination(folder: scratch.path, name: name),
+                now: moment(100))
         }
         _ = try creating(names[0]).encrypted(keychain, with: byPassphrase)
         _ = try creating(names[1]).encrypted(keychain, with: byRecipient)

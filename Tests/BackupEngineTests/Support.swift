@@ -50,7 +50,8 @@ final class Machine: Sendable {
 
     /// A backup into the folder of this machine.
     func creating(_ name: String, tool: String = "test") -> CreateBackup {
-        CreateBackup(device: device, tool: tool, folder: folder.path, name: name, now: moment(100))
+        CreateBackup(
+            device: device, tool: tool, to: FolderDestination(folder: folder.path, name: name), now: moment(100))
     }
 
     /// Makes an unencrypted archive.

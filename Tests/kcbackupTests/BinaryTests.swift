@@ -61,6 +61,34 @@ struct BinaryTests {
                 """)
     }
 
+    @Test("An archive goes down a pipe whole, or the failure is told, and nothing of it stays behind")
+    func archiveDownAPipe() throws {
+        let outcome = try shell(
+            """
+            exec 2>/dev/null
+            mkdir temporary
+            export TMPDIR=$PWD/temporary
+            "$KCBACKUP" keychain create --no-passcode
+            echo tulip | "$KCBACKUP" item add --service Bank --secret fd:0
+            (umask 077; echo correct horse battery > passphrase)
+            set -o pipefail
+            "$KCBACKUP" create -o - --passphrase file:passphrase | cat > piped.kcb
+            echo $?
+            "$KCBACKUP" verify piped.kcb --passphrase file:passphrase >verified
+            echo $?
+            "$KCBACKUP" create --unencrypted -o - > plain.kcb
+            "$KCBACKUP" verify plain.kcb >verified
+            echo $?
+            "$KCBACKUP" create -o - --passphrase file:passphrase >/dev/full
+            echo $?
+            "$KCBACKUP" create -o - --passphrase file:passphrase | true
+            echo $?
+            TMPDIR=/missing "$KCBACKUP" create -o - --passphrase file:passphrase | wc -c
+            ls -A temporary
+            """)
+        #expect(outcome.text == "0\n0\n0\n74\n141\n0\n")
+    }
+
     @Test("A full disk and a closed pipe are noticed")
     func lostOutput() throws {
         let outcome = try shell(

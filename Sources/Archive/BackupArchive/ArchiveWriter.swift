@@ -197,4 +197,18 @@ package struct FinishedArchive {
     package func publish(as name: String) throws(FileFailure) {
         try output.publish(as: name)
     }
+
+    /// Hands all its bytes to `consume`, in pieces.
+    ///
+    /// - Throws: `FileFailure`, `StreamFailure`, and what `consume` throws.
+    package func forEachPiece(_ consume: (borrowing Span<UInt8>) throws -> Void) throws {
+        var source = try FileSlice(whole: output.file)
+        var piece = SecretBytes(capacity: 65_536)
+        while true {
+            piece.removeAll()
+            try piece.append(upTo: 65_536) { span throws(StreamFailure) in try source.read(into: &span) }
+            if piece.isEmpty { return }
+            try piece.withBytes(consume)
+        }
+    }
 }

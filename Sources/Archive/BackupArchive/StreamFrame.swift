@@ -1,6 +1,6 @@
 internal import ByteStreams
 internal import Cryptography
-internal import KeychainModel
+package import KeychainModel
 
 /// Which of the two streams of an archive.
 enum StreamKind: String {

@@ -7,25 +7,23 @@ package import KeychainModel
 package struct CreateBackup {
     private let device: DeviceKey
     private let tool: String
-    private let folder: String
-    private let name: String
+    private let destination: any ArchiveDestination
     private let now: Timestamp
 
-    /// Prepares a backup that becomes `name` in `folder`.
+    /// Prepares a backup.
     ///
     /// - Parameter tool: name and version of the program, for the header.
-    package init(device: DeviceKey, tool: String, folder: String, name: String, now: Timestamp) {
+    package init(device: DeviceKey, tool: String, to destination: any ArchiveDestination, now: Timestamp) {
         self.device = device
         self.tool = tool
-        self.folder = folder
-        self.name = name
+        self.destination = destination
         self.now = now
     }
 
     /// Makes an archive that opens with `keys`, on any device.
     ///
     /// - Parameter step: called once an item.
-    /// - Throws: `ArchiveFailure`, `FileFailure` (`exists`), and what the source throws; nothing has a name then.
+    /// - Throws: `ArchiveFailure`, and what source and destination throw; no archive exists then.
     package func encrypted(
         _ source: some ItemSource, with keys: ArchiveKeys, step: @escaping () -> Void = {}
     ) throws -> CreateReport {
@@ -51,12 +49,13 @@ package struct CreateBackup {
         _ protection: ArchiveProtection, opens: @escaping (Accessibility) -> Bool, _ step: @escaping () -> Void
     ) throws(ArchiveFailure) -> ArchivingVisitor {
         try ArchivingVisitor(
-            ArchiveWriter(protection, device: device, folder: folder), mode: protection.mode, opens: opens, step)
+            ArchiveWriter(protection, device: device, folder: destination.workFolder), mode: protection.mode,
+            opens: opens, step)
     }
 
     private func finish(_ visitor: ArchivingVisitor) throws -> CreateReport {
         let archive = try visitor.finish(created: now, tool: tool)
-        try archive.publish(as: name)
+        try destination.receive(archive)
         return CreateReport(
             header: archive.header, contents: archive.contents, size: archive.size,
             omitted: visitor.omitted, damaged: visitor.damaged, boundToThisDevice: visitor.boundToThisDevice,

@@ -38,7 +38,8 @@ package enum Path {
         synchronizeFolder(parent)
     }
 
-    private static func isFolder(_ path: String) -> Bool {
+    /// True if there is a folder at `path`, also by way of a symbolic link; false where that cannot be told.
+    package static func isFolder(_ path: String) -> Bool {
         var status = stat()
         return unsafe stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
     }

@@ -49,6 +49,12 @@ struct World {
     /// Where this program stores its files.
     var dataFolder: DataFolder { DataFolder(environment: environment, home: home) }
 
+    /// Where something can lie for a moment.
+    var temporaryFolder: String {
+        guard let folder = environment["TMPDIR"], !folder.isEmpty else { return "/tmp" }
+        return folder
+    }
+
     /// Resolves a path given by the user.
     func resolve(_ path: String) -> String {
         guard let workingFolder, !path.hasPrefix("/") else { return path }

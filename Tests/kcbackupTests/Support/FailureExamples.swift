@@ -5,6 +5,7 @@ import ByteStreams
 import Console
 import Cryptography
 import DeviceIdentity
+import ItemSources
 import KernelKeyring
 import KeychainModel
 import KeychainStore
@@ -26,6 +27,7 @@ enum FailureExamples {
         ("KeychainStoreError", "Keychain/KeychainStore/KeychainStoreError.swift"),
         ("ItemProblem", "Keychain/KeychainModel/Item.swift"),
         ("ImportProblem", "Programs/kcbackup/Failures/Failure.swift"),
+        ("Problem", "Keychain/ItemSources/ItemLines.swift"),
         ("DeviceKeyFailure", "Device/DeviceIdentity/DeviceKeyFailure.swift"),
         ("TrustedDevicesFailure", "Device/DeviceIdentity/TrustedDevices.swift"),
         ("AgeFailure", "Formats/AgeEncryption/AgeFailure.swift"),
@@ -52,13 +54,14 @@ enum FailureExamples {
     private static let usage: [UsageProblem] = [
         .repeated(.keychain), .empty(.output), .together(.passcode, .noPasscode), .needs(.json, .output),
         .malformed(.set, form: "CODE=VALUE or CODE:base64=VALUE"), .keychainTwice,
-        .attributeTwice("svce"), .noCondition, .noChange, .severalSecrets(2), .noSecret, .deviceID, .noRestoreKey,
+        .outputTwice, .needsKeychain(.unencrypted), .notAKeychain, .attributeTwice("svce"), .noCondition, .noChange,
+        .severalSecrets(2), .noSecret, .deviceID, .noRestoreKey,
         .recipientInspects, .unencryptedWith(.recipient), .emptyArchive, .withArgument(.all), .noSetting,
         .needsTerminal(.suggest),
     ]
     private static let refusals: [Refusal] = [
         .unattended(question: "Delete 2 items?", .yes), .declined, .clock(day: "1969-12-31"),
-        .otherName(keychain: "login"),
+        .otherName(keychain: "login"), .archiveOnTerminal,
         .locked(keychain: "login"), .nothingToLock(keychain: "scripts"), .nothingIsKept(.refused(1)),
     ]
     private static let secrets: [SecretProblem] = [
@@ -99,8 +102,8 @@ enum FailureExamples {
         .thisDeviceOnlySynchronizable,
     ]
     private static let imports: [Failure.ImportProblem] = [
-        .line(.malformed(MalformedLine("the string does not end", at: 17))), .store(.duplicateItem),
-        .tooLong(limit: 10),
+        .reading(.line(.malformed(MalformedLine("the string does not end", at: 17)))), .store(.duplicateItem),
+        .reading(.tooLong(limit: 10)), .reading(.sameKey(line: 2)), .reading(.sameUUID(line: 2)),
     ]
     private static let devices: [DeviceKeyFailure] = [
         .notFound(path: "device.key"), .exists(path: "device.key"), .otherMachine(path: "device.key", device: device),

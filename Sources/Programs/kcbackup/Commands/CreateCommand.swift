@@ -22,17 +22,24 @@ struct CreateCommand: Verb {
             keychain is unlocked, every secret is opened to find damage.
 
             EXAMPLES:
-              kcbackup create -o laptop.kcb
+              kcbackup create laptop.kcb
               kcbackup create -r age1… -o laptop.kcb --passcode file:/root/passcode
               kcbackup create --unencrypted -o here.kcb
+              kcbackup create -r age1… -o - | ssh backup@host 'cat > laptop.kcb'
+              kcbackup create --keychain file:items.jsonl -o items.kcb
             """)
 
     @OptionGroup
     var keychain: KeychainOptions
 
+    @Argument(help: "The new archive, as '--output' names it.", completion: .file(extensions: ["kcb"]))
+    var file: String?
+
     @Option(
         name: OptionName.output.name,
-        help: ArgumentHelp("The new archive. (default: KEYCHAIN-DATE-TIME.kcb in this folder)", valueName: "file"),
+        help: ArgumentHelp(
+            "The new archive; '-' for standard output; a folder for KEYCHAIN-DATE-TIME.kcb in it. (default: in this folder)",
+            valueName: "file"),
         completion: .file(extensions: ["kcb"]))
     var output: String?
 
@@ -49,80 +56,66 @@ struct CreateCommand: Verb {
         if unencrypted, let option = keys.firstGiven { throw UsageProblem.unencryptedWith(option) }
         // A member of a tar is dated with 11 octal digits of seconds since 1970.
         guard (0..<(1 << 33)).contains(session.now.seconds) else { throw Refusal.clock(day: session.now.day) }
-        let local = try LocalKeychain(keychain.keychain, in: session.world)
-        let path = try outputPath(local, session)
-        let open = try keychain.open(in: session)
-        let device = try LocalDevice(session.world).key()
-        let (folder, name) = Path.split(session.world.resolve(path))
+        if file != nil, output != nil { throw UsageProblem.outputTwice }
+        let subject = try BackupSubject(keychain.keychain, in: session.world)
+        let target = try ArchiveOutput(file ?? output, of: subject, in: session)
+        let source = try subject.open(keychain, in: session)
         let backup = CreateBackup(
-            device: device, tool: CommandLineTool.tool, folder: folder, name: name, now: session.now)
+            device: try LocalDevice(session.world).key(), tool: CommandLineTool.tool,
+            to: target.destination(in: session), now: session.now)
         let report =
             try unencrypted
-            ? unencrypted(backup, open, path, session) : encrypted(backup, open, local, path, session)
-        try tell(report, path, session)
+            ? self.unencrypted(backup, source, target, session)
+            : encrypted(backup, source, subject, target, session)
+        try tell(report, target, session)
         return report.damaged.isEmpty ? .ok : .incomplete
     }
 
     /// What is missing is asked for in the order in which a mistake is noticed soonest: recipients, passcode, passphrase.
     private func encrypted(
-        _ backup: CreateBackup, _ open: Keychain, _ local: LocalKeychain, _ path: String, _ session: Session
+        _ backup: CreateBackup, _ source: BackupSource, _ subject: BackupSubject, _ target: ArchiveOutput,
+        _ session: Session
     ) throws -> CreateReport {
         let recipients = try keys.recipients(in: session)
-        try keychain.unlock(open, in: session)
-        let keys = try keys.keys(recipients, of: local.name, in: session)
-        session.subjects.path = path
+        if case .keychain(let open) = source { try keychain.unlock(open, in: session) }
+        let keys = try keys.keys(recipients, of: subject.name, in: session)
+        session.subjects.path = target.path
         let progress = Progress("archiving items", in: session)
-        let report = try backup.encrypted(open, with: keys, step: { progress.step() })
+        let report = try source.encrypted(backup, with: keys, step: { progress.step() })
         progress.finish()
         return report
     }
 
     /// Nothing has to be opened, and whatever can be is, to find damage.
     private func unencrypted(
-        _ backup: CreateBackup, _ open: Keychain, _ path: String, _ session: Session
+        _ backup: CreateBackup, _ source: BackupSource, _ target: ArchiveOutput, _ session: Session
     ) throws -> CreateReport {
+        guard case .keychain(let open) = source else { throw UsageProblem.needsKeychain(.unencrypted) }
         if keychain.passcode != nil {
             try keychain.unlock(open, in: session)
         } else {
             try session.world.unlocked.resume(open)
         }
-        session.subjects.path = path
+        session.subjects.path = target.path
         let progress = Progress("archiving items", in: session)
         let report = try backup.unencrypted(open, step: { progress.step() })
         progress.finish()
         return report
     }
 
-    /// The archive's path as it will be told; looked at before anything is asked or read.
-    private func outputPath(_ local: LocalKeychain, _ session: Session) throws -> String {
-        if output == "" { throw UsageProblem.empty(.output) }
-        // Elsewhere a hyphen means standard output, which cannot be checked, synchronised or left without a name.
-        if output == "-" { throw UsageProblem.malformed(.output, form: "the name of a file") }
-        let name = Path.split(local.name).name
-        let stem = name.hasSuffix(".keychain") ? String(name.dropLast(9)) : name
-        let digits = session.now.description.prefix(19).filter { $0.isNumber }
-        let path = output ?? "\(stem)-\(digits.prefix(8))-\(digits.dropFirst(8)).kcb"
-        let resolved = session.world.resolve(path)
-        if try Path.split(resolved).name.isEmpty || Path.exists(resolved) { throw FileFailure(path, .exists) }
-        guard try Path.exists(Path.split(resolved).folder) else {
-            throw FileFailure(Path.split(path).folder, .notFound)
-        }
-        return path
-    }
-
-    private func tell(_ report: CreateReport, _ path: String, _ session: Session) throws {
+    private func tell(_ report: CreateReport, _ target: ArchiveOutput, _ session: Session) throws {
         for item in report.damaged {
             session.warn("not in the archive, since it cannot be read: \(item?.words ?? "a row that makes no item")")
         }
         for item in report.omitted { session.note("in no archive: \(item.words)") }
         let total = report.contents.counts.total
-        session.note("\(displayed(path)): \(counted(total, "item")), \(byteCount(report.size))")
+        session.note("\(target.words): \(counted(total, "item")), \(byteCount(report.size))")
         session.note(travelWords(report))
         if report.notOpened > 0 {
             // No warning: a nightly run without the passcode is meant to be silent.
             session.note("\(counted(report.notOpened, "item")) not opened: the keychain is locked")
         }
-        guard style.json else { return }
+        guard style.json, let path = target.path else { return }
         try session.result(
             .members([
                 ("archive", outline(path, session)),

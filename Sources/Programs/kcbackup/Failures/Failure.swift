@@ -5,6 +5,7 @@ internal import ByteStreams
 internal import Console
 internal import Cryptography
 internal import DeviceIdentity
+internal import ItemSources
 internal import KeychainModel
 internal import KeychainStore
 internal import LocalKeychains
@@ -37,12 +38,10 @@ enum Failure: Error, Hashable, Sendable {
     /// An unknown error; the text names a Swift type and nothing else.
     case unforeseen(type: String)
 
-    /// Why a line of an import file ends the import.
+    /// Why a line of an import file ends its reading.
     enum ImportProblem: Hashable, Sendable {
-        case line(ImportLine.Problem)
+        case reading(ItemLines.Problem)
         case store(KeychainStoreError)
-        /// It has more bytes than this.
-        case tooLong(limit: Int)
     }
 
     /// What a run was working on, for errors that do not say so themselves.
@@ -67,6 +66,7 @@ enum Failure: Error, Hashable, Sendable {
             case let failure as LocalKeychainFailure: .local(failure)
             case let error as KeychainStoreError: .keychain(error, name: subjects.keychain)
             case let problem as ItemProblem: .item(problem)
+            case let failure as ItemLines.Failure: .importLine(failure.line, .reading(failure.problem))
             case let failure as DeviceKeyFailure: .device(failure)
             case let failure as TrustedDevicesFailure: .trust(failure)
             case let failure as AgeFailure: .age(failure, path: subjects.path)

@@ -1,5 +1,6 @@
 internal import DeviceIdentity
 internal import KernelKeyring
+internal import ItemSources
 internal import KeychainModel
 internal import KeychainStore
 
@@ -129,17 +130,21 @@ func explainItem(_ problem: ItemProblem) -> Explanation {
 
 /// Explains a bad line of an import file, without its number.
 func explainImportLine(_ problem: Failure.ImportProblem) -> Explanation {
-    let hint = "nothing was imported; correct the line and import the file again"
+    let hint = "nothing was written; correct the line, and try again"
     switch problem {
-    case .line(.malformed(let malformed)):
+    case .reading(.line(.malformed(let malformed))):
         return Explanation(.usage, "\(malformed.rule), at byte \(malformed.position)", hint: hint)
-    case .line(.item(let problem)):
+    case .reading(.line(.item(let problem))):
         let explanation = explainItem(problem)
         return Explanation(explanation.status, explanation.message, hint: hint)
     case .store(let error):
         let explanation = explainKeychain(error, keychain: nil)
         return Explanation(explanation.status, explanation.message, hint: hint)
-    case .tooLong(let limit): return Explanation(.limit, "it has more than \(limit) bytes", hint: hint)
+    case .reading(.tooLong(let limit)): return Explanation(.limit, "it has more than \(limit) bytes", hint: hint)
+    case .reading(.sameKey(let line)):
+        return Explanation(.exists, "line \(line) has an item with the same unique key", hint: hint)
+    case .reading(.sameUUID(let line)):
+        return Explanation(.usage, "line \(line) has the same UUID on another item", hint: hint)
     }
 }
 

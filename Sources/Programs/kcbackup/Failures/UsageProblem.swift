@@ -14,6 +14,12 @@ enum UsageProblem: Error, Hashable, Sendable {
     case malformed(OptionName, form: String)
     /// The keychain is given both as an argument and as an option.
     case keychainTwice
+    /// The new archive is given both as an argument and as an option.
+    case outputTwice
+    /// The option has no meaning for a file of items.
+    case needsKeychain(OptionName)
+    /// A file of items is no keychain.
+    case notAKeychain
     /// An attribute is given twice.
     case attributeTwice(String)
     /// No condition selects the items.
@@ -53,6 +59,17 @@ func explainUsage(_ problem: UsageProblem) -> Explanation {
     case .malformed(let flag, let form): Explanation(.usage, "the value of '\(flag.spelling)' is not \(form)")
     case .keychainTwice:
         Explanation(.usage, "the keychain is named twice: as an argument and with '\(OptionName.keychain.spelling)'")
+    case .outputTwice:
+        Explanation(.usage, "the archive is named twice: as an argument and with '\(OptionName.output.spelling)'")
+    case .needsKeychain(let flag):
+        Explanation(
+            .usage, "'\(flag.spelling)' needs a keychain, and 'file:…' names a file of items",
+            hint: "leave out '\(flag.spelling)', or import the file first: 'kcbackup item import'")
+    case .notAKeychain:
+        Explanation(
+            .usage, "'file:…' names a file of items, which is no keychain",
+            hint: "'kcbackup item import' adds its items to a keychain",
+            "'kcbackup create \(OptionName.keychain.spelling) file:…' makes an archive of it")
     case .attributeTwice(let code): Explanation(.usage, "the attribute '\(code)' is given twice")
     case .noCondition:
         Explanation(
@@ -124,6 +141,8 @@ enum Refusal: Error, Hashable, Sendable {
     case clock(day: String)
     /// The typed name is not the keychain's.
     case otherName(keychain: String)
+    /// An archive would be written to the terminal.
+    case archiveOnTerminal
     /// The keychain is locked, and there is no terminal for its passcode.
     case locked(keychain: String)
     /// A keychain without a passcode cannot be locked.
@@ -143,6 +162,10 @@ func explainRefusal(_ refusal: Refusal) -> Explanation {
         Explanation(
             .refused, "the clock says \(day), and an archive can bear dates from 1970 to 2241",
             hint: "set the clock, and try again")
+    case .archiveOnTerminal:
+        Explanation(
+            .refused, "standard output is a terminal, which cannot take an archive",
+            hint: "send it to a program or a file: '| ssh host …', '> laptop.kcb'")
     case .declined: Explanation(.refused, "not confirmed; nothing was changed")
     case .otherName(let keychain):
         Explanation(

@@ -6,8 +6,10 @@ internal import LocalKeychains
 extension LocalKeychain {
     /// Resolves a keychain name given by the user; nil means the default keychain.
     ///
-    /// - Throws: `LocalKeychainFailure` (`emptyName`, `invalidName`, `listsDamaged`, `file`).
-    init(_ given: String?, in world: World) throws(LocalKeychainFailure) {
+    /// - Throws: `LocalKeychainFailure` (`emptyName`, `invalidName`, `listsDamaged`, `file`), `UsageProblem`
+    ///   (`notAKeychain`).
+    init(_ given: String?, in world: World) throws {
+        if let given, FileOfItems.path(given) != nil { throw UsageProblem.notAKeychain }
         try self.init(given, in: world.dataFolder, workingFolder: world.workingFolder)
     }
 

@@ -1,0 +1,129 @@
+internal import ByteStreams
+internal import Cryptography
+package import KeychainModel
+
+/// Gathers items that come in any order and have no UUIDs, as other keyrings and their files give them, for a backup.
+///
+/// Secrets are kept together in wiped memory. An item without a UUID gets one that follows from its class and unique
+/// key, so that it is the same in every backup.
+///
+/// ```swift
+/// var collection = ItemCollection(date: changed)
+/// try collection.add(line)
+/// let source = try collection.finish()
+/// ```
+package struct ItemCollection: ~Copyable {
+    private let date: Timestamp
+    private var entries: [CollectedItems.Entry] = []
+    private var secrets = SecretBytes(capacity: 4_096)
+
+    /// Two items that could not be in one archive, by the order in which they were added, from 0.
+    package enum Clash: Error, Hashable, Sendable {
+        case sameKey(Int, Int)
+        case sameUUID(Int, Int)
+    }
+
+    /// Starts an empty collection.
+    ///
+    /// - Parameter date: when items without dates were made and changed.
+    package init(date: Timestamp) {
+        self.date = date
+    }
+
+    /// Adds an item, with Apple's defaults for what it does not say.
+    ///
+    /// - Throws: `ItemProblem`.
+    package mutating func add(_ line: borrowing ImportLine) throws(ItemProblem) {
+        let size = line.secretSize
+        let start = secrets.count
+        var draft = line.draft
+        if draft.uuid == nil { draft.uuid = try draft.completed(now: date, secretSize: size).derivedUUID }
+        let item = try draft.completed(now: date, secretSize: size)
+        line.appendSecret(to: &secrets)
+        entries.append(CollectedItems.Entry(item: item, secret: start..<secrets.count, ordinal: entries.count))
+    }
+
+    /// Puts the items in archive order.
+    ///
+    /// - Throws: `Clash`.
+    package consuming func finish() throws(Clash) -> CollectedItems {
+        var ordinals: [ItemUUID: Int] = [:]
+        for entry in entries {
+            if let other = ordinals.updateValue(entry.ordinal, forKey: entry.item.uuid) {
+                let first = entries[other].item
+                throw first.hasKey(of: entry.item)
+                    ? .sameKey(other, entry.ordinal) : .sameUUID(other, entry.ordinal)
+            }
+        }
+        entries.sort { $0.item.precedes($1.item) }
+        for (one, next) in zip(entries, entries.dropFirst()) where one.item.hasKey(of: next.item) {
+            throw .sameKey(min(one.ordinal, next.ordinal), max(one.ordinal, next.ordinal))
+        }
+        return CollectedItems(entries, secrets)
+    }
+}
+
+/// The items of a collection, in archive order.
+package final class CollectedItems: ItemSource {
+    struct Entry {
+        let item: Item
+        /// Where its secret is among all secrets.
+        let secret: Range<Int>
+        /// The how-manieth it was, from 0.
+        let ordinal: Int
+    }
+
+    private let entries: [Entry]
+    private let secrets: SecretBytes
+
+    init(_ entries: [Entry], _ secrets: consuming SecretBytes) {
+        self.entries = entries
+        self.secrets = secrets
+    }
+
+    /// How many items there are.
+    package var count: Int { entries.count }
+
+    /// Visits every item; see `ItemSource`.
+    package func visitItems<Visitor: ItemVisitor>(_ visitor: inout Visitor) throws {
+        var line = SecretBytes(capacity: 1_024)
+        var secret = SecretBytes(capacity: 1_024)
+        for entry in entries where try visitor.wants(entry.item) {
+            line.removeAll()
+            ItemLine.encode(entry.item, into: &line)
+            secret.removeAll()
+            secrets.withBytes { secret.append($0.extracting(entry.secret)) }
+            try line.withBytes { span in try visitor.take(entry.item, line: span, secret: secret) }
+        }
+    }
+}
+
+extension Item {
+    /// A UUID (version 8, RFC 9562) that follows from class and unique key.
+    fileprivate var derivedUUID: ItemUUID {
+        var hash = SHA256()
+        hash.update(Array("kcbackup item without UUID\n\(itemClass.rawValue)\n".utf8).span)
+        for code in itemClass.uniqueKey {
+            let bytes = (attributes[code] ?? Self.keyDefault(code)).hashedBytes
+            hash.update(Array("\(bytes.count)\n".utf8).span)
+            hash.update(bytes.span)
+        }
+        var bytes = Array(hash.finalize().bytes.prefix(16))
+        bytes[6] = bytes[6] & 0x0f | 0x80
+        bytes[8] = bytes[8] & 0x3f | 0x80
+        guard let uuid = ItemUUID(bytes: bytes.span) else { preconditionFailure("a UUID has 16 bytes") }
+        return uuid
+    }
+}
+
+extension AttributeValue {
+    /// The bytes that a UUID follows from.
+    fileprivate var hashedBytes: [UInt8] {
+        switch self {
+        case .text(let text): Array(text.utf8)
+        case .data(let bytes): bytes
+        case .number(let number): Array(String(number).utf8)
+        case .date(let date): Array(date.description.utf8)
+        }
+    }
+}

@@ -1,0 +1,107 @@
+package import ByteStreams
+internal import Glibc
+package import KeychainModel
+
+/// A file of items, one JSON object a line, each with its secret in the clear (docs/json.md, "Import").
+package struct ItemLines {
+    private let file: OpenFile
+
+    /// Why a line ends the reading of a file.
+    package enum Problem: Error, Hashable, Sendable {
+        case line(ImportLine.Problem)
+        /// It has more bytes than this.
+        case tooLong(limit: Int)
+        /// Another line, whose number is given, has an item with the same unique key.
+        case sameKey(line: Int)
+        /// Another line, whose number is given, has the same UUID.
+        case sameUUID(line: Int)
+    }
+
+    /// A line that cannot be read, by its number from 1.
+    package struct Failure: Error, Hashable, Sendable {
+        package let line: Int
+        package let problem: Problem
+    }
+
+    /// Bytes of one line: the largest item, with room for an encoding that escapes everything.
+    private static let limit = ItemLimits.metadataLineSize + 6 * ItemLimits.secretSize
+
+    /// Reads `file` from its start.
+    package init(_ file: OpenFile) {
+        self.file = file
+    }
+
+    /// Hands each item to `body` with the number of its line; lines of white space are skipped.
+    ///
+    /// - Throws: `Failure`, `StreamFailure` (also `limitExceeded` beyond `ItemLimits.itemCount` items), `FileFailure`,
+    ///   and what `body` throws.
+    package func forEach(_ body: (Int, borrowing ImportLine) throws -> Void) throws {
+        var lines = LineReader(try FileSlice(whole: file))
+        var count = 0
+        while try Self.advance(&lines) {
+            if lines.withLine(isBlank) { continue }
+            count += 1
+            if count > ItemLimits.itemCount {
+                throw StreamFailure(.reading, .limitExceeded("items", found: nil, allowed: ItemLimits.itemCount))
+            }
+            let number = lines.number
+            try body(number, Self.parse(lines))
+        }
+    }
+
+    /// The items as a source of a backup, in archive order.
+    ///
+    /// Dates that a line does not give are those of the file's last change.
+    ///
+    /// - Throws: as `forEach`; `Failure` also where two lines are one item.
+    package func collected() throws -> CollectedItems {
+        let changed = try file.status().st_mtim
+        let seconds = Int64(changed.tv_sec), nanoseconds = Int64(changed.tv_nsec)
+        // A date that no item can have says nothing about the items.
+        let date = Timestamp(microseconds: seconds &* 1_000_000 &+ nanoseconds / 1_000) ?? .reference
+        var collection = ItemCollection(date: date)
+        var numbers: [Int] = []
+        try forEach { number, line in
+            numbers.append(number)
+            do throws(ItemProblem) {
+                try collection.add(line)
+            } catch {
+                throw Failure(line: number, problem: .line(.item(error)))
+            }
+        }
+        do throws(ItemCollection.Clash) {
+            return try collection.finish()
+        } catch {
+            switch error {
+            case .sameKey(let first, let second):
+                throw Failure(line: numbers[second], problem: .sameKey(line: numbers[first]))
+            case .sameUUID(let first, let second):
+                throw Failure(line: numbers[second], problem: .sameUUID(line: numbers[first]))
+            }
+        }
+    }
+
+    private static func advance(_ lines: inout LineReader<FileSlice>) throws -> Bool {
+        do throws(LineFailure) {
+            return try lines.advance(limit: limit) != nil
+        } catch {
+            switch error {
+            case .tooLong(let line): throw Failure(line: line, problem: .tooLong(limit: limit))
+            case .stream(let failure): throw failure
+            }
+        }
+    }
+
+    private static func parse(_ lines: borrowing LineReader<FileSlice>) throws(Failure) -> ImportLine {
+        do throws(ImportLine.Problem) {
+            return try lines.withLine { bytes throws(ImportLine.Problem) in try ImportLine(bytes) }
+        } catch {
+            throw Failure(line: lines.number, problem: .line(error))
+        }
+    }
+}
+
+/// True for a line of white space.
+private func isBlank(_ line: borrowing Span<UInt8>) -> Bool {
+    line.indices.allSatisfy { [0x20, 0x09, 0x0d].contains(line[$0]) }
+}

@@ -1,0 +1,88 @@
+internal import BackupArchive
+internal import BackupEngine
+internal import ByteStreams
+internal import Glibc
+internal import ItemSources
+internal import KeychainModel
+internal import KeychainStore
+internal import LocalKeychains
+
+/// What is to be backed up, as the user names it.
+enum BackupSubject {
+    case keychain(LocalKeychain)
+    /// `file:PATH`: a file of items, which need be in no keychain.
+    case items(path: String)
+
+    /// Finds out what a name means; nil is the default keychain.
+    ///
+    /// - Throws: `LocalKeychainFailure`, `UsageProblem` (`empty`).
+    init(_ given: String?, in world: World) throws {
+        if let path = given.flatMap(FileOfItems.path) {
+            if path.isEmpty { throw UsageProblem.empty(.keychain) }
+            self = .items(path: path)
+        } else {
+            self = .keychain(try LocalKeychain(given, in: world))
+        }
+    }
+
+    /// The name of the subject: a keychain's as its user typed it, a file's path.
+    var name: String {
+        switch self {
+        case .keychain(let local): local.name
+        case .items(let path): path
+        }
+    }
+
+    /// The first part of the name of its archives.
+    var stem: String {
+        let name = Path.split(name).name
+        let ending = [".keychain", ".jsonl"].first { name.hasSuffix($0) && name != $0 }
+        return String(name.dropLast(ending?.count ?? 0))
+    }
+
+    /// Opens it; only what needs no passcode can be read.
+    func open(_ options: KeychainOptions, in session: Session) throws -> BackupSource {
+        switch self {
+        case .keychain: return .keychain(try options.open(in: session))
+        case .items(let path):
+            if options.passcode != nil { throw UsageProblem.needsKeychain(.passcode) }
+            return .items(try FileOfItems.open(path, in: session).collected())
+        }
+    }
+}
+
+/// What is backed up, open.
+enum BackupSource {
+    case keychain(Keychain)
+    case items(CollectedItems)
+
+    /// Makes an encrypted archive of it.
+    func encrypted(_ backup: CreateBackup, with keys: ArchiveKeys, step: @escaping () -> Void) throws -> CreateReport {
+        switch self {
+        case .keychain(let keychain): try backup.encrypted(keychain, with: keys, step: step)
+        case .items(let items): try backup.encrypted(items, with: keys, step: step)
+        }
+    }
+}
+
+/// Files of items, one JSON object a line.
+enum FileOfItems {
+    private static let prefix = "file:"
+
+    /// The path in `file:PATH`; nil for any other name.
+    static func path(_ given: String) -> String? {
+        given.hasPrefix(prefix) ? String(given.dropFirst(prefix.count)) : nil
+    }
+
+    /// Opens a file, and warns where others can read it.
+    ///
+    /// - Throws: `FileFailure`.
+    static func open(_ path: String, in session: Session) throws -> ItemLines {
+        session.subjects.path = path
+        let file = try OpenFile.reading(session.world.resolve(path))
+        if try file.status().st_mode & 0o077 != 0 {
+            session.warn("\(quoted(path)) can be read by others, and holds secrets; if they are real, run 'chmod 600'")
+        }
+        return ItemLines(file)
+    }
+}
