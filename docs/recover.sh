@@ -269,7 +269,8 @@ sub read_streams {
     open my $metadata, '<', 'metadata.jsonl' or fail("the metadata cannot be read: $!");
     open my $secrets, '<', 'secrets.jsonl' or fail("the secrets cannot be read: $!");
     refuse('the metadata belongs to another archive')
-        unless line($metadata, 'the metadata') eq qq({"stream":"metadata","archive":"$ENV{id}","mode":"encrypted"});
+        unless plain(line($metadata, 'the metadata')) =~
+            /\A\{"stream":"metadata","archive":"$ENV{id}","mode":"encrypted","source":\{"kind":"[a-z-]{1,32}","name":$string\}\}\z/;
     refuse('the secrets belong to another archive') unless line($secrets, 'the secrets')
         =~ /\A\{"stream":"secrets","archive":"$ENV{id}","mode":"encrypted","seal":"$hash"\}\z/;
     while (1) {

@@ -69,7 +69,8 @@ struct FaultTests {
         let machine = try Machine()
         let writer = { () throws -> Void in
             _ = try ArchiveWriter(
-                .encrypted(ArchiveKeys(recipients: [X25519Identity.generate().recipient])), device: machine.device,
+                .encrypted(ArchiveKeys(recipients: [X25519Identity.generate().recipient])),
+                of: ArchiveSource(kind: ArchiveSource.keychain, name: "login"), device: machine.device,
                 folder: machine.folder.path("nowhere"))
         }
         #expect(throws: ArchiveFailure.file(FileFailure(machine.folder.path("nowhere"), .notFound))) { try writer() }
@@ -109,7 +110,7 @@ struct FaultTests {
         for replaces in [false, true] {
             for failing in 0..<4 {
                 var options = RestoreOptions()
-                options.replacesLocalItems = replaces
+                options.replacing = replaces ? .archived : nil
                 let faulty = FaultyTarget(target) { if $0 == failing { throw Fault() } }
                 #expect(throws: Fault()) { try RestoreBackup(archive, options: options).run(into: faulty) }
                 #expect(try machine.folder.read("target.keychain") == before)

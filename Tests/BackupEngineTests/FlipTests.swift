@@ -166,7 +166,7 @@ struct FlipTests {
         let target = RecordingTarget()
         target.beforeWriting = { try folder.overwrite("a.kcb", altered) }
         var options = RestoreOptions()
-        options.replacesLocalItems = true
+        options.replacing = .archived
         #expect(throws: ArchiveFailure.damaged(rule: "it changed while it was being read")) {
             try RestoreBackup(archive, options: options).run(into: target)
         }

@@ -104,9 +104,10 @@ private struct Golden {
         let byPassphrase = try ArchiveKeys(
             passphrase: SecretBytes(copying: passphrase.utf8), cost: try #require(ScryptCost(logN: 14)))
         let byRecipient = try ArchiveKeys(recipients: [golden.identity.recipient])
-        func creating(_ name: String) -> CreateBackup {
-            CreateBackup(
-                device: golden.device, tool: "kcbackup", to: FolderDestination(folder: scratch.path, name: name),
+        func creating(_ name: String) throws -> CreateBackup {
+            try CreateBackup(
+                of: ArchiveSource(kind: ArchiveSource.keychain, name: "login"), device: golden.device, tool: "kcbackup",
+                to: FolderDestination(folder: scratch.path, name: name),
                 now: moment(100))
         }
         _ = try creating(names[0]).encrypted(keychain, with: byPassphrase)

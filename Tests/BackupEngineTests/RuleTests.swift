@@ -174,7 +174,7 @@ struct ConflictTests {
         try keychain.add("added since", "x")
         try keychain.change(shared, to: "new", at: moment(50))
         let report = try machine.restore(machine.open(machine.folder.path("a.kcb"), with: identity), into: keychain) {
-            $0.replacesLocalItems = true
+            $0.replacing = .archived
         }
         #expect(report.counts.remove == 2)
         #expect(try keychain.contents() == ["local": "old", "shared": "new"])
@@ -194,7 +194,7 @@ struct ConflictTests {
                 now: moment(50))
         }
         let report = try machine.restore(machine.open(machine.folder.path("a.kcb"), with: identity), into: keychain) {
-            $0.replacesLocalItems = true
+            $0.replacing = .archived
         }
         // The local one went, so the archive's came; the synchronizable one is newer and stays.
         #expect(try keychain.contents() == ["shared": "old", "local": "new"])
@@ -231,5 +231,73 @@ struct ConflictTests {
             try new.restore(new.open(old.folder.path("a.kcb"), with: identity), into: target) { $0.requiresAll = true }
         }
         #expect(try target.contents().isEmpty)
+    }
+
+    @Test("a filter restores what matches, and looks at nothing else")
+    func filtered() throws {
+        let (old, new) = (try Machine(), try Machine())
+        let keychain = try old.makeKeychain()
+        try keychain.add("ann", "1")
+        try keychain.add("bob", "2")
+        // It would stay behind, and it is not asked for.
+        try keychain.add("annette", "3", .whenUnlockedThisDeviceOnly)
+        let identity = try X25519Identity.generate()
+        try old.backUp(keychain, as: "a.kcb", to: [identity.recipient])
+        let target = try new.makeKeychain()
+        try target.add("bob", "mine", at: moment(2))
+        let archive = try new.open(old.folder.path("a.kcb"), with: identity)
+        var wanted = ItemFilter()
+        wanted.attributes[.acct] = .text("ann")
+        let report = try new.restore(archive, into: target) {
+            $0.filter = wanted
+            $0.requiresAll = true
+            $0.conflictPolicy = .fail
+        }
+        #expect(report.counts.create == 1 && report.counts.notSelected == 2)
+        #expect(report.stayingBehind.isEmpty)
+        #expect(try target.contents() == ["ann": "1", "bob": "mine"])
+
+        wanted.attributes[.acct] = .text("carl")
+        let before = try new.folder.read("login.keychain")
+        #expect(throws: RestoreRefusal.nothingMatches) { try new.restore(archive, into: target) { $0.filter = wanted } }
+        #expect(try new.folder.read("login.keychain") == before)
+    }
+
+    @Test("what a filter selects from an archive, a query with the same conditions selects from a keychain")
+    func filterEqualsQuery() throws {
+        let machine = try Machine()
+        let keychain = try machine.makeKeychain()
+        var items = RandomItems(seed: 41)
+        try keychain.write { writer in
+            for _ in 0..<120 {
+                do throws(KeychainStoreError) {
+                    try writer.add(items.draft(), secret: nil, now: moment(1))
+                } catch .duplicateItem {
+                    continue
+                }
+            }
+        }
+        let all = try keychain.find(ItemQuery()).items
+        var selected = 0
+        for item in all {
+            for entry in item.attributes.entries {
+                for itemClass in [nil, item.itemClass] {
+                    var filter = ItemFilter()
+                    filter.itemClass = itemClass
+                    filter.attributes = [entry.code: entry.value]
+                    let query = ItemQuery(itemClass: itemClass, attributes: filter.attributes)
+                    let found = try keychain.find(query).items
+                    #expect(found == all.filter(filter.matches), "\(entry)")
+                    selected += found.count
+                }
+            }
+        }
+        for code in AttributeCode.allCases {
+            let filter = {
+                var filter = ItemFilter(); filter.attributes = [code: Item.keyDefault(code)]; return filter
+            }()
+            #expect(try keychain.find(ItemQuery(attributes: filter.attributes)).items == all.filter(filter.matches))
+        }
+        #expect(selected > all.count)
     }
 }

@@ -179,7 +179,7 @@ struct StoredSecretTests {
         let whole = try reopened()
         try whole.unlock(passcode: Optional("1234").secret, now: moment(3))
         #expect(throws: RestoreRefusal.wouldRemoveForBroken(1)) {
-            try machine.restore(open("1234"), into: whole) { $0.replacesLocalItems = true }
+            try machine.restore(open("1234"), into: whole) { $0.replacing = .archived }
         }
         #expect(try whole.contents()["ck"] == "secret of ck")
     }
@@ -189,11 +189,11 @@ struct StoredSecretTests {
         let keychain = try rotten()
         let before = try keychain.find(ItemQuery()).items
         #expect(throws: RestoreRefusal.wouldRemoveUnopened(4)) {
-            try machine.restore(open(), into: keychain) { $0.replacesLocalItems = true }
+            try machine.restore(open(), into: keychain) { $0.replacing = .archived }
         }
         try keychain.unlock(passcode: Optional("1234").secret, now: moment(3))
         #expect(throws: RestoreRefusal.wouldRemoveForBroken(1)) {
-            try machine.restore(open(), into: keychain) { $0.replacesLocalItems = true }
+            try machine.restore(open(), into: keychain) { $0.replacing = .archived }
         }
         #expect(try keychain.find(ItemQuery()).items == before)
     }

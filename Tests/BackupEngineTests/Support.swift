@@ -49,9 +49,10 @@ final class Machine: Sendable {
     }
 
     /// A backup into the folder of this machine.
-    func creating(_ name: String, tool: String = "test") -> CreateBackup {
-        CreateBackup(
-            device: device, tool: tool, to: FolderDestination(folder: folder.path, name: name), now: moment(100))
+    func creating(_ name: String, tool: String = "test") throws -> CreateBackup {
+        try CreateBackup(
+            of: ArchiveSource(kind: ArchiveSource.keychain, name: "login"), device: device, tool: tool,
+            to: FolderDestination(folder: folder.path, name: name), now: moment(100))
     }
 
     /// Makes an unencrypted archive.

@@ -24,7 +24,7 @@ struct SurveyTests {
     @Test("damage under an inspect key is damage, and not a key that does not fit")
     func damage() throws {
         #expect(try inspected { _ in }.opened.opensSecrets == false)
-        #expect(try inspected { _ in }.survey { _ in }.counts.total == 6)
+        #expect(try inspected { _ in }.survey { _ in }.contents.counts.total == 6)
         let archive = try inspected { $0.edit("\"acct\":\"ak\"", "\"sync\":0", "\"sync\":2") }
         #expect(!archive.opened.opensSecrets)
         let error = failure { _ = try archive.survey { _ in } }
@@ -38,7 +38,8 @@ struct SurveyTests {
             $0.secrets.removeSubrange(1...6)
         }
         var stated: [ArchiveContents] = []
-        try archive.inspect(survey: { _ in }, begin: { stated.append($0) }, show: { _ in Issue.record("an item") })
+        try archive.inspect(
+            survey: { _ in }, begin: { stated.append($0.contents) }, show: { _ in Issue.record("an item") })
         #expect(stated == [ArchiveContents(omitted: 1)])
     }
 }

@@ -26,7 +26,7 @@ package struct ArchiveWriter: ~Copyable {
     ///
     /// - Throws: `ArchiveFailure` (`file` when the folder cannot be written to, `age`, `cryptography`).
     package init(
-        _ protection: ArchiveProtection, device: DeviceKey, folder: String
+        _ protection: ArchiveProtection, of source: ArchiveSource, device: DeviceKey, folder: String
     ) throws(ArchiveFailure) {
         let mode = protection.mode
         let archiveID = if case .encrypted(let keys) = protection { keys.archiveID } else { try randomID() }
@@ -34,7 +34,7 @@ package struct ArchiveWriter: ~Copyable {
             try SecretSeal(device: device, deviceID: device.id, archiveID: archiveID, mode: mode)
         }
         let metadata = try Self.stream(
-            StreamStart(kind: .metadata, archiveID: archiveID, mode: mode, sealCommitment: nil),
+            StreamStart(kind: .metadata, archiveID: archiveID, mode: mode, source: source),
             to: protection.recipients(of: .metadata), inFolder: folder)
         let secrets = try Self.stream(
             StreamStart(

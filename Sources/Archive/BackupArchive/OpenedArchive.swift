@@ -50,12 +50,19 @@ package struct OpenedArchive {
 
     /// Reads the metadata stream to its end.
     ///
-    /// - Returns: how much the archive holds.
     /// - Throws: `ArchiveFailure` and what the visitor throws; nothing that it got may be believed then.
-    package func readMetadata(_ visitor: inout some RecordVisitor) throws -> ArchiveContents {
+    package func readMetadata(_ visitor: inout some RecordVisitor) throws -> ReadMetadata {
         try archive.blamingDamageFirst {
             try recordReader(archive.source(.metadata(header.mode))).readMetadata(&visitor)
         }
+    }
+
+    /// What the archive was made of; both streams are proved for that.
+    ///
+    /// - Throws: `ArchiveFailure`.
+    package func source() throws -> ArchiveSource {
+        try archive.proveStreams()
+        return try recordReader(archive.sourceAgain(.metadata(header.mode))).source
     }
 
     /// Reads both streams to their ends.

@@ -37,6 +37,8 @@ struct RecordReader: ~Copyable {
     private let header: ArchiveHeader
     private let headerHash: SHA256Digest
     private var metadata: HashedLines
+    /// What the archive was made of.
+    let source: ArchiveSource
     private var previous: Item?
     private var counts = ItemCounts()
     private var identities = IdentityList()
@@ -44,24 +46,27 @@ struct RecordReader: ~Copyable {
     init(header: ArchiveHeader, headerHash: SHA256Digest, metadata: consuming ProtectedSource) throws {
         var lines = try HashedLines(metadata, kind: .metadata, lineLimit: ItemLimits.metadataLineSize)
         let place = lines.nextPlace
-        try lines.next { line in
-            _ = try place.parsed { () throws(MalformedLine) in
+        let start = try lines.next { line in
+            try place.parsed { () throws(MalformedLine) in
                 try StreamStart(parsing: line, kind: .metadata, archiveID: header.archiveID, mode: header.mode)
             }
         }
+        guard let source = start.source else { throw ArchiveFailure.damaged(rule: "the metadata name no source") }
+        self.source = source
         self.header = header
         self.headerHash = headerHash
         self.metadata = lines
     }
 
     /// Reads the metadata alone.
-    consuming func readMetadata(_ visitor: inout some RecordVisitor) throws -> ArchiveContents {
+    consuming func readMetadata(_ visitor: inout some RecordVisitor) throws -> ReadMetadata {
+        let source = source
         let nothing = SecretBytes(capacity: 0)
         while true {
             let end = try nextMetadata { item, line in
                 try visitor.take(item, line: line, secret: nothing, state: .notRead)
             }
-            if let end { return try finish(end) }
+            if let end { return ReadMetadata(source: source, contents: try finish(end)) }
         }
     }
 
@@ -136,6 +141,14 @@ struct RecordReader: ~Copyable {
         try metadata.end()
         return end.contents
     }
+}
+
+/// What a reading of the metadata found.
+package struct ReadMetadata: Hashable, Sendable {
+    /// What the archive was made of.
+    package let source: ArchiveSource
+    /// How much it holds.
+    package let contents: ArchiveContents
 }
 
 /// What a whole reading of both streams found: how much there is, and the hashes of the decompressed streams.

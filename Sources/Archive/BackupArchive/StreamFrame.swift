@@ -16,6 +16,8 @@ struct StreamStart: Equatable {
     let kind: StreamKind
     let archiveID: [UInt8]
     let mode: ArchiveMode
+    /// Only in the metadata.
+    let source: ArchiveSource?
     /// Only in the secrets of an encrypted archive: tells another device's seal from a damaged one.
     let sealCommitment: [UInt8]?
 
@@ -23,6 +25,10 @@ struct StreamStart: Equatable {
         let archive = Hexadecimal.encode(archiveID)
         CanonicalJSON.literal(
             "{\"stream\":\"\(kind.rawValue)\",\"archive\":\"\(archive)\",\"mode\":\"\(mode.rawValue)\"", into: &line)
+        if let source {
+            CanonicalJSON.literal(",\"source\":", into: &line)
+            source.encode(into: &line)
+        }
         if let sealCommitment {
             CanonicalJSON.literal(",\"seal\":\"\(Hexadecimal.encode(sealCommitment))\"", into: &line)
         }
@@ -42,6 +48,12 @@ struct StreamStart: Equatable {
         self.kind = kind
         self.archiveID = archiveID
         self.mode = mode
+        if kind == .metadata {
+            try scanner.literal(",\"source\":", in: bytes)
+            source = try ArchiveSource(&scanner, in: bytes)
+        } else {
+            source = nil
+        }
         if kind == .secrets, mode == .encrypted {
             try scanner.literal(",\"seal\":", in: bytes)
             sealCommitment = try ArchiveHeader.hex(count: 32, &scanner, in: bytes)
@@ -52,10 +64,14 @@ struct StreamStart: Equatable {
         try scanner.end(in: bytes)
     }
 
-    init(kind: StreamKind, archiveID: [UInt8], mode: ArchiveMode, sealCommitment: [UInt8]?) {
+    init(
+        kind: StreamKind, archiveID: [UInt8], mode: ArchiveMode, source: ArchiveSource? = nil,
+        sealCommitment: [UInt8]? = nil
+    ) {
         self.kind = kind
         self.archiveID = archiveID
         self.mode = mode
+        self.source = source
         self.sealCommitment = sealCommitment
     }
 }

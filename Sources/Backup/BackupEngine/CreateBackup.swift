@@ -5,6 +5,7 @@ package import KeychainModel
 
 /// Makes an archive of everything a source holds.
 package struct CreateBackup {
+    private let source: ArchiveSource
     private let device: DeviceKey
     private let tool: String
     private let destination: any ArchiveDestination
@@ -12,8 +13,14 @@ package struct CreateBackup {
 
     /// Prepares a backup.
     ///
-    /// - Parameter tool: name and version of the program, for the header.
-    package init(device: DeviceKey, tool: String, to destination: any ArchiveDestination, now: Timestamp) {
+    /// - Parameters:
+    ///   - source: what the archive says that it was made of.
+    ///   - tool: name and version of the program, for the header.
+    package init(
+        of source: ArchiveSource, device: DeviceKey, tool: String, to destination: any ArchiveDestination,
+        now: Timestamp
+    ) {
+        self.source = source
         self.device = device
         self.tool = tool
         self.destination = destination
@@ -49,7 +56,8 @@ package struct CreateBackup {
         _ protection: ArchiveProtection, opens: @escaping (Accessibility) -> Bool, _ step: @escaping () -> Void
     ) throws(ArchiveFailure) -> ArchivingVisitor {
         try ArchivingVisitor(
-            ArchiveWriter(protection, device: device, folder: destination.workFolder), mode: protection.mode,
+            ArchiveWriter(protection, of: source, device: device, folder: destination.workFolder),
+            mode: protection.mode,
             opens: opens, step)
     }
 

@@ -20,10 +20,10 @@ extension ProvenArchive {
     /// - Parameters:
     ///   - survey: sees every item in the first pass, for counts and widths; nothing of it may be shown before the
     ///     pass has ended well.
-    ///   - begin: told how much the archive holds, between the passes.
+    ///   - begin: told what the archive is of and how much it holds, between the passes.
     /// - Throws: `ArchiveFailure`, and what `begin` and `show` throw.
     package func inspect(
-        survey: (Item) -> Void, begin: (ArchiveContents) throws -> Void, show: (Item) throws -> Void
+        survey: (Item) -> Void, begin: (ReadMetadata) throws -> Void, show: (Item) throws -> Void
     ) throws {
         try begin(self.survey(survey))
         try withoutActuallyEscaping(show) { show in
@@ -34,9 +34,8 @@ extension ProvenArchive {
 
     /// Proves the whole archive, reads the metadata to its end and hands each item to `survey`, for counts alone.
     ///
-    /// - Returns: how much the archive holds.
     /// - Throws: `ArchiveFailure`.
-    package func survey(_ survey: (Item) -> Void) throws -> ArchiveContents {
+    package func survey(_ survey: (Item) -> Void) throws -> ReadMetadata {
         try opened.proveStreams()
         return try withoutActuallyEscaping(survey) { survey in
             var visitor = ForwardingVisitor(forward: survey)

@@ -8,12 +8,14 @@ package import KeychainModel
 package struct RestoreOptions: Hashable, Sendable {
     /// What happens to items that are there already.
     package var conflictPolicy: ConflictPolicy = .newer
-    /// Apple's device restore: local items that are not synchronizable go first.
-    package var replacesLocalItems = false
+    /// Apple's device restore: these items that are not synchronizable go first; nil for none.
+    package var replacing: LocalItems?
     /// An item that stays behind stops the restore before it begins.
     package var requiresAll = false
     /// Plans and reads everything, and writes nothing.
     package var isDryRun = false
+    /// Which items of the archive are restored; nil for all of them.
+    package var filter: ItemFilter?
     /// The device whose unknown origin the user accepts.
     package var acceptedOrigin: DeviceID?
 
@@ -31,6 +33,8 @@ package enum RestoreRefusal: Error, Hashable, Sendable {
     case wouldRemoveForBroken(Int)
     /// This many items of the archive were not opened, so that whole ones might be removed for broken ones.
     case wouldRemoveUnopened(Int)
+    /// No item of the archive passes the filter.
+    case nothingMatches
     /// This many items would stay behind, and all were required.
     case itemsStayBehind(Int)
     /// This many items conflict, and the policy is to fail.
@@ -45,12 +49,17 @@ package struct RestoreReport: Sendable {
     package let contents: ArchiveContents
     /// The items that stay behind, with the reason.
     package let stayingBehind: [(item: Item, reason: Verdict.Reason)]
+    /// The local items that a replacing restore removes, and that the archive does not bring back.
+    package let vanishing: [Item]
     /// The items that cannot be written.
     package let failing: [(item: Item, problem: RestoreAction.Problem)]
     /// How many secrets go in as the archive has them, without a key to look at their seal.
     package let notOpened: Int
     /// True when nothing was written because that was asked.
     package let isDryRun: Bool
+
+    /// True if something of the target is changed or removed.
+    package var losesSomething: Bool { counts.update > 0 || counts.remove > 0 }
 }
 
 /// Restores an archive: reads it to its last byte while planning, then writes in the same transaction.
@@ -86,36 +95,41 @@ package struct RestoreBackup {
         self.options = options
         rules = RestoreRules(
             mode: header.mode, isSameDevice: archive.isFromThisDevice, policy: options.conflictPolicy,
-            replacesLocalItems: options.replacesLocalItems, verdict: verdict)
+            replaced: options.replacing, filter: options.filter, verdict: verdict)
     }
 
     /// Restores into `target`.
     ///
-    /// - Parameter observe: sees each item and what becomes of it, in archive order, while the plan is made; what it
-    ///   collects counts only when `run` returns.
+    /// - Parameters:
+    ///   - keep: called before anything is changed or removed, if it will be, in the transaction that does it.
+    ///   - observe: sees each item and what becomes of it, in archive order, while the plan is made; what it
+    ///     collects counts only when `run` returns.
     /// - Throws: `ArchiveFailure` (`passcodeNeeded` where the target has other class keys than the archive), `RestoreRefusal`
-    ///   (`itemsStayBehind`, `conflicts`, `wouldRemoveForBroken`, `wouldRemoveUnopened`), and what the target throws;
-    ///   nothing is written then.
+    ///   (`nothingMatches`, `itemsStayBehind`, `conflicts`, `wouldRemoveForBroken`, `wouldRemoveUnopened`), and what target and
+    ///   `keep` throw; nothing is written then.
     package func run(
-        into target: some ItemTarget, observe: ((Item, RestoreAction) -> Void)? = nil
+        into target: some ItemTarget, keep: () throws -> Void = {}, observe: ((Item, RestoreAction) -> Void)? = nil
     ) throws -> RestoreReport {
-        try restore(into: target, observe: observe) { try form(for: target) }
+        try restore(into: target, keep: keep, observe: observe) { try form(for: target) }
     }
 
     /// Writes stored secrets as they are, whatever the target's keys, for the test of what keys protect.
     func write(into target: some ItemTarget) throws -> RestoreReport {
-        try restore(into: target, observe: nil) { .stored }
+        try restore(into: target, keep: {}, observe: nil) { .stored }
     }
 
     private func restore(
-        into target: some ItemTarget, observe: ((Item, RestoreAction) -> Void)?, form: () throws -> SecretForm
+        into target: some ItemTarget, keep: () throws -> Void, observe: ((Item, RestoreAction) -> Void)?,
+        form: () throws -> SecretForm
     ) throws -> RestoreReport {
         // The form is found out within the transaction: the class keys of the target cannot change any more.
         if options.isDryRun {
             return try target.readItems { existing in try plan(existing, form(), observe).report }
         }
         return try target.writeItems { writer in
-            try plan(writer, form(), observe).apply(to: writer)
+            let plan = try plan(writer, form(), observe)
+            if plan.report.losesSomething { try keep() }
+            return try plan.apply(to: writer)
         }
     }
 
@@ -136,9 +150,16 @@ package struct RestoreBackup {
         var visitor = try PlanningVisitor(rules, existing, form: form, observe: observe)
         let streams = try archive.read(form, &visitor)
         var counts = visitor.actions.counts
+        if options.filter != nil, counts.notSelected == visitor.actions.count { throw RestoreRefusal.nothingMatches }
         if options.requiresAll, counts.stayBehind > 0 { throw RestoreRefusal.itemsStayBehind(counts.stayBehind) }
         if options.conflictPolicy == .fail, counts.update > 0 { throw RestoreRefusal.conflicts(counts.update) }
-        if options.replacesLocalItems { try existing.localItems { _ in counts.remove += 1 } }
+        var vanishing: [Item] = []
+        if let replaced = options.replacing {
+            try existing.localItems(replaced) { item in
+                counts.remove += 1
+                if !visitor.restored.contains(item) { vanishing.append(item) }
+            }
+        }
         if counts.remove > 0 {
             // Those that could not be read when the archive was made would not come back either.
             let broken = visitor.failing.count { $0.problem == .broken } + streams.contents.damaged
@@ -146,10 +167,10 @@ package struct RestoreBackup {
             if visitor.notOpened > 0 { throw RestoreRefusal.wouldRemoveUnopened(visitor.notOpened) }
         }
         let report = RestoreReport(
-            counts: counts, contents: streams.contents, stayingBehind: visitor.stayingBehind, failing: visitor.failing,
-            notOpened: visitor.notOpened, isDryRun: options.isDryRun)
+            counts: counts, contents: streams.contents, stayingBehind: visitor.stayingBehind, vanishing: vanishing,
+            failing: visitor.failing, notOpened: visitor.notOpened, isDryRun: options.isDryRun)
         return RestorePlan(
             report: report, archive: archive, streams: streams, form: form, actions: visitor.actions,
-            removesLocalItems: options.replacesLocalItems)
+            replaced: options.replacing)
     }
 }

@@ -11,11 +11,11 @@ struct RestorePlan {
     let streams: ReadStreams
     let form: SecretForm
     let actions: ActionList
-    let removesLocalItems: Bool
+    let replaced: LocalItems?
 
     /// Writes; everything is undone when this throws, with the transaction.
     func apply(to writer: any ItemWriter) throws -> RestoreReport {
-        if removesLocalItems { _ = try writer.removeLocalItems() }
+        if let replaced { _ = try writer.removeLocalItems(replaced) }
         var visitor = ApplyingVisitor(actions, writer, form: form)
         try archive.readAgain(streams, form, &visitor)
         // A signal during the last items must not be followed by a commit.
@@ -30,6 +30,8 @@ struct PlanningVisitor: RecordVisitor {
     private let existing: any ExistingItems
     /// Nothing is written while planning, so this stays as it was at the start.
     private let isEmpty: Bool
+    /// What comes back of the items that are removed first; kept only where items are removed.
+    private(set) var restored = RestoredItems()
     private let form: SecretForm
     private let observe: ((Item, RestoreAction) -> Void)?
     private(set) var actions = ActionList()
@@ -53,18 +55,20 @@ struct PlanningVisitor: RecordVisitor {
     ) throws {
         let action = try action(for: item, secret: secret, state: state)
         actions.append(action)
-        if state == .stored { notOpened += 1 }
+        if state == .stored, action != .notSelected { notOpened += 1 }
         observe?(item, action)
+        if rules.replaced != nil, action == .create || action == .update { restored.insert(item) }
         switch action {
         case .staysBehind(let reason): stayingBehind.append((item, reason))
         case .fail(let problem): failing.append((item, problem))
-        case .create, .update, .same, .keep: break
+        case .create, .update, .same, .keep, .notSelected: break
         }
     }
 
     private func action(
         for item: Item, secret: borrowing SecretBytes, state: SecretState
     ) throws -> RestoreAction {
+        if !rules.selects(item) { return .notSelected }
         let byKey = isEmpty ? nil : try existing.item(withKeyOf: item)
         let byUUID = isEmpty ? nil : try existing.item(withUUID: item.uuid)
         let problem: RestoreAction.Problem? =
@@ -76,6 +80,34 @@ struct PlanningVisitor: RecordVisitor {
         return try rules.action(
             for: item, byKey: byKey, byUUID: byUUID, problem: problem, isProvedWhole: state != .stored,
             hasSecret: { counterpart in try existing.secret(of: counterpart, equals: secret, in: form) })
+    }
+}
+
+/// The items that a restore writes, by UUID and by unique key.
+///
+/// Only hashes are kept, since an archive may have a million items. They are seeded at random, so that no archive can
+/// choose items that collide.
+struct RestoredItems {
+    private var hashes: Set<Int> = []
+
+    mutating func insert(_ item: Item) {
+        hashes.insert(item.uuid.hashValue)
+        hashes.insert(Self.keyHash(item))
+    }
+
+    /// True if `item` was inserted, or one with its UUID or unique key.
+    func contains(_ item: Item) -> Bool {
+        hashes.contains(item.uuid.hashValue) || hashes.contains(Self.keyHash(item))
+    }
+
+    private static func keyHash(_ item: Item) -> Int {
+        var hasher = Hasher()
+        hasher.combine(item.itemClass)
+        for code in item.itemClass.uniqueKey {
+            let value = item.attributes[code] ?? Item.keyDefault(code)
+            if let bytes = value.keyBytes { hasher.combine(bytes) } else { hasher.combine(value) }
+        }
+        return hasher.finalize()
     }
 }
 

@@ -20,6 +20,8 @@ package enum RestoreAction: Hashable, Sendable {
     case keep
     case staysBehind(Verdict.Reason)
     case fail(Problem)
+    /// The item was not asked for.
+    case notSelected
 
     /// Why an item cannot be written although it may be restored.
     package enum Problem: String, CaseIterable, Hashable, Sendable {
@@ -49,6 +51,7 @@ package enum RestoreAction: Hashable, Sendable {
         case .keep: "keep"
         case .staysBehind: "stay-behind"
         case .fail: "fail"
+        case .notSelected: "not-selected"
         }
     }
 
@@ -64,8 +67,10 @@ package struct RestoreRules: Sendable {
     let isSameDevice: Bool
     /// What happens to items that are there already.
     let policy: ConflictPolicy
-    /// True for Apple's device restore: what is local and not synchronizable goes first.
-    let replacesLocalItems: Bool
+    /// For Apple's device restore: the local items that go first.
+    let replaced: LocalItems?
+    /// Which items are restored; nil for all of them.
+    var filter: ItemFilter?
     /// Decides what may be restored; replaced only by the test that shows that keys, not this function, protect.
     let verdict: @Sendable (Accessibility, ArchiveMode, Bool) -> Verdict
 
@@ -103,8 +108,13 @@ package struct RestoreRules: Sendable {
         }
     }
 
+    /// True if `item` is asked for.
+    func selects(_ item: Item) -> Bool {
+        filter?.matches(item) ?? true
+    }
+
     private func remains(_ existing: Item?) -> Item? {
-        replacesLocalItems && existing?.isSynchronizable == false ? nil : existing
+        existing.flatMap { replaced?.includes($0) == true ? nil : $0 }
     }
 }
 
@@ -146,6 +156,8 @@ package struct RestoreCounts: Hashable, Sendable {
     package private(set) var stayBehind = 0
     /// Items that cannot be written.
     package private(set) var fail = 0
+    /// Items that were not asked for.
+    package private(set) var notSelected = 0
     /// Local items that a replacing restore removes first.
     package var remove = 0
 
@@ -157,6 +169,7 @@ package struct RestoreCounts: Hashable, Sendable {
         case .keep: keep += 1
         case .staysBehind: stayBehind += 1
         case .fail: fail += 1
+        case .notSelected: notSelected += 1
         }
     }
 }

@@ -67,6 +67,18 @@ package protocol ItemTarget {
     func writeItems<Result>(_ body: (any ItemWriter) throws -> Result) throws -> Result
 }
 
+/// Which of the items that are not synchronizable a replacing restore removes.
+package enum LocalItems: Hashable, Sendable {
+    /// Those that archives hold: none of WhenPasscodeSetThisDeviceOnly, which no archive could bring back.
+    case archived
+    case all
+
+    /// True if `item` is one of them.
+    package func includes(_ item: Item) -> Bool {
+        !item.isSynchronizable && (self == .all || Travel(item.accessibility) != .nowhere)
+    }
+}
+
 /// Looks up existing items.
 package protocol ExistingItems {
     /// True if there is no live item.
@@ -82,8 +94,8 @@ package protocol ExistingItems {
     /// nil.
     func secret(of existing: Item, equals secret: borrowing SecretBytes, in form: SecretForm) throws -> Bool
 
-    /// All live items that are not synchronizable, in archive order: those that a replacing restore removes.
-    func localItems(_ body: (Item) throws -> Void) throws
+    /// The live items that a replacing restore removes, in archive order.
+    func localItems(_ local: LocalItems, _ body: (Item) throws -> Void) throws
 }
 
 /// Changes the target within a transaction.
@@ -98,8 +110,8 @@ package protocol ItemWriter: ExistingItems {
         _ item: Item, line: borrowing Span<UInt8>, secret: borrowing SecretBytes, in form: SecretForm,
         replacing: Item?) throws
 
-    /// Removes all live items that are not synchronizable and returns their number.
-    func removeLocalItems() throws -> Int
+    /// Removes live items that are not synchronizable and returns their number.
+    func removeLocalItems(_ local: LocalItems) throws -> Int
 }
 
 extension ExistingItems {

@@ -150,6 +150,37 @@ internal import KeychainModel
         return unsafe SecretBytes(UnsafeBufferPointer(start: bytes, count: Int(size)).span)
     }
 
+    /// Copies the file as it is on disk, byte for byte, to the end of `output`.
+    ///
+    /// Within a transaction that has changed nothing, that is the state that the transaction began with. The bytes are
+    /// read through SQLite's own descriptor: to close another one on this file would release SQLite's locks (fcntl(2),
+    /// "Advisory record locking").
+    ///
+    /// - Throws: `KeychainStoreError.sqlite`; `StreamFailure` for `output`.
+    func copyFile(to output: OpenFile) throws {
+        var found: UnsafeMutablePointer<sqlite3_file>?
+        let code = unsafe withUnsafeMutablePointer(to: &found) { found in
+            unsafe sqlite3_file_control(pointer, "main", SQLITE_FCNTL_FILE_POINTER, found)
+        }
+        try check(code)
+        guard let file = unsafe found, let methods = unsafe file.pointee.pMethods,
+            let readSize = unsafe methods.pointee.xFileSize, let read = unsafe methods.pointee.xRead
+        else { throw KeychainStoreError.sqlite(SQLITE_MISUSE) }
+        var size: Int64 = 0
+        try check(unsafe readSize(file, &size))
+        var piece = [UInt8](repeating: 0, count: 1 << 18)
+        var offset: Int64 = 0
+        while offset < size {
+            let count = Int(min(size - offset, Int64(piece.count)))
+            let code = unsafe piece.withUnsafeMutableBytes { buffer in
+                unsafe read(file, buffer.baseAddress, Int32(count), offset)
+            }
+            try check(code)
+            try output.write(piece.span.extracting(0..<count))
+            offset += Int64(count)
+        }
+    }
+
     /// Makes the connection distrust its file, before the first statement that reads it (SQLite: "Defense Against The
     /// Dark Arts"), and limits foreign text and large allocations.
     func distrustFile() throws(KeychainStoreError) {

@@ -21,9 +21,11 @@ package final class Keychain {
     let location: KeychainPath
     private let identity: KeychainPath.Identity?
     let connection: Connection
-    let deviceKey: DeviceKey
+    /// The key of the device that the keychain belongs to.
+    package let deviceKey: DeviceKey
     let lockWait: Duration
-    let minimumCost: ScryptCost?
+    /// The lowest scrypt cost believed; nil for the lower end of `Keybag.costRange`.
+    package let minimumCost: ScryptCost?
     var classKeys: ClassKeys
 
     /// The scrypt cost of one passcode attempt: 0.4 s and 128 MiB (OWASP's recommendation for scrypt, 2023).

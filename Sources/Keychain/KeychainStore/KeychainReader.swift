@@ -147,10 +147,10 @@ package final class KeychainReader: ExistingItems {
     }
 
     /// All live items that are not synchronizable, in archive order; rows that are not valid items are skipped.
-    package func localItems(_ body: (Item) throws -> Void) throws {
+    package func localItems(_ local: LocalItems, _ body: (Item) throws -> Void) throws {
         var search = try ItemSearch(ItemQuery(synchronizable: .no), in: tables)
         while let match = try search.next() {
-            if let item = match.item { try body(item) }
+            if let item = match.item, local.includes(item) { try body(item) }
         }
     }
 }

@@ -190,15 +190,19 @@ package final class KeychainWriter: ItemWriter {
         }
     }
 
-    /// Removes all live items that are not synchronizable and returns their number.
-    package func removeLocalItems() throws -> Int {
+    /// Removes the live items that are not synchronizable; see `ItemWriter`.
+    package func removeLocalItems(_ local: LocalItems) throws -> Int {
         try runChange { () throws(KeychainStoreError) in
             var removed = 0
             for itemClass in ItemClass.allCases {
-                try SQLStatement(
-                    "DELETE FROM \(itemClass.rawValue) WHERE \(ItemRow.isLive) AND \(Schema.keyTerm(.sync)) = 0",
-                    on: tables.database
-                ).run()
+                let statement = try SQLStatement(
+                    "DELETE FROM \(itemClass.rawValue) WHERE \(ItemRow.isLive) AND \(Schema.keyTerm(.sync)) = 0"
+                        + (local == .archived ? " AND \(Schema.quoted(.pdmn)) <> ?" : ""),
+                    on: tables.database)
+                if local == .archived {
+                    try statement.bindBytes(of: Accessibility.whenPasscodeSetThisDeviceOnly.rawValue, 1)
+                }
+                try statement.run()
                 removed += Int(try tables.number("SELECT changes()"))
             }
             rowBound = nil
@@ -221,7 +225,9 @@ package final class KeychainWriter: ItemWriter {
     }
 
     /// See `KeychainReader`.
-    package func localItems(_ body: (Item) throws -> Void) throws { try reader.localItems(body) }
+    package func localItems(_ local: LocalItems, _ body: (Item) throws -> Void) throws {
+        try reader.localItems(local, body)
+    }
 }
 
 extension KeychainStoreError {

@@ -87,6 +87,9 @@ internal import CSQLite
         case null = 5
     }
 
+    /// The number of columns of a row.
+    var columnCount: Int { Int(unsafe sqlite3_column_count(pointer)) }
+
     func type(_ column: Int) -> ColumnType {
         ColumnType(rawValue: unsafe sqlite3_column_type(pointer, Int32(column))) ?? .null
     }

@@ -43,6 +43,8 @@ package struct DataFolder: Hashable, Sendable {
     package var keychains: String { path + "/keychains" }
     /// Where the default keychain and the search list are, once set.
     package var keychainLists: String { path + "/keychain-lists" }
+    /// Where the states of keychains from before restores are.
+    package var keptStates: String { path + "/undo" }
     /// Where the device key is.
     package var deviceKey: String { path + "/device.key" }
 }

@@ -8,7 +8,7 @@ extension LocalKeychain {
     package enum Remains: Hashable, Sendable {
         /// Class keys may stay in the memory of the kernel, until they expire or the machine is restarted.
         case kernelKeys
-        /// A file beside it could not be removed: its lock or its journal.
+        /// A file could not be removed: its lock, its journal, or an earlier state.
         case file(FileFailure)
         /// The lists of keychains still name it.
         case lists(LocalKeychainFailure)
@@ -31,6 +31,11 @@ extension LocalKeychain {
         var remains: [Remains] = []
         if let keychain {
             remains = try delete(open: keychain, endingIn: session, now: now)
+            do throws(FileFailure) {
+                _ = try KeptStates(of: keychain, in: folder).removeAll()
+            } catch {
+                remains.append(.file(error))
+            }
         } else {
             try Path.remove(path)
             remains = removeCompanions()

@@ -64,7 +64,8 @@ package struct LocalKeychain: Hashable, Sendable {
         return try Keychain.open(at: path, deviceKey: device.key(), minimumCost: minimumCost)
     }
 
-    static func isName(_ name: String) -> Bool {
+    /// True if a keychain in the data folder can have this name.
+    package static func isName(_ name: String) -> Bool {
         guard let first = name.utf8.first, name.utf8.count <= nameLimit else { return false }
         return ![UInt8(ascii: "."), UInt8(ascii: "-"), UInt8(ascii: " ")].contains(first)
             && name.unicodeScalars.allSatisfy { scalar in

@@ -19,11 +19,13 @@ enum OptionName: String, CaseIterable, Sendable {
     case json
     case keychain
     case label
+    case listUndo = "list-undo"
     case lockAfter = "lock-after"
     case lockOnSuspend = "lock-on-suspend"
     case newPasscode = "new-passcode"
     case noLockOnSuspend = "no-lock-on-suspend"
     case noPasscode = "no-passcode"
+    case noUndo = "no-undo"
     case onConflict = "on-conflict"
     case output
     case passcode
@@ -33,6 +35,7 @@ enum OptionName: String, CaseIterable, Sendable {
     case recipientsFile = "recipients-file"
     case remove
     case replace
+    case replaceUnarchived = "replace-unarchived"
     case requireAll = "require-all"
     case reveal
     case secret
@@ -42,6 +45,7 @@ enum OptionName: String, CaseIterable, Sendable {
     case set
     case suggest
     case synchronizable
+    case undo
     case unencrypted
     case untilFirstUnlock = "until-first-unlock"
     case uuid
@@ -59,10 +63,12 @@ enum OptionName: String, CaseIterable, Sendable {
         case .recipientsFile: "R"
         case .verbose: "v"
         case .acceptOrigin, .accessible, .account, .all, .archivePasscode, .attribute, .class, .comment, .confirm,
-            .forDevice, .group, .inspectRecipient, .json, .keychain, .label, .lockAfter, .lockOnSuspend, .newPasscode,
-            .noLockOnSuspend, .noPasscode, .onConflict, .passcode,
-            .passphrase, .remove, .replace, .requireAll, .reveal, .secret, .secretFile, .server, .service, .set,
-            .suggest, .synchronizable, .unencrypted, .untilFirstUnlock, .uuid, .yes:
+            .forDevice, .group, .inspectRecipient, .json, .keychain, .label, .listUndo, .lockAfter, .lockOnSuspend,
+            .newPasscode,
+            .noLockOnSuspend, .noPasscode, .noUndo, .onConflict, .passcode,
+            .passphrase, .remove, .replace, .replaceUnarchived, .requireAll, .reveal, .secret, .secretFile, .server,
+            .service, .set,
+            .suggest, .synchronizable, .undo, .unencrypted, .untilFirstUnlock, .uuid, .yes:
             nil
         }
     }

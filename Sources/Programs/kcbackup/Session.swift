@@ -78,6 +78,16 @@ final class Session {
         message("kcbackup: warning: \(text)\n")
     }
 
+    /// Lists something, with or without a terminal: at most 20 lines, all with `--verbose`, none with `--quiet`.
+    func list<Element>(_ elements: [Element], _ line: (Element) -> String) {
+        if style.isQuiet { return }
+        let limit = 20
+        // One more is not worth a line that says so.
+        let shown = style.isVerbose || elements.count <= limit + 1 ? elements.count : limit
+        for element in elements.prefix(shown) { message(line(element) + "\n") }
+        if shown < elements.count { message("… and \(elements.count - shown) more (-v shows all)\n") }
+    }
+
     /// Writes to standard error.
     ///
     /// A failure cannot be reported; the exit status still tells.

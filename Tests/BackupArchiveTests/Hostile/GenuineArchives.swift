@@ -18,7 +18,9 @@ extension SampleArchive {
     ) throws {
         let folder = try TemporaryFolder()
         let protection = try Self.protection(mode, identity.recipient, withPassphrase)
-        var writer = try ArchiveWriter(protection, device: device, folder: folder.path)
+        var writer = try ArchiveWriter(
+            protection, of: ArchiveSource(kind: ArchiveSource.keychain, name: "login"), device: device,
+            folder: folder.path)
         for item in try Self.items() {
             let secret = SecretBytes(copying: "secret of \(item.accessibility.rawValue)".utf8)
             var line = SecretBytes(capacity: 1024)

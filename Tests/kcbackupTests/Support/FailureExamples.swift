@@ -46,6 +46,7 @@ enum FailureExamples {
         + terminal.map { .terminal($0) } + files.map { .file(FileFailure("laptop.kcb", $0)) }
         + streams.map { .stream(StreamFailure(.reading, $0), path: "laptop.kcb") }
         + [.output(StreamFailure(.writing, .system(28)))]
+        + [.notKept(.stream(StreamFailure(.writing, .system(28)), path: nil))]
         + locals.map { .local($0) } + keychains.map { .keychain($0, name: "login") } + items.map { .item($0) }
         + imports.map { .importLine(3, $0) } + devices.map { .device($0) } + trust.map { .trust($0) }
         + ages.map { .age($0, path: "restore-key.txt") } + archives.map { .archive($0, path: "laptop.kcb") }
@@ -56,12 +57,14 @@ enum FailureExamples {
         .malformed(.set, form: "CODE=VALUE or CODE:base64=VALUE"), .keychainTwice,
         .outputTwice, .needsKeychain(.unencrypted), .notAKeychain, .attributeTwice("svce"), .noCondition, .noChange,
         .severalSecrets(2), .noSecret, .deviceID, .noRestoreKey,
-        .recipientInspects, .unencryptedWith(.recipient), .emptyArchive, .withArgument(.all), .noSetting,
+        .recipientInspects, .unencryptedWith(.recipient), .emptyArchive, .withArgument(.all), .noSetting, .emptyQuery,
+        .noArchive, .undoOfItems(.undo), .replaceWithQuery,
         .needsTerminal(.suggest),
     ]
     private static let refusals: [Refusal] = [
         .unattended(question: "Delete 2 items?", .yes), .declined, .clock(day: "1969-12-31"),
-        .otherName(keychain: "login"), .archiveOnTerminal,
+        .otherName(keychain: "login"), .archiveOnTerminal, .noKeychainNamed("login"), .nothingToUndo(keychain: "login"),
+        .stateOfOtherPasscode(path: "undo/state.keychain"),
         .locked(keychain: "login"), .nothingToLock(keychain: "scripts"), .nothingIsKept(.refused(1)),
     ]
     private static let secrets: [SecretProblem] = [
@@ -133,7 +136,7 @@ enum FailureExamples {
     ]
     private static let restores: [RestoreRefusal] = [
         .unencryptedElsewhere(device: device), .unknownOrigin(device: device), .wouldRemoveForBroken(1),
-        .wouldRemoveUnopened(3), .itemsStayBehind(3), .conflicts(2),
+        .wouldRemoveUnopened(3), .itemsStayBehind(3), .nothingMatches, .conflicts(2),
     ]
     private static let cryptography: [CryptographyFailure] = [
         .authentication, .randomness, .library("scrypt"), .unsupportedParameters("key length"),

@@ -7,11 +7,8 @@ internal import BackupEngine
 internal import ByteStreams
 internal import KeychainModel
 
-/// Which archive, and what opens it.
+/// What opens an archive.
 struct ArchiveOptions: ParsableArguments {
-    @Argument(help: "The archive.", completion: .file(extensions: ["kcb"]))
-    var archive: String
-
     @Option(
         name: OptionName.identity.name,
         help: ArgumentHelp("An age identity file that opens it; may be repeated.", valueName: "file"),
@@ -29,7 +26,7 @@ struct ArchiveOptions: ParsableArguments {
     /// Opens the file; nothing is proved yet.
     ///
     /// - Throws: `ArchiveFailure`, `UsageProblem` (`emptyArchive`).
-    func open(in session: Session) throws -> ArchiveFile {
+    func open(_ archive: String, in session: Session) throws -> ArchiveFile {
         if archive.isEmpty { throw UsageProblem.emptyArchive }
         session.subjects.path = archive
         let file = try ArchiveFile(path: session.world.resolve(archive))
@@ -40,13 +37,13 @@ struct ArchiveOptions: ParsableArguments {
     /// Proves the archive genuine and opens it with what was given, or with a passphrase that is asked for.
     ///
     /// - Throws: `ArchiveFailure`, `AgeFailure`, `DeviceKeyFailure`, `TrustedDevicesFailure`, and what asking throws.
-    func prove(_ file: ArchiveFile, in session: Session) throws -> ProvenArchive {
+    func prove(_ file: ArchiveFile, at archive: String, in session: Session) throws -> ProvenArchive {
         let local = try LocalDevice(session.world).identity()
-        return try ProvenArchive(open(file.prove(), in: session), local: local)
+        return try ProvenArchive(open(file.prove(), at: archive, in: session), local: local)
     }
 
     /// The passphrase goes first: who opens an archive with it is told who made it only if no other key was used.
-    private func open(_ genuine: GenuineArchive, in session: Session) throws -> OpenedArchive {
+    private func open(_ genuine: GenuineArchive, at archive: String, in session: Session) throws -> OpenedArchive {
         guard genuine.header.mode == .encrypted else { return try genuine.open() }
         let asks = identity.isEmpty && genuine.hasPassphrase && session.world.terminal.isAttended
         if passphrase != nil || asks {

@@ -50,6 +50,20 @@ extension ArchiveOutline {
     }
 }
 
+extension ArchiveSource {
+    /// The source in words.
+    var words: String {
+        switch kind {
+        case Self.keychain: "keychain \(quoted(name))"
+        case Self.items: "the file of items \(quoted(name))"
+        default: "\(kind) \(quoted(name))"
+        }
+    }
+
+    /// The JSON object "source".
+    var json: JSONValue { ["kind": .text(kind), "name": .text(name)] }
+}
+
 extension ArchiveContents {
     /// The JSON object "contents".
     var json: JSONValue {

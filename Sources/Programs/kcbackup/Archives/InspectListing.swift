@@ -11,14 +11,14 @@ final class InspectListing {
     private let outline: ArchiveOutline
     private let path: String
     private let proven: ProvenArchive
-    private let filter: InspectFilter
+    private let filter: ItemFilter?
     private let isSameDevice: Bool
     private let session: Session
     private var summary = Summary()
     private var output: ResultBuffer
 
     init(
-        outline: ArchiveOutline, path: String, proven: ProvenArchive, filter: InspectFilter, isSameDevice: Bool,
+        outline: ArchiveOutline, path: String, proven: ProvenArchive, filter: ItemFilter?, isSameDevice: Bool,
         session: Session
     ) {
         self.outline = outline
@@ -35,14 +35,14 @@ final class InspectListing {
         let progress = Progress("reading items", in: session)
         try proven.inspect { item in
             progress.step()
-            guard filter.matches(item) else { return }
+            guard filter?.matches(item) ?? true else { return }
             summary.add(item, verdict(item))
             if !session.style.isJSON { table.measure(InspectColumns.cells(item, verdict(item))) }
-        } begin: { contents in
+        } begin: { read in
             progress.finish()
-            try begin(contents, table)
+            try begin(read, table)
         } show: { item in
-            guard filter.matches(item) else { return }
+            guard filter?.matches(item) ?? true else { return }
             try show(item, table)
         }
         try end()
@@ -52,13 +52,13 @@ final class InspectListing {
         Verdict.decide(item.accessibility, in: outline.header.mode, onSameDevice: isSameDevice)
     }
 
-    private func begin(_ contents: ArchiveContents, _ table: StreamedTable) throws {
-        summary.contents = contents
+    private func begin(_ read: ReadMetadata, _ table: StreamedTable) throws {
+        summary.contents = read.contents
         if session.style.isJSON {
             // One object in all: its last member is the list, which is then written item by item.
             let head = JSONValue.members([
                 ("archive", outline.json(path)), ("verified", true), ("origin", proven.origin.json),
-                ("contents", contents.json),
+                ("source", read.source.json), ("contents", read.contents.json),
             ])
             head.encode(into: &output.bytes)
             output.bytes.removeLast(1)
@@ -66,6 +66,7 @@ final class InspectListing {
             return
         }
         for line in outline.lines(path) { output.bytes.append(utf8: line) }
+        output.bytes.append(utf8: "of          \(read.source.words)\n")
         output.bytes.append(utf8: "origin      \(proven.origin.words)\n\n")
         if summary.total > 0 { output.bytes.append(utf8: table.header) }
     }

@@ -15,6 +15,7 @@ struct RestoreTarget {
     private let options: KeychainOptions
     private let replaces: Bool
     private let isDryRun: Bool
+    private let keepsState: Bool
     private let session: Session
     /// True when the keychain existed before.
     let isThere: Bool
@@ -22,7 +23,7 @@ struct RestoreTarget {
     init(
         _ local: LocalKeychain, for archive: ProvenArchive,
         _ archiveOptions: (path: String, passcode: ArchivePasscodeOption), options: KeychainOptions, replaces: Bool,
-        isDryRun: Bool, in session: Session
+        isDryRun: Bool, keepsState: Bool, in session: Session
     ) throws {
         self.local = local
         self.archive = archive
@@ -30,17 +31,26 @@ struct RestoreTarget {
         self.options = options
         self.replaces = replaces
         self.isDryRun = isDryRun
+        self.keepsState = keepsState
         self.session = session
         isThere = try Path.exists(local.path)
         session.subjects.keychain = local.name
     }
 
-    /// Hands the keychain to `body`; a new one exists afterwards only if `body` returned and something was to be written.
-    func use<Result>(_ body: (any StoredItemTarget) throws -> Result) throws -> Result {
-        if isThere { return try body(existing()) }
+    /// Hands the keychain to `body`, with what keeps its state; a new one exists afterwards only if `body` returned and
+    /// something was to be written.
+    func use<Result>(
+        _ body: (_ keychain: any StoredItemTarget, _ keep: @escaping () throws -> Void) throws -> Result
+    ) throws -> Result {
+        if isThere {
+            let keychain = try existing()
+            guard keepsState, !isDryRun else { return try body(keychain) {} }
+            return try StateKeeper(keychain, in: session).keeping { keep in try body(keychain, keep) }
+        }
         try Keychain.requireFree(at: local.path)
         try openArchive(isNeeded: !adopts)
-        return isDryRun ? try body(EmptyTarget(form: adopts ? .stored : .plain)) : try withNew(body)
+        if isDryRun { return try body(EmptyTarget(form: adopts ? .stored : .plain)) {} }
+        return try withNew { keychain in try body(keychain) {} }
     }
 
     /// A new keychain takes over the class keys of an unencrypted archive, and with them the passcode of its time, unless

@@ -17,16 +17,18 @@ struct RestoreText {
             session.note("\(action.name): \(item.words)")
         }
         // Items that stay behind are always listed, with or without a terminal.
-        if !session.style.isQuiet {
-            for (item, reason) in report.stayingBehind {
-                session.message("stays behind: \(item.words): \(reason.words)\n")
-            }
-        }
+        session.list(report.stayingBehind) { "stays behind: \($0.item.words): \($0.reason.words)" }
+        session.list(report.vanishing) { "not in the archive, and removed: \($0.words)" }
         for (item, problem) in report.failing { session.warn("not restored: \(item.words): \(problem.words)") }
         if report.notOpened > 0 {
             session.warn(
                 "\(counted(report.notOpened, "item")) as the keychain had stored "
                     + (report.notOpened == 1 ? "it" : "them") + ", without opening: the keychain is locked")
+        }
+        if report.contents.omitted > 0 {
+            session.note(
+                "\(counted(report.contents.omitted, "item")) of the keychain in no archive by rule "
+                    + "(WhenPasscodeSetThisDeviceOnly)")
         }
         if !report.contents.isComplete {
             session.warn(
@@ -45,6 +47,7 @@ struct RestoreText {
         let parts: [(Int, String)] = [
             (counts.remove, "to remove first"), (counts.create, "create"), (counts.update, "update"),
             (counts.same, "same"), (counts.keep, "keep"), (counts.stayBehind, "stay behind"), (counts.fail, "fail"),
+            (counts.notSelected, "not asked for"),
         ]
         let told = parts.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }.joined(separator: ", ")
         let what = told.isEmpty ? "nothing to restore" : told
@@ -62,9 +65,11 @@ struct RestoreText {
                 [
                     "create": .number(counts.create), "update": .number(counts.update), "same": .number(counts.same),
                     "keep": .number(counts.keep), "stay-behind": .number(counts.stayBehind),
-                    "fail": .number(counts.fail), "remove": .number(counts.remove),
+                    "fail": .number(counts.fail), "not-selected": .number(counts.notSelected),
+                    "remove": .number(counts.remove),
                 ]
             ),
+            ("vanishing", .list(report.vanishing.map { .item($0) })),
             (
                 "staysBehind",
                 .list(
@@ -84,7 +89,7 @@ extension RestoreAction {
     fileprivate var isUnremarkable: Bool {
         switch self {
         case .create, .update, .same, .keep: true
-        case .staysBehind, .fail: false
+        case .staysBehind, .fail, .notSelected: false
         }
     }
 }

@@ -60,8 +60,8 @@ struct CreateCommand: Verb {
         let subject = try BackupSubject(keychain.keychain, in: session.world)
         let target = try ArchiveOutput(file ?? output, of: subject, in: session)
         let source = try subject.open(keychain, in: session)
-        let backup = CreateBackup(
-            device: try LocalDevice(session.world).key(), tool: CommandLineTool.tool,
+        let backup = try CreateBackup(
+            of: subject.archiveSource(), device: LocalDevice(session.world).key(), tool: CommandLineTool.tool,
             to: target.destination(in: session), now: session.now)
         let report =
             try unencrypted

@@ -17,15 +17,18 @@ struct InspectCommand: Verb {
             EXAMPLES:
               kcbackup inspect laptop.kcb
               kcbackup inspect laptop.kcb --passphrase tty
-              kcbackup inspect laptop.kcb -i inspect-key.txt --service mail.example.com
+              kcbackup inspect laptop.kcb -i inspect-key.txt --server mail.example.com
               kcbackup inspect laptop.kcb -i inspect-key.txt --for-device KC-… --json
             """)
 
-    @OptionGroup
-    var archive: ArchiveOptions
+    @Argument(help: "The archive.", completion: .file(extensions: ["kcb"]))
+    var archive: String
 
     @OptionGroup
-    var filter: InspectFilter
+    var opening: ArchiveOptions
+
+    @OptionGroup
+    var conditions: QueryOptions
 
     @Option(
         name: OptionName.forDevice.name,
@@ -36,13 +39,13 @@ struct InspectCommand: Verb {
     var style: StyleOptions
 
     func run(in session: Session) throws -> ExitStatus {
-        let file = try archive.open(in: session)
+        let file = try opening.open(archive, in: session)
         let outline = try ArchiveOutline(file)
-        guard file.header.mode == .unencrypted || archive.hasKey else {
+        guard file.header.mode == .unencrypted || opening.hasKey else {
             try session.result(
-                ["archive": outline.json(archive.archive), "verified": false],
+                ["archive": outline.json(archive), "verified": false],
                 // Printed with the facts, wherever they go: they may be forged.
-                outline.lines(archive.archive) + [
+                outline.lines(archive) + [
                     "origin      not verified: this is what the archive says of itself; a key shows the items\n"
                 ])
             return .ok
@@ -51,34 +54,13 @@ struct InspectCommand: Verb {
             guard let id = DeviceID(text) else { throw .deviceID }
             return id
         }
-        let proven = try archive.prove(file, in: session)
+        let proven = try opening.prove(file, at: archive, in: session)
         let isSameDevice = judged.map { $0 == file.header.device } ?? proven.isFromThisDevice
         let listing = InspectListing(
-            outline: outline, path: archive.archive, proven: proven, filter: filter, isSameDevice: isSameDevice,
+            outline: outline, path: archive, proven: proven, filter: try conditions.filter(),
+            isSameDevice: isSameDevice,
             session: session)
         try listing.print()
         return .ok
-    }
-}
-
-/// Selects items of an archive: all conditions must hold.
-struct InspectFilter: ParsableArguments {
-    @Option(
-        name: OptionName.class.name,
-        help: ArgumentHelp("The class: genp, inet, cert or keys.", valueName: "class"))
-    var itemClass: ItemClass?
-
-    @Option(name: OptionName.service.name, help: "The service, or the server of internet passwords.")
-    var service: String?
-
-    @Option(name: OptionName.account.name, help: "The account.")
-    var account: String?
-
-    /// True if `item` is selected.
-    func matches(_ item: Item) -> Bool {
-        if let itemClass, item.itemClass != itemClass { return false }
-        if let service, item.attributes.text(.svce) != service, item.attributes.text(.srvr) != service { return false }
-        if let account, item.attributes.text(.acct) != account { return false }
-        return true
     }
 }

@@ -4,6 +4,7 @@ internal import ArgumentParser
 internal import BackupArchive
 internal import BackupEngine
 internal import DeviceIdentity
+internal import KeychainKeys
 internal import KeychainModel
 internal import KeychainStore
 
@@ -14,17 +15,37 @@ struct RestoreCommand: Verb {
         abstract: "Restore an archive into a keychain.",
         discussion: """
             Nothing is written before the whole archive has proved genuine; then everything is, or nothing. Items \
-            that the rules leave behind are named. A keychain that does not exist is made.
+            that the rules leave behind are named.
+
+            An archive is restored into the keychain that it was made of, unless '--keychain' names another; a keychain \
+            that does not exist is made. Before something is changed or removed, the state of the keychain is kept: \
+            '--undo' brings it back.
+
+            A text, or conditions, restore the items that match and leave all others as they are.
 
             EXAMPLES:
               kcbackup restore laptop.kcb --dry-run
               kcbackup restore laptop.kcb
               kcbackup restore laptop.kcb --keychain restored -i restore-key.txt
               kcbackup restore laptop.kcb --on-conflict overwrite
+              kcbackup restore laptop.kcb wi-fi
+              kcbackup restore laptop.kcb --server example.com --account ada
+              kcbackup restore --undo
             """)
 
+    @Argument(
+        help: ArgumentHelp("The archive; with '--undo' a state that '--list-undo' shows, by default the newest."),
+        completion: .file(extensions: ["kcb"]))
+    var archive: String?
+
+    @Argument(help: "Restore only items whose label, service, server, account or kind contains this text, in any case.")
+    var text: String?
+
     @OptionGroup
-    var archive: ArchiveOptions
+    var conditions: QueryOptions
+
+    @OptionGroup
+    var opening: ArchiveOptions
 
     @OptionGroup
     var archivePasscode: ArchivePasscodeOption
@@ -41,6 +62,11 @@ struct RestoreCommand: Verb {
     @Flag(name: OptionName.replace.name, help: "Remove local items that are not synchronizable first.")
     var replace = false
 
+    @Flag(
+        name: OptionName.replaceUnarchived.name,
+        help: "With '--replace': remove WhenPasscodeSetThisDeviceOnly items too, which are in no archive.")
+    var replaceUnarchived = false
+
     @Flag(name: OptionName.dryRun.name, help: "Say what would happen, and write nothing.")
     var dryRun = false
 
@@ -55,73 +81,140 @@ struct RestoreCommand: Verb {
     @Flag(name: OptionName.yes.name, help: "Do not ask before items are removed.")
     var yes = false
 
+    @Flag(name: OptionName.noUndo.name, help: "Do not keep the state before the restore.")
+    var noUndo = false
+
+    @Flag(name: OptionName.undo.name, help: "Bring back the state before the last restore that changed something.")
+    var undo = false
+
+    @Flag(name: OptionName.listUndo.name, help: "List the states that can be brought back.")
+    var listUndo = false
+
     @OptionGroup
     var style: StyleOptions
 
     func run(in session: Session) throws -> ExitStatus {
-        try requireSources()
-        var options = RestoreOptions()
-        options.conflictPolicy = onConflict
-        options.replacesLocalItems = replace
-        options.requiresAll = requireAll
-        options.isDryRun = dryRun
-        options.acceptedOrigin = try acceptOrigin.map { text throws(UsageProblem) in
-            guard let id = DeviceID(text) else { throw .deviceID }
-            return id
+        if undo || listUndo {
+            try requireNothingElse()
+            let states = UndoRequest(keychain: keychain, state: archive, isDryRun: dryRun)
+            return try listUndo ? states.list(in: session) : states.undo(in: session)
         }
-        let file = try archive.open(in: session)
+        guard let archive else { throw UsageProblem.noArchive }
+        try requireSources()
+        if replaceUnarchived, !replace { throw UsageProblem.needs(.replaceUnarchived, .replace) }
+        let file = try opening.open(archive, in: session)
         let outline = try ArchiveOutline(file)
-        let proven = try archive.prove(file, in: session)
-        let restore = try prepare(proven, &options, session)
-        let local = try LocalKeychain(keychain.keychain, in: session.world)
+        let proven = try opening.prove(file, at: archive, in: session)
+        var options = try options()
+        try acceptOrigin(of: proven, &options, session)
+        let restore = try RestoreBackup(proven, options: options)
+        let local = try LocalKeychain(keychain.keychain ?? keychainName(in: proven), in: session.world)
         let target = try RestoreTarget(
-            local, for: proven, (archive.archive, archivePasscode), options: keychain, replaces: replace,
-            isDryRun: dryRun, in: session)
-        if replace, !dryRun, target.isThere { try confirmRemoval(local, session) }
+            local, for: proven, (archive, archivePasscode), options: keychain, replaces: replace, isDryRun: dryRun,
+            keepsState: !noUndo, in: session)
+        if keychain.keychain == nil, !target.isThere, !dryRun { try confirmNew(local, session) }
 
         let progress = Progress("restoring items", in: session)
         var decisions: [(Item, RestoreAction)] = []
-        let keepsDecisions = style.verbose
-        let report = try target.use { keychain in
-            try restore.run(into: keychain) { item, action in
+        // Who asks for some items wants to see which they are.
+        let keepsDecisions = style.verbose || options.filter != nil
+        let report = try target.use { keychain, keep in
+            if replace, !dryRun, target.isThere { try confirmRemoval(proven, options, keychain, local, session) }
+            return try restore.run(into: keychain, keep: keep) { item, action in
                 progress.step()
                 if keepsDecisions { decisions.append((item, action)) }
             }
         }
         progress.finish()
         try RestoreText(
-            report: report, decisions: decisions, outline: outline, path: archive.archive, origin: proven.origin,
+            report: report, decisions: decisions, outline: outline, path: archive, origin: proven.origin,
             keychain: local.name
         ).tell(session)
         return report.failing.isEmpty ? .ok : .incomplete
     }
 
+    /// The options of the engine.
+    private func options() throws -> RestoreOptions {
+        var options = RestoreOptions()
+        options.conflictPolicy = onConflict
+        if replace { options.replacing = replaceUnarchived ? .all : .archived }
+        options.requiresAll = requireAll
+        options.isDryRun = dryRun
+        options.filter = try conditions.filter(text)
+        if replace, options.filter != nil { throw UsageProblem.replaceWithQuery }
+        options.acceptedOrigin = try acceptOrigin.map { text throws(UsageProblem) in
+            guard let id = DeviceID(text) else { throw .deviceID }
+            return id
+        }
+        return options
+    }
+
+    /// The keychain that the archive was made of; nil where it was another source.
+    private func keychainName(in proven: ProvenArchive) throws -> String? {
+        let source = try proven.opened.source()
+        guard source.kind == ArchiveSource.keychain, LocalKeychain.isName(source.name) else { return nil }
+        return source.name
+    }
+
+    /// Refuses options that mean an archive where a state is brought back.
+    private func requireNothingElse() throws {
+        let given: OptionName = undo ? .undo : .listUndo
+        let others: [(Bool, OptionName)] = [
+            (undo && listUndo, .listUndo), (replace, .replace), (requireAll, .requireAll), (noUndo, .noUndo),
+            (acceptOrigin != nil, .acceptOrigin), (opening.passphrase != nil, .passphrase),
+            (!opening.identity.isEmpty, .identity), (archivePasscode.archivePasscode != nil, .archivePasscode),
+            (keychain.passcode != nil, .passcode), (listUndo && dryRun, .dryRun),
+        ]
+        for (isGiven, other) in others where isGiven { throw UsageProblem.together(given, other) }
+        if try text != nil || conditions.filter() != nil || (listUndo && archive != nil) {
+            throw UsageProblem.undoOfItems(given)
+        }
+    }
+
     /// Refuses, before anything is opened, a word that is no source: it may be the secret itself.
     private func requireSources() throws(SecretProblem) {
         let sources: [(SecretSource?, OptionName)] = [
-            (archive.passphrase, .passphrase), (archivePasscode.archivePasscode, .archivePasscode),
+            (opening.passphrase, .passphrase), (archivePasscode.archivePasscode, .archivePasscode),
             (keychain.passcode, .passcode),
         ]
         for (source, option) in sources where source == .unknown { throw .notASource(option) }
     }
 
     /// Accepts an unknown origin after asking, if there is a terminal.
-    private func prepare(
-        _ proven: ProvenArchive, _ options: inout RestoreOptions, _ session: Session
-    ) throws -> RestoreBackup {
+    private func acceptOrigin(
+        of proven: ProvenArchive, _ options: inout RestoreOptions, _ session: Session
+    ) throws {
         do throws(RestoreRefusal) {
-            return try RestoreBackup(proven, options: options)
+            _ = try RestoreBackup(proven, options: options)
         } catch {
             guard case .unknownOrigin(let device) = error, session.world.terminal.isAttended else { throw error }
             session.warn("nobody vouches for device \(device), which signed this archive")
             guard try session.world.terminal.confirms("Restore it all the same?") else { throw error }
             options.acceptedOrigin = device
-            return try RestoreBackup(proven, options: options)
         }
     }
 
-    private func confirmRemoval(_ local: LocalKeychain, _ session: Session) throws {
+    /// A keychain is made under a name that only the archive gives if somebody is there to agree.
+    private func confirmNew(_ local: LocalKeychain, _ session: Session) throws {
+        guard session.world.terminal.isAttended else { throw Refusal.noKeychainNamed(local.name) }
+        guard try session.world.terminal.confirms("Make keychain \(quoted(local.name)), and restore into it?") else {
+            throw Refusal.declined
+        }
+    }
+
+    /// Names what would be removed and would not come back, and asks.
+    private func confirmRemoval(
+        _ proven: ProvenArchive, _ options: RestoreOptions, _ keychain: any StoredItemTarget, _ local: LocalKeychain,
+        _ session: Session
+    ) throws {
+        let question = "Remove every local item of keychain \(quoted(local.name)) that is not synchronizable?"
+        if yes || !session.world.terminal.isAttended { return try session.confirm(question, isGiven: yes) }
+        var rehearsal = options
+        rehearsal.isDryRun = true
+        let report = try RestoreBackup(proven, options: rehearsal).run(into: keychain)
+        session.list(report.vanishing) { "not in the archive, and removed: \($0.words)" }
         try session.confirm(
-            "Remove every local item of keychain \(quoted(local.name)) that is not synchronizable?", isGiven: yes)
+            report.vanishing.isEmpty
+                ? question : "\(question.dropLast()), \(report.vanishing.count) of them for good?", isGiven: false)
     }
 }

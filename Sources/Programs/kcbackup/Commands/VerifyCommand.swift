@@ -19,8 +19,11 @@ struct VerifyCommand: Verb {
               kcbackup verify laptop.kcb --passphrase file:passphrase --json
             """)
 
+    @Argument(help: "The archive.", completion: .file(extensions: ["kcb"]))
+    var archive: String
+
     @OptionGroup
-    var archive: ArchiveOptions
+    var opening: ArchiveOptions
 
     @OptionGroup
     var archivePasscode: ArchivePasscodeOption
@@ -29,14 +32,14 @@ struct VerifyCommand: Verb {
     var style: StyleOptions
 
     func run(in session: Session) throws -> ExitStatus {
-        let file = try archive.open(in: session)
+        let file = try opening.open(archive, in: session)
         let outline = try ArchiveOutline(file)
-        let proven = try archive.prove(file, in: session)
-        try archivePasscode.open(proven, isNeeded: false, path: archive.archive, in: session)
+        let proven = try opening.prove(file, at: archive, in: session)
+        try archivePasscode.open(proven, isNeeded: false, path: archive, in: session)
         let progress = Progress("verifying items", in: session)
         guard proven.opened.opensSecrets else {
             // An inspect key: what it opens is verified, and the rest is reported as unverified.
-            let contents = try proven.survey { _ in progress.step() }
+            let contents = try proven.survey { _ in progress.step() }.contents
             progress.finish()
             try printResult(outline, proven, contents, nil, in: session)
             // The exit status alone must not suggest that everything was verified.
@@ -54,7 +57,7 @@ struct VerifyCommand: Verb {
         in session: Session
     ) throws {
         let json = JSONValue.members([
-            ("archive", outline.json(archive.archive)), ("verified", .flag(report != nil)),
+            ("archive", outline.json(archive)), ("verified", .flag(report != nil)),
             ("metadataVerified", true), ("origin", proven.origin.json), ("contents", contents.json),
             ("opened", report.map { .number($0.opened) }),
             ("sealedElsewhere", report.map { .number($0.sealedElsewhere) }),
@@ -65,7 +68,7 @@ struct VerifyCommand: Verb {
     }
 
     private func lines(_ proven: ProvenArchive, _ contents: ArchiveContents, _ report: VerifyReport?) -> [String] {
-        var lines = ["\(displayed(archive.archive)): genuine, \(counted(contents.counts.total, "item"))\n"]
+        var lines = ["\(displayed(archive)): genuine, \(counted(contents.counts.total, "item"))\n"]
         lines.append("origin: \(proven.origin.words)\n")
         if let report {
             if report.opened > 0 { lines.append("\(counted(report.opened, "item")) opened\n") }

@@ -129,6 +129,10 @@ func explainRestoreRefusal(_ refusal: RestoreRefusal) -> Explanation {
             "\(counted(count, "item")) of the archive cannot be opened, and whole ones would be removed; nothing was "
                 + "written",
             hint: "unlock the keychain, or give its passcode with '\(OptionName.passcode.spelling) SOURCE'")
+    case .nothingMatches:
+        Explanation(
+            .notFound, "no item of the archive matches; nothing was restored",
+            hint: "'kcbackup inspect' lists what the archive holds")
     case .itemsStayBehind(let count):
         Explanation(
             .refused, "\(counted(count, "item")) would stay behind, and all were required; nothing was written",
@@ -138,4 +142,11 @@ func explainRestoreRefusal(_ refusal: RestoreRefusal) -> Explanation {
             .exists, "\(counted(count, "item")) of the archive would change one that is there; nothing was written",
             hint: "'\(OptionName.onConflict.spelling) newer', 'keep' or 'overwrite' says which one stays")
     }
+}
+
+/// Explains why a restore did not begin.
+func explainNotKept(_ cause: Explanation) -> Explanation {
+    Explanation(
+        cause.status, "nothing was restored, since the state of now cannot be kept: \(cause.message)",
+        hint: "'\(OptionName.noUndo.spelling)' restores without keeping it")
 }

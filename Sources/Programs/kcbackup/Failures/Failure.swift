@@ -35,6 +35,8 @@ enum Failure: Error, Hashable, Sendable {
     case archive(ArchiveFailure, path: String?)
     case restore(RestoreRefusal)
     case cryptography(CryptographyFailure)
+    /// The state before a restore cannot be kept.
+    indirect case notKept(Failure)
     /// An unknown error; the text names a Swift type and nothing else.
     case unforeseen(type: String)
 
@@ -99,6 +101,7 @@ enum Failure: Error, Hashable, Sendable {
         case .archive(let failure, let path): explainArchive(failure, path)
         case .restore(let refusal): explainRestoreRefusal(refusal)
         case .cryptography(let failure): explainCryptography(failure)
+        case .notKept(let failure): explainNotKept(failure.explanation)
         case .unforeseen(let type): explainBug("an unforeseen error of type '\(type)'")
         }
     }

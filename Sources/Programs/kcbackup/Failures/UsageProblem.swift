@@ -42,6 +42,14 @@ enum UsageProblem: Error, Hashable, Sendable {
     case emptyArchive
     /// The option applies to every keychain, and one is named.
     case withArgument(OptionName)
+    /// No archive is named.
+    case noArchive
+    /// States are brought back whole; the option asks for that.
+    case undoOfItems(OptionName)
+    /// The text to search for is empty.
+    case emptyQuery
+    /// A replacing restore takes everything.
+    case replaceWithQuery
     /// No setting is given.
     case noSetting
     /// The option needs a terminal, and there is none.
@@ -104,6 +112,22 @@ func explainUsage(_ problem: UsageProblem) -> Explanation {
     case .emptyArchive: Explanation(.usage, "the name of the archive is empty")
     case .withArgument(let flag):
         Explanation(.usage, "'\(flag.spelling)' means every keychain, and one is named as well")
+    case .noArchive:
+        Explanation(
+            .usage, "nothing says which archive to restore",
+            hint: "name it, or bring back the state before a restore with '\(OptionName.undo.spelling)'")
+    case .undoOfItems(let flag):
+        Explanation(
+            .usage, "'\(flag.spelling)' takes no conditions: a state comes back whole",
+            hint:
+                "'\(OptionName.listUndo.spelling)' shows the states; 'kcbackup item find \(OptionName.keychain.spelling) FILE' "
+                + "shows an item of one")
+    case .emptyQuery: Explanation(.usage, "the text to search for is empty")
+    case .replaceWithQuery:
+        Explanation(
+            .usage,
+            "'\(OptionName.replace.spelling)' restores a whole archive, and conditions select some of its items",
+            hint: "leave out '\(OptionName.replace.spelling)' to restore these items alone")
     case .noSetting:
         Explanation(
             .usage, "nothing says which setting to change",
@@ -145,6 +169,12 @@ enum Refusal: Error, Hashable, Sendable {
     case archiveOnTerminal
     /// The keychain is locked, and there is no terminal for its passcode.
     case locked(keychain: String)
+    /// The archive names a keychain that does not exist, and there is no terminal to ask on.
+    case noKeychainNamed(String)
+    /// No state of the keychain is kept, or none of the name.
+    case nothingToUndo(keychain: String)
+    /// The passcode was set since the state was kept.
+    case stateOfOtherPasscode(path: String)
     /// A keychain without a passcode cannot be locked.
     case nothingToLock(keychain: String)
     /// Unlocking would last for one command only, since the kernel stores nothing for this reason.
@@ -176,6 +206,19 @@ func explainRefusal(_ refusal: Refusal) -> Explanation {
             .locked, "keychain \(quoted(keychain)) is locked, and there is no terminal to ask for its passcode on",
             hint: "'kcbackup keychain unlock' opens it for later commands",
             "'\(OptionName.passcode.spelling) SOURCE' opens it for this one, where SOURCE is \(SecretSource.forms)")
+    case .noKeychainNamed(let keychain):
+        Explanation(
+            .refused, "the archive was made of keychain \(quoted(keychain)), which does not exist here",
+            hint: "'\(OptionName.keychain.spelling) NAME' makes one and restores into it")
+    case .nothingToUndo(let keychain):
+        Explanation(
+            .notFound, "there is no such state of keychain \(quoted(keychain))",
+            hint: "'kcbackup restore \(OptionName.listUndo.spelling)' shows those that are kept")
+    case .stateOfOtherPasscode(let path):
+        Explanation(
+            .refused, "the passcode was changed since that state was kept, so it cannot be brought back as it is",
+            hint: "with the passcode of then, 'kcbackup create \(OptionName.keychain.spelling) \(quotedPath(path))' "
+                + "makes an archive of it")
     case .nothingToLock(let keychain):
         Explanation(
             .refused, "keychain \(quoted(keychain)) has no passcode, and cannot be locked",

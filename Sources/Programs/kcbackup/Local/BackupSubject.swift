@@ -33,6 +33,17 @@ enum BackupSubject {
         }
     }
 
+    /// What its archives say that they were made of.
+    ///
+    /// - Throws: `ArchiveFailure.limit`.
+    func archiveSource() throws(ArchiveFailure) -> ArchiveSource {
+        switch self {
+        case .keychain(let local):
+            try ArchiveSource(kind: ArchiveSource.keychain, name: local.isNamed ? local.name : stem)
+        case .items(let path): try ArchiveSource(kind: ArchiveSource.items, name: Path.split(path).name)
+        }
+    }
+
     /// The first part of the name of its archives.
     var stem: String {
         let name = Path.split(name).name

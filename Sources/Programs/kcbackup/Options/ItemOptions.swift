@@ -75,6 +75,20 @@ struct QueryOptions: ParsableArguments {
             synchronizable: synchronizable ? .yes : .any)
     }
 
+    /// The same conditions for items in memory, with `text` as one more; nil if there is none.
+    ///
+    /// - Throws: as `query`, and `UsageProblem.emptyQuery`.
+    func filter(_ text: String? = nil) throws -> ItemFilter? {
+        if text == "" { throw UsageProblem.emptyQuery }
+        var filter = ItemFilter()
+        filter.itemClass = itemClass
+        filter.uuid = uuid
+        for entry in try attributes.collected().entries { filter.attributes[entry.code] = entry.value }
+        filter.isSynchronizable = synchronizable
+        filter.text = text
+        return filter.isEmpty ? nil : filter
+    }
+
     /// The query, which must have a condition.
     ///
     /// - Throws: as `query`, and `UsageProblem.noCondition`.

@@ -1,0 +1,55 @@
+internal import ByteStreams
+internal import KeychainModel
+internal import KeychainStore
+internal import LocalKeychains
+
+/// Keeps the state of a keychain while something is done to it, and tells about it.
+struct StateKeeper {
+    private let states: KeptStates
+    private let session: Session
+
+    init(_ keychain: Keychain, in session: Session) {
+        states = KeptStates(of: keychain, in: session.world.dataFolder)
+        self.session = session
+    }
+
+    /// Runs `change`, which calls `keep` within its transaction before it changes anything.
+    ///
+    /// A state that was kept for nothing, since the change failed, is removed again.
+    ///
+    /// - Throws: `Failure.notKept`, and what `change` throws.
+    func keeping<Result>(_ change: (_ keep: @escaping () throws -> Void) throws -> Result) throws -> Result {
+        var kept: KeptStates.State?
+        let result: Result
+        do {
+            result = try change { kept = try keep() }
+        } catch {
+            if let kept { remove(kept) }
+            throw error
+        }
+        guard kept != nil else { return result }
+        do throws(FileFailure) {
+            try states.prune()
+        } catch {
+            session.warn("an old state is left: \(explainFile(error).message)")
+        }
+        return result
+    }
+
+    private func keep() throws(Failure) -> KeptStates.State {
+        do {
+            return try states.keep(now: session.now)
+        } catch {
+            throw .notKept(Failure(error, Failure.Subjects()))
+        }
+    }
+
+    /// Removes a state that nobody needs any more.
+    func remove(_ state: KeptStates.State) {
+        do throws(FileFailure) {
+            try states.remove(state)
+        } catch {
+            session.warn("a state that was kept is left: \(explainFile(error).message)")
+        }
+    }
+}

@@ -1,0 +1,133 @@
+import ByteStreams
+import Cryptography
+import DeviceIdentity
+import KeychainModel
+import KeychainStore
+import TestSupport
+import Testing
+
+@testable import LocalKeychains
+
+@Suite("States of a keychain that are kept")
+struct KeptStatesTests {
+    private let folder: TemporaryFolder
+    private let data: DataFolder
+    private let keychain: Keychain
+
+    init() throws {
+        folder = try TemporaryFolder()
+        data = DataFolder(path: folder.path)
+        let device = try DeviceKey(secret: SecretBytes(copying: [UInt8](repeating: 7, count: 32)))
+        keychain = try Keychain.create(
+            at: folder.path("login.keychain"), deviceKey: device, passcode: SecretBytes(copying: "1234".utf8),
+            cost: ScryptCost(logN: 1), now: moment(0))
+        try keychain.unlock(passcode: SecretBytes(copying: "1234".utf8), now: moment(0))
+    }
+
+    private func add(_ account: String, _ accessibility: Accessibility = .whenUnlocked) throws {
+        var attributes = Attributes()
+        attributes[.acct] = .text(account)
+        attributes[.pdmn] = .text(accessibility.rawValue)
+        try keychain.write { writer in
+            _ = try writer.add(
+                ItemDraft(itemClass: .genericPassword, attributes: attributes),
+                secret: SecretBytes(copying: ("of " + account).utf8), now: moment(1))
+        }
+    }
+
+    private func contents() throws -> [String: String] {
+        var contents: [String: String] = [:]
+        for item in try keychain.find(ItemQuery()).items {
+            switch try keychain.secret(of: item) {
+            case .some(let secret):
+                contents[item.attributes.text(.acct) ?? ""] = String(decoding: secret.bytesForTest(), as: UTF8.self)
+            case .none: Issue.record("no secret")
+            }
+        }
+        return contents
+    }
+
+    @Test("a state comes back exactly, with what is in no archive, with tombstones and without later items")
+    func replaced() throws {
+        try add("ann")
+        try add("vault", .whenPasscodeSetThisDeviceOnly)
+        try add("gone")
+        let gone = try #require(try keychain.find(ItemQuery(attributes: [.acct: .text("gone")])).items.first)
+        try keychain.delete(matching: ItemQuery(gone), now: moment(2))
+        let (before, information) = (try contents(), try keychain.information())
+        let states = KeptStates(of: keychain, in: data)
+        let state = try keychain.write { writer in
+            let state = try states.keep(now: moment(3))
+            for item in try writer.reader.find(ItemQuery()).items {
+                try writer.delete(matching: ItemQuery(item), now: moment(3))
+            }
+            return state
+        }
+        try add("later")
+        #expect(try contents() == ["later": "of later"])
+
+        try keychain.write { writer in try writer.replaceAll(with: states.open(state)) }
+        #expect(try contents() == before)
+        #expect(try keychain.information().tombstoneCount == information.tombstoneCount)
+    }
+
+    @Test("the copy is made before anything changes, and no lock of the keychain is lost by it")
+    func consistent() throws {
+        try add("ann")
+        let states = KeptStates(of: keychain, in: data)
+        try keychain.write { writer in
+            let state = try states.keep(now: moment(3))
+            let other = try Keychain.open(
+                at: keychain.path, deviceKey: keychain.deviceKey, lockWait: .zero, minimumCost: ScryptCost(logN: 1))
+            #expect(throws: KeychainStoreError.busy) {
+                try other.write { writer in try writer.delete(matching: ItemQuery(), now: moment(4)) }
+            }
+            #expect(try states.open(state).itemCount() == 1)
+        }
+        let copy = try #require(try states.list().first)
+        let path = try #require(copy.path.split(separator: "/undo/").last)
+        #expect(try folder.read("login.keychain") == folder.read("undo/" + path))
+    }
+
+    @Test("the newest five are kept, under names that sort by time, even within one microsecond")
+    func pruned() throws {
+        let states = KeptStates(of: keychain, in: data)
+        let kept = try (0..<7).map { number in try states.keep(now: moment(number < 4 ? 1 : number)) }
+        #expect(try states.list() == kept.reversed())
+        try states.prune()
+        #expect(try states.list() == kept.suffix(5).reversed())
+        #expect(try states.removeAll() == 5)
+        #expect(try states.list().isEmpty)
+    }
+
+    @Test("after the passcode was set, a state cannot come back: its rows are sealed under other keys")
+    func otherPasscode() throws {
+        try add("ann")
+        let states = KeptStates(of: keychain, in: data)
+        let state = try states.keep(now: moment(1))
+        try keychain.setPasscode(
+            current: SecretBytes(copying: "1234".utf8), new: SecretBytes(copying: "5678".utf8),
+            cost: ScryptCost(logN: 1), now: moment(2))
+        let copy = try states.open(state)
+        #expect(!keychain.hasKeys(of: copy))
+        let before = try folder.read("login.keychain")
+        #expect(throws: KeychainStoreError.damaged("the copy has other keys")) {
+            try keychain.write { writer in try writer.replaceAll(with: copy) }
+        }
+        #expect(try folder.read("login.keychain") == before)
+    }
+
+    @Test("the states of another keychain are not those of this one")
+    func separate() throws {
+        let other = try Keychain.create(
+            at: folder.path("other.keychain"), deviceKey: keychain.deviceKey, passcode: nil, cost: ScryptCost(logN: 1),
+            now: moment(0))
+        _ = try KeptStates(of: other, in: data).keep(now: moment(1))
+        #expect(try KeptStates(of: keychain, in: data).list().isEmpty)
+        #expect(!keychain.hasKeys(of: other))
+    }
+}
+
+private func moment(_ seconds: Int) -> Timestamp {
+    Timestamp.reference.advanced(byMicroseconds: Int64(seconds) * 1_000_000)
+}
