@@ -12,7 +12,8 @@ struct InspectCommand: Verb {
         abstract: "Show what an archive holds, and never a secret.",
         discussion: """
             Without a key it shows what anybody can read, and says that it is not verified. With a key it lists the \
-            items: nothing is printed before the whole list has proved genuine.
+            items: nothing is printed before the whole list has proved genuine. Columns that the terminal has no \
+            room for are left out; --json prints everything.
 
             EXAMPLES:
               kcbackup inspect laptop.kcb
@@ -36,6 +37,10 @@ struct InspectCommand: Verb {
     var style: StyleOptions
 
     func run(in session: Session) throws -> ExitStatus {
+        let judged = try forDevice.map { text throws(UsageProblem) in
+            guard let id = DeviceID(text) else { throw .deviceID }
+            return id
+        }
         let file = try archive.open(in: session)
         let outline = try ArchiveOutline(file)
         guard file.header.mode == .unencrypted || archive.hasKey else {
@@ -46,10 +51,6 @@ struct InspectCommand: Verb {
                     "origin      not verified: this is what the archive says of itself; a key shows the items\n"
                 ])
             return .ok
-        }
-        let judged = try forDevice.map { text throws(UsageProblem) in
-            guard let id = DeviceID(text) else { throw .deviceID }
-            return id
         }
         let proven = try archive.prove(file, in: session)
         let isSameDevice = judged.map { $0 == file.header.device } ?? proven.isFromThisDevice
