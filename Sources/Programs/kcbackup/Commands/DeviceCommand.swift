@@ -130,7 +130,7 @@ struct DeviceRenewCommand: Verb {
         }
         session.warn(
             "unencrypted archives and ThisDeviceOnly items made with the old key will not open with the new one")
-        try session.confirm("Make another device of this one?", isGiven: yes)
+        try session.confirm("Give this device a new key and a new ID?", isGiven: yes)
         let renewal = try device.provider.renew()
         session.note("the key of device \(renewal.retired) is kept as \(quoted(renewal.retiredPath))")
         try printDevice(renewal.device.id, renewal.device, .same, device.provider.location, in: session)

@@ -72,7 +72,8 @@ private func explainSystem(_ code: Int32, _ doing: String) -> Explanation {
     let reason = words(ofSystemError: code)
     switch code {
     case EINTR where Interruption.isRequested: return explainInterruption()
-    case EACCES, EPERM, EROFS:
+    case EROFS: return Explanation(.io, "\(doing): \(reason)", hint: "choose a folder on another file system")
+    case EACCES, EPERM:
         return Explanation(.io, "\(doing): \(reason)", hint: "check who may read and write there")
     case ENOSPC, EDQUOT:
         return Explanation(.io, "\(doing): \(reason)", hint: "make room, or choose another folder")
