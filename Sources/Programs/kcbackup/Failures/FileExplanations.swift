@@ -93,6 +93,7 @@ private func words(ofSystemError code: Int32) -> String {
     case ENAMETOOLONG: "the name is too long"
     case EMFILE, ENFILE: "too many files are open"
     case EISDIR: "it is a folder"
+    case ENOENT: "there is no such file or folder"
     case ENOMEM: "no memory is left"
     case ENXIO, ENODEV: "the device is gone"
     case ENOLCK: "the file system keeps no locks"
