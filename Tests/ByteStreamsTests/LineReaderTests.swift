@@ -55,6 +55,10 @@ struct LineReaderTests {
             #expect(try reader.begins(with: "body\nend.") == false)
             #expect(try reader.isAtEnd() == false)
             #expect(try drain(reader.remainder()) == Array("body\nend".utf8))
+            // Nor has it to be looked at first.
+            var unseen = LineReader(MemorySource(copying: Array("head\nbody\nend".utf8)), pieceSize: pieceSize)
+            #expect(try unseen.advance(limit: 4) == .lineFeed)
+            #expect(try drain(unseen.remainder()) == Array("body\nend".utf8))
         }
         var reader = LineReader(MemorySource(copying: Array("a\n".utf8)))
         #expect(try reader.advance(limit: 4) == .lineFeed)

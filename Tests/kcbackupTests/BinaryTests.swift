@@ -161,7 +161,7 @@ struct BinaryTests {
             stty -a <${tty%?} | grep -o "susp = [^;]*"
             printf '\\003' >&${COPROC[1]}
             cat <&${COPROC[0]} >rest
-            grep -o "status [0-9]*" rest; grep -ow -e "-*echo" rest
+            grep -c "^kcbackup: error: interrupted" rest; grep -o "status [0-9]*" rest; grep -ow -e "-*echo" rest
             "$KCBACKUP" keychain info typed --json >/dev/null; echo $?
             "$KCBACKUP" keychain info other 2>/dev/null; echo $?
             """)
@@ -172,6 +172,7 @@ struct BinaryTests {
                 status 0
                 echo
                 susp = <undef>
+                1
                 status 130
                 echo
                 0

@@ -32,6 +32,7 @@ struct DeviceTests {
         try remove("device.key")
         for line in [
             "keychain create other --no-passcode", "keychain info", "item list", "device list",
+            "device show", "device adopt --yes", "device trust KC-ABCD-EFGH-IJKL-MNOP-QRST",
             "create -o x.kcb --unencrypted",
         ] {
             let outcome = home.run(line)

@@ -22,6 +22,12 @@ struct HelpTests {
         try Golden.compare(text, with: "Tests/kcbackupTests/Help/\(name).txt")
     }
 
+    @Test("No line of the help is longer than a terminal", arguments: [""] + verbs)
+    func linesFit(verb: String) throws {
+        let text = try #require(Self.texts[verb])
+        #expect(text.split(separator: "\n").filter { $0.count > 80 } == [])
+    }
+
     @Test("The help of each verb shows at least one example, and each example parses", arguments: verbs)
     func examplesParse(verb: String) throws {
         let text = try #require(Self.texts[verb])

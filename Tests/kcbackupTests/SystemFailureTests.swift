@@ -178,7 +178,9 @@ struct SystemFailureTests {
             "$KCBACKUP" keychain create --passcode 'cmd:echo walnut' -q 2>/dev/null
             "$KCBACKUP" item add --service a --passcode fd:7 --secret 'cmd:ls /proc/self/fd | tr "\\n" ,' 7< <(echo walnut)
             "$KCBACKUP" item find --service a --reveal --passcode 'cmd:echo walnut'
-            "$KCBACKUP" item add --service b --passcode fd:0 --secret 'cmd:cat; echo nothing' < <(echo walnut)
+            # What was read to its end can be opened again by this name, from its beginning.
+            echo walnut >code
+            "$KCBACKUP" item add --service b --passcode fd:0 --secret 'cmd:cat /dev/stdin; echo nothing' <code
             "$KCBACKUP" item find --service b --reveal --passcode 'cmd:echo walnut'
             """)
         // ls itself has the folder open as 3.

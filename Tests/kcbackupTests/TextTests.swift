@@ -43,6 +43,27 @@ struct TextTests {
         #expect(table.lines(width: 3) == ["NAME    SIZE\n", "a rat…    17\n", "漢字    1024\n"])
     }
 
+    @Test("Where the minimum widths do not fit, columns are left out in their order, and named")
+    func columnsYield() {
+        func lines(width: Int) -> (lines: [String], leftOut: [String]) {
+            let table = StreamedTable(
+                [
+                    Table.Column(title: "NAME", least: 6), Table.Column(title: "GROUP", least: 4, yields: 2),
+                    Table.Column(title: "MADE", yields: 1), Table.Column(title: "SIZE", yields: 3),
+                ], width: width)
+            let row = ["a rather long name", "group", "2026-11-22", "17"]
+            table.measure(row)
+            return ([table.header, table.row(row)], table.leftOut)
+        }
+        #expect(lines(width: 30).leftOut == [])
+        #expect(lines(width: 29).lines == ["NAME              GROUP  SIZE\n", "a rather long n…  group  17\n"])
+        #expect(lines(width: 29).leftOut == ["MADE"])
+        #expect(lines(width: 17).leftOut == ["GROUP", "MADE"])
+        #expect(lines(width: 11).lines == ["NAME\n", "a rather l…\n"])
+        #expect(lines(width: 3).leftOut == ["GROUP", "MADE", "SIZE"])
+        for width in 6...60 { #expect(lines(width: width).lines.allSatisfy { $0.count <= width + 1 }, "\(width)") }
+    }
+
     @Test("A cell cannot act on a terminal")
     func cellsAreHarmless() {
         var table = Table([Table.Column(title: "NAME")])

@@ -20,12 +20,14 @@ package struct LocalDevice: Sendable {
     /// - Throws: `DeviceKeyFailure`, `LocalKeychainFailure` (`deviceKeyMissing`) when keychains are there without their
     ///   key, `FileFailure`.
     package func key() throws -> DeviceKey {
-        do throws(DeviceKeyFailure) {
-            return try provider.load()
-        } catch {
-            if case .notFound = error { try refuseOrphans() }
-            throw error
-        }
+        try refusingOrphans { () throws(DeviceKeyFailure) in try provider.load() }
+    }
+
+    /// Which device the key belongs to, and whether it was made on this machine, even if `key` refuses.
+    ///
+    /// - Throws: as `key`.
+    package func status() throws -> DeviceKeyStatus {
+        try refusingOrphans { () throws(DeviceKeyFailure) in try provider.status() }
     }
 
     /// The key that is there, or nil where none was ever made.
@@ -58,6 +60,16 @@ package struct LocalDevice: Sendable {
     /// The list of devices that the owner of `key` trusts.
     package func trusted(by key: DeviceKey) -> TrustedDevices {
         TrustedDevices(besideKeyAt: folder.deviceKey, of: key)
+    }
+
+    /// Tells a lost key from one that was never made.
+    private func refusingOrphans<R>(_ body: () throws(DeviceKeyFailure) -> R) throws -> R {
+        do throws(DeviceKeyFailure) {
+            return try body()
+        } catch {
+            if case .notFound = error { try refuseOrphans() }
+            throw error
+        }
     }
 
     /// Refuses to make a new key while there are keychains that need a lost one.

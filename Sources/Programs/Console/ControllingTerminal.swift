@@ -28,7 +28,7 @@ package struct ControllingTerminal: Terminal {
         guard let settings = terminal.silence() else { throw .unavailable }
         defer { terminal.restore(settings) }
         try terminal.show(prompt)
-        let line = try terminal.readLine(limit: Self.lineLimit)
+        let line = try terminal.readAnswerLine(limit: Self.lineLimit)
         // The typed line feed was not echoed.
         try terminal.show("\n")
         return line
@@ -39,7 +39,7 @@ package struct ControllingTerminal: Terminal {
         let terminal = try Opened()
         defer { terminal.close() }
         try terminal.show(prompt)
-        let line = try terminal.readLine(limit: Self.lineLimit)
+        let line = try terminal.readAnswerLine(limit: Self.lineLimit)
         return line.withBytes { span in String(decoding: span.indices.map { span[$0] }, as: UTF8.self) }
     }
 
@@ -95,8 +95,19 @@ package struct ControllingTerminal: Terminal {
             unsafe tcsetattr(descriptor.number, TCSAFLUSH, &settings)
         }
 
+        /// Reads the answer to a prompt; where none came, ends the prompt's line, so that an error has a line of its own.
+        func readAnswerLine(limit: Int) throws(TerminalFailure) -> SecretBytes {
+            do throws(TerminalFailure) {
+                return try readLine(limit: limit)
+            } catch {
+                // Whether the terminal still takes it or not, the reason is why no answer came.
+                try? show("\n")
+                throw error
+            }
+        }
+
         /// Reads up to a line feed, which is dropped.
-        func readLine(limit: Int) throws(TerminalFailure) -> SecretBytes {
+        private func readLine(limit: Int) throws(TerminalFailure) -> SecretBytes {
             var line = SecretBytes(capacity: limit)
             while line.count < limit {
                 let before = line.count

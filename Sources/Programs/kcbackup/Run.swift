@@ -109,13 +109,32 @@ private func answer(_ error: any Error, _ session: Session) -> ExitStatus {
     guard CommandLineTool.exitCode(for: error) == .success else {
         return report(.commandLine(message: objection(error), command: command(of: error)), session)
     }
-    let help = CommandLineTool.fullMessage(for: error, columns: width) + "\n"
+    let help = breakingUsage(CommandLineTool.fullMessage(for: error, columns: width), at: width) + "\n"
     do throws(Failure) {
         try session.write(help.utf8.span)
         return .ok
     } catch {
         return report(error, session)
     }
+}
+
+/// The help with its usage broken between options, which the parser leaves on one line.
+private func breakingUsage(_ help: String, at width: Int) -> String {
+    let title = "USAGE: "
+    let lines = help.split(separator: "\n", omittingEmptySubsequences: false).map { line in
+        guard line.hasPrefix(title), line.count > width else { return String(line) }
+        var broken: [String] = []
+        for (index, part) in line.split(separator: " [").enumerated() {
+            let word = index == 0 ? String(part) : "[" + part
+            if let last = broken.last, last.count + 1 + word.count <= width {
+                broken[broken.count - 1] += " " + word
+            } else {
+                broken.append(index == 0 ? word : String(repeating: " ", count: title.count) + word)
+            }
+        }
+        return broken.joined(separator: "\n")
+    }
+    return lines.joined(separator: "\n")
 }
 
 /// The parser's message in our form: one line, lower case, no full stop, escaped.

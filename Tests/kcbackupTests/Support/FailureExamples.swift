@@ -62,9 +62,9 @@ enum FailureExamples {
         .needsTerminal(.suggest),
     ]
     private static let refusals: [Refusal] = [
-        .unattended(question: "Delete 2 items?", .yes), .declined, .clock(day: "1969-12-31"),
-        .otherName(keychain: "login"), .archiveOnTerminal, .noKeychainNamed("login"), .nothingToUndo(keychain: "login"),
-        .stateOfOtherPasscode(path: "undo/state.keychain"),
+        .unattended(question: "Delete 2 items?", .yes), .unattended(question: "Type the name:", .confirm), .declined,
+        .clock(day: "1969-12-31"), .otherName(keychain: "login"), .archiveOnTerminal, .noKeychainNamed("login"),
+        .nothingToUndo(keychain: "login"), .stateOfOtherPasscode(path: "undo/state.keychain"),
         .locked(keychain: "login"), .nothingToLock(keychain: "scripts"), .nothingIsKept(.refused(1)),
     ]
     private static let secrets: [SecretProblem] = [
@@ -77,7 +77,7 @@ enum FailureExamples {
     private static let files: [FileFailure.Problem] = [
         .notFound, .exists, .notRegular, .exposed(mode: 0o644), .foreignOwner, .sharedFolder(mode: 0o1777),
         .foreignFolder(owner: 1_000), .busy, .noSafeNaming, .tooLarge(limit: 65_536),
-        .system(28, doing: "writing"),
+        .system(28, doing: "writing"), .system(30, doing: "writing"), .system(2, doing: "creating a file in"),
     ]
     private static let streams: [StreamFailure.Kind] = [
         .truncated, .malformed("a rule is broken"), .authenticationFailed,
@@ -106,6 +106,7 @@ enum FailureExamples {
     ]
     private static let imports: [Failure.ImportProblem] = [
         .reading(.line(.malformed(MalformedLine("the string does not end", at: 17)))), .store(.duplicateItem),
+        .store(.diskFull),
         .reading(.tooLong(limit: 10)), .reading(.sameKey(line: 2)), .reading(.sameUUID(line: 2)),
     ]
     private static let devices: [DeviceKeyFailure] = [

@@ -77,7 +77,7 @@ func cause(_ failure: LocalKeychainFailure) -> Cause {
             "the device key is missing, and no other opens the keychains here (\(keychains)); see 'kcbackup device'")
     case .listsDamaged(let path):
         Cause(
-            .decode, "the file with the default keychain and the search list is damaged; to begin anew, remove \(path)")
+            .decode, "the file with the default keychain and the search list is damaged; to start over, remove \(path)")
     case .borrowedRights:
         Cause(.notAvailable, "the program runs with the rights of another user than the one who started it")
     case .file(let failure): cause(failure)

@@ -67,8 +67,8 @@ final class InspectListing {
         }
         for line in outline.lines(path) { output.bytes.append(utf8: line) }
         output.bytes.append(utf8: "of          \(read.source.words)\n")
-        output.bytes.append(utf8: "origin      \(proven.origin.words)\n\n")
-        if summary.total > 0 { output.bytes.append(utf8: table.header) }
+        output.bytes.append(utf8: "origin      \(proven.origin.words)\n")
+        if summary.total > 0 { output.bytes.append(utf8: "\n" + table.header) }
     }
 
     private func show(_ item: Item, _ table: StreamedTable) throws {
@@ -134,9 +134,10 @@ enum InspectColumns {
     static let all: [Table.Column] = [
         Table.Column(title: "CLASS"), Table.Column(title: "SERVICE", least: 10),
         Table.Column(title: "ACCOUNT", least: 8),
-        Table.Column(title: "LABEL", least: 8), Table.Column(title: "GROUP", least: 8),
-        Table.Column(title: "ACCESSIBLE", least: 8), Table.Column(title: "CREATED"), Table.Column(title: "MODIFIED"),
-        Table.Column(title: "SIZE", alignment: .right), Table.Column(title: "VERDICT"),
+        Table.Column(title: "LABEL", least: 8, yields: 6), Table.Column(title: "GROUP", least: 8, yields: 3),
+        Table.Column(title: "ACCESSIBLE", least: 8, yields: 5), Table.Column(title: "CREATED", yields: 2),
+        Table.Column(title: "MODIFIED", yields: 1), Table.Column(title: "SIZE", alignment: .right, yields: 4),
+        Table.Column(title: "VERDICT"),
     ]
 
     static func cells(_ item: Item, _ verdict: Verdict) -> [String] {

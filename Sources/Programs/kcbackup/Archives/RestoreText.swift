@@ -22,8 +22,8 @@ struct RestoreText {
         for (item, problem) in report.failing { session.warn("not restored: \(item.words): \(problem.words)") }
         if report.notOpened > 0 {
             session.warn(
-                "\(counted(report.notOpened, "item")) as the keychain had stored "
-                    + (report.notOpened == 1 ? "it" : "them") + ", without opening: the keychain is locked")
+                "the keychain is locked, so \(counted(report.notOpened, "item")) of the archive could not be checked "
+                    + "for damage")
         }
         if report.contents.omitted > 0 {
             session.note(

@@ -30,7 +30,7 @@ struct DeviceShowCommand: Verb {
 
     func run(in session: Session) throws -> ExitStatus {
         let device = LocalDevice(session.world)
-        let status = try device.provider.status()
+        let status = try device.status()
         // A key from another machine identifies its device, but cannot be used until the user has said what this
         // machine is.
         let key = status.machine == .different ? nil : try device.key()
@@ -88,7 +88,7 @@ struct DeviceAdoptCommand: Verb {
 
     func run(in session: Session) throws -> ExitStatus {
         let device = LocalDevice(session.world)
-        let id = try device.provider.status().device
+        let id = try device.status().device
         try session.confirm("Is this still device \(id)?", isGiven: yes)
         let key = try device.provider.adopt()
         try printDevice(key.id, key, .same, device.provider.location, in: session)
@@ -130,7 +130,7 @@ struct DeviceRenewCommand: Verb {
         }
         session.warn(
             "unencrypted archives and ThisDeviceOnly items made with the old key will not open with the new one")
-        try session.confirm("Make another device of this one?", isGiven: yes)
+        try session.confirm("Give this device a new key and a new ID?", isGiven: yes)
         let renewal = try device.provider.renew()
         session.note("the key of device \(renewal.retired) is kept as \(quoted(renewal.retiredPath))")
         try printDevice(renewal.device.id, renewal.device, .same, device.provider.location, in: session)

@@ -12,7 +12,8 @@ struct InspectCommand: Verb {
         abstract: "Show what an archive holds, and never a secret.",
         discussion: """
             Without a key it shows what anybody can read, and says that it is not verified. With a key it lists the \
-            items: nothing is printed before the whole list has proved genuine.
+            items: nothing is printed before the whole list has proved genuine. Columns that the terminal has no \
+            room for are left out; --json prints everything.
 
             EXAMPLES:
               kcbackup inspect laptop.kcb
@@ -39,9 +40,15 @@ struct InspectCommand: Verb {
     var style: StyleOptions
 
     func run(in session: Session) throws -> ExitStatus {
+        let judged = try forDevice.map { text throws(UsageProblem) in
+            guard let id = DeviceID(text) else { throw .deviceID }
+            return id
+        }
+        let filter = try conditions.filter()
         let file = try opening.open(archive, in: session)
         let outline = try ArchiveOutline(file)
         guard file.header.mode == .unencrypted || opening.hasKey else {
+            if filter != nil { session.warn("without a key no item is shown, and the conditions select nothing") }
             try session.result(
                 ["archive": outline.json(archive), "verified": false],
                 // Printed with the facts, wherever they go: they may be forged.
@@ -50,14 +57,10 @@ struct InspectCommand: Verb {
                 ])
             return .ok
         }
-        let judged = try forDevice.map { text throws(UsageProblem) in
-            guard let id = DeviceID(text) else { throw .deviceID }
-            return id
-        }
         let proven = try opening.prove(file, at: archive, in: session)
         let isSameDevice = judged.map { $0 == file.header.device } ?? proven.isFromThisDevice
         let listing = InspectListing(
-            outline: outline, path: archive, proven: proven, filter: try conditions.filter(),
+            outline: outline, path: archive, proven: proven, filter: filter,
             isSameDevice: isSameDevice,
             session: session)
         try listing.print()

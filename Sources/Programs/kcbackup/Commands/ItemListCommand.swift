@@ -8,6 +8,8 @@ struct ItemListCommand: Verb {
         commandName: "list",
         abstract: "List items in a table, without secrets.",
         discussion: """
+            Columns that the terminal has no room for are left out; 'kcbackup item find' shows all attributes.
+
             EXAMPLES:
               kcbackup item list
               kcbackup item list --class genp --account ada
@@ -28,7 +30,7 @@ struct ItemListCommand: Verb {
         let listing = ItemListing(session)
         let damaged = try store.walk(conditions.query(), first: listing.measure, listing.writeRow)
         try listing.end()
-        session.note(counted(listing.count, "item"))
+        session.note(listing.summary)
         return session.status(ofDamaged: damaged)
     }
 }

@@ -20,7 +20,7 @@ struct KeygenCommand: Verb {
 
     @Option(
         name: OptionName.output.name,
-        help: ArgumentHelp("The new file; standard output without it.", valueName: "file"),
+        help: ArgumentHelp("The new file; standard output for '-' or without it.", valueName: "file"),
         completion: .file())
     var output: String?
 
@@ -28,6 +28,8 @@ struct KeygenCommand: Verb {
     var style: StyleOptions
 
     func run(in session: Session) throws -> ExitStatus {
+        // As in 'create'.
+        let output = output == "-" ? nil : output
         if style.json, output == nil { throw UsageProblem.needs(.json, .output) }
         if output == "" { throw UsageProblem.empty(.output) }
         let identity = try X25519Identity.generate()

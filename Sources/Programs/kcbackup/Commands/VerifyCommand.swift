@@ -77,7 +77,7 @@ struct VerifyCommand: Verb {
             }
             if report.notOpened > 0 {
                 lines.append(
-                    "\(counted(report.notOpened, "item")) not opened: stored under keys that are not at hand\n")
+                    "\(counted(report.notOpened, "item")) not opened: their keys are locked, or on another device\n")
             }
             if !report.broken.isEmpty {
                 lines.append(

@@ -34,7 +34,8 @@ func explainArchive(_ failure: ArchiveFailure, _ path: String?) -> Explanation {
             .wrongKey, "no identity opens \(archive), which has \(counted(kinds.count, "recipient"))",
             hint:
                 "give another identity file with '\(OptionName.identity.spelling) FILE'; an inspect recipient's identity "
-                + "opens the metadata alone")
+                + "opens the metadata alone",
+            "if the archive has a passphrase, give that instead, with '\(OptionName.passphrase.spelling) SOURCE'")
     case .keyNeeded(let passphraseOpens):
         return Explanation(
             .wrongKey, "\(archive) is encrypted, and nothing to open it with was given",

@@ -72,7 +72,8 @@ private func explainSystem(_ code: Int32, _ doing: String) -> Explanation {
     let reason = words(ofSystemError: code)
     switch code {
     case EINTR where Interruption.isRequested: return explainInterruption()
-    case EACCES, EPERM, EROFS:
+    case EROFS: return Explanation(.io, "\(doing): \(reason)", hint: "choose a folder on another file system")
+    case EACCES, EPERM:
         return Explanation(.io, "\(doing): \(reason)", hint: "check who may read and write there")
     case ENOSPC, EDQUOT:
         return Explanation(.io, "\(doing): \(reason)", hint: "make room, or choose another folder")
@@ -92,6 +93,7 @@ private func words(ofSystemError code: Int32) -> String {
     case ENAMETOOLONG: "the name is too long"
     case EMFILE, ENFILE: "too many files are open"
     case EISDIR: "it is a folder"
+    case ENOENT: "there is no such file or folder"
     case ENOMEM: "no memory is left"
     case ENXIO, ENODEV: "the device is gone"
     case ENOLCK: "the file system keeps no locks"

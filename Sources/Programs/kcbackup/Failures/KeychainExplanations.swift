@@ -139,7 +139,11 @@ func explainImportLine(_ problem: Failure.ImportProblem) -> Explanation {
         return Explanation(explanation.status, explanation.message, hint: hint)
     case .store(let error):
         let explanation = explainKeychain(error, keychain: nil)
-        return Explanation(explanation.status, explanation.message, hint: hint)
+        switch explanation.status {
+        // The line is not to blame for these.
+        case .io, .busy, .locked, .interrupted, .terminated: return explanation
+        default: return Explanation(explanation.status, explanation.message, hint: hint)
+        }
     case .reading(.tooLong(let limit)): return Explanation(.limit, "it has more than \(limit) bytes", hint: hint)
     case .reading(.sameKey(let line)):
         return Explanation(.exists, "line \(line) has an item with the same unique key", hint: hint)

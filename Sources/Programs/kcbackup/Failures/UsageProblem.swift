@@ -93,7 +93,7 @@ func explainUsage(_ problem: UsageProblem) -> Explanation {
         )
     case .severalSecrets(let count):
         Explanation(
-            .usage, "\(count) items match, and the secret of one can be written as it is",
+            .usage, "\(count) items match, and only a single secret is written as it is",
             hint: "add conditions, or '\(OptionName.json.spelling)' for all of them")
     case .noSecret: Explanation(.notFound, "the item has no secret")
     case .deviceID:
@@ -187,7 +187,7 @@ func explainRefusal(_ refusal: Refusal) -> Explanation {
     case .unattended(let question, let flag):
         Explanation(
             .refused, "'\(question)' needs an answer, and there is no terminal to ask on",
-            hint: "add '\(flag.spelling)' if that is what you want")
+            hint: "add '\(flag.spelling)\(flag == .confirm ? " NAME" : "")' if that is what you want")
     case .clock(let day):
         Explanation(
             .refused, "the clock says \(day), and an archive can bear dates from 1970 to 2241",

@@ -19,10 +19,11 @@ final class ItemListing {
         table = StreamedTable(
             [
                 Table.Column(title: "CLASS"), Table.Column(title: "SERVICE/SERVER", least: 10),
-                Table.Column(title: "ACCOUNT", least: 8), Table.Column(title: "LABEL", least: 8),
-                Table.Column(title: "GROUP", least: 8), Table.Column(title: "ACCESSIBLE", least: 12),
-                Table.Column(title: "CREATED"), Table.Column(title: "MODIFIED"),
-                Table.Column(title: "SECRET", alignment: .right),
+                Table.Column(title: "ACCOUNT", least: 8), Table.Column(title: "LABEL", least: 8, yields: 5),
+                Table.Column(title: "GROUP", least: 8, yields: 3),
+                Table.Column(title: "ACCESSIBLE", least: 12, yields: 4),
+                Table.Column(title: "CREATED", yields: 2), Table.Column(title: "MODIFIED", yields: 1),
+                Table.Column(title: "SECRET", alignment: .right, yields: 6),
             ], width: session.tableWidth)
     }
 
@@ -42,6 +43,13 @@ final class ItemListing {
         }
         count += 1
         try output.flushIfLarge()
+    }
+
+    /// What is said below the list: the number of items, and the columns that are not shown.
+    var summary: String {
+        let items = counted(count, "item")
+        let missing = count == 0 ? [] : table.leftOut
+        return missing.isEmpty ? items : "\(items); the terminal has no room for \(missing.joined(separator: ", "))"
     }
 
     /// Prints the end of the list.

@@ -14,6 +14,8 @@ struct Table {
         var alignment = Alignment.left
         /// The minimum width on a narrow terminal; nil if the column is never shortened.
         var least: Int?
+        /// Where even the minimum widths do not fit, columns are left out in this order; nil if this one never is.
+        var yields: Int?
     }
 
     private let columns: [Column]
@@ -51,6 +53,8 @@ final class StreamedTable {
     private let limit: Int?
     private var widths: [Int]
     private var isFitted = false
+    /// The titles of columns that the terminal has no room for, from left to right; complete after the first line.
+    private(set) var leftOut: [String] = []
 
     /// - Parameter width: the columns of the terminal; nil cuts nothing.
     init(_ columns: [Table.Column], width: Int?) {
@@ -84,7 +88,26 @@ final class StreamedTable {
         for column in widths.indices where widths[column] > 0 {
             widths[column] = max(widths[column], displayWidth(columns[column].title))
         }
-        if let limit { shrink(to: limit) }
+        guard let limit else { return }
+        leaveOut(to: limit)
+        shrink(to: limit)
+    }
+
+    /// Leaves columns out, one by one, until the minimum widths of the others fit or no other yields.
+    private func leaveOut(to limit: Int) {
+        var without: [Int] = []
+        while total(of: widths.indices.map { min(widths[$0], columns[$0].least ?? .max) }) > limit {
+            let candidates = widths.indices.filter { widths[$0] > 0 && columns[$0].yields != nil }
+            guard let next = candidates.min(by: { columns[$0].yields ?? 0 < columns[$1].yields ?? 0 }) else { break }
+            widths[next] = 0
+            without.append(next)
+        }
+        leftOut = without.sorted().map { columns[$0].title }
+    }
+
+    /// The length of a line whose columns have these widths.
+    private func total(of widths: [Int]) -> Int {
+        widths.reduce(0, +) + gap.count * max(0, widths.count { $0 > 0 } - 1)
     }
 
     /// A cell as printed: escaped and truncated.
@@ -107,7 +130,7 @@ final class StreamedTable {
 
     /// Takes columns from the widest of those that may be cut, one by one, until all fit or none can give.
     private func shrink(to limit: Int) {
-        while widths.reduce(0, +) + gap.count * max(0, widths.filter { $0 > 0 }.count - 1) > limit {
+        while total(of: widths) > limit {
             let givers = widths.indices.filter { widths[$0] > columns[$0].least ?? .max }
             guard let widest = givers.max(by: { widths[$0] < widths[$1] }) else { return }
             widths[widest] -= 1
