@@ -17,9 +17,12 @@ COMPLETIONS := share/bash-completion/completions/kcbackup share/zsh/site-functio
 	share/fish/vendor_completions.d/kcbackup.fish
 # Installed as it is.
 RECOVERY := share/kcbackup/recover.sh
+# Where packages are made, and what of. The trees lie beside their packages; the sources of both are in .ci/package.
+PACKAGES := .build/packages
 SOURCES := Package.swift $(shell find Sources -type f)
 
-.PHONY: help build test faults demo install uninstall format clean packages-build packages-test
+.PHONY: help build test faults demo install uninstall deb tarball test-deb format clean
+.PHONY: packages-build packages-test packages-deb packages-test-deb
 # Half a file must not look up to date.
 .DELETE_ON_ERROR:
 
@@ -30,6 +33,9 @@ help:
 	@echo 'make demo       backup and restore of the sample keychain, in a temporary folder'
 	@echo 'make install    install below PREFIX=$(PREFIX) (and DESTDIR=)'
 	@echo 'make uninstall  remove what install put there'
+	@echo 'make deb        a Debian package, $(PACKAGES)/kcbackup_VERSION_ARCH.deb'
+	@echo 'make tarball    the same as an archive, $(PACKAGES)/kcbackup-VERSION-linux-ARCH.tar.gz'
+	@echo 'make test-deb   build both, install them into a fresh Debian system, and use and remove them there'
 	@echo 'make format     rewrite the sources in the format that `make test` expects'
 	@echo 'make clean      remove all that was built'
 
@@ -50,15 +56,30 @@ demo: packages-test $(STAGE)/$(PROGRAM)
 
 install: build
 	for file in $(BINARIES); do \
-		install -D -m 755 $(STAGE)/$$file $(DESTDIR)$(PREFIX)/$$file || exit 1; \
+		install -D -m 755 $(STAGE)/$$file "$(DESTDIR)$(PREFIX)/$$file" || exit 1; \
 	done
 	for file in $(MANUAL) $(COMPLETIONS); do \
-		install -D -m 644 $(STAGE)/$$file $(DESTDIR)$(PREFIX)/$$file || exit 1; \
+		install -D -m 644 $(STAGE)/$$file "$(DESTDIR)$(PREFIX)/$$file" || exit 1; \
 	done
-	install -D -m 755 docs/recover.sh $(DESTDIR)$(PREFIX)/$(RECOVERY)
+	install -D -m 755 docs/recover.sh "$(DESTDIR)$(PREFIX)/$(RECOVERY)"
 
 uninstall:
-	rm -f $(addprefix $(DESTDIR)$(PREFIX)/,$(BINARIES) $(MANUAL) $(COMPLETIONS) $(RECOVERY))
+	for file in $(BINARIES) $(MANUAL) $(COMPLETIONS) $(RECOVERY); do \
+		rm -f "$(DESTDIR)$(PREFIX)/$$file" || exit 1; \
+	done
+
+deb: build packages-deb
+	rm -rf $(PACKAGES)/deb
+	umask 022 && $(MAKE) --no-print-directory install DESTDIR=$(PACKAGES)/deb PREFIX=/usr
+	.ci/package/build-deb $(PACKAGES)/deb $(PACKAGES)
+
+tarball: build
+	rm -rf $(PACKAGES)/tarball
+	umask 022 && $(MAKE) --no-print-directory install DESTDIR=$(PACKAGES)/tarball PREFIX=
+	.ci/package/build-tarball $(PACKAGES)/tarball $(PACKAGES)
+
+test-deb: packages-test-deb deb tarball
+	.ci/package/test $(PACKAGES)
 
 format:
 	swift format --in-place --recursive Sources Tests Package.swift
@@ -71,6 +92,12 @@ packages-build:
 
 packages-test:
 	@.ci/install-packages test
+
+packages-deb:
+	@.ci/install-packages deb
+
+packages-test-deb:
+	@.ci/install-packages test-deb
 
 # The packages are order-only: looking for them must not make a binary look old.
 $(addprefix $(STAGE)/,$(BINARIES)): $(SOURCES) | packages-build

@@ -1,0 +1,191 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import kcbackup
+
+/// The packages are made with another program in the place of ours, so that no release build is needed.
+///
+/// `make test-deb` tries the packages themselves.
+@Suite("How packages are made")
+struct PackageTests {
+    private let folder: TemporaryFolder
+
+    init() throws {
+        folder = try TemporaryFolder()
+    }
+
+    /// Runs a script of bash in an empty folder.
+    ///
+    /// The function `stage FOLDER` puts there what `make build` would, and `project` is the folder of Package.swift.
+    /// Where something were to be built after all, that fails, since no Swift is found.
+    private func shell(_ script: String) throws -> ExternalProgram.Outcome {
+        let helper = """
+            set -euo pipefail
+            stage() {
+              make --silent -C "$project" list --eval='list:; @printf "%s\\n" $(BINARIES) $(MANUAL) $(COMPLETIONS)' >list
+              while read -r file; do
+                mkdir -p "$1/${file%/*}"
+                case $file in bin/*) cp /usr/bin/jq "$1/$file" ;; *) printf '#!/bin/bash\\n' >"$1/$file" ;; esac
+              done <list
+              # In this order nothing looks out of date.
+              while read -r file; do touch --reference=list "$1/$file"; done <list
+            }
+
+            """
+        let environment = [
+            "HOME": folder.path, "PATH": "/usr/bin:/bin:/usr/sbin:/sbin", "project": Project.folder.path,
+            "KCBACKUP": try ExternalProgram.built("kcbackup"),
+        ]
+        return try ExternalProgram.run(
+            "timeout", ["300", "bash", "-c", helper + script], environment: environment, in: folder.path)
+    }
+
+    @Test("A package holds all that make build makes, in Debian's places, of root and for everybody to read")
+    func contents() throws {
+        let outcome = try shell(
+            """
+            stage "$PWD/stage"
+            umask 077
+            SOURCE_DATE_EPOCH=1000000000 make -C "$project" deb STAGE="$PWD/stage" PACKAGES="$PWD/out" >&2
+            TZ=UTC dpkg-deb --contents out/kcbackup_*.deb | awk '{ print $1, $2, $4, $6 }'
+            """)
+        let lines = outcome.text.split(separator: "\n").map(String.init)
+        let program = /\/bin\/|recover\.sh/
+        for line in lines {
+            let mode = line.hasSuffix("/") ? "drwxr-xr-x" : line.contains(program) ? "-rwxr-xr-x" : "-rw-r--r--"
+            #expect(line.hasPrefix("\(mode) root/root 2001-09-09 ./"), "\(line)")
+        }
+        let staged = String(decoding: try folder.read("list"), as: UTF8.self).split(separator: "\n").map { file in
+            String(file).replacing("zsh/site-functions", with: "zsh/vendor-completions")
+                + (file.contains("/man/") ? ".gz" : "")
+        }
+        let pages = try FileManager.default.contentsOfDirectory(atPath: Project.path("docs"))
+            .filter { $0.hasSuffix(".md") }.map { "docs/" + $0 }
+        let documents = (pages + ["README.md", "CHANGELOG.md", "SECURITY.md", "changelog", "copyright"])
+            .map { "share/doc/kcbackup/" + $0 }
+        // Whether a document is compressed depends on its size.
+        let expected = staged + documents + ["share/kcbackup/recover.sh", "share/lintian/overrides/kcbackup"]
+        let files = lines.filter { !$0.hasSuffix("/") }.map { $0.replacing(/^.* \.\/usr\//, with: "") }
+            .map { $0.contains("/doc/") ? $0.replacing(/\.gz$/, with: "") : $0 }
+        #expect(files.sorted() == expected.sorted(), "\(outcome.errorText)")
+    }
+
+    @Test("The same programs make the same packages, byte for byte, whenever and wherever they are made")
+    func reproducible() throws {
+        let outcome = try shell(
+            """
+            export SOURCE_DATE_EPOCH=1000000000
+            stage "$PWD/stage"
+            make -C "$project" deb tarball STAGE="$PWD/stage" PACKAGES="$PWD/out" >&2
+            mkdir "another place"
+            (cd "$project" && cp -R --parents Makefile Package.swift .ci docs *.md Sources/Programs/kcbackup "$OLDPWD/another place")
+            cp -R stage "another place/stage"
+            cd "another place"
+            # Second builds replace the first, and earlier versions.
+            mkdir out
+            touch out/kcbackup_0.0.1_amd64.deb out/kcbackup-0.0.1-linux-x86_64.tar.gz
+            umask 027
+            export TZ=Asia/Kathmandu LANG=C.UTF-8 DESTDIR=/nowhere PREFIX=/nowhere
+            make deb tarball STAGE=stage PACKAGES=out >&2
+            make deb tarball STAGE=stage PACKAGES=out >&2
+            ls out
+            cmp out/*.deb ../out/*.deb
+            cmp out/*.tar.gz ../out/*.tar.gz
+            """)
+        let packages = outcome.text.split(separator: "\n").filter { $0.contains(CommandLineTool.version) }
+        #expect(packages.count == 2)
+        #expect(outcome.text.split(separator: "\n").count == 4, "\(outcome.text)")
+        #expect(outcome.status == 0, "\(outcome.errorText)")
+    }
+
+    @Test("The package has the version of the program, and needs the versions of the libraries that it was linked with")
+    func control() throws {
+        let outcome = try shell(
+            """
+            stage "$PWD/stage"
+            SOURCE_DATE_EPOCH=1000000000 DEBEMAIL=ada@example.org DEBFULLNAME="Ada L." \
+              make -C "$project" deb STAGE="$PWD/stage" PACKAGES="$PWD/out" >&2
+            dpkg-deb --field out/*.deb Version Maintainer Depends
+            ls out/*.deb
+            dpkg --print-architecture
+            dpkg-deb --extract out/*.deb root
+            zcat root/usr/share/doc/kcbackup/changelog.gz
+            head -c 3 root/usr/share/bash-completion/completions/kcbackup
+            """)
+        let architecture = outcome.text.split(separator: "\n").dropFirst(4).first ?? "none"
+        let expected = """
+            Version: \(CommandLineTool.version)
+            Maintainer: Ada L. <ada@example.org>
+            Depends: libc6 (>= …), libjq1 (>= …)
+            out/kcbackup_\(CommandLineTool.version)_\(architecture).deb
+            \(architecture)
+            kcbackup (\(CommandLineTool.version)) unstable; urgency=medium
+
+              * Version \(CommandLineTool.version). CHANGELOG.md.gz beside this file says what changed.
+
+             -- Ada L. <ada@example.org>  Sun, 09 Sep 2001 01:46:40 +0000
+
+            """
+        #expect(outcome.text.replacing(/>= [0-9][^)]*/, with: ">= …") == expected, "\(outcome.errorText)")
+    }
+
+    @Test("A program that needs the libraries of the Swift toolchain becomes no package")
+    func toolchainLibraries() throws {
+        let outcome = try shell(
+            """
+            stage "$PWD/stage"
+            cp "$KCBACKUP" stage/bin/kcbackup
+            touch --reference=list stage/bin/kcbackup
+            export SOURCE_DATE_EPOCH=1000000000
+            make -C "$project" deb STAGE="$PWD/stage" PACKAGES="$PWD/out" >&2 && echo made
+            """)
+        #expect(outcome.status == 2)
+        #expect(outcome.text == "")
+        #expect(outcome.errorText.contains("bin/kcbackup: it needs libraries of the Swift toolchain\n"))
+    }
+
+    @Test("Sources without a commit and without SOURCE_DATE_EPOCH make no package, since it could not be made again")
+    func noDate() throws {
+        let outcome = try shell(
+            """
+            mkdir copy
+            (cd "$project" && cp -R --parents Makefile Package.swift .ci docs *.md Sources/Programs/kcbackup "$OLDPWD/copy")
+            stage copy/stage
+            cd copy
+            for kind in deb tarball; do
+              make $kind STAGE=stage PACKAGES=out 2>&1 | grep -A 1 "git gives no date" || true
+              SOURCE_DATE_EPOCH=yesterday make $kind STAGE=stage PACKAGES=out 2>&1 | grep "must be a number" || true
+            done
+            ls out
+            """)
+        let complaint = """
+            .ci/package/build-KIND: git gives no date for these sources
+            hint: set SOURCE_DATE_EPOCH, in seconds since 1970
+            .ci/package/build-KIND: SOURCE_DATE_EPOCH must be a number of seconds, and it is 'yesterday'
+
+            """
+        let both = ["deb", "tarball"].map { complaint.replacing("KIND", with: $0) }
+        #expect(outcome.text == both.joined() + "deb\ntarball\n", "\(outcome.errorText)")
+    }
+
+    @Test("The licences name every package that the programs are linked with, and have the text of each")
+    func licences() throws {
+        let text = try Project.text(".ci/package/copyright")
+        let packages = try Project.text("Package.swift").matches(of: /\.package\(url: "[^"]*\/([^"\/]+)"/)
+        #expect(!packages.isEmpty)
+        for package in packages { #expect(text.contains("\nFiles: \(package.1)/*\n")) }
+        let paragraphs = text.components(separatedBy: "\n\n")
+        let named = paragraphs.filter { $0.hasPrefix("Files: ") }.compactMap { $0.firstMatch(of: /\nLicense: (.*)/)?.1 }
+        let explained = paragraphs.compactMap { $0.firstMatch(of: /^License: (.*)\n\ /)?.1 }
+        #expect(Set(named) == Set(explained))
+        #expect(try text.contains(licence(in: Project.text("LICENSE"))))
+    }
+
+    /// The terms of the licence, as a copyright file of Debian has them.
+    private func licence(in text: String) -> String {
+        let terms = text.components(separatedBy: "\n\n").dropFirst(2).joined(separator: "\n\n")
+        return terms.trimmingCharacters(in: .newlines).components(separatedBy: "\n")
+            .map { $0.isEmpty ? " ." : " " + $0 }.joined(separator: "\n")
+    }
+}
