@@ -27,7 +27,7 @@ struct JSONManual {
         "plan": "plan", "keychain": "keychain", "keychains": "keychain", "states": "state", "strength": "strength",
         "device": "device",
         "devices": "trusted device", "items": "item", "omitted": "item", "damaged": "item", "staysBehind": "item",
-        "failing": "item", "verdict": "verdict", "error": "error",
+        "failing": "item", "vanishing": "item", "source": "source", "undo": "kept state", "verdict": "verdict", "error": "error",
     ]
 
     init(_ text: String) {
@@ -174,6 +174,10 @@ struct JSONHome {
             step("keychain create", "keychain create taken \(passcode)"),
             step("item import", "item import taken.jsonl --keychain taken \(passcode)"),
             step("restore", "restore laptop.kcb --keychain taken \(passphrase) \(passcode)", 3),
+            step(
+                "restore", "restore laptop.kcb --replace --yes --keychain taken \(passphrase) \(passcode)"),
+            step("restore --list-undo", "restore --list-undo --keychain taken"),
+            step("restore --undo", "restore --undo --keychain taken"),
             step("device list", "device list"),
             step("device trust", "device trust \(far) far"),
             step("verify", "verify far.kcb -i far-key"),

@@ -70,7 +70,7 @@ struct UndoRequest {
         }
         if table.isEmpty { session.note("no state of keychain \(quoted(local.name)) is kept") }
         try session.result(
-            ["keychain": .text(local.name), "states": .list(listed)],
+            ["keychain": .text(local.name), "undo": .list(listed)],
             table.isEmpty ? [] : table.lines(width: session.tableWidth))
         return status
     }
