@@ -82,11 +82,16 @@ struct DeviceTests {
         #expect(refused.status == .refused && refused.messages.contains("restores only on device KC-"))
         #expect(try other.folder.list().allSatisfy { !$0.hasSuffix(".keychain") })
 
-        let all = other.run("restore laptop.kcb --passphrase file:passphrase --passcode file:passcode --require-all")
+        let all = other.run(
+            "restore laptop.kcb --passphrase file:passphrase --passcode file:passcode --require-all --keychain login")
         #expect(all.status == .refused)
         #expect(try other.folder.list().allSatisfy { !$0.hasSuffix(".keychain") })
 
-        let restored = other.run("restore laptop.kcb --passphrase file:passphrase --passcode file:passcode")
+        // Nobody is there to agree to a keychain that only the archive names.
+        let unnamed = other.run("restore laptop.kcb --passphrase file:passphrase --passcode file:passcode")
+        #expect(unnamed.status == .refused && unnamed.messages.contains("'--keychain NAME' makes one"))
+        let restored = other.run(
+            "restore laptop.kcb --keychain login --passphrase file:passphrase --passcode file:passcode")
         #expect(restored.status == .ok)
         #expect(restored.messages.contains("stays behind: generic password 'Bank'"))
         #expect(other.run("item find --service Chat --reveal --passcode file:passcode").text == "travels")
@@ -105,7 +110,7 @@ struct DeviceTests {
         for name in ["keys.kcb", "key.txt", "passcode"] {
             try other.folder.write("work/" + name, try home.folder.read("work/" + name))
         }
-        let line = "restore keys.kcb -i key.txt --passcode file:passcode"
+        let line = "restore keys.kcb --keychain login -i key.txt --passcode file:passcode"
         let refused = other.run(line)
         #expect(refused.status == .refused && refused.messages.contains("--accept-origin \(device)"))
         #expect(other.run(line + " --accept-origin KC-ABCD-EFGH-IJKL-MNOP-QRST").status == .refused)

@@ -1,3 +1,5 @@
+package import ByteStreams
+
 /// Stores a device key, for example in a file or a security chip.
 package protocol DeviceKeyProvider: Sendable {
     /// Where the key is stored, in words or as a path, for messages.
@@ -27,6 +29,24 @@ package protocol DeviceKeyProvider: Sendable {
     ///
     /// - Throws: `DeviceKeyFailure`; `notFound` if there is none.
     func adopt() throws(DeviceKeyFailure) -> DeviceKey
+
+    /// The text of the key, which whoever has it can use anywhere.
+    ///
+    /// - Throws: `DeviceKeyFailure`; `notFound` if there is none.
+    func exported() throws(DeviceKeyFailure) -> SecretBytes
+
+    /// Which device an exported text belongs to.
+    ///
+    /// - Throws: `DeviceKeyFailure` (`damaged` with `origin`, `cryptography`).
+    func device(exportedAs text: borrowing SecretBytes, from origin: String) throws(DeviceKeyFailure) -> DeviceID
+
+    /// Makes an exported key the key of this device, on this machine.
+    ///
+    /// - Parameter origin: where the text comes from, for messages.
+    /// - Throws: `DeviceKeyFailure`; `exists` if another key is there, which is left alone.
+    func install(
+        _ text: borrowing SecretBytes, from origin: String
+    ) throws(DeviceKeyFailure) -> DeviceKey
 
     /// Confirms that this is a new device: it gets a new key, and the old one is kept.
     ///

@@ -1,4 +1,4 @@
-internal import ByteStreams
+package import ByteStreams
 internal import Cryptography
 
 /// Keeps the device key in a file that only its owner can read.
@@ -95,6 +95,44 @@ package struct FileDeviceKeyProvider: DeviceKeyProvider {
         }
     }
 
+    /// The text of the file.
+    ///
+    /// - Throws: `DeviceKeyFailure` (`notFound`, `damaged`, `file`, `cryptography`).
+    package func exported() throws(DeviceKeyFailure) -> SecretBytes {
+        let text = try read(path)
+        return text.encode(device: try device(of: text).id)
+    }
+
+    /// Which device a text belongs to.
+    ///
+    /// - Throws: `DeviceKeyFailure` (`damaged`, `cryptography`).
+    package func device(
+        exportedAs text: borrowing SecretBytes, from origin: String
+    ) throws(DeviceKeyFailure) -> DeviceID {
+        try device(of: parse(text, from: origin)).id
+    }
+
+    /// Makes the key of an exported text the key of this device; where it is already, the file records this machine.
+    ///
+    /// - Throws: `DeviceKeyFailure` (`exists`, `damaged`, `file`, `cryptography`).
+    package func install(
+        _ text: borrowing SecretBytes, from origin: String
+    ) throws(DeviceKeyFailure) -> DeviceKey {
+        let given = try parse(text, from: origin)
+        let device = try device(of: given)
+        let new = DeviceKeyText(secret: given.secret.copy(), machine: try currentMachine())
+        try change { () throws(DeviceKeyFailure) in
+            if try holdsKey {
+                guard constantTimeEqual(try read(path).secret, new.secret) else { throw .exists(path: path) }
+                try replace(with: new, device)
+            } else {
+                let encoded = new.encode(device: device.id)
+                try DeviceKeyFailure.wrapping { () throws(FileFailure) in try PrivateFile.create(path, encoded) }
+            }
+        }
+        return device
+    }
+
     /// Runs `body` under the lock on the key and the files next to it.
     private func change<Result>(_ body: () throws(DeviceKeyFailure) -> Result) throws(DeviceKeyFailure) -> Result {
         let lock = try DeviceKeyFailure.wrapping { () throws(FileFailure) in
@@ -135,6 +173,10 @@ package struct FileDeviceKeyProvider: DeviceKeyProvider {
         let bytes = try DeviceKeyFailure.wrapping { () throws(FileFailure) in
             try PrivateFile.read(path, limit: DeviceKeyText.sizeLimit)
         }
+        return try parse(bytes, from: path)
+    }
+
+    private func parse(_ bytes: borrowing SecretBytes, from path: String) throws(DeviceKeyFailure) -> DeviceKeyText {
         do throws(DeviceKeyText.Malformed) {
             return try DeviceKeyText(parsing: bytes)
         } catch {

@@ -64,7 +64,9 @@ enum FailureExamples {
     private static let refusals: [Refusal] = [
         .unattended(question: "Delete 2 items?", .yes), .unattended(question: "Type the name:", .confirm), .declined,
         .clock(day: "1969-12-31"), .otherName(keychain: "login"), .archiveOnTerminal, .noKeychainNamed("login"),
-        .nothingToUndo(keychain: "login"), .stateOfOtherPasscode(path: "undo/state.keychain"),
+        .nothingToUndo(keychain: "login"),
+        .retiredKey(keychain: "login", device: device, path: "device.key.retired"),
+        .stateOfOtherPasscode(path: "undo/state.keychain"),
         .locked(keychain: "login"), .nothingToLock(keychain: "scripts"), .nothingIsKept(.refused(1)),
     ]
     private static let secrets: [SecretProblem] = [

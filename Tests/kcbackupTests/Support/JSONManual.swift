@@ -27,7 +27,8 @@ struct JSONManual {
         "plan": "plan", "keychain": "keychain", "keychains": "keychain", "states": "state", "strength": "strength",
         "device": "device",
         "devices": "trusted device", "items": "item", "omitted": "item", "damaged": "item", "staysBehind": "item",
-        "failing": "item", "vanishing": "item", "source": "source", "undo": "kept state", "verdict": "verdict", "error": "error",
+        "failing": "item", "vanishing": "item", "source": "source", "undo": "kept state", "verdict": "verdict",
+        "error": "error",
     ]
 
     init(_ text: String) {
@@ -201,6 +202,8 @@ struct JSONHome {
                 step("keygen", "keygen -o key"),
                 step("device show", "device show"),
                 step("device adopt", "device adopt --yes"),
+                step("device export", "device export -o key.age \(passphrase)"),
+                step("device import", "device import key.age --yes \(passphrase)"),
                 step("keychain list", "keychain list"),
                 step("device renew", "device renew --yes"),
                 step("keychain list", "keychain list", 3),

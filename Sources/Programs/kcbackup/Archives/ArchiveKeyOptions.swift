@@ -12,17 +12,8 @@ struct ArchiveKeyOptions: ParsableArguments {
         help: ArgumentHelp("Where the passphrase of the archive comes from.", valueName: "source"))
     var passphrase: SecretSource?
 
-    @Option(
-        name: OptionName.recipient.name,
-        help: ArgumentHelp(
-            "A public key (age1…) whose identity opens the archive; may be repeated.", valueName: "recipient"))
-    var recipient: [String] = []
-
-    @Option(
-        name: OptionName.recipientsFile.name,
-        help: ArgumentHelp("A file of public keys, one a line; may be repeated.", valueName: "file"),
-        completion: .file())
-    var recipientsFile: [String] = []
+    @OptionGroup
+    var restoring: RecipientOptions
 
     @Option(
         name: OptionName.inspectRecipient.name,
@@ -32,8 +23,7 @@ struct ArchiveKeyOptions: ParsableArguments {
     /// The first of these options that is given.
     var firstGiven: OptionName? {
         if passphrase != nil { return .passphrase }
-        if !recipient.isEmpty { return .recipient }
-        if !recipientsFile.isEmpty { return .recipientsFile }
+        if let given = restoring.firstGiven { return given }
         return inspectRecipient.isEmpty ? nil : .inspectRecipient
     }
 
@@ -44,13 +34,12 @@ struct ArchiveKeyOptions: ParsableArguments {
     func recipients(in session: Session) throws -> GivenRecipients {
         var given = GivenRecipients()
         var seen: Set<X25519Recipient> = []
-        for found in try recipient.map(Self.parse) + recipientsFile.flatMap({ try Self.parse(file: $0, session) })
-        where seen.insert(found).inserted {
+        for found in try restoring.recipients(in: session) where seen.insert(found).inserted {
             given.restoring.append(found)
         }
         // A key given both ways is a mistake, and a wrong guess would let it read secrets.
         let restoring = seen
-        for found in try inspectRecipient.map(Self.parse) {
+        for found in try inspectRecipient.map(RecipientOptions.parse) {
             if restoring.contains(found) { throw UsageProblem.recipientInspects }
             if seen.insert(found).inserted { given.inspecting.append(found) }
         }
@@ -73,31 +62,8 @@ struct ArchiveKeyOptions: ParsableArguments {
             source: passphrase)
         let chosen = try session.secrets.new(wanted, judge: { session.judge(passphrase: $0, of: keychain) })
         return try ArchiveKeys(
-            passphrase: chosen ?? makeUp(in: session), cost: cost, recipients: given.restoring,
+            passphrase: chosen ?? session.makeUpPassphrase(), cost: cost, recipients: given.restoring,
             inspectors: given.inspecting)
-    }
-
-    private func makeUp(in session: Session) throws -> SecretBytes {
-        let secret = try MadeUpPassphrase.make()
-        var text = SecretBytes("the passphrase, shown this once: ".utf8.span)
-        secret.withBytes { text.append($0) }
-        text.append("\n".utf8.span)
-        try session.world.terminal.show(text)
-        return secret
-    }
-
-    private static func parse(_ text: String) throws(AgeFailure) -> X25519Recipient {
-        guard let recipient = X25519Recipient(text) else { throw .malformedRecipient }
-        return recipient
-    }
-
-    private static func parse(file path: String, _ session: Session) throws -> [X25519Recipient] {
-        session.subjects.path = path
-        let text = try PrivateFile.readPublic(session.world.resolve(path))
-        return try RecipientFile.parse(
-            text.withBytes { bytes in
-                String(decoding: bytes.indices.map { bytes[$0] }, as: UTF8.self)
-            })
     }
 }
 

@@ -58,6 +58,22 @@ struct ArchiveOptions: ParsableArguments {
         return try genuine.open(identities: identities)
     }
 
+    /// Opens an age file with what was given, or with a passphrase that is asked for.
+    ///
+    /// - Throws: `AgeFailure`, and what asking throws.
+    func decrypt(_ text: borrowing SecretBytes, at path: String, in session: Session) throws -> SecretBytes {
+        var identities: [any Identity] = []
+        if passphrase != nil || identity.isEmpty {
+            let secret = try session.secrets.existing(
+                WantedSecret(what: "passphrase of \(quoted(path))", flag: .passphrase, source: passphrase))
+            identities = [ScryptIdentity(passphrase: secret)]
+        } else {
+            for file in identity { identities += try self.identities(in: file, session) }
+        }
+        var decryptor = try AgeDecryptor(MemorySource(text.copy()), identities: identities)
+        return try decryptor.readAll(limit: PrivateFile.sizeLimit, as: "size")
+    }
+
     /// The identities of a file, which may itself be encrypted with a passphrase.
     private func identities(in path: String, _ session: Session) throws -> [any Identity] {
         let archive = session.subjects.path

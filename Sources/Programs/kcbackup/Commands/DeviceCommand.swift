@@ -10,7 +10,7 @@ struct DeviceCommand: ParsableCommand {
         abstract: "Show this device, and manage the devices whose archives you trust.",
         subcommands: [
             DeviceShowCommand.self, DeviceListCommand.self, DeviceTrustCommand.self, DeviceUntrustCommand.self,
-            DeviceAdoptCommand.self, DeviceRenewCommand.self,
+            DeviceAdoptCommand.self, DeviceRenewCommand.self, DeviceExportCommand.self, DeviceImportCommand.self,
         ])
 }
 
@@ -43,7 +43,7 @@ struct DeviceShowCommand: Verb {
 }
 
 /// Prints the facts about this device.
-private func printDevice(
+func printDevice(
     _ id: DeviceID, _ key: DeviceKey?, _ machine: MachineMatch, _ path: String, in session: Session
 ) throws {
     // With --json a run prints one object; if there is an error, it is the error's.

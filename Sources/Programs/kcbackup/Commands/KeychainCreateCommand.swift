@@ -96,7 +96,9 @@ extension Session {
         if let failure = made.notListed {
             warn("not put on the search list of 'security': " + Failure.local(failure).explanation.message)
         }
-        if made.isFirstOfDevice { note("this is now device \(made.device)") }
+        if made.isFirstOfDevice {
+            note("this is now device \(made.device); keep a copy of its key: kcbackup device export -o FILE.age")
+        }
         note("keychain \(quoted(local.name)) made")
     }
 }

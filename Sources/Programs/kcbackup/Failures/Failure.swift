@@ -52,6 +52,8 @@ enum Failure: Error, Hashable, Sendable {
         var keychain: String?
         /// The archive or key file as named by the user.
         var path: String?
+        /// The file of the key that 'device renew' retired and that the keychain needs.
+        var retiredKey: String?
     }
 
     /// Converts any error of the layers below.
@@ -66,6 +68,9 @@ enum Failure: Error, Hashable, Sendable {
             case let failure as FileFailure: .file(failure)
             case let failure as StreamFailure: .stream(failure, path: subjects.path)
             case let failure as LocalKeychainFailure: .local(failure)
+            case KeychainStoreError.otherDevice(let device) where subjects.retiredKey != nil:
+                .refused(
+                    .retiredKey(keychain: subjects.keychain ?? "", device: device, path: subjects.retiredKey ?? ""))
             case let error as KeychainStoreError: .keychain(error, name: subjects.keychain)
             case let problem as ItemProblem: .item(problem)
             case let failure as ItemLines.Failure: .importLine(failure.line, .reading(failure.problem))

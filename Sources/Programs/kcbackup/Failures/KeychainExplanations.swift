@@ -159,7 +159,12 @@ func explainDeviceKey(_ failure: DeviceKeyFailure) -> Explanation {
         Explanation(
             .notFound, "this device has no key yet (\(quoted(path)))",
             hint: "'kcbackup keychain create' makes it, together with the first keychain")
-    case .exists(let path): Explanation(.exists, "a device key is there already: \(quoted(path))")
+    case .exists(let path):
+        Explanation(
+            .exists, "another device key is there already: \(quoted(path))",
+            hint:
+                "keychains here may need it; in another data folder ('XDG_DATA_HOME=/home/ada/other kcbackup …') a key "
+                + "of its own can be used")
     case .otherMachine(_, let device):
         Explanation(
             .refused, "the key of device \(device) was made on another machine",

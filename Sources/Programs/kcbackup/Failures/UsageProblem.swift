@@ -1,3 +1,4 @@
+internal import DeviceIdentity
 internal import KernelKeyring
 
 /// A command line that parses but is invalid.
@@ -171,6 +172,8 @@ enum Refusal: Error, Hashable, Sendable {
     case locked(keychain: String)
     /// The archive names a keychain that does not exist, and there is no terminal to ask on.
     case noKeychainNamed(String)
+    /// The keychain belongs to a key that 'device renew' retired.
+    case retiredKey(keychain: String, device: DeviceID, path: String)
     /// No state of the keychain is kept, or none of the name.
     case nothingToUndo(keychain: String)
     /// The passcode was set since the state was kept.
@@ -210,6 +213,13 @@ func explainRefusal(_ refusal: Refusal) -> Explanation {
         Explanation(
             .refused, "the archive was made of keychain \(quoted(keychain)), which does not exist here",
             hint: "'\(OptionName.keychain.spelling) NAME' makes one and restores into it")
+    case .retiredKey(let keychain, let device, let path):
+        Explanation(
+            .refused, "keychain \(quoted(keychain)) belongs to device \(device), whose key 'device renew' retired",
+            hint: "its key is kept: 'kcbackup device import \(quotedPath(path))' with XDG_DATA_HOME set to another "
+                + "folder makes it the key there, and this keychain opens there by its path",
+            "'kcbackup restore ARCHIVE \(OptionName.keychain.spelling) NAME' restores a backup into a new one",
+            "'kcbackup keychain delete' deletes this one, after which its name can be used again")
     case .nothingToUndo(let keychain):
         Explanation(
             .notFound, "there is no such state of keychain \(quoted(keychain))",

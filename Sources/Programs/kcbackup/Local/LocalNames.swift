@@ -1,4 +1,5 @@
 internal import BackupEngine
+internal import ByteStreams
 internal import DeviceIdentity
 internal import KeychainStore
 internal import LocalKeychains
@@ -18,7 +19,13 @@ extension LocalKeychain {
     /// - Throws: as `open(on:minimumCost:)`.
     func open(in session: Session) throws -> Keychain {
         session.subjects.keychain = name
-        return try open(on: LocalDevice(session.world), minimumCost: session.world.costs.lowestPasscode)
+        do {
+            return try open(on: LocalDevice(session.world), minimumCost: session.world.costs.lowestPasscode)
+        } catch KeychainStoreError.otherDevice(let device) {
+            let retired = "\(session.world.dataFolder.deviceKey).retired-\(device)"
+            if try Path.exists(retired) { session.subjects.retiredKey = retired }
+            throw KeychainStoreError.otherDevice(device)
+        }
     }
 }
 

@@ -1,4 +1,5 @@
 internal import ByteStreams
+internal import Console
 internal import Cryptography
 
 /// Generates a passphrase for users who do not want to invent one.
@@ -24,5 +25,19 @@ enum MadeUpPassphrase {
             }
         }
         return text
+    }
+}
+
+extension Session {
+    /// Makes a passphrase up, and shows it on the terminal.
+    ///
+    /// - Throws: `CryptographyFailure`, `TerminalFailure`.
+    func makeUpPassphrase() throws -> SecretBytes {
+        let secret = try MadeUpPassphrase.make()
+        var text = SecretBytes("the passphrase, shown this once: ".utf8.span)
+        secret.withBytes { text.append($0) }
+        text.append("\n".utf8.span)
+        try world.terminal.show(text)
+        return secret
     }
 }

@@ -1,0 +1,121 @@
+internal import AgeEncryption
+internal import ArgumentParser
+internal import ByteStreams
+internal import Console
+internal import DeviceIdentity
+internal import KeychainModel
+internal import LocalKeychains
+
+/// `kcbackup device export`.
+struct DeviceExportCommand: Verb {
+    static let configuration = CommandConfiguration(
+        commandName: "export",
+        abstract: "Write an encrypted copy of the key of this device.",
+        discussion: """
+            Without the key of the device its keychains, its unencrypted archives and ThisDeviceOnly items are lost. \
+            Keep the copy where the machine is not: it is an age file, and whoever opens it has the key.
+
+            EXAMPLES:
+              kcbackup device export -o device-key.age
+              kcbackup device export -o device-key.age -r age1…
+            """)
+
+    @Option(
+        name: OptionName.output.name, help: ArgumentHelp("The new file.", valueName: "file"), completion: .file())
+    var output: String
+
+    @Option(
+        name: OptionName.passphrase.name,
+        help: ArgumentHelp("Where the passphrase of the file comes from.", valueName: "source"))
+    var passphrase: SecretSource?
+
+    @OptionGroup
+    var recipients: RecipientOptions
+
+    @OptionGroup
+    var style: StyleOptions
+
+    func run(in session: Session) throws -> ExitStatus {
+        if output.isEmpty { throw UsageProblem.empty(.output) }
+        // An age file has one passphrase or public keys, never both.
+        if passphrase != nil, let other = recipients.firstGiven { throw UsageProblem.together(.passphrase, other) }
+        let device = LocalDevice(session.world)
+        let text = try device.provider.exported()
+        let id = try device.provider.status().device
+        let path = session.world.resolve(output)
+        if try Path.exists(path) { throw FileFailure(output, .exists) }
+        let encrypted = try encrypt(text, in: session)
+        session.subjects.path = output
+        try PrivateFile.create(path, encrypted.span)
+        session.note("\(displayed(output)): the key of device \(id)")
+        if style.json { try session.result(["path": .text(output), "id": .text(id.description)], []) }
+        return .ok
+    }
+
+    private func encrypt(_ text: borrowing SecretBytes, in session: Session) throws -> [UInt8] {
+        let given = try recipients.recipients(in: session)
+        let chosen: [any Recipient]
+        if given.isEmpty, let cost = session.world.costs.passphrase {
+            let wanted = WantedSecret(
+                what: "passphrase of the file", note: "empty to have one made up", flag: .passphrase,
+                source: passphrase)
+            let secret = try session.secrets.new(
+                wanted, judge: { session.judge(passphrase: $0, of: LocalKeychain.defaultName) })
+            chosen = [ScryptRecipient(passphrase: try secret ?? session.makeUpPassphrase(), cost: cost)]
+        } else {
+            chosen = given
+        }
+        var encryptor = try AgeEncryptor(recipients: chosen, to: MemorySink())
+        try text.withBytes { bytes in try encryptor.write(bytes) }
+        return try encryptor.finish()
+    }
+}
+
+/// `kcbackup device import`.
+struct DeviceImportCommand: Verb {
+    static let configuration = CommandConfiguration(
+        commandName: "import",
+        abstract: "Make a copied key the key of this device.",
+        discussion: """
+            After a system was reinstalled: then keychains of a copied home folder, unencrypted archives and \
+            ThisDeviceOnly items open again. Two machines must not share a key. A key that is here already is never \
+            replaced. A 'device.key.retired-…' that 'kcbackup device renew' kept can be imported as well.
+
+            EXAMPLES:
+              kcbackup device import device-key.age
+              kcbackup device import device-key.age -i restore-key.txt
+            """)
+
+    @Argument(help: "The file that 'kcbackup device export' wrote.", completion: .file())
+    var file: String
+
+    @OptionGroup
+    var opening: ArchiveOptions
+
+    @Flag(name: OptionName.yes.name, help: "Do not ask.")
+    var yes = false
+
+    @OptionGroup
+    var style: StyleOptions
+
+    func run(in session: Session) throws -> ExitStatus {
+        session.subjects.path = file
+        let path = session.world.resolve(file)
+        var text = try PrivateFile.readPublic(path)
+        if IdentityFile.isEncrypted(text) {
+            text = try opening.decrypt(text, at: file, in: session)
+        } else {
+            // A key in the clear must be for its owner's eyes.
+            text = try PrivateFile.read(path)
+        }
+        let provider = LocalDevice(session.world).provider
+        let id = try provider.device(exportedAs: text, from: file)
+        if try provider.holdsKey, try provider.status().device != id {
+            throw DeviceKeyFailure.exists(path: provider.location)
+        }
+        try session.confirm("Is this machine device \(id) from now on, and no other machine?", isGiven: yes)
+        let key = try provider.install(text, from: file)
+        try printDevice(key.id, key, .same, provider.location, in: session)
+        return .ok
+    }
+}

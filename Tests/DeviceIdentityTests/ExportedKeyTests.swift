@@ -1,0 +1,56 @@
+import ByteStreams
+import TestSupport
+import Testing
+
+@testable import DeviceIdentity
+
+@Suite("A device key that is exported and installed")
+struct ExportedKeyTests {
+    private let folder: TemporaryFolder
+    private let source: FileDeviceKeyProvider
+    private let target: FileDeviceKeyProvider
+
+    init() throws {
+        folder = try TemporaryFolder()
+        _ = try folder.write("here", Array((String(repeating: "a", count: 32) + "\n").utf8))
+        _ = try folder.write("there", Array((String(repeating: "b", count: 32) + "\n").utf8))
+        source = FileDeviceKeyProvider(path: folder.path("device.key"), machineIDPath: folder.path("here"))
+        target = FileDeviceKeyProvider(path: folder.path("new/device.key"), machineIDPath: folder.path("there"))
+    }
+
+    @Test("it is the same device on another machine, which may use it at once")
+    func moved() throws {
+        let device = try source.create()
+        let text = try source.exported()
+        #expect(try target.device(exportedAs: text, from: "copy") == device.id)
+        #expect(try target.install(text, from: "copy").id == device.id)
+        #expect(try target.load().id == device.id)
+        #expect(try target.status().machine == .same)
+        // Where it was made it goes on as before.
+        #expect(try source.load().id == device.id)
+    }
+
+    @Test("where the key is already, the file records this machine; another key is never replaced")
+    func keyIsThere() throws {
+        _ = try source.create()
+        let text = try source.exported()
+        _ = try target.install(text, from: "copy")
+        #expect(try target.install(text, from: "copy").id == source.load().id)
+        let other = FileDeviceKeyProvider(path: folder.path("other/device.key"), machineIDPath: folder.path("here"))
+        _ = try other.create()
+        let before = try folder.read("other/device.key")
+        #expect(throws: DeviceKeyFailure.exists(path: other.path)) { try other.install(text, from: "copy") }
+        #expect(try folder.read("other/device.key") == before)
+    }
+
+    @Test("what is no key is refused by the name of where it came from, and nothing is made")
+    func malformed() throws {
+        for text in ["", "KCBACKUP-DEVICE-KEY-1QQ\n", "# only a comment\n"] {
+            #expect(throws: DeviceKeyFailure.self) {
+                try target.install(SecretBytes(copying: text.utf8), from: "copy")
+            }
+        }
+        #expect(try !target.holdsKey)
+        #expect(throws: DeviceKeyFailure.notFound(path: source.path)) { _ = try source.exported() }
+    }
+}
