@@ -90,7 +90,8 @@ settle() {
     kc keychain delete settle --confirm settle -q
 } > /dev/null 2>&1
 
-leftovers() { find . -mindepth 1 -printf '%P %y %m\n' | grep -v '^messages ' | sed 's/retired-[^ ]*/retired/' | sort; }
+leftovers() { find . -mindepth 1 -printf '%P %y %m\n' | grep -v '^messages ' | sed 's/retired-[^ ]*/retired/;
+  s#/undo/\([^/]*\)/[^ ]*\.keychain#/undo/\1/STATE.keychain#' | sort | uniq -c; }
 
 prepare() {
   mkdir -p "$HOME"

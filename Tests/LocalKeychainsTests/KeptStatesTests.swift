@@ -92,12 +92,26 @@ struct KeptStatesTests {
     @Test("the newest five are kept, under names that sort by time, even within one microsecond")
     func pruned() throws {
         let states = KeptStates(of: keychain, in: data)
-        let kept = try (0..<7).map { number in try states.keep(now: moment(number < 4 ? 1 : number)) }
+        let kept = try (0..<7).map { number in
+            try add("item \(number)")
+            return try states.keep(now: moment(number < 4 ? 1 : number))
+        }
         #expect(try states.list() == kept.reversed())
         try states.prune()
         #expect(try states.list() == kept.suffix(5).reversed())
         #expect(try states.removeAll() == 5)
         #expect(try states.list().isEmpty)
+    }
+
+    @Test("a state that is the newest already, as after a killed restore, is not kept twice")
+    func keptOnce() throws {
+        try add("ann")
+        let states = KeptStates(of: keychain, in: data)
+        let first = try states.keep(now: moment(3))
+        #expect(try states.keep(now: moment(4)) == first)
+        try add("bob")
+        #expect(try states.keep(now: moment(5)) != first)
+        #expect(try states.list().count == 2)
     }
 
     @Test("after the passcode was set, a state cannot come back: its rows are sealed under other keys")

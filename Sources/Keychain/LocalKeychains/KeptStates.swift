@@ -32,11 +32,14 @@ package struct KeptStates {
 
     /// Keeps the state of now; called within a transaction of the keychain that has changed nothing yet.
     ///
+    /// Where the newest state is the one of now, it is the result: a restore that was killed before its end has kept it.
+    ///
     /// - Throws: `FileFailure`, `StreamFailure`, `KeychainStoreError`; then nothing is kept.
     package func keep(now: Timestamp) throws -> State {
         try Path.makeFolder(folder)
         let copy = try UnnamedFile(inFolder: folder)
         try keychain.copyFile(to: copy.file)
+        if let newest = try list().first, try Self.areEqual(copy.file, OpenFile.reading(newest.path)) { return newest }
         var date = now
         while true {
             let state = state(named: Self.name(date))
@@ -92,6 +95,17 @@ package struct KeptStates {
         let states = try list()
         for state in states { try remove(state) }
         return states.count
+    }
+
+    private static func areEqual(_ one: OpenFile, _ other: OpenFile) throws -> Bool {
+        try one.size() == other.size() && digest(one) == digest(other)
+    }
+
+    private static func digest(_ file: OpenFile) throws -> SHA256Digest {
+        var source = try FileSlice(whole: file)
+        var hash = SHA256()
+        try source.forEachPiece { bytes throws(StreamFailure) in hash.update(bytes) }
+        return hash.finalize()
     }
 
     private func state(named name: String) -> State {
