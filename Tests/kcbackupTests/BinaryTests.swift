@@ -89,6 +89,41 @@ struct BinaryTests {
         #expect(outcome.text == "0\n0\n0\n74\n141\n0\n")
     }
 
+    @Test("An archive is read by way of a link, from a pipe and from standard input, and leaves nothing behind")
+    func archiveFromAPipe() throws {
+        let outcome = try shell(
+            """
+            exec 2>/dev/null
+            mkdir temporary
+            export TMPDIR=$PWD/temporary
+            "$KCBACKUP" keychain create --no-passcode
+            "$KCBACKUP" create --unencrypted -o here.kcb
+            ln -s here.kcb latest.kcb
+            for input in latest.kcb - /dev/stdin; do
+              "$KCBACKUP" verify "$input" <here.kcb | tail -n +2
+            done
+            "$KCBACKUP" verify <(cat here.kcb) | tail -n +2
+            cat here.kcb | "$KCBACKUP" verify - | tail -n +2
+            echo '{"class":"genp","attributes":{"svce":"Bank"},"secret":"tulip"}' | "$KCBACKUP" item import -
+            "$KCBACKUP" item find --service Bank --reveal
+            echo
+            for input in . /dev/null missing.kcb; do
+              "$KCBACKUP" verify "$input"
+              echo $?
+            done
+            head -c 3000 here.kcb | "$KCBACKUP" verify -
+            echo $?
+            "$KCBACKUP" verify - <&-
+            echo $?
+            ln -s loop loop
+            "$KCBACKUP" verify loop
+            echo $?
+            ls -A temporary
+            """)
+        #expect(
+            outcome.text == String(repeating: "origin: this device\n", count: 5) + "tulip\n4\n4\n10\n13\n4\n4\n")
+    }
+
     @Test("A full disk and a closed pipe are noticed")
     func lostOutput() throws {
         let outcome = try shell(

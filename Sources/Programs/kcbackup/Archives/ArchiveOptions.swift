@@ -29,7 +29,8 @@ struct ArchiveOptions: ParsableArguments {
     func open(_ archive: String, in session: Session) throws -> ArchiveFile {
         if archive.isEmpty { throw UsageProblem.emptyArchive }
         session.subjects.path = archive
-        let file = try ArchiveFile(path: session.world.resolve(archive))
+        let file = try ArchiveFile(
+            .input(session.world.resolve(input: archive), spoolingIn: session.world.temporaryFolder))
         if file.header.mode == .unencrypted, hasKey { session.warn("the archive is unencrypted and needs no key") }
         return file
     }

@@ -46,7 +46,7 @@ struct DeviceExportCommand: Verb {
         if try Path.exists(path) { throw FileFailure(output, .exists) }
         let encrypted = try encrypt(text, in: session)
         session.subjects.path = output
-        try PrivateFile.create(path, encrypted.span)
+        try PrivateFile.create(path, encrypted.span, anywhere: true)
         session.note("\(displayed(output)): the key of device \(id)")
         if style.json { try session.result(["path": .text(output), "id": .text(id.description)], []) }
         return .ok

@@ -90,7 +90,8 @@ enum FileOfItems {
     /// - Throws: `FileFailure`.
     static func open(_ path: String, in session: Session) throws -> ItemLines {
         session.subjects.path = path
-        let file = try OpenFile.reading(session.world.resolve(path))
+        let file = try OpenFile.input(
+            session.world.resolve(input: path), spoolingIn: session.world.temporaryFolder)
         if try file.status().st_mode & 0o077 != 0 {
             session.warn("\(quoted(path)) can be read by others, and holds secrets; if they are real, run 'chmod 600'")
         }
