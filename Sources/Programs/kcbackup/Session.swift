@@ -78,14 +78,17 @@ final class Session {
         message("kcbackup: warning: \(text)\n")
     }
 
-    /// Lists something, with or without a terminal: at most 20 lines, all with `--verbose`, none with `--quiet`.
-    func list<Element>(_ elements: [Element], _ line: (Element) -> String) {
+    /// Lists items, with or without a terminal: at most 20 lines, all with `--verbose`, none with `--quiet`.
+    ///
+    /// - Parameter line: makes a line of an item's place in `items` and the words that tell it from the others.
+    func list(_ items: [Item], _ line: (Int, String) -> String) {
         if style.isQuiet { return }
         let limit = 20
         // One more is not worth a line that says so.
-        let shown = style.isVerbose || elements.count <= limit + 1 ? elements.count : limit
-        for element in elements.prefix(shown) { message(line(element) + "\n") }
-        if shown < elements.count { message("… and \(elements.count - shown) more (-v shows all)\n") }
+        let shown = style.isVerbose || items.count <= limit + 1 ? items.count : limit
+        let words = wordsApart(items.prefix(shown))
+        for (index, words) in words.enumerated() { message(line(index, words) + "\n") }
+        if shown < items.count { message("… and \(items.count - shown) more (-v shows all)\n") }
     }
 
     /// Writes to standard error.

@@ -118,3 +118,16 @@ extension Item {
         return "\(itemClass.name) \(quoted(place))\(account)"
     }
 }
+
+/// The words for each item; those that would be the same are told apart by label, port and access group.
+func wordsApart(_ items: some Collection<Item>) -> [String] {
+    let words = items.map(\.words)
+    var counts: [String: Int] = [:]
+    for words in words { counts[words, default: 0] += 1 }
+    return zip(items, words).map { item, words in
+        guard counts[words, default: 0] > 1 else { return words }
+        let label = item.attributes.text(.labl).map { ", label \(quoted($0))" } ?? ""
+        let port = item.attributes.number(.port).map { ", port \($0)" } ?? ""
+        return "\(words)\(label)\(port), group \(quoted(item.accessGroup))"
+    }
+}

@@ -17,8 +17,11 @@ struct RestoreText {
             session.note("\(action.name): \(item.words)")
         }
         // Items that stay behind are always listed, with or without a terminal.
-        session.list(report.stayingBehind) { "stays behind: \($0.item.words): \($0.reason.words)" }
-        session.list(report.vanishing) { "not in the archive, and removed: \($0.words)" }
+        session.list(report.stayingBehind.map(\.item)) { index, words in
+            "stays behind: \(words): \(report.stayingBehind[index].reason.words)"
+        }
+        let removed = report.isDryRun ? "would be removed for good" : "removed for good"
+        session.list(report.vanishing) { _, words in "\(removed): \(words)" }
         for (item, problem) in report.failing { session.warn("not restored: \(item.words): \(problem.words)") }
         if report.notOpened > 0 {
             session.warn(
@@ -44,12 +47,15 @@ struct RestoreText {
 
     private var summary: String {
         let counts = report.counts
-        let parts: [(Int, String)] = [
-            (counts.remove, "to remove first"), (counts.create, "create"), (counts.update, "update"),
-            (counts.same, "same"), (counts.keep, "keep"), (counts.stayBehind, "stay behind"), (counts.fail, "fail"),
-            (counts.notSelected, "not asked for"),
+        // What will be done, and what was.
+        let parts: [(Int, String, String)] = [
+            (counts.remove, "to remove first", "removed first"), (counts.create, "to create", "created"),
+            (counts.update, "to update", "updated"), (counts.same, "the same", "the same"),
+            (counts.keep, "to keep", "kept"), (counts.stayBehind, "to stay behind", "stayed behind"),
+            (counts.fail, "to fail", "failed"), (counts.notSelected, "not asked for", "not asked for"),
         ]
-        let told = parts.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }.joined(separator: ", ")
+        let told = parts.filter { $0.0 > 0 }.map { "\($0.0) \(report.isDryRun ? $0.1 : $0.2)" }
+            .joined(separator: ", ")
         let what = told.isEmpty ? "nothing to restore" : told
         return (report.isDryRun ? "would restore into " : "restored into ") + "keychain \(quoted(keychain)): \(what)"
     }

@@ -212,7 +212,7 @@ struct RestoreCommand: Verb {
         var rehearsal = options
         rehearsal.isDryRun = true
         let report = try RestoreBackup(proven, options: rehearsal).run(into: keychain)
-        session.list(report.vanishing) { "not in the archive, and removed: \($0.words)" }
+        session.list(report.vanishing) { _, words in "would be removed for good: \(words)" }
         try session.confirm(
             report.vanishing.isEmpty
                 ? question : "\(question.dropLast()), \(report.vanishing.count) of them for good?", isGiven: false)
