@@ -12,9 +12,13 @@ struct ItemListCommand: Verb {
 
             EXAMPLES:
               kcbackup item list
+              kcbackup item list wi-fi
               kcbackup item list --class genp --account ada
               kcbackup item list --json | jq -r '.items[].uuid'
             """)
+
+    @Argument(help: "Only items whose label, service, server, account or kind contains this text, in any case.")
+    var text: String?
 
     @OptionGroup
     var conditions: QueryOptions
@@ -26,9 +30,11 @@ struct ItemListCommand: Verb {
     var style: StyleOptions
 
     func run(in session: Session) throws -> ExitStatus {
+        let search = try QueryOptions.search(text)
         let store = try keychain.open(in: session)
         let listing = ItemListing(session)
-        let damaged = try store.walk(conditions.query(), first: listing.measure, listing.writeRow)
+        let damaged = try store.walk(
+            conditions.query(), where: search.matches, first: listing.measure, listing.writeRow)
         try listing.end()
         session.note(listing.summary)
         return session.status(ofDamaged: damaged)

@@ -75,17 +75,25 @@ struct QueryOptions: ParsableArguments {
             synchronizable: synchronizable ? .yes : .any)
     }
 
+    /// The condition that one of an item's names contains `text`; with nil every item passes.
+    ///
+    /// - Throws: `UsageProblem.emptyQuery`.
+    static func search(_ text: String?) throws(UsageProblem) -> ItemFilter {
+        if text == "" { throw .emptyQuery }
+        var filter = ItemFilter()
+        filter.text = text
+        return filter
+    }
+
     /// The same conditions for items in memory, with `text` as one more; nil if there is none.
     ///
     /// - Throws: as `query`, and `UsageProblem.emptyQuery`.
     func filter(_ text: String? = nil) throws -> ItemFilter? {
-        if text == "" { throw UsageProblem.emptyQuery }
-        var filter = ItemFilter()
+        var filter = try Self.search(text)
         filter.itemClass = itemClass
         filter.uuid = uuid
         for entry in try attributes.collected().entries { filter.attributes[entry.code] = entry.value }
         filter.isSynchronizable = synchronizable
-        filter.text = text
         return filter.isEmpty ? nil : filter
     }
 
