@@ -54,7 +54,7 @@ enum FailureExamples {
 
     private static let usage: [UsageProblem] = [
         .repeated(.keychain), .empty(.output), .together(.passcode, .noPasscode), .needs(.json, .output),
-        .malformed(.set, form: "CODE=VALUE or CODE:base64=VALUE"), .keychainTwice,
+        .malformed(.set, form: "NAME=VALUE or NAME:base64=VALUE"), .keychainTwice,
         .outputTwice, .needsKeychain(.unencrypted), .notAKeychain, .attributeTwice("svce"), .noCondition, .noChange,
         .severalSecrets(2), .noSecret, .deviceID, .noRestoreKey,
         .recipientInspects, .unencryptedWith(.recipient), .emptyArchive, .withArgument(.all), .noSetting, .emptyQuery,

@@ -90,7 +90,7 @@ func explainUsage(_ problem: UsageProblem) -> Explanation {
         Explanation(
             .usage, "nothing says what to change",
             hint:
-                "use '\(OptionName.set.spelling) CODE=VALUE', '\(OptionName.remove.spelling) CODE' or '\(OptionName.secret.spelling) SOURCE'"
+                "use '\(OptionName.set.spelling) NAME=VALUE', '\(OptionName.remove.spelling) NAME' or '\(OptionName.secret.spelling) SOURCE'"
         )
     case .severalSecrets(let count):
         Explanation(

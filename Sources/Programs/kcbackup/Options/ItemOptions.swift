@@ -27,12 +27,13 @@ struct AttributeOptions: ParsableArguments {
     @Option(
         name: OptionName.attribute.name,
         help: ArgumentHelp(
-            "Any attribute by its four letters: CODE=VALUE, or CODE:base64=VALUE for bytes.", valueName: "code=value"))
+            "Any attribute, by code or word: NAME=VALUE, or NAME:base64=VALUE for bytes.", valueName: "name=value"))
     var attribute: [String] = []
 
     /// All given attributes by code.
     ///
-    /// - Throws: `UsageProblem` (`malformed`, `attributeTwice`), `ItemProblem` (`unknownAttribute`).
+    /// - Throws: `UsageProblem` (`malformed`, `attributeTwice`), `ItemProblem` (`unknownAttribute`, `wrongKind`,
+    ///   `unknownAccessibility`).
     func collected() throws -> Attributes {
         var attributes = Attributes()
         let named: [(AttributeCode, String?)] = [
