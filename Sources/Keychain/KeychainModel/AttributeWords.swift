@@ -18,12 +18,13 @@ extension AttributeCode {
         let typed = Array(text.lowercased().utf8)
         let allowed = max(1, min(2, typed.count / 3))
         let distances = allCases.map { attribute in
-            (attribute, [attribute.code, attribute.word].map { mistakes(in: typed, for: Array($0.utf8)) }.min() ?? .max)
+            let names = [attribute.code, attribute.word]
+            return (attribute, names.map { mistakes(in: typed, for: Array($0.utf8)) }.min() ?? .max)
         }
         return distances.filter { $0.1 <= allowed }.min { $0.1 < $1.1 }?.0
     }
 
-    /// True if the number can be written as the four characters that Apple's constants for it consist of, as in `htps`.
+    /// True if the number may be given as four characters, as Apple's constants for it are: `htps`.
     package var isFourCharacters: Bool {
         switch self {
         case .crtr, .ptcl, .type: true

@@ -117,7 +117,8 @@ func explainItem(_ problem: ItemProblem) -> Explanation {
     case .unknownAccessibility:
         Explanation(
             .usage, problem.rule,
-            hint: "it is one of " + Accessibility.allCases.map { "\($0.rawValue) (\($0.name))" }.joined(separator: ", "))
+            hint: "it is one of " + Accessibility.allCases.map { "\($0.rawValue) (\($0.name))" }.joined(separator: ", ")
+        )
     case .notInClass:
         Explanation(
             .usage, problem.rule, hint: "choose another '\(OptionName.class.spelling)', or leave the attribute out")
