@@ -8,12 +8,15 @@ struct ItemListCommand: Verb {
         commandName: "list",
         abstract: "List items in a table, without secrets.",
         discussion: """
-            Columns that the terminal has no room for are left out; 'kcbackup item find' shows all attributes.
+            Items come by class, then in the order of archives. TRAVELS says where an item restores: anywhere, on this \
+            device, or nowhere. Columns that the terminal has no room for are left out; --wide shows them, and \
+            'kcbackup item find' all attributes.
 
             EXAMPLES:
               kcbackup item list
               kcbackup item list wi-fi
               kcbackup item list --class genp --account ada
+              kcbackup item list --columns service,account,travels
               kcbackup item list --json | jq -r '.items[].uuid'
             """)
 
@@ -24,6 +27,9 @@ struct ItemListCommand: Verb {
     var conditions: QueryOptions
 
     @OptionGroup
+    var table: TableOptions
+
+    @OptionGroup
     var keychain: KeychainOptions
 
     @OptionGroup
@@ -31,8 +37,8 @@ struct ItemListCommand: Verb {
 
     func run(in session: Session) throws -> ExitStatus {
         let search = try QueryOptions.search(text)
+        let listing = try ItemListing(session, table)
         let store = try keychain.open(in: session)
-        let listing = ItemListing(session)
         let damaged = try store.walk(
             conditions.query(), where: search.matches, first: listing.measure, listing.writeRow)
         try listing.end()
