@@ -150,14 +150,23 @@ import Testing
         }
     }
 
+    @Test("a further condition holds for both passes of a walk and for finding")
+    func condition() throws {
+        let keychain = try bench.open()
+        var measured: [Item] = []
+        var shown: [Item] = []
+        let wanted = items[1]
+        try keychain.walk(ItemQuery(), where: { $0 == wanted }, first: { measured.append($0) }, { shown.append($0) })
+        #expect(measured == [wanted] && shown == [wanted])
+        #expect(try keychain.find(ItemQuery(), where: { $0 == wanted }).items == [wanted])
+    }
+
     @Test("a walk looks at everything before it shows the first item")
     func walk() throws {
         let keychain = try bench.open()
         var measured: [Item] = []
         var shown: [Item] = []
-        let damaged = try keychain.walk(ItemQuery()) {
-            measured.append($0)
-        } _: { item in
+        let damaged = try keychain.walk(ItemQuery(), first: { measured.append($0) }) { item in
             #expect(measured == items)
             shown.append(item)
         }

@@ -160,7 +160,7 @@ struct BinaryTests {
             mkfifo ready
             exec 4<>ready
             for signal in INT TERM; do
-              "$KCBACKUP" item add --service a --passcode 'cmd:echo >ready; exec sleep 600' 2>messages &
+              "$KCBACKUP" item add --service a --no-secret --passcode 'cmd:echo >ready; exec sleep 600' 2>messages &
               read -t 60 -u 4 || exit
               kill -$signal $!
               wait $!

@@ -133,7 +133,7 @@ struct SystemFailureTests {
               inject $call:error=EINTR:when=1 "$KCBACKUP" create --unencrypted -o $call.kcb -q; echo $?
             done
             strace -f -qq -o /dev/null -P "$PWD/.local/share/kcbackup/keychains/login.keychain.lock" -e trace=openat \\
-              -e inject=openat:error=EINTR:when=1 "$KCBACKUP" item add --service a -q; echo $?
+              -e inject=openat:error=EINTR:when=1 "$KCBACKUP" item add --service a --no-secret -q; echo $?
             """)
         #expect(outcome.text == "0\n0\n0\n0\n", "\(outcome.errorText)")
     }

@@ -13,6 +13,8 @@ struct TextTests {
         arguments: [
             ("abc", 3), ("é", 1), ("e\u{301}", 1), ("漢字", 4), ("한", 2), ("\u{1112}\u{1161}\u{11ab}", 2), ("ｱ", 1),
             ("Ａ", 2), ("🙂", 2), ("👩‍👩‍👧", 2), ("❤️", 2), ("❤", 1), ("🇩🇪", 2), ("שלום", 4), ("", 0),
+            ("देवनागरी", 7), ("हिन्दी", 4), ("नमस्ते", 4), ("क्षि", 2), ("বাংলা", 4), ("தமிழ்", 4), ("ผู้", 1),
+            ("🏳️‍🌈", 2), ("1️⃣", 2), ("👍🏽", 2), ("👨🏿‍🚀", 2), ("☎", 1), ("☎️", 2), ("a\u{fe0f}", 1), ("⌚", 2),
         ])
     func widths(text: String, columns: Int) {
         #expect(displayWidth(text) == columns)
@@ -20,10 +22,14 @@ struct TextTests {
 
     @Test("A text is cut at a whole character and within its columns")
     func cuts() {
-        #expect(fitted("abcdef", to: 4) == "abc…")
+        #expect(fitted("abcdef", to: 4) == "ab…f")
+        #expect(fitted("abcdefgh", to: 7) == "abc…fgh")
+        #expect(fitted("ab", to: 1) == "…")
+        #expect(fitted("देवनागरी", to: 5) == "देव…री")
+        #expect(fitted("👩‍👩‍👧👩‍👩‍👧👩‍👩‍👧", to: 5) == "👩‍👩‍👧…👩‍👩‍👧")
         #expect(fitted("abcd", to: 4) == "abcd")
         #expect(fitted("漢字漢字", to: 4) == "漢…")
-        #expect(displayWidth(fitted("a漢字漢字", to: 5)) <= 5)
+        for limit in 1...9 { #expect(displayWidth(fitted("a漢字漢字", to: limit)) <= limit) }
     }
 
     @Test("A table fits the terminal, keeps what must not be cut, and leaves out empty columns")
@@ -38,9 +44,9 @@ struct TextTests {
             table.lines(width: nil) == [
                 "NAME                SIZE\n", "a rather long name    17\n", "漢字                1024\n",
             ])
-        #expect(table.lines(width: 14) == ["NAME      SIZE\n", "a rathe…    17\n", "漢字      1024\n"])
+        #expect(table.lines(width: 14) == ["NAME      SIZE\n", "a ra…ame    17\n", "漢字      1024\n"])
         // Where nothing more can give, the lines are longer than the terminal and nothing is lost.
-        #expect(table.lines(width: 3) == ["NAME    SIZE\n", "a rat…    17\n", "漢字    1024\n"])
+        #expect(table.lines(width: 3) == ["NAME    SIZE\n", "a r…me    17\n", "漢字    1024\n"])
     }
 
     @Test("Where the minimum widths do not fit, columns are left out in their order, and named")
@@ -56,12 +62,24 @@ struct TextTests {
             return ([table.header, table.row(row)], table.leftOut)
         }
         #expect(lines(width: 30).leftOut == [])
-        #expect(lines(width: 29).lines == ["NAME              GROUP  SIZE\n", "a rather long n…  group  17\n"])
+        #expect(lines(width: 29).lines == ["NAME              GROUP  SIZE\n", "a rather…ng name  group  17\n"])
         #expect(lines(width: 29).leftOut == ["MADE"])
         #expect(lines(width: 17).leftOut == ["GROUP", "MADE"])
-        #expect(lines(width: 11).lines == ["NAME\n", "a rather l…\n"])
+        #expect(lines(width: 11).lines == ["NAME\n", "a rat… name\n"])
         #expect(lines(width: 3).leftOut == ["GROUP", "MADE", "SIZE"])
         for width in 6...60 { #expect(lines(width: width).lines.allSatisfy { $0.count <= width + 1 }, "\(width)") }
+    }
+
+    @Test("Columns that are asked for come in their order, and none of them is left out")
+    func chosenColumns() {
+        let table = StreamedTable(
+            [
+                Table.Column(title: "NAME", least: 6), Table.Column(title: "GROUP", yields: 1),
+                Table.Column(title: "SIZE", yields: 2),
+            ], width: 3, chosen: ["size", "group"])
+        table.measure(["a", "", "17"])
+        #expect([table.header, table.row(["a", "", "17"])] == ["SIZE  GROUP\n", "17\n"])
+        #expect(table.leftOut == [])
     }
 
     @Test("A cell cannot act on a terminal")

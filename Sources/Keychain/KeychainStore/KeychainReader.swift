@@ -18,12 +18,19 @@ package final class KeychainReader: ExistingItems {
 
     /// The items that match a query, in archive order; attributes only, seals are not checked.
     ///
+    /// - Parameter isIncluded: a further condition; rows that are not valid items are counted without it.
     /// - Throws: `item` (`wrongKind`), `limit`, `damaged`, `sqlite`.
-    package func find(_ query: ItemQuery) throws(KeychainStoreError) -> ItemMatches {
+    package func find(
+        _ query: ItemQuery, where isIncluded: (Item) -> Bool = { _ in true }
+    ) throws(KeychainStoreError) -> ItemMatches {
         var matches = ItemMatches()
         var search = try ItemSearch(query, in: tables)
         while matches.items.count < query.limit ?? .max, let match = try search.next() {
-            if let item = match.item { matches.items.append(item) } else { matches.damaged += 1 }
+            guard let item = match.item else {
+                matches.damaged += 1
+                continue
+            }
+            if isIncluded(item) { matches.items.append(item) }
         }
         return matches
     }
@@ -158,9 +165,13 @@ package final class KeychainReader: ExistingItems {
 extension Keychain {
     /// The items that match a query, in archive order.
     ///
+    /// - Parameter isIncluded: a further condition; rows that are not valid items are counted without it.
     /// - Throws: `item` (`wrongKind`), `limit`, `busy`, `damaged`, `sqlite`.
-    package func find(_ query: ItemQuery) throws(KeychainStoreError) -> ItemMatches {
-        try withReadTransaction { database throws(KeychainStoreError) in try KeychainReader(self, database).find(query)
+    package func find(
+        _ query: ItemQuery, where isIncluded: (Item) -> Bool = { _ in true }
+    ) throws(KeychainStoreError) -> ItemMatches {
+        try withReadTransaction { database throws(KeychainStoreError) in
+            try KeychainReader(self, database).find(query, where: isIncluded)
         }
     }
 

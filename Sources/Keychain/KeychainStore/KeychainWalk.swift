@@ -7,13 +7,15 @@ extension Keychain {
     /// other program waits while `body` writes to a blocked pipe. Items deleted in between are skipped.
     ///
     /// - Parameters:
+    ///   - isIncluded: a further condition; rows that are not valid items are counted without it.
     ///   - first: receives every item before `body` receives the first one, for example to measure a table.
     ///   - body: may use the keychain.
     /// - Returns: the number of matching rows that are not valid items.
     /// - Throws: the errors of `first` and `body`, and as `find`; `damaged` also if an index hides an item.
     @discardableResult
     package func walk(
-        _ query: ItemQuery, first: (Item) throws -> Void = { _ in }, _ body: (Item) throws -> Void
+        _ query: ItemQuery, where isIncluded: (Item) -> Bool = { _ in true },
+        first: (Item) throws -> Void = { _ in }, _ body: (Item) throws -> Void
     ) throws -> Int {
         var found: [ItemClass: [ItemUUID]] = [:]
         var damaged = 0
@@ -24,6 +26,7 @@ extension Keychain {
                 damaged += 1
                 continue
             }
+            guard isIncluded(item) else { continue }
             try first(item)
             found[item.itemClass, default: []].append(item.uuid)
         }

@@ -9,22 +9,26 @@ enum OptionName: String, CaseIterable, Sendable {
     case archivePasscode = "archive-passcode"
     case attribute
     case `class`
+    case columns
     case comment
     case confirm
     case dryRun = "dry-run"
     case forDevice = "for-device"
+    case generate
     case group
     case identity
     case inspectRecipient = "inspect-recipient"
     case json
     case keychain
     case label
+    case length
     case listUndo = "list-undo"
     case lockAfter = "lock-after"
     case lockOnSuspend = "lock-on-suspend"
     case newPasscode = "new-passcode"
     case noLockOnSuspend = "no-lock-on-suspend"
     case noPasscode = "no-passcode"
+    case noSecret = "no-secret"
     case noUndo = "no-undo"
     case onConflict = "on-conflict"
     case output
@@ -50,6 +54,7 @@ enum OptionName: String, CaseIterable, Sendable {
     case untilFirstUnlock = "until-first-unlock"
     case uuid
     case verbose
+    case wide
     case yes
 
     /// The one-letter form, if any.
@@ -62,13 +67,14 @@ enum OptionName: String, CaseIterable, Sendable {
         case .recipient: "r"
         case .recipientsFile: "R"
         case .verbose: "v"
-        case .acceptOrigin, .accessible, .account, .all, .archivePasscode, .attribute, .class, .comment, .confirm,
-            .forDevice, .group, .inspectRecipient, .json, .keychain, .label, .listUndo, .lockAfter, .lockOnSuspend,
-            .newPasscode,
-            .noLockOnSuspend, .noPasscode, .noUndo, .onConflict, .passcode,
+        case .acceptOrigin, .accessible, .account, .all, .archivePasscode, .attribute, .class, .columns, .comment,
+            .confirm,
+            .forDevice, .generate, .group, .inspectRecipient, .json, .keychain, .label, .length, .listUndo, .lockAfter,
+            .lockOnSuspend,
+            .newPasscode, .noLockOnSuspend, .noPasscode, .noSecret, .noUndo, .onConflict, .passcode,
             .passphrase, .remove, .replace, .replaceUnarchived, .requireAll, .reveal, .secret, .secretFile, .server,
             .service, .set,
-            .suggest, .synchronizable, .undo, .unencrypted, .untilFirstUnlock, .uuid, .yes:
+            .suggest, .synchronizable, .undo, .unencrypted, .untilFirstUnlock, .uuid, .wide, .yes:
             nil
         }
     }

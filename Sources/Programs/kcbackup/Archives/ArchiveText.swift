@@ -97,7 +97,7 @@ extension Verdict {
     var word: String {
         switch self {
         case .restores: "restores"
-        case .staysBehind: "stays behind"
+        case .staysBehind: "stays"
         }
     }
 

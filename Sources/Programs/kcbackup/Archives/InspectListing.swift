@@ -13,46 +13,54 @@ final class InspectListing {
     private let proven: ProvenArchive
     private let filter: ItemFilter?
     private let isSameDevice: Bool
+    private let table: StreamedTable
     private let session: Session
     private var summary = Summary()
     private var output: ResultBuffer
 
     init(
         outline: ArchiveOutline, path: String, proven: ProvenArchive, filter: ItemFilter?, isSameDevice: Bool,
-        session: Session
+        table: StreamedTable, session: Session
     ) {
         self.outline = outline
         self.path = path
         self.proven = proven
         self.filter = filter
         self.isSameDevice = isSameDevice
+        self.table = table
         self.session = session
         output = ResultBuffer(session)
     }
 
     func print() throws {
-        let table = StreamedTable(InspectColumns.all, width: session.tableWidth)
         let progress = Progress("reading items", in: session)
         try proven.inspect { item in
             progress.step()
             guard filter?.matches(item) ?? true else { return }
             summary.add(item, verdict(item))
-            if !session.style.isJSON { table.measure(InspectColumns.cells(item, verdict(item))) }
+            if !session.style.isJSON { table.measure(cells(item)) }
         } begin: { read in
             progress.finish()
-            try begin(read, table)
+            try begin(read)
         } show: { item in
             guard filter?.matches(item) ?? true else { return }
-            try show(item, table)
+            try show(item)
         }
         try end()
+    }
+
+    /// The columns of the list.
+    static let columns = ItemColumns.all + [Table.Column(title: "VERDICT")]
+
+    private func cells(_ item: Item) -> [String] {
+        ItemColumns.cells(item, in: outline.header.mode) + [verdict(item).word]
     }
 
     private func verdict(_ item: Item) -> Verdict {
         Verdict.decide(item.accessibility, in: outline.header.mode, onSameDevice: isSameDevice)
     }
 
-    private func begin(_ read: ReadMetadata, _ table: StreamedTable) throws {
+    private func begin(_ read: ReadMetadata) throws {
         summary.contents = read.contents
         if session.style.isJSON {
             // One object in all: its last member is the list, which is then written item by item.
@@ -71,12 +79,12 @@ final class InspectListing {
         if summary.total > 0 { output.bytes.append(utf8: "\n" + table.header) }
     }
 
-    private func show(_ item: Item, _ table: StreamedTable) throws {
+    private func show(_ item: Item) throws {
         if session.style.isJSON {
             if summary.shown > 0 { output.bytes.append(UInt8(ascii: ",")) }
             JSONValue.item(item).adding([("verdict", verdict(item).json)]).encode(into: &output.bytes)
         } else {
-            output.bytes.append(utf8: table.row(InspectColumns.cells(item, verdict(item))))
+            output.bytes.append(utf8: table.row(cells(item)))
         }
         summary.shown += 1
         try output.flushIfLarge()
@@ -126,26 +134,5 @@ private struct Summary {
             }
         }
         return lines
-    }
-}
-
-/// The columns of the list.
-enum InspectColumns {
-    static let all: [Table.Column] = [
-        Table.Column(title: "CLASS"), Table.Column(title: "SERVICE", least: 10),
-        Table.Column(title: "ACCOUNT", least: 8),
-        Table.Column(title: "LABEL", least: 8, yields: 6), Table.Column(title: "GROUP", least: 8, yields: 3),
-        Table.Column(title: "ACCESSIBLE", least: 8, yields: 5), Table.Column(title: "CREATED", yields: 2),
-        Table.Column(title: "MODIFIED", yields: 1), Table.Column(title: "SIZE", alignment: .right, yields: 4),
-        Table.Column(title: "VERDICT"),
-    ]
-
-    static func cells(_ item: Item, _ verdict: Verdict) -> [String] {
-        let attributes = item.attributes
-        return [
-            item.itemClass.rawValue, attributes.text(.svce) ?? attributes.text(.srvr) ?? "",
-            attributes.text(.acct) ?? "", attributes.text(.labl) ?? "", item.accessGroup, item.accessibility.name,
-            item.created.day, item.modified.day, item.secretSize.map { "\($0)" } ?? "-", verdict.word,
-        ]
     }
 }

@@ -13,7 +13,7 @@ struct InspectCommand: Verb {
         discussion: """
             Without a key it shows what anybody can read, and says that it is not verified. With a key it lists the \
             items: nothing is printed before the whole list has proved genuine. Columns that the terminal has no \
-            room for are left out; --json prints everything.
+            room for are left out; --wide shows them.
 
             EXAMPLES:
               kcbackup inspect laptop.kcb
@@ -37,6 +37,9 @@ struct InspectCommand: Verb {
     var forDevice: String?
 
     @OptionGroup
+    var table: TableOptions
+
+    @OptionGroup
     var style: StyleOptions
 
     func run(in session: Session) throws -> ExitStatus {
@@ -45,6 +48,7 @@ struct InspectCommand: Verb {
             return id
         }
         let filter = try conditions.filter()
+        let table = try table.table(InspectListing.columns, in: session)
         let file = try opening.open(archive, in: session)
         let outline = try ArchiveOutline(file)
         guard file.header.mode == .unencrypted || opening.hasKey else {
@@ -61,8 +65,7 @@ struct InspectCommand: Verb {
         let isSameDevice = judged.map { $0 == file.header.device } ?? proven.isFromThisDevice
         let listing = InspectListing(
             outline: outline, path: archive, proven: proven, filter: filter,
-            isSameDevice: isSameDevice,
-            session: session)
+            isSameDevice: isSameDevice, table: table, session: session)
         try listing.print()
         return .ok
     }

@@ -10,13 +10,15 @@ struct ItemAddCommand: Verb {
         abstract: "Add an item to a keychain.",
         discussion: """
             What is not given is filled in as Apple does: WhenUnlocked (certificates: Always), not synchronizable, the \
-            access group kcbackup. Without --secret and --secret-file, the item has no secret.
+            access group kcbackup. The secret of a password is asked for where nothing says what it is. A generated one \
+            is shown by 'kcbackup item find --reveal' alone.
 
             EXAMPLES:
-              kcbackup item add --service "Home Wi-Fi" --account ada --secret tty
+              kcbackup item add --service "Home Wi-Fi" --account ada
+              kcbackup item add --service forum --account ada --generate
               kcbackup item add --class inet --server mail.example.org --account ada --secret file:mail.secret
               kcbackup item add --class cert --label "Example CA" --secret-file ca.der
-              kcbackup item add --service bank --account ada --accessible WhenUnlockedThisDeviceOnly --secret tty
+              kcbackup item add --service bank --account ada --accessible WhenUnlockedThisDeviceOnly
             """)
 
     @Option(
@@ -33,7 +35,7 @@ struct ItemAddCommand: Verb {
     var synchronizable = false
 
     @OptionGroup
-    var secret: SecretOptions
+    var secret: NewSecretOptions
 
     @OptionGroup
     var keychain: KeychainOptions
@@ -52,16 +54,23 @@ struct ItemAddCommand: Verb {
         }
         let draft = ItemDraft(itemClass: itemClass, attributes: given)
         // An invalid item is refused before anything is asked.
-        _ = try draft.completed(now: session.now, secretSize: nil)
+        let accessibility = try draft.completed(now: session.now, secretSize: nil).accessibility
+        if !Self.names.contains(where: { given[$0]?.size ?? 0 > 0 }) { throw UsageProblem.nameless }
+        let choice = try secret.choice(for: itemClass, in: session)
 
         let store = try keychain.open(in: session)
         // An item that is always readable can be written without a passcode.
-        let accessibility = try draft.completed(now: session.now, secretSize: nil).accessibility
         try keychain.unlock(store, for: [accessibility], in: session)
-        let value = try secret.read(isPublic: itemClass == .certificate, in: session)
+        let value = try secret.read(choice, isPublic: itemClass == .certificate, in: session)
         let item = try store.add(draft, secret: value, now: session.now)
         session.note("added: \(item.words)")
+        if case .generated(let length) = choice {
+            session.note("its secret has \(length) random characters; 'kcbackup item find --reveal' shows it")
+        }
         if style.json { try session.result(["items": [.item(item)]], []) }
         return .ok
     }
+
+    /// What an item is found by: without any of these, it would be told from no other.
+    private static let names: [AttributeCode] = [.labl, .svce, .srvr, .acct, .subj, .klbl, .atag]
 }

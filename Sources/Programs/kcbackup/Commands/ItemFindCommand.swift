@@ -14,10 +14,13 @@ struct ItemFindCommand: Verb {
             writes the secret of the one item that matches, byte for byte and nothing else.
 
             EXAMPLES:
-              kcbackup item find --service "Home Wi-Fi"
+              kcbackup item find wi-fi
               kcbackup item find --service "Home Wi-Fi" --reveal
               kcbackup item find --class cert --label "Example CA" --reveal > ca.der
             """)
+
+    @Argument(help: "Only items whose label, service, server, account or kind contains this text, in any case.")
+    var text: String?
 
     @OptionGroup
     var conditions: QueryOptions
@@ -32,9 +35,10 @@ struct ItemFindCommand: Verb {
     var style: StyleOptions
 
     func run(in session: Session) throws -> ExitStatus {
-        let query = try conditions.condition()
+        let search = try QueryOptions.search(text)
+        let query = try text == nil ? conditions.condition() : conditions.query()
         let store = try keychain.open(in: session)
-        let matches = try store.find(query)
+        let matches = try store.find(query, where: search.matches)
         if matches.items.isEmpty, matches.damaged == 0 { throw KeychainStoreError.itemNotFound }
         if reveal {
             try keychain.unlock(store, for: Set(matches.items.map(\.accessibility)), in: session)

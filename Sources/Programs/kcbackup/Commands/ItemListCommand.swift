@@ -8,16 +8,26 @@ struct ItemListCommand: Verb {
         commandName: "list",
         abstract: "List items in a table, without secrets.",
         discussion: """
-            Columns that the terminal has no room for are left out; 'kcbackup item find' shows all attributes.
+            Items come by class, then in the order of archives. TRAVELS says where an item restores: anywhere, on this \
+            device, or nowhere. Columns that the terminal has no room for are left out; --wide shows them, and \
+            'kcbackup item find' all attributes.
 
             EXAMPLES:
               kcbackup item list
+              kcbackup item list wi-fi
               kcbackup item list --class genp --account ada
+              kcbackup item list --columns service,account,travels
               kcbackup item list --json | jq -r '.items[].uuid'
             """)
 
+    @Argument(help: "Only items whose label, service, server, account or kind contains this text, in any case.")
+    var text: String?
+
     @OptionGroup
     var conditions: QueryOptions
+
+    @OptionGroup
+    var table: TableOptions
 
     @OptionGroup
     var keychain: KeychainOptions
@@ -26,9 +36,11 @@ struct ItemListCommand: Verb {
     var style: StyleOptions
 
     func run(in session: Session) throws -> ExitStatus {
+        let search = try QueryOptions.search(text)
+        let listing = try ItemListing(session, table)
         let store = try keychain.open(in: session)
-        let listing = ItemListing(session)
-        let damaged = try store.walk(conditions.query(), first: listing.measure, listing.writeRow)
+        let damaged = try store.walk(
+            conditions.query(), where: search.matches, first: listing.measure, listing.writeRow)
         try listing.end()
         session.note(listing.summary)
         return session.status(ofDamaged: damaged)

@@ -13,8 +13,8 @@ struct ItemUpdateCommand: Verb {
 
             EXAMPLES:
               kcbackup item update --service "Home Wi-Fi" --account ada --secret tty
-              kcbackup item update --server mail.example.org --set port=993 --set labl="Example Mail"
-              kcbackup item update --service bank --set pdmn=aku --remove icmt
+              kcbackup item update --server mail.example.org --set port=993 --set label="Example Mail"
+              kcbackup item update --service bank --set accessibility=AfterFirstUnlock --remove comment
             """)
 
     @OptionGroup
@@ -23,10 +23,10 @@ struct ItemUpdateCommand: Verb {
     @Option(
         name: OptionName.set.name,
         help: ArgumentHelp(
-            "The new value of an attribute: CODE=VALUE, or CODE:base64=VALUE for bytes.", valueName: "code=value"))
+            "The new value of an attribute: NAME=VALUE, or NAME:base64=VALUE for bytes.", valueName: "name=value"))
     var set: [String] = []
 
-    @Option(name: OptionName.remove.name, help: ArgumentHelp("An attribute to remove.", valueName: "code"))
+    @Option(name: OptionName.remove.name, help: ArgumentHelp("An attribute to remove.", valueName: "name"))
     var remove: [String] = []
 
     @OptionGroup

@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import ByteStreams
 internal import DeviceIdentity
+internal import KernelKeyring
 internal import KeychainStore
 internal import LocalKeychains
 internal import PasscodeStrength
@@ -12,7 +13,8 @@ struct KeychainCreateCommand: Verb {
         abstract: "Make a keychain, and with the first one the key of this device.",
         discussion: """
             The passcode opens the keychain; it is never part of a backup. Without a passcode, whoever can use your \
-            account on this device can read every secret, and WhenPasscodeSetThisDeviceOnly items are refused.
+            account on this device can read every secret, and WhenPasscodeSetThisDeviceOnly items are refused. A passcode \
+            that is typed leaves the keychain unlocked; one given with --passcode does not.
 
             EXAMPLES:
               kcbackup keychain create
@@ -60,6 +62,13 @@ struct KeychainCreateCommand: Verb {
         }
 
         session.tell(try NewKeychain(local, in: session).make(passcode: secret), of: local)
+        if secret != nil {
+            if passcode == nil || passcode == .terminal {
+                try keepUnlocked(local, secret, in: session)
+            } else {
+                session.note("it is locked: 'kcbackup keychain unlock' opens it for later commands")
+            }
+        }
         // Whoever loses the device key or the passcode before the first backup has lost everything.
         let isDefault = (try? LocalKeychain(nil, in: session.world)) == local
         let option = isDefault ? "" : " \(OptionName.keychain.spelling) \(quoted(local.name))"
@@ -68,6 +77,25 @@ struct KeychainCreateCommand: Verb {
             try session.result(.passcodeSet(describe(local, in: session), strength), [])
         }
         return .ok
+    }
+
+    /// Unlocks the new keychain for later commands; it is made and stays so even if that fails.
+    private func keepUnlocked(
+        _ local: LocalKeychain, _ passcode: borrowing SecretBytes?, in session: Session
+    ) throws {
+        do {
+            let keychain = try local.open(in: session)
+            // Otherwise the key derivation would be for nothing.
+            if let refusal = try session.world.unlocked.status(keychain, now: session.now).refusal {
+                return session.note("it is locked, and nothing can stay unlocked between commands: \(refusal.reason)")
+            }
+            try session.world.unlocked.unlock(keychain, passcode: passcode, now: session.now)
+            try session.noteUnlocked(keychain)
+        } catch {
+            let failure = Failure(error, session.subjects)
+            if failure.explanation.status == .interrupted { throw failure }
+            session.warn("made, and not unlocked: \(failure.explanation.message)")
+        }
     }
 
     /// The new keychain as JSON; it exists even if it cannot be opened any more.

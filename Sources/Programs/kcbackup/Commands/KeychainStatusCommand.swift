@@ -56,7 +56,7 @@ struct KeychainSetSettingsCommand: Verb {
             next use: until then the keys stay in the memory of the kernel.
 
             EXAMPLES:
-              kcbackup keychain set-settings --lock-after 900
+              kcbackup keychain set-settings --lock-after 15m
               kcbackup keychain set-settings work --lock-after never --no-lock-on-suspend
             """)
 
@@ -65,7 +65,8 @@ struct KeychainSetSettingsCommand: Verb {
 
     @Option(
         name: OptionName.lockAfter.name,
-        help: ArgumentHelp("Lock after so many seconds without use, or 'never'.", valueName: "seconds"))
+        help: ArgumentHelp(
+            "Lock after so long without use: seconds, or as in '5m' and '2h', or 'never'.", valueName: "time"))
     var lockAfter: String?
 
     @Flag(name: OptionName.lockOnSuspend.name, help: "Lock when the machine sleeps.")
@@ -106,15 +107,20 @@ struct KeychainSetSettingsCommand: Verb {
         return .ok
     }
 
-    private static let form = "a number of seconds from 1 to \(LockSettings.range.upperBound), or 'never'"
+    private static let form =
+        "a time such as 90, 90s, 5m or 2h, from 1 to \(LockSettings.range.upperBound) seconds, or 'never'"
 
     /// The seconds; nil for never.
     private static func seconds(_ text: String) throws(UsageProblem) -> Int? {
         if text == "never" { return nil }
-        guard let number = Int(text), LockSettings.range.contains(number) else {
-            throw .malformed(.lockAfter, form: form)
-        }
-        return number
+        let units: [Character: Int] = ["s": 1, "m": 60, "h": 3_600]
+        let unit = text.last.flatMap { units[$0] }
+        let digits = unit == nil ? text[...] : text.dropLast()
+        guard digits.allSatisfy({ ("0"..."9").contains($0) }), let number = Int(digits),
+            case let (seconds, isTooLong) = number.multipliedReportingOverflow(by: unit ?? 1), !isTooLong,
+            LockSettings.range.contains(seconds)
+        else { throw .malformed(.lockAfter, form: form) }
+        return seconds
     }
 }
 

@@ -75,11 +75,8 @@ struct DeviceUntrustCommand: Verb {
         guard let id = DeviceID(device) else { throw UsageProblem.deviceID }
         let local = LocalDevice(session.world)
         let trusted = local.trusted(by: try local.key())
-        if try trusted.untrust(id) {
-            session.note("archives of device \(id) are no longer trusted")
-        } else {
-            session.note("device \(id) was not trusted")
-        }
+        guard try trusted.untrust(id) else { throw Refusal.notTrusted(device: id.description) }
+        session.note("archives of device \(id) are no longer trusted")
         if style.json { try printDevices(trusted.list(), in: session) }
         return .ok
     }

@@ -109,10 +109,16 @@ private let freeName = "'kcbackup keychain delete' deletes this one, after which
 /// Explains invalid attributes.
 func explainItem(_ problem: ItemProblem) -> Explanation {
     switch problem {
-    case .unknownAttribute(let code):
+    case .unknownAttribute(let name):
         Explanation(
-            .usage, "there is no attribute \(quoted(code))",
-            hint: "an attribute is named by Apple's four letters, as in 'acct'")
+            .usage, "there is no attribute \(quoted(name))\(meant(by: name))",
+            hint: "an attribute is named by Apple's four letters or in words, as in 'acct' and 'account'")
+    case .wrongKind(let code): Explanation(.usage, problem.rule, hint: "it takes \(valueWords(code))")
+    case .unknownAccessibility:
+        Explanation(
+            .usage, problem.rule,
+            hint: "it is one of " + Accessibility.allCases.map { "\($0.rawValue) (\($0.name))" }.joined(separator: ", ")
+        )
     case .notInClass:
         Explanation(
             .usage, problem.rule, hint: "choose another '\(OptionName.class.spelling)', or leave the attribute out")
@@ -124,7 +130,25 @@ func explainItem(_ problem: ItemProblem) -> Explanation {
         )
     case .attributeTooLarge, .attributesTooLarge, .secretTooLarge, .tooManyExtra, .extraTooLarge:
         Explanation(.limit, problem.rule)
-    case .wrongKind, .missing, .unknownAccessibility, .extraOutOfOrder: Explanation(.usage, problem.rule)
+    case .missing, .extraOutOfOrder: Explanation(.usage, problem.rule)
+    }
+}
+
+/// The attribute that was probably meant, as the end of a sentence; empty if none is similar.
+private func meant(by name: String) -> String {
+    if let exact = AttributeCode(named: name) { return "; did you mean '\(exact.code)'?" }
+    guard let nearest = AttributeCode.nearest(to: name) else { return "" }
+    return "; did you mean '\(nearest.word)' (\(nearest.code))?"
+}
+
+/// The values of an attribute on the command line.
+private func valueWords(_ code: AttributeCode) -> String {
+    switch code.kind {
+    case .string, .textOrData, .dataOrText: "text"
+    case .data: "bytes, as in '\(code.code):base64=AP8='"
+    case .number where code.isFourCharacters: "a whole number, or four characters as in 'htps'"
+    case .number: "a whole number; yes and no are 1 and 0"
+    case .date: "a date in UTC, as in '2026-03-01T09:30:00.000000Z'"
     }
 }
 

@@ -51,6 +51,10 @@ enum UsageProblem: Error, Hashable, Sendable {
     case emptyQuery
     /// A replacing restore takes everything.
     case replaceWithQuery
+    /// Nothing says what the secret of a new item is.
+    case secretNeeded
+    /// A new item has no name.
+    case nameless
     /// No setting is given.
     case noSetting
     /// The option needs a terminal, and there is none.
@@ -90,7 +94,7 @@ func explainUsage(_ problem: UsageProblem) -> Explanation {
         Explanation(
             .usage, "nothing says what to change",
             hint:
-                "use '\(OptionName.set.spelling) CODE=VALUE', '\(OptionName.remove.spelling) CODE' or '\(OptionName.secret.spelling) SOURCE'"
+                "use '\(OptionName.set.spelling) NAME=VALUE', '\(OptionName.remove.spelling) NAME' or '\(OptionName.secret.spelling) SOURCE'"
         )
     case .severalSecrets(let count):
         Explanation(
@@ -129,10 +133,20 @@ func explainUsage(_ problem: UsageProblem) -> Explanation {
             .usage,
             "'\(OptionName.replace.spelling)' restores a whole archive, and conditions select some of its items",
             hint: "leave out '\(OptionName.replace.spelling)' to restore these items alone")
+    case .secretNeeded:
+        Explanation(
+            .usage, "nothing says what the secret of the item is",
+            hint: "use '\(OptionName.secret.spelling) SOURCE', '\(OptionName.secretFile.spelling) FILE', "
+                + "'\(OptionName.generate.spelling)' or '\(OptionName.noSecret.spelling)'")
+    case .nameless:
+        Explanation(
+            .usage, "nothing says what the item is called",
+            hint: "name it with '\(OptionName.service.spelling)', '\(OptionName.server.spelling)', "
+                + "'\(OptionName.account.spelling)' or '\(OptionName.label.spelling)'")
     case .noSetting:
         Explanation(
             .usage, "nothing says which setting to change",
-            hint: "use '\(OptionName.lockAfter.spelling) SECONDS', '\(OptionName.lockOnSuspend.spelling)' or "
+            hint: "use '\(OptionName.lockAfter.spelling) TIME', '\(OptionName.lockOnSuspend.spelling)' or "
                 + "'\(OptionName.noLockOnSuspend.spelling)'")
     case .needsTerminal(let flag):
         Explanation(.usage, "'\(flag.spelling)' shows something on the terminal, and there is none")
@@ -178,6 +192,8 @@ enum Refusal: Error, Hashable, Sendable {
     case nothingToUndo(keychain: String)
     /// The passcode was set since the state was kept.
     case stateOfOtherPasscode(path: String)
+    /// The device that is to be trusted no longer is not on the list.
+    case notTrusted(device: String)
     /// A keychain without a passcode cannot be locked.
     case nothingToLock(keychain: String)
     /// Unlocking would last for one command only, since the kernel stores nothing for this reason.
@@ -229,6 +245,9 @@ func explainRefusal(_ refusal: Refusal) -> Explanation {
             .refused, "the passcode was changed since that state was kept, so it cannot be brought back as it is",
             hint: "with the passcode of then, 'kcbackup create \(OptionName.keychain.spelling) \(quotedPath(path))' "
                 + "makes an archive of it")
+    case .notTrusted(let device):
+        Explanation(
+            .notFound, "device \(device) is not trusted", hint: "'kcbackup device list' shows the devices that are")
     case .nothingToLock(let keychain):
         Explanation(
             .refused, "keychain \(quoted(keychain)) has no passcode, and cannot be locked",

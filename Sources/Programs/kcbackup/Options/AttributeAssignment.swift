@@ -1,16 +1,16 @@
 internal import ByteStreams
 internal import KeychainModel
 
-/// An attribute on the command line: `CODE=VALUE`, or `CODE:base64=VALUE` for bytes.
+/// An attribute on the command line: `NAME=VALUE`, or `NAME:base64=VALUE` for bytes (docs/attributes.md).
 struct AttributeAssignment {
     let code: AttributeCode
     let value: AttributeValue
 
-    private static let form = "CODE=VALUE or CODE:base64=VALUE"
+    private static let form = "NAME=VALUE or NAME:base64=VALUE"
 
     /// Parses `word`; the kind of the value depends on the attribute.
     ///
-    /// - Throws: `UsageProblem.malformed`, `ItemProblem` (`unknownAttribute`, `wrongKind`).
+    /// - Throws: `UsageProblem.malformed`, `ItemProblem` (`unknownAttribute`, `wrongKind`, `unknownAccessibility`).
     init(_ word: String, of option: OptionName) throws {
         guard let equals = word.utf8.firstIndex(of: UInt8(ascii: "=")) else {
             throw UsageProblem.malformed(option, form: Self.form)
@@ -28,20 +28,26 @@ struct AttributeAssignment {
         }
     }
 
-    /// The attribute with a four-letter code.
+    /// The attribute with a code, or in words.
     ///
     /// - Throws: `ItemProblem.unknownAttribute`.
     static func code(_ text: String) throws(ItemProblem) -> AttributeCode {
-        guard let code = AttributeCode(code: text) else { throw .unknownAttribute(text) }
+        guard let code = AttributeCode(named: text) else { throw .unknownAttribute(text) }
         return code
     }
 
     private static func value(_ text: String, _ code: AttributeCode) throws(ItemProblem) -> AttributeValue {
         switch code.kind {
+        case _ where code == .pdmn:
+            guard let accessibility = Accessibility(argument: text) else { throw .unknownAccessibility }
+            return .text(accessibility.rawValue)
         case .string, .textOrData, .dataOrText: return .text(text)
         case .data: throw .wrongKind(code)
         case .number:
-            guard let number = Int64(text) else { throw .wrongKind(code) }
+            if let number = Int64(text) { return .number(number) }
+            guard code.isFourCharacters, let number = AttributeCode.number(ofFourCharacters: text) else {
+                throw .wrongKind(code)
+            }
             return .number(number)
         case .date:
             guard let date = Timestamp(text) else { throw .wrongKind(code) }

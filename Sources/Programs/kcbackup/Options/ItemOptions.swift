@@ -27,12 +27,13 @@ struct AttributeOptions: ParsableArguments {
     @Option(
         name: OptionName.attribute.name,
         help: ArgumentHelp(
-            "Any attribute by its four letters: CODE=VALUE, or CODE:base64=VALUE for bytes.", valueName: "code=value"))
+            "Any attribute, by code or word: NAME=VALUE, or NAME:base64=VALUE for bytes.", valueName: "name=value"))
     var attribute: [String] = []
 
     /// All given attributes by code.
     ///
-    /// - Throws: `UsageProblem` (`malformed`, `attributeTwice`), `ItemProblem` (`unknownAttribute`).
+    /// - Throws: `UsageProblem` (`malformed`, `attributeTwice`), `ItemProblem` (`unknownAttribute`, `wrongKind`,
+    ///   `unknownAccessibility`).
     func collected() throws -> Attributes {
         var attributes = Attributes()
         let named: [(AttributeCode, String?)] = [
@@ -75,17 +76,25 @@ struct QueryOptions: ParsableArguments {
             synchronizable: synchronizable ? .yes : .any)
     }
 
+    /// The condition that one of an item's names contains `text`; with nil every item passes.
+    ///
+    /// - Throws: `UsageProblem.emptyQuery`.
+    static func search(_ text: String?) throws(UsageProblem) -> ItemFilter {
+        if text == "" { throw .emptyQuery }
+        var filter = ItemFilter()
+        filter.text = text
+        return filter
+    }
+
     /// The same conditions for items in memory, with `text` as one more; nil if there is none.
     ///
     /// - Throws: as `query`, and `UsageProblem.emptyQuery`.
     func filter(_ text: String? = nil) throws -> ItemFilter? {
-        if text == "" { throw UsageProblem.emptyQuery }
-        var filter = ItemFilter()
+        var filter = try Self.search(text)
         filter.itemClass = itemClass
         filter.uuid = uuid
         for entry in try attributes.collected().entries { filter.attributes[entry.code] = entry.value }
         filter.isSynchronizable = synchronizable
-        filter.text = text
         return filter.isEmpty ? nil : filter
     }
 

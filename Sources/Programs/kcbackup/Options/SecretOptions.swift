@@ -1,6 +1,75 @@
 internal import ArgumentParser
 internal import ByteStreams
+internal import Console
 internal import KeychainModel
+
+/// Where the secret of a new item comes from.
+struct NewSecretOptions: ParsableArguments {
+    @OptionGroup
+    var given: SecretOptions
+
+    // Not an option with an optional value: of '--generate=64 --json', the parser (1.8.2) drops the 64 in silence.
+    @Flag(name: OptionName.generate.name, help: "Make up a random secret, and do not show it.")
+    var generate = false
+
+    @Option(
+        name: OptionName.length.name,
+        help: ArgumentHelp(
+            "The characters of the made-up secret. (default: \(GeneratedPassword.defaultLength))", valueName: "number"))
+    var length: String?
+
+    @Flag(name: OptionName.noSecret.name, help: "Add an item that has no secret.")
+    var noSecret = false
+
+    /// Where the secret comes from.
+    enum Choice {
+        case none
+        case generated(length: Int)
+        case given
+        /// Typed twice.
+        case asked
+    }
+
+    /// The choice; only passwords are asked for, since nobody types a certificate or a key.
+    ///
+    /// - Throws: `UsageProblem` (`together`, `needs`, `malformed`, `secretNeeded`).
+    func choice(for itemClass: ItemClass, in session: Session) throws(UsageProblem) -> Choice {
+        let options: [(OptionName, Bool)] = [
+            (.secret, given.secret != nil), (.secretFile, given.secretFile != nil), (.generate, generate),
+            (.noSecret, noSecret),
+        ]
+        let chosen = options.filter(\.1).map(\.0)
+        if chosen.count > 1 { throw .together(chosen[0], chosen[1]) }
+        if length != nil, !generate { throw .needs(.length, .generate) }
+        if noSecret { return .none }
+        if given.isGiven { return .given }
+        if generate { return .generated(length: try wantedLength()) }
+        let isPassword = itemClass == .genericPassword || itemClass == .internetPassword
+        guard isPassword, session.world.terminal.isAttended else { throw .secretNeeded }
+        return .asked
+    }
+
+    private func wantedLength() throws(UsageProblem) -> Int {
+        guard let length else { return GeneratedPassword.defaultLength }
+        let range = GeneratedPassword.lengths
+        guard let number = Int(length), range.contains(number) else {
+            throw .malformed(.length, form: "a number from \(range.lowerBound) to \(range.upperBound)")
+        }
+        return number
+    }
+
+    /// The secret; nil for none.
+    ///
+    /// - Throws: as `SecretOptions.read`, `CryptographyFailure`.
+    func read(_ choice: Choice, isPublic: Bool, in session: Session) throws -> SecretBytes? {
+        switch choice {
+        case .none: return nil
+        case .generated(let length): return try GeneratedPassword.make(length: length)
+        case .given: return try given.read(isPublic: isPublic, in: session)
+        case .asked: return try SecretOptions.read(from: .terminal, in: session)
+        }
+    }
+}
 
 /// The secret of one item.
 struct SecretOptions: ParsableArguments {
@@ -31,7 +100,14 @@ struct SecretOptions: ParsableArguments {
                 : PrivateFile.read(path, limit: ItemLimits.secretSize)
         }
         guard let secret else { return nil }
-        return try session.secrets.new(
-            WantedSecret(what: "secret of the item", flag: .secret, source: secret, isContent: true))
+        return try Self.read(from: secret, in: session)
+    }
+
+    /// Reads the secret from one source.
+    ///
+    /// - Throws: the errors of `SecretInput`.
+    static func read(from source: SecretSource, in session: Session) throws -> SecretBytes? {
+        try session.secrets.new(
+            WantedSecret(what: "secret of the item", flag: .secret, source: source, isContent: true))
     }
 }

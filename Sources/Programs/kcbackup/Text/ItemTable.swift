@@ -13,23 +13,16 @@ final class ItemListing {
     private let table: StreamedTable
     private var output: ResultBuffer
 
-    init(_ session: Session) {
+    /// - Throws: `UsageProblem.malformed` for an unknown column.
+    init(_ session: Session, _ options: TableOptions) throws(UsageProblem) {
         self.session = session
         output = ResultBuffer(session)
-        table = StreamedTable(
-            [
-                Table.Column(title: "CLASS"), Table.Column(title: "SERVICE/SERVER", least: 10),
-                Table.Column(title: "ACCOUNT", least: 8), Table.Column(title: "LABEL", least: 8, yields: 5),
-                Table.Column(title: "GROUP", least: 8, yields: 3),
-                Table.Column(title: "ACCESSIBLE", least: 12, yields: 4),
-                Table.Column(title: "CREATED", yields: 2), Table.Column(title: "MODIFIED", yields: 1),
-                Table.Column(title: "SECRET", alignment: .right, yields: 6),
-            ], width: session.tableWidth)
+        table = try options.table(ItemColumns.all, in: session)
     }
 
     /// Measures an item for the column widths.
     func measure(_ item: Item) {
-        if !session.style.isJSON { table.measure(Self.cells(item)) }
+        if !session.style.isJSON { table.measure(ItemColumns.cells(item)) }
     }
 
     /// Shows an item that was measured.
@@ -39,7 +32,7 @@ final class ItemListing {
             JSONValue.item(item).encode(into: &output.bytes)
         } else {
             if count == 0 { output.bytes.append(utf8: table.header) }
-            output.bytes.append(utf8: table.row(Self.cells(item)))
+            output.bytes.append(utf8: table.row(ItemColumns.cells(item)))
         }
         count += 1
         try output.flushIfLarge()
@@ -57,15 +50,37 @@ final class ItemListing {
         if session.style.isJSON { output.bytes.append(utf8: (count == 0 ? "{\"items\":[]}\n" : "]}\n")) }
         try output.flush()
     }
+}
 
-    private static func cells(_ item: Item) -> [String] {
+/// The columns of items, in `item list` and `inspect`.
+///
+/// Where an item restores is never cut, and of the others the names are left out last.
+enum ItemColumns {
+    static let all: [Table.Column] = [
+        Table.Column(title: "CLASS", yields: 8), Table.Column(title: "SERVICE", least: 8),
+        Table.Column(title: "ACCOUNT", least: 7), Table.Column(title: "LABEL", least: 8, yields: 6),
+        Table.Column(title: "GROUP", least: 8, yields: 4), Table.Column(title: "TRAVELS"),
+        Table.Column(title: "PDMN", yields: 7), Table.Column(title: "SYNC", yields: 3),
+        Table.Column(title: "CREATED", yields: 2), Table.Column(title: "MODIFIED", yields: 1),
+        Table.Column(title: "SIZE", alignment: .right, yields: 5),
+    ]
+
+    /// - Parameter mode: the kind of the archive that holds the item; nil for an item of a keychain.
+    static func cells(_ item: Item, in mode: ArchiveMode? = nil) -> [String] {
         let attributes = item.attributes
         return [
             item.itemClass.rawValue, attributes.shown(.svce) ?? attributes.shown(.srvr) ?? "",
             attributes.shown(.acct) ?? "", attributes.shown(.labl) ?? "", item.accessGroup,
-            item.accessibility.name + (item.isSynchronizable ? ", sync" : ""),
-            item.created.day, item.modified.day, item.secretSize.map { byteCount(UInt64($0)) } ?? "none",
+            travels(item.accessibility, in: mode ?? .encrypted), item.accessibility.rawValue,
+            item.isSynchronizable ? "yes" : "", item.created.day, item.modified.day,
+            item.secretSize.map { byteCount(UInt64($0)) } ?? "none",
         ]
+    }
+
+    /// Where an item restores, by the verdicts on the device that made the archive and on another.
+    private static func travels(_ accessibility: Accessibility, in mode: ArchiveMode) -> String {
+        if Verdict.decide(accessibility, in: mode, onSameDevice: false) == .restores { return "anywhere" }
+        return Verdict.decide(accessibility, in: mode, onSameDevice: true) == .restores ? "this device" : "nowhere"
     }
 }
 

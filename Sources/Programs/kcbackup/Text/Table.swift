@@ -16,6 +16,9 @@ struct Table {
         var least: Int?
         /// Where even the minimum widths do not fit, columns are left out in this order; nil if this one never is.
         var yields: Int?
+
+        /// The column as `--columns` names it.
+        var name: String { title.lowercased() }
     }
 
     private let columns: [Column]
@@ -51,15 +54,25 @@ struct Table {
 final class StreamedTable {
     private let columns: [Table.Column]
     private let limit: Int?
+    /// The positions of the columns that were asked for, in their order; nil for all that are not empty.
+    private let chosen: [Int]?
     private var widths: [Int]
     private var isFitted = false
     /// The titles of columns that the terminal has no room for, from left to right; complete after the first line.
     private(set) var leftOut: [String] = []
 
-    /// - Parameter width: the columns of the terminal; nil cuts nothing.
-    init(_ columns: [Table.Column], width: Int?) {
+    /// - Parameters:
+    ///   - width: the columns of the terminal; nil cuts nothing.
+    ///   - chosen: the names of the columns to show, in this order, which are then never left out; nil for all.
+    init(_ columns: [Table.Column], width: Int?, chosen: [String]? = nil) {
         self.columns = columns
         limit = width
+        self.chosen = chosen?.map { name in
+            guard let position = columns.firstIndex(where: { $0.name == name }) else {
+                preconditionFailure("a chosen column is one of the table")
+            }
+            return position
+        }
         widths = columns.map { _ in 0 }
     }
 
@@ -85,11 +98,19 @@ final class StreamedTable {
     private func fit() {
         if isFitted { return }
         isFitted = true
-        for column in widths.indices where widths[column] > 0 {
+        for column in widths.indices {
+            if let chosen {
+                guard chosen.contains(column) else {
+                    widths[column] = 0
+                    continue
+                }
+            } else if widths[column] == 0 {
+                continue
+            }
             widths[column] = max(widths[column], displayWidth(columns[column].title))
         }
         guard let limit else { return }
-        leaveOut(to: limit)
+        if chosen == nil { leaveOut(to: limit) }
         shrink(to: limit)
     }
 
@@ -118,7 +139,8 @@ final class StreamedTable {
     /// One line with its line feed; columns in which no row has anything are left out.
     private func line(_ cells: [String]) -> String {
         var line = ""
-        for (column, width) in widths.enumerated() where width > 0 {
+        for column in chosen ?? Array(widths.indices) where widths[column] > 0 {
+            let width = widths[column]
             let text = fitted(cells[column], to: width)
             let padding = String(repeating: " ", count: max(0, width - displayWidth(text)))
             if !line.isEmpty { line += gap }

@@ -1,0 +1,26 @@
+internal import ByteStreams
+internal import Cryptography
+
+/// Generates the secret of a new item: characters that password fields take and a double click selects.
+enum GeneratedPassword {
+    /// Of 6 bits each: 144 bits.
+    static let defaultLength = 24
+    /// Shorter ones can be searched; longer ones fit no password field.
+    static let lengths = 12...256
+
+    // Base64url of RFC 4648.
+    private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
+
+    /// Generates one of `length` characters.
+    ///
+    /// - Throws: `CryptographyFailure.randomness`.
+    static func make(length: Int) throws(CryptographyFailure) -> SecretBytes {
+        let random = try RandomBytes.secret(count: length)
+        var text = SecretBytes(capacity: length)
+        random.withBytes { bytes in
+            // 64 divides 256, so every character is equally likely.
+            for index in bytes.indices { text.append(alphabet[Int(bytes[index]) % alphabet.count]) }
+        }
+        return text
+    }
+}
