@@ -14,6 +14,7 @@ enum OptionName: String, CaseIterable, Sendable {
     case dryRun = "dry-run"
     case forDevice = "for-device"
     case group
+    case html
     case identity
     case inspectRecipient = "inspect-recipient"
     case json
@@ -63,7 +64,7 @@ enum OptionName: String, CaseIterable, Sendable {
         case .recipientsFile: "R"
         case .verbose: "v"
         case .acceptOrigin, .accessible, .account, .all, .archivePasscode, .attribute, .class, .comment, .confirm,
-            .forDevice, .group, .inspectRecipient, .json, .keychain, .label, .listUndo, .lockAfter, .lockOnSuspend,
+            .forDevice, .group, .html, .inspectRecipient, .json, .keychain, .label, .listUndo, .lockAfter, .lockOnSuspend,
             .newPasscode,
             .noLockOnSuspend, .noPasscode, .noUndo, .onConflict, .passcode,
             .passphrase, .remove, .replace, .replaceUnarchived, .requireAll, .reveal, .secret, .secretFile, .server,
