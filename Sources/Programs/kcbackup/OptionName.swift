@@ -64,7 +64,8 @@ enum OptionName: String, CaseIterable, Sendable {
         case .recipientsFile: "R"
         case .verbose: "v"
         case .acceptOrigin, .accessible, .account, .all, .archivePasscode, .attribute, .class, .comment, .confirm,
-            .forDevice, .group, .html, .inspectRecipient, .json, .keychain, .label, .listUndo, .lockAfter, .lockOnSuspend,
+            .forDevice, .group, .html, .inspectRecipient, .json, .keychain, .label, .listUndo, .lockAfter,
+            .lockOnSuspend,
             .newPasscode,
             .noLockOnSuspend, .noPasscode, .noUndo, .onConflict, .passcode,
             .passphrase, .remove, .replace, .replaceUnarchived, .requireAll, .reveal, .secret, .secretFile, .server,

@@ -67,7 +67,8 @@ struct ReportChart {
         return [
             ReportChart(title: "Class", condition: "class", bars: classes.filter { $0.count > 0 }),
             ReportChart(title: "Accessible", condition: "accessible", bars: accessibilities.filter { $0.count > 0 }),
-            ReportChart(title: "Access group", condition: "group", bars: cut(groups, counts.inOtherGroups, "other groups")),
+            ReportChart(
+                title: "Access group", condition: "group", bars: cut(groups, counts.inOtherGroups, "other groups")),
             ReportChart(title: "Last changed", condition: "year", bars: cut(years, 0, "earlier")),
         ]
     }
@@ -88,7 +89,9 @@ struct ReportChart {
                 <svg class="bar" aria-hidden="true"><rect width="\(shown: percent(bar.count, of: most))" height="100%" rx="3"/></svg>\
                 <span class="number">\(bar.count)</span>
                 """
-            guard let value = bar.value, !value.isEmpty else { return "<li><span class=\"line\">\(inside)</span></li>\n" }
+            guard let value = bar.value, !value.isEmpty else {
+                return "<li><span class=\"line\">\(inside)</span></li>\n"
+            }
             return "<li><a class=\"line\" href=\"\(shown: fragment(condition, value))\">\(inside)</a></li>\n"
         }
         return "<section class=\"card\"><h3>\(title)</h3>\n<ul class=\"chart\">\n\(lines)</ul></section>\n"

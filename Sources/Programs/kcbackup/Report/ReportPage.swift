@@ -26,48 +26,49 @@ struct ReportPage {
     var beginning: HTML {
         let table: HTML = counts.total == 0 ? "<p>There are none.</p>\n" : Self.tableBeginning
         return """
-        <!DOCTYPE html>
-        <html lang="en">
-        <head>
-        <meta charset="utf-8">
-        <meta http-equiv="Content-Security-Policy" content="\(shown: Self.policy)">
-        <meta name="viewport" content="width=device-width, initial-scale=1">
-        <meta name="color-scheme" content="light dark">
-        <meta name="referrer" content="no-referrer">
-        <title>\(Path.split(path).name, limit: 200)</title>
-        <style>\(Self.style)</style>
-        </head>
-        <body>
-        \(header)<main>
-        <div class="cards">
-        \(facts)\(destinations)\(stayingBehind)</div>
-        \(charts)<section id="list" aria-labelledby="list-title">
-        <h2 id="list-title">Items</h2>
-        \(table)
-        """
+            <!DOCTYPE html>
+            <html lang="en">
+            <head>
+            <meta charset="utf-8">
+            <meta http-equiv="Content-Security-Policy" content="\(Self.policy)">
+            <meta name="viewport" content="width=device-width, initial-scale=1">
+            <meta name="color-scheme" content="light dark">
+            <meta name="referrer" content="no-referrer">
+            <title>\(Path.split(path).name, limit: 200)</title>
+            <style>\(Self.style)</style>
+            <script>\(Self.script)</script>
+            </head>
+            <body>
+            \(header)<main>
+            <div class="cards">
+            \(facts)\(destinations)\(stayingBehind)</div>
+            \(charts)<section id="list" aria-labelledby="list-title">
+            <h2 id="list-title">Items</h2>
+            \(table)
+            """
     }
 
     /// Everything after the last row.
     var end: HTML {
         let table: HTML = counts.total == 0 ? "" : Self.tableEnd
         return """
-        \(table)</section>
-        </main>
-        <footer><p>Made by kcbackup on \(shown: made.moment), from an archive that was proved genuine. There is no secret in \
-        this page; the names in it tell where somebody has accounts, so keep it to yourself.</p></footer>
-        <script>\(Self.script)</script>
-        </body>
-        </html>
+            \(table)</section>
+            </main>
+            <footer><p>Made by kcbackup on \(shown: made.moment), from an archive that was proved genuine. There is no secret in \
+            this page; the names in it tell where somebody has accounts, so keep it to yourself.</p></footer>
+            <script>\(Self.script)</script>
+            </body>
+            </html>
 
-        """
+            """
     }
 
-    /// The policy. It has no address in it, not even that of the page itself.
-    static let policy =
-        "default-src 'none'; script-src '\(digest(script))'; style-src '\(digest(style))'; base-uri 'none'; form-action 'none'"
+    /// The policy, which has no address in it, not even that of the page itself.
+    static let policy: HTML =
+        "default-src 'none'; script-src 'sha256-\(digest(script))'; style-src 'sha256-\(digest(style))'; base-uri 'none'; form-action 'none'"
 
     private static func digest(_ text: HTML) -> String {
-        "sha256-" + Base64.encode(SHA256.hash(text.text.utf8.span).bytes)
+        Base64.encode(SHA256.hash(text.text.utf8.span).bytes)
     }
 
     private static let tableBeginning: HTML = """
@@ -92,6 +93,7 @@ struct ReportPage {
     private static let tableEnd: HTML = """
         </tbody>
         </table>
+        <div id="paper"></div>
         </div>
         <p id="rest" hidden><button type="button">Show the other rows</button></p>
 

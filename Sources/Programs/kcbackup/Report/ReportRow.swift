@@ -14,11 +14,12 @@ enum ReportRow {
 
     /// The header row.
     static var header: HTML {
-        let cells = columns.map { column -> HTML in "<th scope=\"col\" data-key=\"\(column.key)\">\(column.title)</th>" }
+        let cells = columns.map { column -> HTML in "<th scope=\"col\" data-key=\"\(column.key)\">\(column.title)</th>"
+        }
         return "<tr>\(cells)</tr>\n"
     }
 
-    /// The row of an item. A cell ends where the next one begins: that saves a fifth of the page.
+    /// The row of an item; a cell ends where the next one begins, which saves a fifth of the page.
     static func html(_ item: Item, _ verdict: Verdict) -> HTML {
         let attributes = item.attributes
         let size: HTML =

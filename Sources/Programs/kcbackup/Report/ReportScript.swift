@@ -1,11 +1,14 @@
 extension ReportPage {
     /// The script of the page: it hides, sorts and searches the rows that the page comes with, and makes no markup.
     ///
-    /// What is shown stands at the end of the address, as in `#q=mail&class=genp&sort=account&order=down`.
+    /// What is shown stands at the end of the address, as in `#q=mail&class=key&sort=account&order=down`.
     static let script: HTML = #"""
 
-        (() => {
+        // Browsers lay a table out again with every part of it that arrives, so it is hidden until it is whole.
+        document.documentElement.classList.add("loading");
+        addEventListener("DOMContentLoaded", () => {
           "use strict";
+          document.documentElement.classList.remove("loading");
           const find = (id) => document.getElementById(id);
           const table = find("items");
           if (!table) return;
@@ -137,12 +140,26 @@ extension ReportPage {
             if (entries.some((entry) => entry.isIntersecting)) more(portion);
           }, { rootMargin: "1500px" }).observe(rest);
           // Paper has all rows that were found.
-          window.addEventListener("beforeprint", () => more(found.length));
-          window.addEventListener("afterprint", show);
-          window.addEventListener("hashchange", read);
+          const paper = find("paper");
+          // A browser takes very long to break one large table into pages, and not so many small ones.
+          addEventListener("beforeprint", () => {
+            table.hidden = true;
+            for (let start = 0; start < found.length; start += portion) {
+              const part = document.createElement("table");
+              part.append(table.tHead.cloneNode(true), document.createElement("tbody"));
+              part.tBodies[0].append(...found.slice(start, start + portion).map((item) => item.row));
+              paper.append(part);
+            }
+          });
+          addEventListener("afterprint", () => {
+            paper.replaceChildren();
+            table.hidden = false;
+            show();
+          });
+          addEventListener("hashchange", read);
           find("tools").hidden = false;
           read();
-        })();
+        });
 
         """#
 }

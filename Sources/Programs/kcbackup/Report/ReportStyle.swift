@@ -64,7 +64,7 @@ extension ReportPage {
         a.line[aria-current] { background: var(--hover); font-weight: 600; }
 
         #tools { display: flex; flex-wrap: wrap; gap: .6rem .8rem; align-items: end; margin: .75rem 0 .5rem; }
-        #tools[hidden], #rest[hidden] { display: none; }
+        #tools[hidden], #rest[hidden], #items[hidden], .loading #items { display: none; }
         label { display: grid; gap: .15rem; color: var(--faint); font-size: .8rem; }
         label.wide { flex: 1 1 12rem; }
         input, select, #tools button, #rest button {
@@ -80,7 +80,7 @@ extension ReportPage {
         .frame { margin-top: .4rem; background: var(--card); border: 1px solid var(--line); border-radius: .7rem; }
         table { width: 100%; table-layout: fixed; border-collapse: separate; border-spacing: 0; font-size: .8125rem; line-height: 1.35; }
         th, td { padding: .5rem .55rem; text-align: left; vertical-align: top; overflow-wrap: anywhere; unicode-bidi: plaintext; }
-        td { border-top: 1px solid var(--line); overflow: hidden; }
+        td { border-top: 1px solid var(--line); }
         tbody tr:hover td { background: var(--hover); }
         th { position: sticky; top: 0; background: var(--card); border-bottom: 1px solid var(--line); border-radius: .7rem; }
         th button { padding: 0; border: 0; background: none; color: inherit; font: inherit; text-align: left; }

@@ -53,7 +53,8 @@ extension ReportPage {
         var rows: [(String, HTML)] = [
             ("File", "<bdi>\(path)</bdi>"), ("Mode", "\(header.mode.rawValue)"),
             ("Made", "\(shown: header.created.moment)"), ("Of", "\(shown: source.words)"),
-            ("By device", "<code class=\"device\">\(header.device.description)</code>"), ("Origin", "\(shown: origin.words)"),
+            ("By device", "<code class=\"device\">\(header.device.description)</code>"),
+            ("Origin", "\(shown: origin.words)"),
             ("With", "\(header.tool)"), ("Size", "\(shown: byteCount(outline.size))"),
         ]
         if isEncrypted { rows.append(("Opens with", "\(shown: outline.keyWords)")) }
