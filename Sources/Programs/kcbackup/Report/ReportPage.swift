@@ -56,7 +56,6 @@ struct ReportPage {
             </main>
             <footer><p>Made by kcbackup on \(shown: made.moment), from an archive that was proved genuine. There is no secret in \
             this page; the names in it tell where somebody has accounts, so keep it to yourself.</p></footer>
-            <script>\(Self.script)</script>
             </body>
             </html>
 

@@ -34,7 +34,7 @@ enum ReportRow {
             <td>\(broken(item.accessibility))\
             <td>\(shown: item.created.day)\
             <td>\(shown: item.modified.day)\
-            \(size)\(ending)\(shown: verdict.word)
+            \(size)\(ending)\(shown: verdict.word)</td>
 
             """
     }
