@@ -21,14 +21,15 @@ RECOVERY := share/kcbackup/recover.sh
 PACKAGES := .build/packages
 SOURCES := Package.swift $(shell find Sources -type f)
 
-.PHONY: help build test faults demo install uninstall deb tarball test-deb format clean
-.PHONY: packages-build packages-test packages-deb packages-test-deb
+.PHONY: help build test faults demo install uninstall deb tarball test-deb test-html format clean
+.PHONY: packages-build packages-test packages-test-html packages-deb packages-test-deb
 # Half a file must not look up to date.
 .DELETE_ON_ERROR:
 
 help:
 	@echo 'make build      release binaries, manual page and shell completions, in $(STAGE)'
 	@echo 'make test       build, check the format, run all tests'
+	@echo 'make test-html  the page of inspect --html in a browser, which is installed for it'
 	@echo 'make faults     kill and disturb the program at every system call that changes a file'
 	@echo 'make demo       backup and restore of the sample keychain, in a temporary folder'
 	@echo 'make install    install below PREFIX=$(PREFIX) (and DESTDIR=)'
@@ -50,6 +51,11 @@ test: packages-test
 faults: packages-test
 	swift build --build-tests
 	FAULTS=all SWIFT_BACKTRACE=enable=no swift test --skip-build --filter FaultTests
+
+# What `make test` skips where there is no browser.
+test-html: packages-test-html
+	swift build --build-tests
+	.ci/run-tests --filter ReportBrowserTests
 
 demo: packages-test $(STAGE)/$(PROGRAM)
 	KCBACKUP=$(abspath $(STAGE)/$(PROGRAM)) Samples/demo.sh
@@ -92,6 +98,9 @@ packages-build:
 
 packages-test:
 	@.ci/install-packages test
+
+packages-test-html:
+	@.ci/install-packages test-html
 
 packages-deb:
 	@.ci/install-packages deb

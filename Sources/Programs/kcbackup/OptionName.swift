@@ -16,6 +16,7 @@ enum OptionName: String, CaseIterable, Sendable {
     case forDevice = "for-device"
     case generate
     case group
+    case html
     case identity
     case inspectRecipient = "inspect-recipient"
     case json
@@ -68,10 +69,9 @@ enum OptionName: String, CaseIterable, Sendable {
         case .recipientsFile: "R"
         case .verbose: "v"
         case .acceptOrigin, .accessible, .account, .all, .archivePasscode, .attribute, .class, .columns, .comment,
-            .confirm,
-            .forDevice, .generate, .group, .inspectRecipient, .json, .keychain, .label, .length, .listUndo, .lockAfter,
-            .lockOnSuspend,
-            .newPasscode, .noLockOnSuspend, .noPasscode, .noSecret, .noUndo, .onConflict, .passcode,
+            .confirm, .forDevice, .generate, .group, .html, .inspectRecipient, .json, .keychain, .label, .length,
+            .listUndo, .lockAfter, .lockOnSuspend, .newPasscode, .noLockOnSuspend, .noPasscode, .noSecret, .noUndo,
+            .onConflict, .passcode,
             .passphrase, .remove, .replace, .replaceUnarchived, .requireAll, .reveal, .secret, .secretFile, .server,
             .service, .set,
             .suggest, .synchronizable, .undo, .unencrypted, .untilFirstUnlock, .uuid, .wide, .yes:

@@ -17,7 +17,7 @@ extension ArchiveOutline {
         return rows.map { name, value in name + String(repeating: " ", count: 12 - name.count) + value + "\n" }
     }
 
-    private var keyWords: String {
+    var keyWords: String {
         // The passphrase accounts for one recipient of each stream.
         let own = hasPassphrase ? 1 : 0
         let restore = max(0, secretsRecipients.count - own)

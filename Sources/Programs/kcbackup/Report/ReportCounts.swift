@@ -1,0 +1,106 @@
+internal import KeychainModel
+
+/// What the charts of a report show, counted item by item.
+struct ReportCounts {
+    private(set) var byClass = ItemCounts()
+    private(set) var byAccessibility: [Accessibility: Int] = [:]
+    private(set) var byReason: [Verdict.Reason: Int] = [:]
+    private(set) var byTravel: [Travel: Int] = [:]
+    /// Items by the year of their last change.
+    private(set) var byYear: [String: Int] = [:]
+    /// Items by access group, as the table shows it.
+    private(set) var byGroup: [String: Int] = [:]
+    /// Items of groups beyond the number that is counted one by one.
+    private(set) var inOtherGroups = 0
+
+    /// An archive can have a group for every item, and a chart shows few.
+    private static let groupLimit = 10_000
+
+    var total: Int { byClass.total }
+    var stayingBehind: Int { byReason.values.reduce(0, +) }
+
+    /// Counts an item.
+    mutating func add(_ item: Item, _ verdict: Verdict) {
+        byClass[item.itemClass] += 1
+        byAccessibility[item.accessibility, default: 0] += 1
+        byTravel[Travel(item.accessibility), default: 0] += 1
+        byYear[String(item.modified.day.prefix(4)), default: 0] += 1
+        if case .staysBehind(let reason) = verdict { byReason[reason, default: 0] += 1 }
+        let group = displayed(item.accessGroup, limit: ReportRow.cellLimit)
+        if byGroup.count < Self.groupLimit || byGroup[group] != nil {
+            byGroup[group, default: 0] += 1
+        } else {
+            inOtherGroups += 1
+        }
+    }
+}
+
+/// One bar of a chart.
+struct ReportBar {
+    /// Safe to show.
+    let name: String
+    let count: Int
+    /// The value that the table can be filtered by; nil where there is none.
+    var value: String?
+}
+
+/// A chart: bars of one colour under a title.
+struct ReportChart {
+    let title: String
+    /// The condition of the script that a bar sets.
+    let condition: String
+    var bars: [ReportBar]
+
+    /// More bars are no help to the eye.
+    private static let barLimit = 12
+
+    /// The charts of a report, without empty bars.
+    static func all(_ counts: ReportCounts) -> [ReportChart] {
+        let classes = ItemClass.allCases.map { ReportBar(name: $0.name, count: counts.byClass[$0], value: $0.name) }
+        let accessibilities = Accessibility.allCases.map {
+            ReportBar(name: $0.name, count: counts.byAccessibility[$0] ?? 0, value: $0.name)
+        }
+        let groups = counts.byGroup.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
+            .map { ReportBar(name: $0.key.isEmpty ? "(no group)" : $0.key, count: $0.value, value: $0.key) }
+        let years = counts.byYear.sorted { $0.key > $1.key }
+            .map { ReportBar(name: $0.key, count: $0.value, value: $0.key) }
+        return [
+            ReportChart(title: "Class", condition: "class", bars: classes.filter { $0.count > 0 }),
+            ReportChart(title: "Accessible", condition: "accessible", bars: accessibilities.filter { $0.count > 0 }),
+            ReportChart(
+                title: "Access group", condition: "group", bars: cut(groups, counts.inOtherGroups, "other groups")),
+            ReportChart(title: "Last changed", condition: "year", bars: cut(years, 0, "earlier")),
+        ]
+    }
+
+    /// The first bars, and one for the rest.
+    private static func cut(_ bars: [ReportBar], _ uncounted: Int, _ rest: String) -> [ReportBar] {
+        if bars.count <= barLimit, uncounted == 0 { return bars }
+        let others = bars.dropFirst(barLimit - 1).reduce(uncounted) { $0 + $1.count }
+        return bars.prefix(barLimit - 1) + [ReportBar(name: rest, count: others)]
+    }
+
+    /// The chart as markup.
+    var html: HTML {
+        let most = bars.map(\.count).max() ?? 0
+        let lines = bars.map { bar -> HTML in
+            let inside: HTML = """
+                <span class="name"><bdi>\(shown: bar.name)</bdi></span>\
+                <svg class="bar" aria-hidden="true"><rect width="\(shown: percent(bar.count, of: most))" height="100%" rx="3"/></svg>\
+                <span class="number">\(bar.count)</span>
+                """
+            guard let value = bar.value, !value.isEmpty else {
+                return "<li><span class=\"line\">\(inside)</span></li>\n"
+            }
+            return "<li><a class=\"line\" href=\"\(shown: fragment(condition, value))\">\(inside)</a></li>\n"
+        }
+        return "<section class=\"card\"><h3>\(title)</h3>\n<ul class=\"chart\">\n\(lines)</ul></section>\n"
+    }
+}
+
+/// A share in percent with one digit after the point; what is not nothing can be seen.
+func percent(_ part: Int, of whole: Int) -> String {
+    guard whole > 0 else { return "0%" }
+    let tenths = max(part == 0 ? 0 : 5, (part * 1_000 + whole / 2) / whole)
+    return "\(tenths / 10).\(tenths % 10)%"
+}

@@ -1,0 +1,53 @@
+internal import ByteStreams
+internal import KeychainModel
+
+/// Where a report goes: a new file that gets its name when it is whole.
+///
+/// Nobody else can read it, since it names accounts.
+struct ReportFile {
+    /// As the user named it.
+    let path: String
+    private let resolved: String
+
+    // Large enough that writes do not count.
+    private static let size = 65_536
+
+    /// Looks at the path before anything is asked or read.
+    ///
+    /// - Throws: `UsageProblem` (`empty`, `malformed`), `FileFailure` (`exists`, `notFound`).
+    init(_ path: String, in session: Session) throws {
+        if path.isEmpty { throw UsageProblem.empty(.html) }
+        resolved = session.world.resolve(path)
+        let (folder, name) = Path.split(resolved)
+        if path == "-" || name.isEmpty || Path.isFolder(resolved) {
+            throw UsageProblem.malformed(.html, form: "the path of a new file")
+        }
+        if try Path.exists(resolved) { throw FileFailure(path, .exists) }
+        guard try Path.exists(folder) else { throw FileFailure(Path.split(path).folder, .notFound) }
+        self.path = path
+    }
+
+    /// Makes the file of what `body` writes; when that throws, nothing is left.
+    ///
+    /// - Throws: `FileFailure`, `Failure.stream`, and what `body` throws.
+    func make(_ body: (_ write: (HTML) throws -> Void) throws -> Void) throws {
+        let (folder, name) = Path.split(resolved)
+        let unnamed = try UnnamedFile(inFolder: folder)
+        var bytes: [UInt8] = []
+        try body { part in
+            bytes.append(utf8: part.text)
+            if bytes.count >= Self.size { try flush(&bytes, to: unnamed) }
+        }
+        try flush(&bytes, to: unnamed)
+        try unnamed.publish(as: name)
+    }
+
+    private func flush(_ bytes: inout [UInt8], to unnamed: UnnamedFile) throws {
+        do throws(StreamFailure) {
+            try unnamed.file.write(bytes.span)
+        } catch {
+            throw Failure.stream(error, path: path)
+        }
+        bytes.removeAll(keepingCapacity: true)
+    }
+}

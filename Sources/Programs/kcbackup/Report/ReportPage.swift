@@ -1,0 +1,100 @@
+internal import BackupArchive
+internal import BackupEngine
+internal import ByteStreams
+internal import Cryptography
+internal import DeviceIdentity
+internal import KeychainModel
+
+/// A page about an archive that needs nothing from elsewhere: what it is, where it restores, and its items.
+///
+/// Its policy lets a browser load nothing, and run the one script and use the one style that it contains.
+struct ReportPage {
+    let outline: ArchiveOutline
+    let path: String
+    let source: ArchiveSource
+    let origin: Origin
+    let contents: ArchiveContents
+    let counts: ReportCounts
+    /// True when the verdicts are those of the device that made the archive.
+    let isSameDevice: Bool
+    /// The device that they were asked for; nil for the one where the page was made.
+    let judged: DeviceID?
+    /// When the page was made.
+    let made: Timestamp
+
+    /// Everything before the first row of the table.
+    var beginning: HTML {
+        let table: HTML = counts.total == 0 ? "<p>There are none.</p>\n" : Self.tableBeginning
+        return """
+            <!DOCTYPE html>
+            <html lang="en">
+            <head>
+            <meta charset="utf-8">
+            <meta http-equiv="Content-Security-Policy" content="\(Self.policy)">
+            <meta name="viewport" content="width=device-width, initial-scale=1">
+            <meta name="color-scheme" content="light dark">
+            <meta name="referrer" content="no-referrer">
+            <title>\(Path.split(path).name, limit: 200)</title>
+            <style>\(Self.style)</style>
+            <script>\(Self.script)</script>
+            </head>
+            <body>
+            \(header)<main>
+            <div class="cards">
+            \(facts)\(destinations)\(stayingBehind)</div>
+            \(charts)<section id="list" aria-labelledby="list-title">
+            <h2 id="list-title">Items</h2>
+            \(table)
+            """
+    }
+
+    /// Everything after the last row.
+    var end: HTML {
+        let table: HTML = counts.total == 0 ? "" : Self.tableEnd
+        return """
+            \(table)</section>
+            </main>
+            <footer><p>Made by kcbackup on \(shown: made.moment), from an archive that was proved genuine. There is no secret in \
+            this page; the names in it tell where somebody has accounts, so keep it to yourself.</p></footer>
+            </body>
+            </html>
+
+            """
+    }
+
+    /// The policy, which has no address in it, not even that of the page itself.
+    static let policy: HTML =
+        "default-src 'none'; script-src 'sha256-\(digest(script))'; style-src 'sha256-\(digest(style))'; base-uri 'none'; form-action 'none'"
+
+    private static func digest(_ text: HTML) -> String {
+        Base64.encode(SHA256.hash(text.text.utf8.span).bytes)
+    }
+
+    private static let tableBeginning: HTML = """
+        <div id="tools" role="search" hidden>
+        <label class="wide">Search <input id="search" type="search" autocomplete="off" spellcheck="false"></label>
+        <label>Class <select data-condition="class"></select></label>
+        <label>Accessible <select data-condition="accessible"></select></label>
+        <label>Group <select data-condition="group"></select></label>
+        <label>Changed <select data-condition="year"></select></label>
+        <label>Verdict <select data-condition="verdict"></select></label>
+        <button id="reset" type="button">Show all</button>
+        </div>
+        <p id="count" role="status"></p>
+        <div class="frame" role="region" aria-labelledby="list-title" tabindex="0">
+        <table id="items">
+        <thead>
+        \(ReportRow.header)</thead>
+        <tbody>
+
+        """
+
+    private static let tableEnd: HTML = """
+        </tbody>
+        </table>
+        <div id="paper"></div>
+        </div>
+        <p id="rest" hidden><button type="button">Show the other rows</button></p>
+
+        """
+}

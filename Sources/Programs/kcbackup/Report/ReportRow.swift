@@ -1,0 +1,63 @@
+internal import KeychainModel
+
+/// The table of a report.
+enum ReportRow {
+    /// Characters of one cell.
+    static let cellLimit = 200
+
+    /// The columns: the name that the script knows, and the title.
+    static let columns: [(key: String, title: String)] = [
+        ("class", "Class"), ("service", "Service or server"), ("account", "Account"), ("label", "Label"),
+        ("group", "Group"), ("accessible", "Accessible"), ("created", "Created"), ("changed", "Changed"),
+        ("size", "Secret"), ("verdict", "Verdict"),
+    ]
+
+    /// The header row.
+    static var header: HTML {
+        let cells = columns.map { column -> HTML in "<th scope=\"col\" data-key=\"\(column.key)\">\(column.title)</th>"
+        }
+        return "<tr>\(cells)</tr>\n"
+    }
+
+    /// The row of an item; a cell ends where the next one begins, which saves a fifth of the page.
+    static func html(_ item: Item, _ verdict: Verdict) -> HTML {
+        let attributes = item.attributes
+        let size: HTML =
+            item.secretSize.map { "<td data-bytes=\"\(shown: "\($0)")\">\(shown: byteCount(UInt64($0)))" } ?? "<td>none"
+        let ending: HTML = verdict == .restores ? "<td class=\"yes\">" : "<td class=\"no\">"
+        return """
+            <tr><td>\(shown: item.itemClass.name)\
+            <td>\(place(item), limit: cellLimit)\
+            <td>\(attributes.shown(.acct) ?? "", limit: cellLimit)\
+            <td>\(attributes.shown(.labl) ?? "", limit: cellLimit)\
+            <td>\(item.accessGroup, limit: cellLimit)\
+            <td>\(broken(item.accessibility))\
+            <td>\(shown: item.created.day)\
+            <td>\(shown: item.modified.day)\
+            \(size)\(ending)\(shown: verdict.word)</td>
+
+            """
+    }
+
+    /// Service, or server with its port if that is said.
+    private static func place(_ item: Item) -> String {
+        let attributes = item.attributes
+        if let service = attributes.shown(.svce) { return service }
+        guard let server = attributes.shown(.srvr) else { return "" }
+        guard let port = attributes.number(.port), port != 0 else { return server }
+        return "\(server):\(port)"
+    }
+
+    /// The name of an accessibility, which may be broken between its words.
+    private static func broken(_ accessibility: Accessibility) -> HTML {
+        switch accessibility {
+        case .whenUnlocked: "When<wbr>Unlocked"
+        case .afterFirstUnlock: "After<wbr>First<wbr>Unlock"
+        case .always: "Always"
+        case .whenUnlockedThisDeviceOnly: "When<wbr>Unlocked<wbr>This<wbr>Device<wbr>Only"
+        case .afterFirstUnlockThisDeviceOnly: "After<wbr>First<wbr>Unlock<wbr>This<wbr>Device<wbr>Only"
+        case .alwaysThisDeviceOnly: "Always<wbr>This<wbr>Device<wbr>Only"
+        case .whenPasscodeSetThisDeviceOnly: "When<wbr>Passcode<wbr>Set<wbr>This<wbr>Device<wbr>Only"
+        }
+    }
+}
