@@ -1,6 +1,7 @@
 import ByteStreams
 import Cryptography
 import DeviceIdentity
+import Foundation
 import KeychainModel
 import KeychainStore
 import TestSupport
@@ -112,6 +113,46 @@ struct KeptStatesTests {
         try add("bob")
         #expect(try states.keep(now: moment(5)) != first)
         #expect(try states.list().count == 2)
+    }
+
+    @Test("the state that was kept last is the newest, even if the clock was set back")
+    func clockSetBack() throws {
+        let states = KeptStates(of: keychain, in: data)
+        var kept: [KeptStates.State] = []
+        for (number, time) in [1_000_000, 1_000_001, 5].enumerated() {
+            try add("item \(number)")
+            kept.append(try states.keep(now: moment(time)))
+        }
+        #expect(try states.list() == kept.reversed())
+    }
+
+    @Test("a copy that was altered, or that nobody kept, is never brought back")
+    func altered() throws {
+        try add("ann")
+        let states = KeptStates(of: keychain, in: data)
+        let state = try states.keep(now: moment(1))
+        let file = try #require(FileHandle(forUpdatingAtPath: state.path))
+        try file.seek(toOffset: 5_000)
+        try file.write(contentsOf: [0x5a])
+        try file.close()
+        #expect(throws: KeychainStoreError.damaged("it is not as it was kept")) { _ = try states.open(state) }
+        let folder = Path.split(state.path).folder
+        for name in ["x.keychain", "\u{1b}[31m.keychain", "20260101T000000.000000Z-00.keychain"] {
+            try #require(FileManager.default.createFile(atPath: folder + "/" + name, contents: nil))
+        }
+        #expect(try states.list() == [state])
+    }
+
+    @Test("a copy of the file has states of its own")
+    func copiedFile() throws {
+        try add("ann")
+        _ = try KeptStates(of: keychain, in: data).keep(now: moment(1))
+        try FileManager.default.copyItem(atPath: keychain.path, toPath: folder.path("copy.keychain"))
+        let copy = try Keychain.open(
+            at: folder.path("copy.keychain"), deviceKey: keychain.deviceKey, minimumCost: ScryptCost(logN: 1))
+        #expect(try KeptStates(of: copy, in: data).list().isEmpty)
+        #expect(try KeptStates(of: copy, in: data).removeAll() == 0)
+        #expect(try KeptStates(of: keychain, in: data).list().count == 1)
     }
 
     @Test("after the passcode was set, a state cannot come back: its rows are sealed under other keys")

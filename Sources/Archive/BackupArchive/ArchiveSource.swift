@@ -8,8 +8,10 @@ package struct ArchiveSource: Hashable, Sendable {
     /// Its name, without a folder; it may be empty.
     package let name: String
 
-    /// A keychain file.
+    /// A keychain of the data folder, which has a name.
     package static let keychain = "keychain"
+    /// A keychain file elsewhere.
+    package static let keychainFile = "keychain-file"
     /// A file of items.
     package static let items = "items"
 

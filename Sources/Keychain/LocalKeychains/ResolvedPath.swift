@@ -7,7 +7,10 @@ extension LocalKeychain {
     /// followed; as it was spelled when there is no such folder.
     ///
     /// The last component stays as it is: a keychain is never opened through a link.
-    var place: String {
+    var place: String { Self.place(of: path) }
+
+    /// Where the file of a path is; see `place`.
+    static func place(of path: String) -> String {
         let (folder, name) = Path.split(path)
         guard let resolved = unsafe realpath(folder, nil) else { return path }
         defer { unsafe free(resolved) }

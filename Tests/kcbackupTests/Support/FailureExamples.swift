@@ -66,6 +66,7 @@ enum FailureExamples {
     private static let refusals: [Refusal] = [
         .unattended(question: "Delete 2 items?", .yes), .unattended(question: "Type the name:", .confirm), .declined,
         .clock(day: "1969-12-31"), .otherName(keychain: "login"), .archiveOnTerminal, .noKeychainNamed("login"),
+        .keychainByPath("login"),
         .nothingToUndo(keychain: "login"),
         .retiredKey(keychain: "login", device: device, path: "device.key.retired"),
         .stateOfOtherPasscode(path: "undo/state.keychain"),

@@ -41,6 +41,8 @@ extension Session {
         }
         let change = try world.keychainSession.setPasscode(
             keychain, current: current, new: new, cost: world.cost, now: now)
+        // States from before restores open with the old password.
+        _ = try KeptStates(of: keychain, in: world.dataFolder).removeAll()
         if change.droppedKeys > 0 {
             note(
                 "more than \(Keybag.retiredLimit) earlier passwords: 'kcbackup restore' of unencrypted archives from "

@@ -55,6 +55,7 @@ extension ArchiveSource {
     var words: String {
         switch kind {
         case Self.keychain: "keychain \(quoted(name))"
+        case Self.keychainFile: "keychain file \(quoted(name))"
         case Self.items: "the file of items \(quoted(name))"
         default: "\(kind) \(quoted(name))"
         }

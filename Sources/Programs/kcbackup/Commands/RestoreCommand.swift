@@ -96,7 +96,7 @@ struct RestoreCommand: Verb {
     func run(in session: Session) throws -> ExitStatus {
         if undo || listUndo {
             try requireNothingElse()
-            let states = UndoRequest(keychain: keychain, state: archive, isDryRun: dryRun)
+            let states = UndoRequest(keychain: keychain, state: archive, isDryRun: dryRun, keepsState: !noUndo)
             return try listUndo ? states.list(in: session) : states.undo(in: session)
         }
         guard let archive else { throw UsageProblem.noArchive }
@@ -152,15 +152,21 @@ struct RestoreCommand: Verb {
     /// The keychain that the archive was made of; nil where it was another source.
     private func keychainName(in proven: ProvenArchive) throws -> String? {
         let source = try proven.opened.source()
-        guard source.kind == ArchiveSource.keychain, LocalKeychain.isName(source.name) else { return nil }
-        return source.name
+        switch source.kind {
+        case ArchiveSource.keychain where LocalKeychain.isName(source.name): return source.name
+        // A path of the time of the backup leads to another file here, or to none.
+        case ArchiveSource.keychain, ArchiveSource.keychainFile: throw Refusal.keychainByPath(source.name)
+        default: return nil
+        }
     }
 
     /// Refuses options that mean an archive where a state is brought back.
     private func requireNothingElse() throws {
         let given: OptionName = undo ? .undo : .listUndo
         let others: [(Bool, OptionName)] = [
-            (undo && listUndo, .listUndo), (replace, .replace), (requireAll, .requireAll), (noUndo, .noUndo),
+            (undo && listUndo, .listUndo), (replace, .replace), (requireAll, .requireAll),
+            (listUndo && noUndo, .noUndo),
+            (replaceUnarchived, .replaceUnarchived), (onConflict != .newer, .onConflict),
             (acceptOrigin != nil, .acceptOrigin), (opening.passphrase != nil, .passphrase),
             (!opening.identity.isEmpty, .identity), (archivePasscode.archivePasscode != nil, .archivePasscode),
             (keychain.passcode != nil, .passcode), (listUndo && dryRun, .dryRun),

@@ -10,6 +10,8 @@ struct UndoRequest {
     /// The name of a state; nil for the newest.
     let state: String?
     let isDryRun: Bool
+    /// True if the state that is replaced is kept.
+    let keepsState: Bool
 
     /// Brings a state back, and keeps the one that it replaces.
     func undo(in session: Session) throws -> ExitStatus {
@@ -18,18 +20,18 @@ struct UndoRequest {
         guard let chosen = state.map({ name in known.first { $0.name == name } }) ?? known.first else {
             throw Refusal.nothingToUndo(keychain: local.name)
         }
+        session.subjects.keychain = chosen.path
         let copy = try states.open(chosen)
+        session.subjects.keychain = local.name
         guard open.hasKeys(of: copy) else { throw Refusal.stateOfOtherPasscode(path: chosen.path) }
         let counts = (before: try open.itemCount(), after: try copy.itemCount())
         if !isDryRun {
-            let keeper = StateKeeper(open, in: session)
-            try keeper.keeping { keep in
+            try StateKeeper(open, in: session).keeping(using: chosen) { keep in
                 try open.write { writer in
-                    try keep()
+                    if keepsState { try keep() }
                     try writer.replaceAll(with: copy)
                 }
             }
-            keeper.remove(chosen)
         }
         let words = "keychain \(quoted(local.name)): the state of \(chosen.name), \(counted(counts.after, "item"))"
         let json = JSONValue.members([

@@ -186,6 +186,8 @@ enum Refusal: Error, Hashable, Sendable {
     case locked(keychain: String)
     /// The archive names a keychain that does not exist, and there is no terminal to ask on.
     case noKeychainNamed(String)
+    /// The archive was made of a keychain that was named by its path.
+    case keychainByPath(String)
     /// The keychain belongs to a key that 'device renew' retired.
     case retiredKey(keychain: String, device: DeviceID, path: String)
     /// No state of the keychain is kept, or none of the name.
@@ -229,6 +231,10 @@ func explainRefusal(_ refusal: Refusal) -> Explanation {
         Explanation(
             .refused, "the archive was made of keychain \(quoted(keychain)), which does not exist here",
             hint: "'\(OptionName.keychain.spelling) NAME' makes one and restores into it")
+    case .keychainByPath(let name):
+        Explanation(
+            .refused, "the archive was made of a keychain file \(quoted(name)), named by its path",
+            hint: "'\(OptionName.keychain.spelling) NAME' says which keychain it is to be restored into")
     case .retiredKey(let keychain, let device, let path):
         Explanation(
             .refused, "keychain \(quoted(keychain)) belongs to device \(device), whose key 'device renew' retired",

@@ -39,7 +39,10 @@ enum BackupSubject {
     func archiveSource() throws(ArchiveFailure) -> ArchiveSource {
         switch self {
         case .keychain(let local):
-            try ArchiveSource(kind: ArchiveSource.keychain, name: local.isNamed ? local.name : stem)
+
+            local.isNamed
+                ? try ArchiveSource(kind: ArchiveSource.keychain, name: local.name)
+                : try ArchiveSource(kind: ArchiveSource.keychainFile, name: stem)
         case .items(let path): try ArchiveSource(kind: ArchiveSource.items, name: Path.split(path).name)
         }
     }

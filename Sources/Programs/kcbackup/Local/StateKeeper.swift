@@ -17,8 +17,11 @@ struct StateKeeper {
     ///
     /// A state that was kept for nothing, since the change failed, is removed again.
     ///
+    /// - Parameter used: a state that is not needed any more after the change.
     /// - Throws: `Failure.notKept`, and what `change` throws.
-    func keeping<Result>(_ change: (_ keep: @escaping () throws -> Void) throws -> Result) throws -> Result {
+    func keeping<Result>(
+        using used: KeptStates.State? = nil, _ change: (_ keep: @escaping () throws -> Void) throws -> Result
+    ) throws -> Result {
         var kept: KeptStates.State?
         let result: Result
         do {
@@ -27,6 +30,7 @@ struct StateKeeper {
             if let kept { remove(kept) }
             throw error
         }
+        if let used { remove(used) }
         guard kept != nil else { return result }
         do throws(FileFailure) {
             try states.prune()
@@ -44,8 +48,7 @@ struct StateKeeper {
         }
     }
 
-    /// Removes a state that nobody needs any more.
-    func remove(_ state: KeptStates.State) {
+    private func remove(_ state: KeptStates.State) {
         do throws(FileFailure) {
             try states.remove(state)
         } catch {
