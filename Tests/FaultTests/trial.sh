@@ -91,7 +91,7 @@ settle() {
 } > /dev/null 2>&1
 
 leftovers() { find . -mindepth 1 -printf '%P %y %m\n' | grep -v '^messages ' | sed 's/retired-[^ ]*/retired/;
-  s#/undo/\([^/]*\)/[^ ]*\.keychain#/undo/\1/STATE.keychain#' | sort | uniq -c; }
+  s#/undo/[^/ ]*#/undo/KEYCHAIN#; s#/undo/KEYCHAIN/[^ ]*\.keychain#/undo/KEYCHAIN/STATE#' | sort | uniq -c; }
 
 prepare() {
   mkdir -p "$HOME"
