@@ -4,7 +4,8 @@ package import KeychainModel
 
 /// A file of items, one JSON object a line, each with its secret in the clear (docs/json.md, "Import").
 package struct ItemLines {
-    private let file: OpenFile
+    private let source: any ByteSource
+    private let date: Timestamp
 
     /// Why a line ends the reading of a file.
     package enum Problem: Error, Hashable, Sendable {
@@ -27,8 +28,22 @@ package struct ItemLines {
     private static let limit = ItemLimits.metadataLineSize + 6 * ItemLimits.secretSize
 
     /// Reads `file` from its start.
-    package init(_ file: OpenFile) {
-        self.file = file
+    ///
+    /// - Throws: `FileFailure`.
+    package init(_ file: OpenFile) throws(FileFailure) {
+        let changed = try file.status().st_mtim
+        let (seconds, nanoseconds) = (Int64(changed.tv_sec), Int64(changed.tv_nsec))
+        // A date that no item can have says nothing about the items.
+        let date = Timestamp(microseconds: seconds &* 1_000_000 &+ nanoseconds / 1_000) ?? .reference
+        self.init(try FileSlice(whole: file), date: date)
+    }
+
+    /// Reads `source`, which may be a pipe, once.
+    ///
+    /// - Parameter date: when items without dates were made and changed.
+    package init(_ source: any ByteSource, date: Timestamp) {
+        self.source = source
+        self.date = date
     }
 
     /// Hands each item to `body` with the number of its line; lines of white space are skipped.
@@ -36,7 +51,7 @@ package struct ItemLines {
     /// - Throws: `Failure`, `StreamFailure` (also `limitExceeded` beyond `ItemLimits.itemCount` items), `FileFailure`,
     ///   and what `body` throws.
     package func forEach(_ body: (Int, borrowing ImportLine) throws -> Void) throws {
-        var lines = LineReader(try FileSlice(whole: file))
+        var lines = LineReader(AnySource(source: source))
         var count = 0
         while try Self.advance(&lines) {
             if lines.withLine(isBlank) { continue }
@@ -55,10 +70,6 @@ package struct ItemLines {
     ///
     /// - Throws: as `forEach`; `Failure` also where two lines are one item.
     package func collected() throws -> CollectedItems {
-        let changed = try file.status().st_mtim
-        let seconds = Int64(changed.tv_sec), nanoseconds = Int64(changed.tv_nsec)
-        // A date that no item can have says nothing about the items.
-        let date = Timestamp(microseconds: seconds &* 1_000_000 &+ nanoseconds / 1_000) ?? .reference
         var collection = ItemCollection(date: date)
         var numbers: [Int] = []
         try forEach { number, line in
@@ -81,7 +92,7 @@ package struct ItemLines {
         }
     }
 
-    private static func advance(_ lines: inout LineReader<FileSlice>) throws -> Bool {
+    private static func advance(_ lines: inout LineReader<AnySource>) throws -> Bool {
         do throws(LineFailure) {
             return try lines.advance(limit: limit) != nil
         } catch {
@@ -92,7 +103,7 @@ package struct ItemLines {
         }
     }
 
-    private static func parse(_ lines: borrowing LineReader<FileSlice>) throws(Failure) -> ImportLine {
+    private static func parse(_ lines: borrowing LineReader<AnySource>) throws(Failure) -> ImportLine {
         do throws(ImportLine.Problem) {
             return try lines.withLine { bytes throws(ImportLine.Problem) in try ImportLine(bytes) }
         } catch {
@@ -104,4 +115,13 @@ package struct ItemLines {
 /// True for a line of white space.
 private func isBlank(_ line: borrowing Span<UInt8>) -> Bool {
     line.indices.allSatisfy { [0x20, 0x09, 0x0d].contains(line[$0]) }
+}
+
+/// A source whose type is not known here.
+private struct AnySource: ByteSource {
+    var source: any ByteSource
+
+    mutating func read(into output: inout OutputSpan<UInt8>) throws(StreamFailure) {
+        try source.read(into: &output)
+    }
 }

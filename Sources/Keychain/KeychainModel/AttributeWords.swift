@@ -32,7 +32,7 @@ extension AttributeCode {
         }
     }
 
-    /// The number that four ASCII characters stand for; nil if `text` is anything else.
+    /// The number whose four bytes, big-endian, are these ASCII characters; nil for any other text.
     package static func number(ofFourCharacters text: String) -> Int64? {
         guard text.utf8.count == 4, text.utf8.allSatisfy({ (0x20..<0x7f).contains($0) }) else { return nil }
         return text.utf8.reduce(0) { $0 << 8 | Int64($1) }

@@ -1,5 +1,4 @@
 internal import AgeEncryption
-internal import ByteStreams
 internal import Console
 internal import Cryptography
 internal import KeychainModel
@@ -54,11 +53,6 @@ struct World {
     var temporaryFolder: String {
         guard let folder = environment["TMPDIR"], !folder.isEmpty else { return "/tmp" }
         return folder
-    }
-
-    /// Resolves a path given by the user for reading, where `-` is standard input.
-    func resolve(input path: String) -> String {
-        path == OpenFile.standardInputName ? path : resolve(path)
     }
 
     /// Resolves a path given by the user.

@@ -29,8 +29,7 @@ struct ArchiveOptions: ParsableArguments {
     func open(_ archive: String, in session: Session) throws -> ArchiveFile {
         if archive.isEmpty { throw UsageProblem.emptyArchive }
         session.subjects.path = archive
-        let file = try ArchiveFile(
-            .input(session.world.resolve(input: archive), spoolingIn: session.world.temporaryFolder))
+        let file = try ArchiveFile(session.world.openArchive(archive))
         if file.header.mode == .unencrypted, hasKey { session.warn("the archive is unencrypted and needs no key") }
         return file
     }

@@ -1,7 +1,6 @@
 internal import BackupArchive
 internal import BackupEngine
 internal import ByteStreams
-internal import Glibc
 internal import ItemSources
 internal import KeychainModel
 internal import KeychainStore
@@ -38,11 +37,9 @@ enum BackupSubject {
     /// - Throws: `ArchiveFailure.limit`.
     func archiveSource() throws(ArchiveFailure) -> ArchiveSource {
         switch self {
-        case .keychain(let local):
-
-            local.isNamed
-                ? try ArchiveSource(kind: ArchiveSource.keychain, name: local.name)
-                : try ArchiveSource(kind: ArchiveSource.keychainFile, name: stem)
+        case .keychain(let local) where local.isNamed:
+            try ArchiveSource(kind: ArchiveSource.keychain, name: local.name)
+        case .keychain: try ArchiveSource(kind: ArchiveSource.keychainFile, name: stem)
         case .items(let path): try ArchiveSource(kind: ArchiveSource.items, name: Path.split(path).name)
         }
     }
@@ -76,28 +73,5 @@ enum BackupSource {
         case .keychain(let keychain): try backup.encrypted(keychain, with: keys, step: step)
         case .items(let items): try backup.encrypted(items, with: keys, step: step)
         }
-    }
-}
-
-/// Files of items, one JSON object a line.
-enum FileOfItems {
-    private static let prefix = "file:"
-
-    /// The path in `file:PATH`; nil for any other name.
-    static func path(_ given: String) -> String? {
-        given.hasPrefix(prefix) ? String(given.dropFirst(prefix.count)) : nil
-    }
-
-    /// Opens a file, and warns where others can read it.
-    ///
-    /// - Throws: `FileFailure`.
-    static func open(_ path: String, in session: Session) throws -> ItemLines {
-        session.subjects.path = path
-        let file = try OpenFile.input(
-            session.world.resolve(input: path), spoolingIn: session.world.temporaryFolder)
-        if try file.status().st_mode & 0o077 != 0 {
-            session.warn("\(quoted(path)) can be read by others, and holds secrets; if they are real, run 'chmod 600'")
-        }
-        return ItemLines(file)
     }
 }

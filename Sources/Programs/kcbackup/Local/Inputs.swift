@@ -1,0 +1,63 @@
+internal import ByteStreams
+internal import Console
+internal import Glibc
+internal import ItemSources
+internal import KeychainModel
+
+extension World {
+    /// Opens an archive; one that comes through a pipe is first copied to a file without a name, since it is read at
+    /// several places.
+    ///
+    /// - Throws: `FileFailure`, `StreamFailure`.
+    func openArchive(_ path: String) throws -> OpenFile {
+        switch try InputFile.open(resolve(input: path)) {
+        case .file(let file): return file
+        case .pipe(let pipe):
+            var source = PipeSource(pipe: pipe)
+            var sink = UnnamedFileSink(try UnnamedFile(inFolder: temporaryFolder))
+            try source.forEachPiece { bytes throws(StreamFailure) in try sink.write(bytes) }
+            return try sink.finish().file
+        }
+    }
+
+    fileprivate func resolve(input path: String) -> String {
+        path == InputFile.standardInputName ? path : resolve(path)
+    }
+}
+
+/// Files of items, one JSON object a line.
+enum FileOfItems {
+    private static let prefix = "file:"
+
+    /// The path in `file:PATH`; nil for any other name.
+    static func path(_ given: String) -> String? {
+        given.hasPrefix(prefix) ? String(given.dropFirst(prefix.count)) : nil
+    }
+
+    /// Opens a file, and warns where others can read it.
+    ///
+    /// The secrets in it are in the clear, so a pipe is read where it is and never copied to disk.
+    ///
+    /// - Throws: `FileFailure`.
+    static func open(_ path: String, in session: Session) throws -> ItemLines {
+        session.subjects.path = path
+        switch try InputFile.open(session.world.resolve(input: path)) {
+        case .file(let file):
+            if try file.status().st_mode & 0o077 != 0 {
+                session.warn(
+                    "\(quoted(path)) can be read by others, and holds secrets; if they are real, run 'chmod 600'")
+            }
+            return try ItemLines(file)
+        case .pipe(let pipe): return ItemLines(PipeSource(pipe: pipe), date: session.now)
+        }
+    }
+}
+
+/// What comes through a pipe; a signal ends the wait for it.
+private struct PipeSource: ByteSource {
+    let pipe: OpenFile
+
+    mutating func read(into output: inout OutputSpan<UInt8>) throws(StreamFailure) {
+        try Descriptor(number: pipe.descriptor).read(into: &output)
+    }
+}
