@@ -30,7 +30,7 @@ package protocol DeviceKeyProvider: Sendable {
     /// - Throws: `DeviceKeyFailure`; `notFound` if there is none.
     func adopt() throws(DeviceKeyFailure) -> DeviceKey
 
-    /// The text of the key, which whoever has it can use anywhere.
+    /// The key as text, which can be installed on any machine.
     ///
     /// - Throws: `DeviceKeyFailure`; `notFound` if there is none.
     func exported() throws(DeviceKeyFailure) -> SecretBytes

@@ -27,7 +27,7 @@ package struct KeptStates {
     }
 
     private static let ending = ".keychain"
-    // Of 32 bytes: nobody has more than a few tries.
+    // Bytes of the authentication code: half of HMAC-SHA256, the least that RFC 2104 (section 5) recommends.
     private static let codeLength = 16
 
     /// Finds the states of a keychain.

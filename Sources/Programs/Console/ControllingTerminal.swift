@@ -100,7 +100,7 @@ package struct ControllingTerminal: Terminal {
             do throws(TerminalFailure) {
                 return try readLine(limit: limit)
             } catch {
-                // Whether the terminal still takes it or not, the reason is why no answer came.
+                // If the line feed fails too, the first error is still the one to report.
                 try? show("\n")
                 throw error
             }

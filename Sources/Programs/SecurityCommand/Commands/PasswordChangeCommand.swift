@@ -41,8 +41,12 @@ extension Session {
         }
         let change = try world.keychainSession.setPasscode(
             keychain, current: current, new: new, cost: world.cost, now: now)
-        // States from before restores open with the old password.
-        _ = try KeptStates(of: keychain, in: world.dataFolder).removeAll()
+        do {
+            _ = try KeptStates(of: keychain, in: world.dataFolder).removeAll()
+        } catch {
+            // The password is changed by then.
+            note("a state that the old password opens is left in the folder 'undo'", evenIfQuiet: true)
+        }
         if change.droppedKeys > 0 {
             note(
                 "more than \(Keybag.retiredLimit) earlier passwords: 'kcbackup restore' of unencrypted archives from "

@@ -13,7 +13,7 @@ struct DeviceExportCommand: Verb {
         abstract: "Write an encrypted copy of the key of this device.",
         discussion: """
             Without the key of the device its keychains, its unencrypted archives and ThisDeviceOnly items are lost. \
-            Keep the copy where the machine is not: it is an age file, and whoever opens it has the key.
+            Keep the copy somewhere else than the machine. It is an age file; anyone who can decrypt it has the key.
 
             EXAMPLES:
               kcbackup device export -o device-key.age
@@ -37,6 +37,7 @@ struct DeviceExportCommand: Verb {
 
     func run(in session: Session) throws -> ExitStatus {
         if output.isEmpty { throw UsageProblem.empty(.output) }
+        if output == "-" { throw UsageProblem.malformed(.output, form: "the path of a new file") }
         // An age file has one passphrase or public keys, never both.
         if passphrase != nil, let other = recipients.firstGiven { throw UsageProblem.together(.passphrase, other) }
         let device = LocalDevice(session.world)
@@ -99,13 +100,16 @@ struct DeviceImportCommand: Verb {
     var style: StyleOptions
 
     func run(in session: Session) throws -> ExitStatus {
+        // An age file has one passphrase or public keys, never both.
+        if opening.passphrase != nil, !opening.identity.isEmpty { throw UsageProblem.together(.passphrase, .identity) }
         session.subjects.path = file
         let path = session.world.resolve(file)
         var text = try PrivateFile.readPublic(path)
         if IdentityFile.isEncrypted(text) {
             text = try opening.decrypt(text, at: file, in: session)
         } else {
-            // A key in the clear must be for its owner's eyes.
+            if opening.hasKey { session.warn("\(quoted(file)) is not encrypted and needs no key") }
+            // A key in the clear must be readable by its owner only.
             text = try PrivateFile.read(path)
         }
         let provider = LocalDevice(session.world).provider

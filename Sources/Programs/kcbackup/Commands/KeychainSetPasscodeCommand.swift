@@ -79,10 +79,7 @@ struct KeychainSetPasscodeCommand: Verb {
                 "more than \(Keybag.retiredLimit) earlier passcodes: unencrypted archives from before them now take "
                     + "'\(OptionName.archivePasscode.spelling)' to be restored")
         }
-        let dropped = try KeptStates(of: keychain, in: session.world.dataFolder).removeAll()
-        if dropped > 0 {
-            session.note("\(counted(dropped, "earlier state")) removed: an earlier passcode opened them")
-        }
+        StateKeeper(keychain, in: session).removeAll()
         for item in change.damaged {
             session.warn("left as it was, since it cannot be opened: \(item?.words ?? "a row that makes no item")")
         }

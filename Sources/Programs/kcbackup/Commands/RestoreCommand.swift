@@ -200,7 +200,7 @@ struct RestoreCommand: Verb {
         }
     }
 
-    /// A keychain is made under a name that only the archive gives if somebody is there to agree.
+    /// Asks before a keychain is made under a name that comes from the archive; without a terminal it is refused.
     private func confirmNew(_ local: LocalKeychain, _ session: Session) throws {
         guard session.world.terminal.isAttended else { throw Refusal.noKeychainNamed(local.name) }
         guard try session.world.terminal.confirms("Make keychain \(quoted(local.name)), and restore into it?") else {

@@ -132,7 +132,7 @@ func explainUsage(_ problem: UsageProblem) -> Explanation {
         Explanation(
             .usage,
             "'\(OptionName.replace.spelling)' restores a whole archive, and conditions select some of its items",
-            hint: "leave out '\(OptionName.replace.spelling)' to restore these items alone")
+            hint: "leave out '\(OptionName.replace.spelling)' to restore only these items")
     case .secretNeeded:
         Explanation(
             .usage, "nothing says what the secret of the item is",

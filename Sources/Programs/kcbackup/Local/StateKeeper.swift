@@ -40,6 +40,19 @@ struct StateKeeper {
         return result
     }
 
+    /// Removes all states after the passcode was set: an earlier one opens them.
+    ///
+    /// The passcode is set by then, so a failure is a warning.
+    func removeAll() {
+        do throws(FileFailure) {
+            let count = try states.removeAll()
+            if count > 0 { session.note("\(counted(count, "earlier state")) removed: an earlier passcode opened them") }
+        } catch {
+            session.warn(
+                "the passcode is set; a state that an earlier one opens is left: \(explainFile(error).message)")
+        }
+    }
+
     private func keep() throws(Failure) -> KeptStates.State {
         do {
             return try states.keep(now: session.now)

@@ -63,7 +63,7 @@ struct QueryOptions: ParsableArguments {
     @Option(name: OptionName.uuid.name, help: "The UUID.")
     var uuid: ItemUUID?
 
-    @Flag(name: OptionName.synchronizable.name, help: "Synchronizable items alone.")
+    @Flag(name: OptionName.synchronizable.name, help: "Only synchronizable items.")
     var synchronizable = false
 
     /// The query.

@@ -30,7 +30,7 @@ struct NewSecretOptions: ParsableArguments {
         case asked
     }
 
-    /// The choice; only passwords are asked for, since nobody types a certificate or a key.
+    /// The choice; only passwords are asked for, since certificates and keys are not typed.
     ///
     /// - Throws: `UsageProblem` (`together`, `needs`, `malformed`, `secretNeeded`).
     func choice(for itemClass: ItemClass, in session: Session) throws(UsageProblem) -> Choice {

@@ -3,7 +3,7 @@ internal import KeychainModel
 
 /// Where a report goes: a new file that gets its name when it is whole.
 ///
-/// Nobody else can read it, since it names accounts.
+/// It names accounts, so only its owner can read it.
 struct ReportFile {
     /// As the user named it.
     let path: String
