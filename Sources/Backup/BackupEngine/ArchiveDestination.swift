@@ -8,7 +8,9 @@ package protocol ArchiveDestination {
     /// Takes the archive, which is whole, durable and proved.
     ///
     /// When this throws, nothing that the destination holds may look like an archive.
-    func receive(_ archive: FinishedArchive) throws
+    ///
+    /// - Parameter report: what is in it and what is not.
+    func receive(_ archive: FinishedArchive, _ report: CreateReport) throws
 }
 
 /// A folder, where the archive gets its name.
@@ -25,7 +27,7 @@ package struct FolderDestination: ArchiveDestination {
     /// Gives the archive its name; an existing name is left alone.
     ///
     /// - Throws: `FileFailure` (`exists`, `system`).
-    package func receive(_ archive: FinishedArchive) throws {
+    package func receive(_ archive: FinishedArchive, _ report: CreateReport) throws {
         try archive.publish(as: name)
     }
 }
@@ -46,7 +48,7 @@ package struct StreamDestination: ArchiveDestination {
     /// Writes the archive.
     ///
     /// - Throws: `StreamFailure` for the archive, and what `write` throws.
-    package func receive(_ archive: FinishedArchive) throws {
+    package func receive(_ archive: FinishedArchive, _ report: CreateReport) throws {
         try archive.forEachPiece(write)
     }
 }

@@ -33,6 +33,7 @@ struct CommandLineTool: ParsableCommand {
                     CreateCommand.self, RestoreCommand.self, InspectCommand.self, VerifyCommand.self,
                     KeygenCommand.self,
                 ]),
+            CommandGroup(name: "Folders of backups", subcommands: [ListCommand.self, PruneCommand.self]),
             CommandGroup(name: "Keychains", subcommands: [KeychainCommand.self, ItemCommand.self, DeviceCommand.self]),
         ])
 }

@@ -27,6 +27,7 @@ struct CreateCommand: Verb {
               kcbackup create --unencrypted -o here.kcb
               kcbackup create -r age1… -o - | ssh backup@host 'cat > laptop.kcb'
               kcbackup create --keychain file:items.jsonl -o items.kcb
+              kcbackup create --all -r age1… --to ~/backups --if-changed
             """)
 
     @OptionGroup
@@ -47,6 +48,9 @@ struct CreateCommand: Verb {
     var unencrypted = false
 
     @OptionGroup
+    var folder: FolderOptions
+
+    @OptionGroup
     var keys: ArchiveKeyOptions
 
     @OptionGroup
@@ -57,6 +61,9 @@ struct CreateCommand: Verb {
         // A member of a tar is dated with 11 octal digits of seconds since 1970.
         guard (0..<(1 << 33)).contains(session.now.seconds) else { throw Refusal.clock(day: session.now.day) }
         if file != nil, output != nil { throw UsageProblem.outputTwice }
+        if let path = try folder.folder(output: file ?? output) {
+            return try FolderBackup(command: self, path: path, session: session).run()
+        }
         let subject = try BackupSubject(keychain.keychain, in: session.world)
         let target = try ArchiveOutput(file ?? output, of: subject, in: session)
         let source = try subject.open(keychain, in: session)
@@ -90,24 +97,36 @@ struct CreateCommand: Verb {
     private func unencrypted(
         _ backup: CreateBackup, _ source: BackupSource, _ target: ArchiveOutput, _ session: Session
     ) throws -> CreateReport {
+        session.subjects.path = target.path
+        let progress = Progress("archiving items", in: session)
+        let report = try unencrypted(backup, source, session) { progress.step() }
+        progress.finish()
+        return report
+    }
+
+    /// Makes an unencrypted archive.
+    func unencrypted(
+        _ backup: CreateBackup, _ source: BackupSource, _ session: Session, step: @escaping () -> Void
+    ) throws -> CreateReport {
         guard case .keychain(let open) = source else { throw UsageProblem.needsKeychain(.unencrypted) }
         if keychain.passcode != nil {
             try keychain.unlock(open, in: session)
         } else {
             try session.world.unlocked.resume(open)
         }
-        session.subjects.path = target.path
-        let progress = Progress("archiving items", in: session)
-        let report = try backup.unencrypted(open, step: { progress.step() })
-        progress.finish()
-        return report
+        return try backup.unencrypted(open, step: step)
     }
 
-    private func tell(_ report: CreateReport, _ target: ArchiveOutput, _ session: Session) throws {
+    /// Names the items that are not in the archive.
+    func warn(of report: CreateReport, _ session: Session) {
         for item in report.damaged {
             session.warn("not in the archive, since it cannot be read: \(item?.words ?? "a row that makes no item")")
         }
         for item in report.omitted { session.note("in no archive: \(item.words)") }
+    }
+
+    private func tell(_ report: CreateReport, _ target: ArchiveOutput, _ session: Session) throws {
+        warn(of: report, session)
         let total = report.contents.counts.total
         session.note("\(target.words): \(counted(total, "item")), \(byteCount(report.size))")
         session.note(travelWords(report))
@@ -137,7 +156,7 @@ struct CreateCommand: Verb {
     }
 
     /// The one line that says where the archive can be restored and what will not travel.
-    private func travelWords(_ report: CreateReport) -> String {
+    func travelWords(_ report: CreateReport) -> String {
         let omitted =
             report.omitted.isEmpty
             ? "" : "; \(counted(report.omitted.count, "item")) in no archive (WhenPasscodeSetThisDeviceOnly)"

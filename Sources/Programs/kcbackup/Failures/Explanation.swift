@@ -30,12 +30,13 @@ struct Explanation: Hashable, Sendable {
     }
 
     /// The object for `--json`.
-    var json: JSONValue {
+    var json: JSONValue { ["error": jsonBody] }
+
+    /// The JSON object "error".
+    var jsonBody: JSONValue {
         [
-            "error": [
-                "code": .number(Int(status.code)), "name": .text(status.name), "message": .text(message),
-                "hints": .list(hints.map { .text($0) }),
-            ]
+            "code": .number(Int(status.code)), "name": .text(status.name), "message": .text(message),
+            "hints": .list(hints.map { .text($0) }),
         ]
     }
 }

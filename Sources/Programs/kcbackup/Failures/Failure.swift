@@ -1,5 +1,6 @@
 internal import AgeEncryption
 internal import BackupArchive
+internal import BackupCatalogue
 internal import BackupEngine
 internal import ByteStreams
 internal import Console
@@ -34,6 +35,7 @@ enum Failure: Error, Hashable, Sendable {
     case age(AgeFailure, path: String?)
     case archive(ArchiveFailure, path: String?)
     case restore(RestoreRefusal)
+    case catalogue(CatalogueFailure)
     case cryptography(CryptographyFailure)
     /// The state before a restore cannot be kept.
     indirect case notKept(Failure)
@@ -79,6 +81,7 @@ enum Failure: Error, Hashable, Sendable {
             case let failure as AgeFailure: .age(failure, path: subjects.path)
             case let failure as ArchiveFailure: .archive(failure, path: subjects.path)
             case let refusal as RestoreRefusal: .restore(refusal)
+            case let failure as CatalogueFailure: .catalogue(failure)
             case let failure as CryptographyFailure: .cryptography(failure)
             default: .unforeseen(type: "\(type(of: error))")
             }
@@ -105,6 +108,7 @@ enum Failure: Error, Hashable, Sendable {
         case .age(let failure, let path): explainAge(failure, path)
         case .archive(let failure, let path): explainArchive(failure, path)
         case .restore(let refusal): explainRestoreRefusal(refusal)
+        case .catalogue(let failure): explainCatalogue(failure)
         case .cryptography(let failure): explainCryptography(failure)
         case .notKept(let failure): explainNotKept(failure.explanation)
         case .unforeseen(let type): explainBug("an unforeseen error of type '\(type)'")

@@ -47,6 +47,8 @@ enum UsageProblem: Error, Hashable, Sendable {
     case noArchive
     /// States are brought back whole; the option asks for that.
     case undoOfItems(OptionName)
+    /// What was removed last comes back, whatever rules are given.
+    case undoWithRules
     /// The text to search for is empty.
     case emptyQuery
     /// A replacing restore takes everything.
@@ -127,6 +129,9 @@ func explainUsage(_ problem: UsageProblem) -> Explanation {
             hint:
                 "'\(OptionName.listUndo.spelling)' shows the states; 'kcbackup item find \(OptionName.keychain.spelling) FILE' "
                 + "shows an item of one")
+    case .undoWithRules:
+        Explanation(
+            .usage, "'\(OptionName.undo.spelling)' brings back what was removed last, and takes no rules")
     case .emptyQuery: Explanation(.usage, "the text to search for is empty")
     case .replaceWithQuery:
         Explanation(
@@ -190,6 +195,8 @@ enum Refusal: Error, Hashable, Sendable {
     case keychainByPath(String)
     /// The keychain belongs to a key that 'device renew' retired.
     case retiredKey(keychain: String, device: DeviceID, path: String)
+    /// There is no keychain to back up.
+    case noKeychains
     /// No state of the keychain is kept, or none of the name.
     case nothingToUndo(keychain: String)
     /// The passcode was set since the state was kept.
@@ -242,6 +249,9 @@ func explainRefusal(_ refusal: Refusal) -> Explanation {
                 + "folder makes it the key there, and this keychain opens there by its path",
             "'kcbackup restore ARCHIVE \(OptionName.keychain.spelling) NAME' restores a backup into a new one",
             "'kcbackup keychain delete' deletes this one, after which its name can be used again")
+    case .noKeychains:
+        Explanation(
+            .notFound, "there is no keychain to back up", hint: "'kcbackup keychain create' makes the first one")
     case .nothingToUndo(let keychain):
         Explanation(
             .notFound, "there is no such state of keychain \(quoted(keychain))",
