@@ -32,7 +32,8 @@ package final class BackupFolder {
     /// - Throws: `CatalogueFailure` (`altered`, `newerFormat`, `folderGone`, `file`, also `sharedFolder` and
     ///   `foreignFolder` where others could change what is in it, `busy`), `ArchiveFailure`.
     package init(
-        _ path: String, named name: String, catalogues: String, device: DeviceKey, waitingAtMost wait: Duration, mayBeNew: Bool = false,
+        _ path: String, named name: String, catalogues: String, device: DeviceKey, waitingAtMost wait: Duration,
+        mayBeNew: Bool = false,
         maySwitch: Bool = false
     ) throws {
         let file = CatalogueFile(of: path, in: catalogues, device: device)

@@ -16,7 +16,8 @@ extension Session {
     ) throws -> BackupFolder {
         subjects.path = path
         return try BackupFolder(
-            world.resolve(path), named: path, catalogues: world.catalogues, device: LocalDevice(world).key(), waitingAtMost: wait,
+            world.resolve(path), named: path, catalogues: world.catalogues, device: LocalDevice(world).key(),
+            waitingAtMost: wait,
             mayBeNew: mayBeNew, maySwitch: maySwitch)
     }
 
