@@ -81,8 +81,11 @@ struct CreateCommand: Verb {
         let keys = try keys.keys(recipients, of: subject.name, in: session)
         session.subjects.path = target.path
         let progress = Progress("archiving items", in: session)
-        let report = try source.encrypted(backup, with: keys, step: { progress.step() })
+        var bound: [Item] = []
+        let report = try source.encrypted(
+            backup, with: keys, bound: { if session.style.isVerbose { bound.append($0) } }, step: { progress.step() })
         progress.finish()
+        for words in wordsApart(bound) { session.note("only on this device: \(words)") }
         return report
     }
 

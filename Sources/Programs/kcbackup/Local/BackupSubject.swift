@@ -68,10 +68,12 @@ enum BackupSource {
     case items(CollectedItems)
 
     /// Makes an encrypted archive of it.
-    func encrypted(_ backup: CreateBackup, with keys: ArchiveKeys, step: @escaping () -> Void) throws -> CreateReport {
+    func encrypted(
+        _ backup: CreateBackup, with keys: ArchiveKeys, bound: @escaping (Item) -> Void, step: @escaping () -> Void
+    ) throws -> CreateReport {
         switch self {
-        case .keychain(let keychain): try backup.encrypted(keychain, with: keys, step: step)
-        case .items(let items): try backup.encrypted(items, with: keys, step: step)
+        case .keychain(let keychain): try backup.encrypted(keychain, with: keys, bound: bound, step: step)
+        case .items(let items): try backup.encrypted(items, with: keys, bound: bound, step: step)
         }
     }
 }
