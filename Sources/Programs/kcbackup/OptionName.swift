@@ -33,6 +33,7 @@ enum OptionName: String, CaseIterable, Sendable {
     case noUndo = "no-undo"
     case onConflict = "on-conflict"
     case output
+    case outside
     case passcode
     case passphrase
     case quiet
@@ -48,6 +49,7 @@ enum OptionName: String, CaseIterable, Sendable {
     case server
     case service
     case set
+    case staysBehind = "stays-behind"
     case suggest
     case synchronizable
     case undo
@@ -71,10 +73,10 @@ enum OptionName: String, CaseIterable, Sendable {
         case .acceptOrigin, .accessible, .account, .all, .archivePasscode, .attribute, .class, .columns, .comment,
             .confirm, .forDevice, .generate, .group, .html, .inspectRecipient, .json, .keychain, .label, .length,
             .listUndo, .lockAfter, .lockOnSuspend, .newPasscode, .noLockOnSuspend, .noPasscode, .noSecret, .noUndo,
-            .onConflict, .passcode,
-            .passphrase, .remove, .replace, .replaceUnarchived, .requireAll, .reveal, .secret, .secretFile, .server,
-            .service, .set,
-            .suggest, .synchronizable, .undo, .unencrypted, .untilFirstUnlock, .uuid, .wide, .yes:
+            .onConflict, .outside, .passcode, .passphrase, .remove, .replace, .replaceUnarchived, .requireAll, .reveal,
+            .secret, .secretFile, .server,
+            .service, .set, .staysBehind, .suggest, .synchronizable, .undo, .unencrypted, .untilFirstUnlock, .uuid,
+            .wide, .yes:
             nil
         }
     }

@@ -166,7 +166,8 @@ struct JSONHome {
                 "create -o keys.kcb \(passcode) -r \(try Self.recipient(of: "far-key", in: home)) --inspect-recipient \(inspector)"
             ),
             step("verify with an inspect key", "verify keys.kcb -i inspect-key", 3),
-            step("inspect without a key", "inspect laptop.kcb"),
+            step("inspect of the outside", "inspect laptop.kcb"),
+            step("verify of the outside", "verify laptop.kcb --outside"),
             step("inspect", "inspect laptop.kcb \(passphrase) --for-device \(far)"),
             step("inspect", "inspect here.kcb"),
             step("verify", "verify laptop.kcb \(passphrase)"),

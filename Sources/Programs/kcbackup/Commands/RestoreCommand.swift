@@ -104,7 +104,7 @@ struct RestoreCommand: Verb {
         if replaceUnarchived, !replace { throw UsageProblem.needs(.replaceUnarchived, .replace) }
         let file = try opening.open(archive, in: session)
         let outline = try ArchiveOutline(file)
-        let proven = try opening.prove(file, at: archive, in: session)
+        let proven = try ArchiveOpener(opening, in: session).prove(file, at: archive)
         var options = try options()
         try acceptOrigin(of: proven, &options, session)
         let restore = try RestoreBackup(proven, options: options)

@@ -4,6 +4,17 @@ internal import Glibc
 internal import ItemSources
 internal import KeychainModel
 
+extension InputFile {
+    /// The descriptor that a name stands for, which gives its bytes once; nil for a file.
+    static func descriptor(_ name: String) -> Int32? {
+        if [standardInputName, "/dev/stdin"].contains(name) { return 0 }
+        for folder in ["/dev/fd/", "/proc/self/fd/"] where name.hasPrefix(folder) {
+            return Int32(name.dropFirst(folder.count))
+        }
+        return nil
+    }
+}
+
 extension World {
     /// Opens an archive; one that comes through a pipe is first copied to a file without a name, since it is read at
     /// several places.
