@@ -110,7 +110,8 @@ func explainUsage(_ problem: UsageProblem) -> Explanation {
     case .deviceID:
         Explanation(
             .usage, "that is not a device ID",
-            hint: "a device ID looks like 'KC-ABCD-EFGH-IJKL-MNOP-QRST'; 'kcbackup device show' prints this one's")
+            hint: "a device ID looks like 'KC-ABCD-EFGH-IJKL-MNOP-QRST'; 'kcbackup device show' prints this one's",
+            "'kcbackup device trust' takes an archive of the device as well")
     case .noRestoreKey:
         Explanation(
             .usage, "no key would be able to restore this archive",
