@@ -79,11 +79,13 @@ struct CreateCommand: Verb {
         let recipients = try keys.recipients(in: session)
         if case .keychain(let open) = source { try keychain.unlock(open, in: session) }
         let keys = try keys.keys(recipients, of: subject.name, in: session)
-        session.subjects.path = target.path
         let progress = Progress("archiving items", in: session)
         var bound: [Item] = []
-        let report = try source.encrypted(
-            backup, with: keys, bound: { if session.style.isVerbose { bound.append($0) } }, step: { progress.step() })
+        let report = try target.making(in: session) {
+            try source.encrypted(
+                backup, with: keys, bound: { if session.style.isVerbose { bound.append($0) } },
+                step: { progress.step() })
+        }
         progress.finish()
         for words in wordsApart(bound) { session.note("only on this device: \(words)") }
         return report
@@ -99,9 +101,8 @@ struct CreateCommand: Verb {
         } else {
             try session.world.unlocked.resume(open)
         }
-        session.subjects.path = target.path
         let progress = Progress("archiving items", in: session)
-        let report = try backup.unencrypted(open, step: { progress.step() })
+        let report = try target.making(in: session) { try backup.unencrypted(open, step: { progress.step() }) }
         progress.finish()
         return report
     }

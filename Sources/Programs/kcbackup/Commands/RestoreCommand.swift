@@ -128,7 +128,7 @@ struct RestoreCommand: Verb {
         progress.finish()
         try RestoreText(
             report: report, decisions: decisions, outline: outline, path: archive, origin: proven.origin,
-            keychain: local.name
+            keychain: local.name, isMade: target.isThere || report.makesKeychain
         ).tell(session)
         return report.failing.isEmpty ? .ok : .incomplete
     }

@@ -24,10 +24,25 @@ extension World {
         switch try InputFile.open(resolve(input: path)) {
         case .file(let file): return file
         case .pipe(let pipe):
-            var source = PipeSource(pipe: pipe)
-            var sink = UnnamedFileSink(try UnnamedFile(inFolder: temporaryFolder))
-            try source.forEachPiece { bytes throws(StreamFailure) in try sink.write(bytes) }
-            return try sink.finish().file
+            return try blamingTemporaryFolder {
+                var source = PipeSource(pipe: pipe)
+                var sink = UnnamedFileSink(try UnnamedFile(inFolder: temporaryFolder))
+                try source.forEachPiece { bytes throws(StreamFailure) in try sink.write(bytes) }
+                return try sink.finish().file
+            }
+        }
+    }
+
+    /// Runs `body`, and blames the temporary folder for what cannot be made or written there.
+    ///
+    /// - Throws: `Failure.temporaryFolder`, and what `body` throws.
+    func blamingTemporaryFolder<Result>(_ body: () throws -> Result) throws -> Result {
+        do {
+            return try body()
+        } catch {
+            let failure = Failure(error, Failure.Subjects())
+            guard failure.isOfWriting(in: temporaryFolder) else { throw error }
+            throw Failure.temporaryFolder(failure, path: temporaryFolder)
         }
     }
 
