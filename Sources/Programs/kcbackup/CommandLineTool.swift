@@ -16,7 +16,7 @@ struct CommandLineTool: ParsableCommand {
               fd:N          the first line from an open file descriptor
               cmd:COMMAND   the first line that a shell command prints
               cred:NAME     a systemd credential
-            With a terminal and no source, you are asked.
+            With a terminal and no source, you are asked. In a path, '~/' at the start is your home folder; './~/' is not.
 
             EXAMPLES:
               kcbackup keychain create

@@ -44,6 +44,7 @@ enum OptionName: String, CaseIterable, Sendable {
     case noUndo = "no-undo"
     case onConflict = "on-conflict"
     case output
+    case outside
     case passcode
     case passphrase
     case quiet
@@ -60,6 +61,7 @@ enum OptionName: String, CaseIterable, Sendable {
     case server
     case service
     case set
+    case staysBehind = "stays-behind"
     case suggest
     case synchronizable
     case to
@@ -81,14 +83,7 @@ enum OptionName: String, CaseIterable, Sendable {
         case .recipient: "r"
         case .recipientsFile: "R"
         case .verbose: "v"
-        case .acceptOrigin, .acceptShrink, .accessible, .account, .all, .archivePasscode, .attribute, .change, .class,
-            .columns, .comment, .confirm, .forDevice, .generate, .group, .html, .ifChanged, .inspectRecipient, .json,
-            .keepDaily, .keepHourly, .keepLast, .keepMonthly, .keepWeekly, .keepWithin, .keepYearly, .keychain,
-            .label, .length, .listUndo, .lockAfter, .lockOnSuspend, .lockWait, .newPasscode, .noLockOnSuspend,
-            .noPasscode, .noSecret, .noUndo, .onConflict, .passcode, .passphrase, .rebuild, .remove, .replace,
-            .replaceUnarchived, .requireAll, .reveal, .secret, .secretFile, .server, .service, .set, .suggest,
-            .synchronizable, .to, .undo, .unencrypted, .untilFirstUnlock, .uuid, .wide, .yes:
-            nil
+        default: nil
         }
     }
 

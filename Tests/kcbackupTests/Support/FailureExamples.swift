@@ -47,7 +47,8 @@ enum FailureExamples {
         + [.argumentsMissing] + usage.map { .usage($0) } + refusals.map { .refused($0) } + secrets.map { .secret($0) }
         + terminal.map { .terminal($0) } + files.map { .file(FileFailure("laptop.kcb", $0)) }
         + streams.map { .stream(StreamFailure(.reading, $0), path: "laptop.kcb") }
-        + [.output(StreamFailure(.writing, .system(28)))]
+        + [.output(StreamFailure(.writing, .system(28))), .output(StreamFailure(.writing, .system(9)))]
+        + [.temporaryFolder(.stream(StreamFailure(.writing, .system(28)), path: nil), path: "/tmp")]
         + [.notKept(.stream(StreamFailure(.writing, .system(28)), path: nil))]
         + locals.map { .local($0) } + keychains.map { .keychain($0, name: "login") } + items.map { .item($0) }
         + imports.map { .importLine(3, $0) } + devices.map { .device($0) } + trust.map { .trust($0) }
@@ -68,7 +69,7 @@ enum FailureExamples {
         .repeated(.keychain), .empty(.output), .together(.passcode, .noPasscode), .needs(.json, .output),
         .malformed(.set, form: "NAME=VALUE or NAME:base64=VALUE"), .keychainTwice,
         .outputTwice, .needsKeychain(.unencrypted), .notAKeychain, .attributeTwice("svce"), .noCondition, .noChange,
-        .severalSecrets(2), .noSecret, .deviceID, .noRestoreKey,
+        .severalSecrets(2), .noSecret, .deviceID, .noRestoreKey, .inputTwice("-"), .oneArchive(.html), .outsideItems,
         .recipientInspects, .unencryptedWith(.recipient), .emptyArchive, .withArgument(.all), .noSetting, .emptyQuery,
         .undoWithRules,
         .secretNeeded,
@@ -131,7 +132,8 @@ enum FailureExamples {
     ]
     private static let devices: [DeviceKeyFailure] = [
         .notFound(path: "device.key"), .exists(path: "device.key"), .otherMachine(path: "device.key", device: device),
-        .damaged(path: "device.key", rule: "it has no key"), .file(missing), .cryptography(.library("HKDF")),
+        .damaged(path: "device.key", rule: "it has no key"),
+        .exportDamaged(path: "device-key.age", rule: "it has no key"), .file(missing), .cryptography(.library("HKDF")),
     ]
     private static let trust: [TrustedDevicesFailure] = [
         .altered(path: "trusted-devices"), .nameNotAllowed, .full(allowed: 400), .file(missing),

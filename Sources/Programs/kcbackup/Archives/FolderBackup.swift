@@ -10,7 +10,7 @@ internal import LocalKeychains
 
 /// `create --to`: backups in a folder that keeps them, of one keychain or of all.
 struct FolderBackup {
-    let command: CreateCommand
+    let options: CreateOptions
     let path: String
     let session: Session
 
@@ -28,41 +28,41 @@ struct FolderBackup {
     }
 
     func run() throws -> ExitStatus {
-        let options = command.folder
-        if options.all, command.keychain.keychain != nil { throw UsageProblem.together(.all, .keychain) }
-        let wait = try options.lock.wait()
-        let folder = try session.backupFolder(path, waitingAtMost: wait, mayBeNew: true, maySwitch: options.change)
+        let rules = options.folder
+        if rules.all, options.keychain.keychain != nil { throw UsageProblem.together(.all, .keychain) }
+        let wait = try rules.lock.wait()
+        let folder = try session.backupFolder(path, waitingAtMost: wait, mayBeNew: true, maySwitch: rules.change)
         var results: [(name: String, result: Result)] = []
         var parts: [Part] = []
         let names: [String?] =
-            options.all ? try LocalKeychain.names(in: session.world.dataFolder) : [command.keychain.keychain]
+            rules.all ? try LocalKeychain.names(in: session.world.dataFolder) : [options.keychain.keychain]
         for name in names {
             do {
                 parts.append(try part(name))
             } catch {
-                guard options.all, let name else { throw error }
+                guard rules.all, let name else { throw error }
                 results.append((name, .failed(Failure(error, session.subjects))))
             }
         }
-        if options.all, parts.isEmpty, results.isEmpty { throw Refusal.noKeychains }
-        let given = try command.unencrypted ? nil : command.keys.recipients(in: session)
+        if rules.all, parts.isEmpty, results.isEmpty { throw Refusal.noKeychains }
+        let given = try options.unencrypted ? nil : options.keys.recipients(in: session)
         let pin = BackupPin(
-            isOfAll: options.all, mode: command.unencrypted ? .unencrypted : .encrypted,
-            keys: given.map { command.keys.names($0) } ?? [],
+            isOfAll: rules.all, mode: options.unencrypted ? .unencrypted : .encrypted,
+            keys: given.map { options.keys.names($0) } ?? [],
             subjects: Dictionary(uniqueKeysWithValues: try parts.map { ($0.series, try identity(of: $0)) }))
-        try folder.use(for: pin, maySwitch: options.change)
+        try folder.use(for: pin, maySwitch: rules.change)
         var maker: ArchiveKeyMaker?
         for part in parts {
             session.subjects.keychain = part.subject.name
             do {
                 if let given, maker == nil {
-                    if case .keychain(let open) = part.source { try command.keychain.unlock(open, in: session) }
-                    maker = try command.keys.maker(given, of: part.subject.name, in: session)
+                    if case .keychain(let open) = part.source { try options.keychain.unlock(open, in: session) }
+                    maker = try options.keys.maker(given, of: part.subject.name, in: session)
                 }
                 let (outcome, report) = try back(up: part, into: folder, maker)
                 results.append((part.subject.name, .done(outcome, report)))
             } catch {
-                guard options.all else { throw error }
+                guard rules.all else { throw error }
                 results.append((part.subject.name, .failed(Failure(error, session.subjects))))
             }
         }
@@ -71,11 +71,11 @@ struct FolderBackup {
 
     private func part(_ name: String?) throws -> Part {
         let subject = try BackupSubject(name, in: session.world)
-        var options = command.keychain
-        options.keychain = name
+        var named = options.keychain
+        named.keychain = name
         return Part(
             subject: subject, series: ArchiveName.series(of: subject.stem),
-            source: try subject.open(options, in: session))
+            source: try subject.open(named, in: session))
     }
 
     /// What makes a keychain this one and no other of its name.
@@ -95,17 +95,21 @@ struct FolderBackup {
         let destination = SeriesDestination(
             folder, series: part.series,
             rules: SeriesDestination.Rules(
-                skipsUnchanged: command.folder.ifChanged, acceptsShrinkage: command.folder.acceptShrink))
+                skipsUnchanged: options.folder.ifChanged, acceptsShrinkage: options.folder.acceptShrink))
         let backup = try CreateBackup(
             of: part.subject.archiveSource(), device: folder.device, tool: CommandLineTool.tool, to: destination,
             now: session.now)
         let progress = Progress("archiving items", in: session)
         let report: CreateReport
         if let maker {
-            if case .keychain(let open) = part.source { try command.keychain.unlock(open, in: session) }
-            report = try part.source.encrypted(backup, with: maker.make(), step: { progress.step() })
+            if case .keychain(let open) = part.source { try options.keychain.unlock(open, in: session) }
+            var bound: [Item] = []
+            report = try part.source.encrypted(
+                backup, with: maker.make(), bound: { if session.style.isVerbose { bound.append($0) } },
+                step: { progress.step() })
+            for words in wordsApart(bound) { session.note("only on this device: \(words)") }
         } else {
-            report = try command.unencrypted(backup, part.source, session) { progress.step() }
+            report = try options.unencrypted(backup, part.source, session) { progress.step() }
         }
         progress.finish()
         guard let outcome = destination.outcome else { preconditionFailure("a finished backup has an outcome") }
@@ -118,7 +122,7 @@ struct FolderBackup {
         for (name, result) in results {
             switch result {
             case .done(let outcome, let report):
-                command.warn(of: report, session)
+                options.warn(of: report, session)
                 tell(outcome, report, of: name)
                 json.append(describe(outcome, report, of: name, in: folder))
                 if !report.damaged.isEmpty, status == .ok { status = .incomplete }
@@ -139,7 +143,7 @@ struct FolderBackup {
             session.note(
                 "\(displayed(name)): saved and verified \(counted(report.contents.counts.total, "item")) as "
                     + "\(displayed(entry.name)), \(byteCount(report.size))")
-            session.note(command.travelWords(report))
+            session.note(options.travelWords(report))
             if report.notOpened > 0 {
                 session.note("\(counted(report.notOpened, "item")) not opened: the keychain is locked")
             }

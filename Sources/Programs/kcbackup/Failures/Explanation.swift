@@ -30,7 +30,11 @@ struct Explanation: Hashable, Sendable {
     }
 
     /// The object for `--json`.
-    var json: JSONValue { ["error": jsonBody] }
+    ///
+    /// - Parameter archive: the one that it is about, where a run looks at archives.
+    func json(about archive: String? = nil) -> JSONValue {
+        ["error": jsonBody.adding([("path", archive.map { .text($0) })])]
+    }
 
     /// The JSON object "error".
     var jsonBody: JSONValue {

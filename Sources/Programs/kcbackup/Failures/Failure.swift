@@ -37,6 +37,8 @@ enum Failure: Error, Hashable, Sendable {
     case restore(RestoreRefusal)
     case catalogue(CatalogueFailure)
     case cryptography(CryptographyFailure)
+    /// What has to lie in the temporary folder for a moment cannot.
+    indirect case temporaryFolder(Failure, path: String)
     /// The state before a restore cannot be kept.
     indirect case notKept(Failure)
     /// An unknown error; the text names a Swift type and nothing else.
@@ -87,6 +89,16 @@ enum Failure: Error, Hashable, Sendable {
             }
     }
 
+    /// True for a file that cannot be made in `folder`, and for one without a name that cannot be written.
+    func isOfWriting(in folder: String) -> Bool {
+        switch self {
+        case .file(let failure), .archive(.file(let failure), _): failure.path == folder
+        case .stream(let failure, _), .archive(.stream(let failure), _):
+            if case .system = failure.kind { failure.stage == .writing } else { false }
+        default: false
+        }
+    }
+
     /// The explanation for the user.
     var explanation: Explanation {
         switch self {
@@ -98,7 +110,7 @@ enum Failure: Error, Hashable, Sendable {
         case .terminal(let failure): explainTerminal(failure)
         case .file(let failure): explainFile(failure)
         case .stream(let failure, let path): explainStream(failure, path)
-        case .output(let failure): explainStream(failure, nil).prefixed("standard output does not take the result: ")
+        case .output(let failure): explainOutput(failure)
         case .local(let failure): explainLocalKeychain(failure)
         case .keychain(let error, let name): explainKeychain(error, keychain: name)
         case .item(let problem): explainItem(problem)
@@ -110,6 +122,7 @@ enum Failure: Error, Hashable, Sendable {
         case .restore(let refusal): explainRestoreRefusal(refusal)
         case .catalogue(let failure): explainCatalogue(failure)
         case .cryptography(let failure): explainCryptography(failure)
+        case .temporaryFolder(let failure, let path): explainTemporaryFolder(failure.explanation, path)
         case .notKept(let failure): explainNotKept(failure.explanation)
         case .unforeseen(let type): explainBug("an unforeseen error of type '\(type)'")
         }

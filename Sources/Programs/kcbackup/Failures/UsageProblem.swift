@@ -39,6 +39,12 @@ enum UsageProblem: Error, Hashable, Sendable {
     case recipientInspects
     /// The option has no meaning for an unencrypted archive.
     case unencryptedWith(OptionName)
+    /// What gives its bytes once is named twice.
+    case inputTwice(String)
+    /// The option takes a single archive.
+    case oneArchive(OptionName)
+    /// Items are asked for of the outside of an archive.
+    case outsideItems
     /// The archive's name is empty.
     case emptyArchive
     /// The option applies to every keychain, and one is named.
@@ -106,7 +112,8 @@ func explainUsage(_ problem: UsageProblem) -> Explanation {
     case .deviceID:
         Explanation(
             .usage, "that is not a device ID",
-            hint: "a device ID looks like 'KC-ABCD-EFGH-IJKL-MNOP-QRST'; 'kcbackup device show' prints this one's")
+            hint: "a device ID looks like 'KC-ABCD-EFGH-IJKL-MNOP-QRST'; 'kcbackup device show' prints this one's",
+            "'kcbackup device trust' takes an archive of the device as well")
     case .noRestoreKey:
         Explanation(
             .usage, "no key would be able to restore this archive",
@@ -116,6 +123,12 @@ func explainUsage(_ problem: UsageProblem) -> Explanation {
             .usage, "a public key is given as '\(OptionName.inspectRecipient.spelling)' and as one that restores",
             hint: "a key that restores lists the items as well: leave it out of "
                 + "'\(OptionName.inspectRecipient.spelling)'")
+    case .inputTwice(let name): Explanation(.usage, "\(quoted(name)) is named twice, and can be read once")
+    case .oneArchive(let flag): Explanation(.usage, "'\(flag.spelling)' takes a single archive")
+    case .outsideItems:
+        Explanation(
+            .usage, "'\(OptionName.outside.spelling)' shows no items, so there are none to choose from",
+            hint: "leave out '\(OptionName.outside.spelling)', or the conditions")
     case .emptyArchive: Explanation(.usage, "the name of the archive is empty")
     case .withArgument(let flag):
         Explanation(.usage, "'\(flag.spelling)' means every keychain, and one is named as well")
