@@ -30,6 +30,7 @@ struct JSONManual {
         "failing": "item", "vanishing": "item", "source": "source", "undo": "kept state", "verdict": "verdict",
         "error": "error", "results": "result", "backups": "backup", "decisions": "decision", "jobs": "job",
         "backupsOf": "backup state", "problems": "problem", "units": "unit",
+        "keysOf": "keys of",
     ]
 
     init(_ text: String) {
@@ -174,6 +175,9 @@ struct JSONHome {
             step("prune", "prune backups --keep-last 1"),
             step("list", "list backups"),
             step("prune --undo", "prune backups --undo"),
+            step("create --to", "create \(passcode) -r \(try Self.recipient(of: "far-key", in: home)) --to keyed"),
+            step("rekey", "rekey keyed -i far-key -r \(inspector)"),
+            step("keys", "keys keyed -i inspect-key"),
             step("doctor", "doctor", 10),
             step(
                 "schedule add",
