@@ -64,6 +64,19 @@ package enum Path {
         }
     }
 
+    /// Gives a file another name in its folder, durably, unless the name is taken.
+    ///
+    /// - Throws: `FileFailure` (`exists`, `notFound`, `noSafeNaming`, `system`).
+    package static func move(_ path: String, to newName: String) throws(FileFailure) {
+        let (folderPath, name) = split(path)
+        let descriptor = System.retrying { unsafe open(folderPath, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
+        guard descriptor >= 0 else { throw .opening(folderPath, errno) }
+        let folder = OpenFile(owning: descriptor, path: folderPath)
+        let code = Naming.move(name, in: folder, to: newName, in: folder)
+        guard code == 0 else { throw Naming.failure(folderPath + "/" + newName, code) }
+        synchronizeFolder(folder)
+    }
+
     /// The names in a folder, without `.` and `..`, unordered; empty if the folder does not exist.
     ///
     /// Names that are not UTF-8 are skipped: this program never creates one.
@@ -101,5 +114,24 @@ package enum Path {
         guard System.retrying({ fsync(folder.descriptor) }) == 0 else {
             return Durability.doubt(FileFailure(folder.path, .system(errno, doing: "making durable")))
         }
+    }
+}
+
+/// Device and inode of a file, to tell it from another one of the same name.
+package struct FileIdentity: Hashable, Sendable {
+    private let device: UInt64
+    private let number: UInt64
+
+    /// The file at a path, a symbolic link for itself; nil if there is none.
+    ///
+    /// - Throws: `FileFailure` (`system`).
+    package init?(of path: String) throws(FileFailure) {
+        var status = stat()
+        if unsafe lstat(path, &status) != 0 {
+            if errno == ENOENT || errno == ENOTDIR { return nil }
+            throw FileFailure(path, .system(errno, doing: "examining"))
+        }
+        device = UInt64(status.st_dev)
+        number = UInt64(status.st_ino)
     }
 }
