@@ -9,7 +9,9 @@ package protocol ArchiveDestination {
     /// Takes the archive, which is whole, durable and proved.
     ///
     /// When this throws, nothing that the destination holds may look like an archive.
-    func receive(_ archive: FinishedArchive) throws
+    ///
+    /// - Parameter report: what is in it and what is not.
+    func receive(_ archive: FinishedArchive, _ report: CreateReport) throws
 }
 
 /// A folder, where the archive gets its name.
@@ -38,7 +40,7 @@ package struct FolderDestination: ArchiveDestination {
     /// Gives the archive its name; an existing name is left alone.
     ///
     /// - Throws: `FileFailure` (`exists`, `system`).
-    package func receive(_ archive: FinishedArchive) throws {
+    package func receive(_ archive: FinishedArchive, _ report: CreateReport) throws {
         var number = 1
         while true {
             do throws(FileFailure) {
@@ -68,7 +70,7 @@ package struct StreamDestination: ArchiveDestination {
     /// Writes the archive.
     ///
     /// - Throws: `StreamFailure` for the archive, and what `write` throws.
-    package func receive(_ archive: FinishedArchive) throws {
+    package func receive(_ archive: FinishedArchive, _ report: CreateReport) throws {
         try archive.forEachPiece(write)
     }
 }

@@ -67,11 +67,12 @@ package struct CreateBackup {
 
     private func finish(_ visitor: ArchivingVisitor) throws -> CreateReport {
         let archive = try visitor.finish(created: now, tool: tool)
-        try destination.receive(archive)
-        return CreateReport(
-            header: archive.header, contents: archive.contents, size: archive.size,
+        let report = CreateReport(
+            header: archive.header, contents: archive.contents, size: archive.size, groups: visitor.groups,
             omitted: visitor.omitted, damaged: visitor.damaged, boundToThisDevice: visitor.boundToThisDevice,
             notOpened: visitor.notOpened)
+        try destination.receive(archive, report)
+        return report
     }
 }
 
@@ -83,6 +84,8 @@ package struct CreateReport: Sendable {
     package let contents: ArchiveContents
     /// Its size in bytes.
     package let size: UInt64
+    /// How many of its items each access group has.
+    package let groups: [String: Int]
     /// The items that are in no archive by rule.
     package let omitted: [Item]
     /// The items that could not be read; nil where not even the attributes make an item.
@@ -104,6 +107,7 @@ private final class ArchivingVisitor: ItemVisitor {
     private(set) var omitted: [Item] = []
     private(set) var damaged: [Item?] = []
     private(set) var boundToThisDevice = 0
+    private(set) var groups: [String: Int] = [:]
 
     init(
         _ writer: consuming ArchiveWriter, mode: ArchiveMode, opens: @escaping (Accessibility) -> Bool,
@@ -129,6 +133,7 @@ private final class ArchivingVisitor: ItemVisitor {
             bound(item)
         }
         if !opens(item.accessibility) { notOpened += 1 }
+        groups[item.accessGroup, default: 0] += 1
         try writer?.append(item, line: line, secret: secret)
     }
 

@@ -3,40 +3,59 @@ internal import ArgumentParser
 /// The option names, for the parser and for every text that mentions one.
 enum OptionName: String, CaseIterable, Sendable {
     case acceptOrigin = "accept-origin"
+    case acceptShrink = "accept-shrink"
     case accessible
     case account
     case all
     case archivePasscode = "archive-passcode"
+    case at
     case attribute
+    case change
     case `class`
     case columns
     case comment
     case confirm
+    case crontab
     case dryRun = "dry-run"
+    case failureUnit = "failure-unit"
     case forDevice = "for-device"
     case generate
     case group
     case html
     case identity
+    case ifChanged = "if-changed"
     case inspectRecipient = "inspect-recipient"
     case json
+    case keepDaily = "keep-daily"
+    case keepHourly = "keep-hourly"
+    case keepLast = "keep-last"
+    case keepMonthly = "keep-monthly"
+    case keepWeekly = "keep-weekly"
+    case keepWithin = "keep-within"
+    case keepYearly = "keep-yearly"
     case keychain
     case label
     case length
     case listUndo = "list-undo"
     case lockAfter = "lock-after"
+    case lockWait = "lock-wait"
     case lockOnSuspend = "lock-on-suspend"
+    case maxAge = "max-age"
     case newPasscode = "new-passcode"
     case noLockOnSuspend = "no-lock-on-suspend"
     case noPasscode = "no-passcode"
     case noSecret = "no-secret"
     case noUndo = "no-undo"
     case onConflict = "on-conflict"
+    case onFailure = "on-failure"
+    case onSuccess = "on-success"
     case output
     case outside
     case passcode
     case passphrase
+    case prometheus
     case quiet
+    case rebuild
     case recipient
     case recipientsFile = "recipients-file"
     case remove
@@ -52,6 +71,8 @@ enum OptionName: String, CaseIterable, Sendable {
     case staysBehind = "stays-behind"
     case suggest
     case synchronizable
+    case system
+    case to
     case undo
     case unencrypted
     case untilFirstUnlock = "until-first-unlock"
@@ -70,14 +91,7 @@ enum OptionName: String, CaseIterable, Sendable {
         case .recipient: "r"
         case .recipientsFile: "R"
         case .verbose: "v"
-        case .acceptOrigin, .accessible, .account, .all, .archivePasscode, .attribute, .class, .columns, .comment,
-            .confirm, .forDevice, .generate, .group, .html, .inspectRecipient, .json, .keychain, .label, .length,
-            .listUndo, .lockAfter, .lockOnSuspend, .newPasscode, .noLockOnSuspend, .noPasscode, .noSecret, .noUndo,
-            .onConflict, .outside, .passcode, .passphrase, .remove, .replace, .replaceUnarchived, .requireAll, .reveal,
-            .secret, .secretFile, .server,
-            .service, .set, .staysBehind, .suggest, .synchronizable, .undo, .unencrypted, .untilFirstUnlock, .uuid,
-            .wide, .yes:
-            nil
+        default: nil
         }
     }
 

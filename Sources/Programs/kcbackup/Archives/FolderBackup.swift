@@ -1,0 +1,215 @@
+internal import BackupArchive
+internal import BackupCatalogue
+internal import BackupEngine
+internal import ByteStreams
+internal import Console
+internal import Cryptography
+internal import KeychainModel
+internal import KeychainStore
+internal import LocalKeychains
+
+/// `create --to`: backups in a folder that keeps them, of one keychain or of all.
+struct FolderBackup {
+    let options: CreateOptions
+    let path: String
+    let session: Session
+
+    /// What became of one keychain.
+    fileprivate enum Result {
+        case done(SeriesDestination.Outcome, CreateReport)
+        case failed(Failure)
+    }
+
+    /// A keychain or file of items, open.
+    private struct Part {
+        let subject: BackupSubject
+        let series: String
+        let source: BackupSource
+    }
+
+    /// What became of all keychains.
+    struct Summary {
+        fileprivate let results: [(name: String, result: Result)]
+        fileprivate let folder: BackupFolder
+
+        /// How the run ends: as the first keychain that failed.
+        var status: ExitStatus {
+            if let explanation = failures.first { return explanation.status }
+            return isIncomplete ? .incomplete : .ok
+        }
+
+        /// Why it does not end well, in one explanation.
+        var explanation: Explanation? {
+            if let first = failures.first {
+                return failures.count == 1
+                    ? first : first.prefixed("\(failures.count) of \(results.count) keychains failed; first, ")
+            }
+            guard isIncomplete else { return nil }
+            return Explanation(.incomplete, "\(counted(damaged, "item")) could not be read, and are in no new archive")
+        }
+
+        private var failures: [Explanation] {
+            results.compactMap { name, result in
+                guard case .failed(let failure) = result else { return nil }
+                return failure.explanation.prefixed(results.count == 1 ? "" : "keychain \(quoted(name)): ")
+            }
+        }
+
+        private var reports: [(SeriesDestination.Outcome, CreateReport)] {
+            results.compactMap { if case .done(let outcome, let report) = $0.result { (outcome, report) } else { nil } }
+        }
+
+        private var damaged: Int { reports.reduce(0) { $0 + $1.1.damaged.count } }
+        private var isIncomplete: Bool { damaged > 0 }
+        /// The items in the archives.
+        var items: Int { reports.reduce(0) { $0 + $1.1.contents.counts.total } }
+        /// The new archives.
+        var saved: Int { reports.count { if case .saved = $0.0 { true } else { false } } }
+    }
+
+    /// Backs up, and tells of it.
+    func run() throws -> ExitStatus {
+        let summary = try back()
+        try tell(summary.results, in: summary.folder)
+        return summary.status
+    }
+
+    /// Backs up.
+    func back() throws -> Summary {
+        let rules = options.folder
+        if rules.all, options.keychain.keychain != nil { throw UsageProblem.together(.all, .keychain) }
+        let wait = try rules.lock.wait()
+        let folder = try session.backupFolder(path, waitingAtMost: wait, mayBeNew: true, maySwitch: rules.change)
+        var results: [(name: String, result: Result)] = []
+        var parts: [Part] = []
+        let names: [String?] =
+            rules.all ? try LocalKeychain.names(in: session.world.dataFolder) : [options.keychain.keychain]
+        for name in names {
+            do {
+                parts.append(try part(name))
+            } catch {
+                guard rules.all, let name else { throw error }
+                results.append((name, .failed(Failure(error, session.subjects))))
+            }
+        }
+        if rules.all, parts.isEmpty, results.isEmpty { throw Refusal.noKeychains }
+        let given = try options.unencrypted ? nil : options.keys.recipients(in: session)
+        let pin = BackupPin(
+            isOfAll: rules.all, mode: options.unencrypted ? .unencrypted : .encrypted,
+            keys: given.map { options.keys.names($0) } ?? [],
+            subjects: Dictionary(uniqueKeysWithValues: try parts.map { ($0.series, try identity(of: $0)) }))
+        try folder.use(for: pin, maySwitch: rules.change)
+        var maker: ArchiveKeyMaker?
+        for part in parts {
+            session.subjects.keychain = part.subject.name
+            do {
+                if let given, maker == nil {
+                    if case .keychain(let open) = part.source { try options.keychain.unlock(open, in: session) }
+                    maker = try options.keys.maker(given, of: part.subject.name, in: session)
+                }
+                let (outcome, report) = try back(up: part, into: folder, maker)
+                results.append((part.subject.name, .done(outcome, report)))
+            } catch {
+                guard rules.all else { throw error }
+                results.append((part.subject.name, .failed(Failure(error, session.subjects))))
+            }
+        }
+        return Summary(results: results.sorted { $0.name < $1.name }, folder: folder)
+    }
+
+    private func part(_ name: String?) throws -> Part {
+        let subject = try BackupSubject(name, in: session.world)
+        var named = options.keychain
+        named.keychain = name
+        return Part(
+            subject: subject, series: ArchiveName.series(of: subject.stem),
+            source: try subject.open(named, in: session))
+    }
+
+    /// What makes a keychain this one and no other of its name.
+    private func identity(of part: Part) throws -> String {
+        switch part.source {
+        case .keychain(let keychain): return Hexadecimal.encode(keychain.storeID)
+        case .items:
+            guard case .items(let path) = part.subject else { return part.subject.name }
+            let (folder, name) = Path.split(session.world.resolve(path))
+            return "\(Path.real(folder) ?? folder)/\(name)"
+        }
+    }
+
+    private func back(
+        up part: Part, into folder: BackupFolder, _ maker: ArchiveKeyMaker?
+    ) throws -> (SeriesDestination.Outcome, CreateReport) {
+        let destination = SeriesDestination(
+            folder, series: part.series,
+            rules: SeriesDestination.Rules(
+                skipsUnchanged: options.folder.ifChanged, acceptsShrinkage: options.folder.acceptShrink))
+        let backup = try CreateBackup(
+            of: part.subject.archiveSource(), device: folder.device, tool: CommandLineTool.tool, to: destination,
+            now: session.now)
+        let progress = Progress("archiving items", in: session)
+        let report: CreateReport
+        if let maker {
+            if case .keychain(let open) = part.source { try options.keychain.unlock(open, in: session) }
+            var bound: [Item] = []
+            report = try part.source.encrypted(
+                backup, with: maker.make(), bound: { if session.style.isVerbose { bound.append($0) } },
+                step: { progress.step() })
+            for words in wordsApart(bound) { session.note("only on this device: \(words)") }
+        } else {
+            report = try options.unencrypted(backup, part.source, session) { progress.step() }
+        }
+        progress.finish()
+        guard let outcome = destination.outcome else { preconditionFailure("a finished backup has an outcome") }
+        return (outcome, report)
+    }
+
+    private func tell(_ results: [(name: String, result: Result)], in folder: BackupFolder) throws {
+        var json: [JSONValue] = []
+        for (name, result) in results {
+            switch result {
+            case .done(let outcome, let report):
+                options.warn(of: report, session)
+                tell(outcome, report, of: name)
+                json.append(describe(outcome, report, of: name, in: folder))
+            case .failed(let failure):
+                let explanation = failure.explanation.prefixed("keychain \(quoted(name)): ")
+                session.message(explanation.lines)
+                json.append(JSONValue.members([("keychain", .text(name))]).adding([("error", explanation.jsonBody)]))
+            }
+        }
+        if session.style.isJSON { try session.result(["folder": .text(path), "results": .list(json)], []) }
+    }
+
+    private func tell(_ outcome: SeriesDestination.Outcome, _ report: CreateReport, of name: String) {
+        switch outcome {
+        case .saved(let entry):
+            session.note(
+                "\(displayed(name)): saved and verified \(counted(report.contents.counts.total, "item")) as "
+                    + "\(displayed(entry.name)), \(byteCount(report.size))")
+            session.note(options.travelWords(report))
+            if report.notOpened > 0 {
+                session.note("\(counted(report.notOpened, "item")) not opened: the keychain is locked")
+            }
+        case .unchanged(let entry):
+            session.note("\(displayed(name)): nothing has changed since \(displayed(entry.name))")
+        }
+    }
+
+    private func describe(
+        _ outcome: SeriesDestination.Outcome, _ report: CreateReport, of name: String, in folder: BackupFolder
+    ) -> JSONValue {
+        let (entry, isNew) =
+            switch outcome {
+            case .saved(let entry): (entry, true)
+            case .unchanged(let entry): (entry, false)
+            }
+        return .members([
+            ("keychain", .text(name)), ("saved", .flag(isNew)), ("file", .text(entry.name)),
+            ("id", .text(Hexadecimal.encode(entry.archiveID))), ("size", .number(Int(entry.size))),
+            ("contents", report.contents.json), ("boundToThisDevice", .number(report.boundToThisDevice)),
+            ("notOpened", .number(report.notOpened)), ("omitted", .list(report.omitted.map { .item($0) })),
+            ("damaged", .list(report.damaged.map { $0.map { .item($0) } ?? [:] })),
+        ])
+    }
+}
