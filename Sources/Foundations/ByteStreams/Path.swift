@@ -98,19 +98,6 @@ package enum Path {
         }
     }
 
-    /// Gives a file another name in its folder, durably, unless the name is taken.
-    ///
-    /// - Throws: `FileFailure` (`exists`, `notFound`, `noSafeNaming`, `system`).
-    package static func move(_ path: String, to newName: String) throws(FileFailure) {
-        let (folderPath, name) = split(path)
-        let descriptor = System.retrying { unsafe open(folderPath, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
-        guard descriptor >= 0 else { throw .opening(folderPath, errno) }
-        let folder = OpenFile(owning: descriptor, path: folderPath)
-        let code = Naming.move(name, in: folder, to: newName, in: folder)
-        guard code == 0 else { throw Naming.failure(folderPath + "/" + newName, code) }
-        synchronizeFolder(folder)
-    }
-
     /// The names in a folder, without `.` and `..`, unordered; empty if the folder does not exist.
     ///
     /// Names that are not UTF-8 are skipped: this program never creates one.

@@ -37,9 +37,9 @@ extension LocalKeychain {
         let mark = ".damaged-" + now.description.filter { $0 != "-" && $0 != ":" }
         // What lies beside a file belongs to it, and would be taken for the new one's.
         for suffix in ["-journal", "-wal", "-shm"] where try Path.exists(path + suffix) {
-            try Path.move(path + suffix, to: name + mark + suffix)
+            try Path.move(path + suffix, to: path + mark + suffix)
         }
-        if found != nil { try Path.move(path, to: name + mark) }
+        if found != nil { try Path.move(path, to: path + mark) }
         try output.publish(as: name)
         return found == nil ? nil : path + mark
     }
