@@ -90,6 +90,8 @@ struct JSONHome {
         var status: Int32 = 0
         /// True to run it where the kernel keeps no keys.
         var isRefused = false
+        /// A keychain whose file is damaged before it.
+        var damaged: String?
     }
 
     let home: TestHome
@@ -208,6 +210,9 @@ struct JSONHome {
                 "restore", "restore laptop.kcb --replace --yes --keychain taken \(passphrase) \(passcode)"),
             step("restore --list-undo", "restore --list-undo --keychain taken"),
             step("restore --undo", "restore --undo --keychain taken"),
+            Step(
+                row: "restore --undo of a damaged file",
+                line: ["restore", "--undo", "--yes", "--keychain", "taken"], damaged: "taken"),
             step("device list", "device list"),
             step("device trust", "device trust \(far) far"),
             step("verify", "verify far.kcb -i far-key"),
