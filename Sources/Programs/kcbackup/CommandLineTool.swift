@@ -33,7 +33,9 @@ struct CommandLineTool: ParsableCommand {
                     CreateCommand.self, RestoreCommand.self, InspectCommand.self, VerifyCommand.self,
                     KeygenCommand.self,
                 ]),
-            CommandGroup(name: "Folders of backups", subcommands: [
+            CommandGroup(
+                name: "Folders of backups",
+                subcommands: [
                     ListCommand.self, PruneCommand.self, KeysCommand.self, RekeyCommand.self,
                 ]),
             CommandGroup(
