@@ -18,6 +18,7 @@ enum OptionName: String, CaseIterable, Sendable {
     case group
     case html
     case identity
+    case identityPassphrase = "identity-passphrase"
     case inspectRecipient = "inspect-recipient"
     case json
     case keychain
@@ -38,6 +39,7 @@ enum OptionName: String, CaseIterable, Sendable {
     case quiet
     case recipient
     case recipientsFile = "recipients-file"
+    case recipientsPassphrase = "recipients-passphrase"
     case remove
     case replace
     case replaceUnarchived = "replace-unarchived"
@@ -69,10 +71,12 @@ enum OptionName: String, CaseIterable, Sendable {
         case .recipientsFile: "R"
         case .verbose: "v"
         case .acceptOrigin, .accessible, .account, .all, .archivePasscode, .attribute, .class, .columns, .comment,
-            .confirm, .forDevice, .generate, .group, .html, .inspectRecipient, .json, .keychain, .label, .length,
+            .confirm, .forDevice, .generate, .group, .html, .identityPassphrase, .inspectRecipient, .json, .keychain,
+            .label, .length,
             .listUndo, .lockAfter, .lockOnSuspend, .newPasscode, .noLockOnSuspend, .noPasscode, .noSecret, .noUndo,
             .onConflict, .passcode,
-            .passphrase, .remove, .replace, .replaceUnarchived, .requireAll, .reveal, .secret, .secretFile, .server,
+            .passphrase, .recipientsPassphrase, .remove, .replace, .replaceUnarchived, .requireAll, .reveal, .secret,
+            .secretFile, .server,
             .service, .set,
             .suggest, .synchronizable, .undo, .unencrypted, .untilFirstUnlock, .uuid, .wide, .yes:
             nil

@@ -55,7 +55,8 @@ enum FailureExamples {
     private static let usage: [UsageProblem] = [
         .repeated(.keychain), .empty(.output), .together(.passcode, .noPasscode), .needs(.json, .output),
         .malformed(.set, form: "NAME=VALUE or NAME:base64=VALUE"), .keychainTwice,
-        .outputTwice, .needsKeychain(.unencrypted), .notAKeychain, .attributeTwice("svce"), .noCondition, .noChange,
+        .outputTwice, .inputTwice, .needsKeychain(.unencrypted), .notAKeychain, .attributeTwice("svce"), .noCondition,
+        .noChange,
         .severalSecrets(2), .noSecret, .deviceID, .noRestoreKey,
         .recipientInspects, .unencryptedWith(.recipient), .emptyArchive, .withArgument(.all), .noSetting, .emptyQuery,
         .secretNeeded,
@@ -124,9 +125,11 @@ enum FailureExamples {
         .cryptography(.library("HMAC")),
     ]
     private static let ages: [AgeFailure] = [
-        .notAnAgeFile, .armored, .unsupportedVersion, .malformedHeader("a line is too long"),
+        .notAnAgeFile, .armored, .malformedArmor("a line is not canonical base 64"), .unsupportedVersion,
+        .malformedHeader("a line is too long"),
         .headerTooLarge("stanzas", allowed: 1_000), .headerAuthentication, .noMatchingIdentity(["X25519"]),
-        .wrongPassphrase, .workFactorTooHigh(found: 22, allowed: 20), .mixedPassphrase, .noRecipients,
+        .wrongPassphrase, .notForPassphrase, .workFactorTooHigh(found: 22, allowed: 20), .mixedPassphrase,
+        .noRecipients,
         .incompatibleRecipients,
         .malformedRecipient, .unsupportedRecipient(line: 2, kind: "ssh-ed25519"), .malformedRecipientLine(2),
         .malformedIdentityLine(2), .unsupportedIdentity(line: 2, kind: "AGE-PLUGIN"), .noIdentities,

@@ -16,6 +16,12 @@ struct ArchiveOptions: ParsableArguments {
     var identity: [String] = []
 
     @Option(
+        name: OptionName.identityPassphrase.name,
+        help: ArgumentHelp(
+            "Where the passphrase of an encrypted identity file comes from.", valueName: "source"))
+    var identityPassphrase: SecretSource?
+
+    @Option(
         name: OptionName.passphrase.name,
         help: ArgumentHelp("Where the passphrase of the archive comes from.", valueName: "source"))
     var passphrase: SecretSource?
@@ -25,13 +31,21 @@ struct ArchiveOptions: ParsableArguments {
 
     /// Opens the file; nothing is proved yet.
     ///
-    /// - Throws: `ArchiveFailure`, `UsageProblem` (`emptyArchive`).
+    /// - Throws: `ArchiveFailure`, `UsageProblem` (`emptyArchive`, `needs`, `inputTwice`).
     func open(_ archive: String, in session: Session) throws -> ArchiveFile {
         if archive.isEmpty { throw UsageProblem.emptyArchive }
+        try requireUsable(with: archive)
         session.subjects.path = archive
         let file = try ArchiveFile(session.world.openArchive(archive))
         if file.header.mode == .unencrypted, hasKey { session.warn("the archive is unencrypted and needs no key") }
         return file
+    }
+
+    /// Refuses what cannot be meant, before anything is read.
+    private func requireUsable(with archive: String) throws {
+        if identityPassphrase == .unknown { throw SecretProblem.notASource(.identityPassphrase) }
+        if identityPassphrase != nil, identity.isEmpty { throw UsageProblem.needs(.identityPassphrase, .identity) }
+        try requireOneInput([archive] + identity, [passphrase, identityPassphrase])
     }
 
     /// Proves the archive genuine and opens it with what was given, or with a passphrase that is asked for.
@@ -48,47 +62,33 @@ struct ArchiveOptions: ParsableArguments {
         let asks = identity.isEmpty && genuine.hasPassphrase && session.world.terminal.isAttended
         if passphrase != nil || asks {
             if !identity.isEmpty { session.warn("the passphrase opens the archive: no identity is used") }
-            let secret = try session.secrets.existing(
-                WantedSecret(what: "passphrase of \(quoted(archive))", flag: .passphrase, source: passphrase))
-            return try genuine.open(passphrase: secret)
+            let wanted = WantedSecret(
+                what: "passphrase of \(quoted(archive))", flag: .passphrase, source: passphrase)
+            return try session.trying(wanted) { try genuine.open(passphrase: $0) }
         }
         if identity.isEmpty { return try genuine.open() }
-        var identities: [any Identity] = []
-        for path in identity { identities += try self.identities(in: path, session) }
-        return try genuine.open(identities: identities)
+        return try genuine.open(identities: identities(in: session))
     }
 
     /// Opens an age file with what was given, or with a passphrase that is asked for.
     ///
     /// - Throws: `AgeFailure`, and what asking throws.
-    func decrypt(_ text: borrowing SecretBytes, at path: String, in session: Session) throws -> SecretBytes {
-        var identities: [any Identity] = []
-        if passphrase != nil || identity.isEmpty {
-            let secret = try session.secrets.existing(
-                WantedSecret(what: "passphrase of \(quoted(path))", flag: .passphrase, source: passphrase))
-            identities = [ScryptIdentity(passphrase: secret)]
-        } else {
-            for file in identity { identities += try self.identities(in: file, session) }
-        }
-        var decryptor = try AgeDecryptor(MemorySource(text.copy()), identities: identities)
-        return try decryptor.readAll(limit: PrivateFile.sizeLimit, as: "size")
+    func decrypt(_ file: borrowing EncryptedKeyFile, at path: String, in session: Session) throws -> SecretBytes {
+        try requireUsable(with: path)
+        guard passphrase != nil || identity.isEmpty else { return try file.open(with: identities(in: session)) }
+        let wanted = WantedSecret(what: "passphrase of \(quoted(path))", flag: .passphrase, source: passphrase)
+        return try session.trying(wanted) { try file.open(with: [ScryptIdentity(passphrase: $0)]) }
     }
 
-    /// The identities of a file, which may itself be encrypted with a passphrase.
-    private func identities(in path: String, _ session: Session) throws -> [any Identity] {
-        let archive = session.subjects.path
-        session.subjects.path = path
-        let text = try PrivateFile.read(session.world.resolve(path))
-        let file: IdentityFile
-        if IdentityFile.isEncrypted(text) {
-            guard session.world.terminal.isAttended else { throw AgeFailure.identityFileNeedsPassphrase }
-            let secret = try session.secrets.existing(
-                WantedSecret(what: "passphrase of the identity file \(quoted(path))", flag: .passphrase, source: nil))
-            file = try IdentityFile.parse(encrypted: text, passphrase: secret)
-        } else {
-            file = try IdentityFile.parse(text)
-        }
-        session.subjects.path = archive
-        return file.identities
+    private func identities(in session: Session) throws -> [any Identity] {
+        try identity.flatMap { try session.identities(in: $0, passphrase: identityPassphrase) }
     }
+}
+
+/// Refuses to read standard input, which is read to its end, as several things.
+///
+/// - Throws: `UsageProblem` (`inputTwice`).
+func requireOneInput(_ paths: [String], _ sources: [SecretSource?]) throws(UsageProblem) {
+    let files = paths.count { $0 == InputFile.standardInputName }
+    if files > 1 || files == 1 && sources.contains(.descriptor(0)) { throw .inputTwice }
 }

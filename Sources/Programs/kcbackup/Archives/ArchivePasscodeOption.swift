@@ -29,10 +29,11 @@ struct ArchivePasscodeOption: ParsableArguments {
         }
         guard archivePasscode != nil || isNeeded && stored.needsPasscode else { return }
         guard archivePasscode != nil || session.world.terminal.isAttended else { throw ArchiveFailure.passcodeNeeded }
-        let passcode = try session.secrets.existing(
-            WantedSecret(
-                what: "passcode that the keychain had when \(quoted(path)) was made", flag: .archivePasscode,
-                source: archivePasscode))
-        try stored.unlock(passcode: passcode, minimumCost: session.world.costs.lowestPasscode)
+        let wanted = WantedSecret(
+            what: "passcode that the keychain had when \(quoted(path)) was made", flag: .archivePasscode,
+            source: archivePasscode)
+        try session.trying(wanted) { passcode in
+            try stored.unlock(passcode: passcode, minimumCost: session.world.costs.lowestPasscode)
+        }
     }
 }

@@ -168,7 +168,9 @@ struct RestoreCommand: Verb {
             (listUndo && noUndo, .noUndo),
             (replaceUnarchived, .replaceUnarchived), (onConflict != .newer, .onConflict),
             (acceptOrigin != nil, .acceptOrigin), (opening.passphrase != nil, .passphrase),
-            (!opening.identity.isEmpty, .identity), (archivePasscode.archivePasscode != nil, .archivePasscode),
+            (!opening.identity.isEmpty, .identity),
+            (opening.identityPassphrase != nil, .identityPassphrase),
+            (archivePasscode.archivePasscode != nil, .archivePasscode),
             (keychain.passcode != nil, .passcode), (listUndo && dryRun, .dryRun),
         ]
         for (isGiven, other) in others where isGiven { throw UsageProblem.together(given, other) }
@@ -180,7 +182,8 @@ struct RestoreCommand: Verb {
     /// Refuses, before anything is opened, a word that is no source: it may be the secret itself.
     private func requireSources() throws(SecretProblem) {
         let sources: [(SecretSource?, OptionName)] = [
-            (opening.passphrase, .passphrase), (archivePasscode.archivePasscode, .archivePasscode),
+            (opening.passphrase, .passphrase), (opening.identityPassphrase, .identityPassphrase),
+            (archivePasscode.archivePasscode, .archivePasscode),
             (keychain.passcode, .passcode),
         ]
         for (source, option) in sources where source == .unknown { throw .notASource(option) }

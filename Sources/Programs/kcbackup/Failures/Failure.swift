@@ -35,6 +35,8 @@ enum Failure: Error, Hashable, Sendable {
     case archive(ArchiveFailure, path: String?)
     case restore(RestoreRefusal)
     case cryptography(CryptographyFailure)
+    /// A secret is wrong, and something about it may say why.
+    indirect case wrongSecret(Failure, kind: String, [SecretDoubt])
     /// The state before a restore cannot be kept.
     indirect case notKept(Failure)
     /// An unknown error; the text names a Swift type and nothing else.
@@ -106,6 +108,8 @@ enum Failure: Error, Hashable, Sendable {
         case .archive(let failure, let path): explainArchive(failure, path)
         case .restore(let refusal): explainRestoreRefusal(refusal)
         case .cryptography(let failure): explainCryptography(failure)
+        case .wrongSecret(let failure, let kind, let doubts):
+            failure.explanation.adding(doubts.map { $0.words(kind) })
         case .notKept(let failure): explainNotKept(failure.explanation)
         case .unforeseen(let type): explainBug("an unforeseen error of type '\(type)'")
         }

@@ -17,6 +17,8 @@ enum UsageProblem: Error, Hashable, Sendable {
     case keychainTwice
     /// The new archive is given both as an argument and as an option.
     case outputTwice
+    /// Standard input is to be read as two things.
+    case inputTwice
     /// The option has no meaning for a file of items.
     case needsKeychain(OptionName)
     /// A file of items is no keychain.
@@ -74,6 +76,10 @@ func explainUsage(_ problem: UsageProblem) -> Explanation {
         Explanation(.usage, "the keychain is named twice: as an argument and with '\(OptionName.keychain.spelling)'")
     case .outputTwice:
         Explanation(.usage, "the archive is named twice: as an argument and with '\(OptionName.output.spelling)'")
+    case .inputTwice:
+        Explanation(
+            .usage, "standard input can be one thing alone, and is to be two",
+            hint: "'-' and 'fd:0' mean standard input; name a file for all but one")
     case .needsKeychain(let flag):
         Explanation(
             .usage, "'\(flag.spelling)' needs a keychain, and 'file:…' names a file of items",
