@@ -33,13 +33,17 @@ final class InspectListing {
     }
 
     func print() throws {
-        let progress = Progress("reading items", in: session)
-        try proven.inspect { item in
-            progress.step()
+        let progress = Progress("reading items", in: session, reading: proven.opened, 1, metadata: 1)
+        var isMeasured = false
+        try proven.inspect {
+            // Rows that are shown say by themselves how far the work is.
+            if !isMeasured { progress.step() }
+        } survey: { item in
             guard filter?.matches(item) ?? true else { return }
             summary.add(item, verdict(item))
             if !session.style.isJSON { table.measure(cells(item)) }
         } begin: { read in
+            isMeasured = true
             progress.finish()
             try begin(read)
         } show: { item in

@@ -80,7 +80,7 @@ struct CreateCommand: Verb {
         if case .keychain(let open) = source { try keychain.unlock(open, in: session) }
         let keys = try keys.keys(recipients, of: subject.name, in: session)
         session.subjects.path = target.path
-        let progress = Progress("archiving items", in: session)
+        let progress = try Progress("archiving items", in: session, itemsOf: source.itemCount)
         let report = try source.encrypted(backup, with: keys, step: { progress.step() })
         progress.finish()
         return report
@@ -97,7 +97,7 @@ struct CreateCommand: Verb {
             try session.world.unlocked.resume(open)
         }
         session.subjects.path = target.path
-        let progress = Progress("archiving items", in: session)
+        let progress = try Progress("archiving items", in: session, itemsOf: open.itemCount)
         let report = try backup.unencrypted(open, step: { progress.step() })
         progress.finish()
         return report

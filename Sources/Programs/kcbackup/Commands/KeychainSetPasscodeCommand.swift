@@ -66,7 +66,7 @@ struct KeychainSetPasscodeCommand: Verb {
                 WantedSecret(what: words, note: "empty for none", flag: .newPasscode, source: newPasscode),
                 judge: { strength = session.judge($0, of: local.name) })
         if new == nil { try confirmRemoval(keychain, in: session) }
-        let progress = Progress("sealing items again", in: session)
+        let progress = try Progress("sealing items again", in: session, itemsOf: keychain.itemCount)
         let change = try unlocked.setPasscode(
             keychain, current: current, new: new, cost: session.world.costs.passcode, now: session.now,
             step: { progress.step() })

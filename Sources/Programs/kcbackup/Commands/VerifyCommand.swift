@@ -36,10 +36,12 @@ struct VerifyCommand: Verb {
         let outline = try ArchiveOutline(file)
         let proven = try opening.prove(file, at: archive, in: session)
         try archivePasscode.open(proven, isNeeded: false, path: archive, in: session)
-        let progress = Progress("verifying items", in: session)
-        guard proven.opened.opensSecrets else {
+        let readsAll = proven.opened.opensSecrets
+        let progress = Progress(
+            "verifying items", in: session, reading: proven.opened, 1, metadata: readsAll ? 0 : 1)
+        guard readsAll else {
             // An inspect key: what it opens is verified, and the rest is reported as unverified.
-            let contents = try proven.survey { _ in progress.step() }.contents
+            let contents = try proven.survey(step: progress.step) { _ in }.contents
             progress.finish()
             try printResult(outline, proven, contents, nil, in: session)
             // The exit status alone must not suggest that everything was verified.
