@@ -10,8 +10,9 @@ final class Progress {
     private let total: UInt64?
     private let done: (() -> UInt64)?
     private let before: UInt64
-    private let start: Duration
-    private var nextLook: Duration
+    /// When the first step was done; what was asked before takes as long as people take.
+    private var start: Duration?
+    private var nextLook = Duration.zero
     private var steps: UInt64 = 0
     private var isShown = false
 
@@ -30,8 +31,6 @@ final class Progress {
         self.total = total
         self.done = done
         before = done?() ?? 0
-        start = session.world.stopwatch()
-        nextLook = start + Self.patience
         session.progress = self
     }
 
@@ -51,22 +50,27 @@ final class Progress {
         steps += 1
         guard session.showsProgress else { return }
         let time = session.world.stopwatch()
+        guard let start else {
+            start = time
+            nextLook = time + Self.patience
+            return
+        }
         guard time >= nextLook else { return }
         nextLook = time + Self.interval
         isShown = true
         // A line that fills the terminal would be broken, and only its last part erased.
         let columns = max(1, (session.world.terminal.width ?? 80) - 1)
-        session.draw("\r\u{1b}[2K\(words(at: time).prefix(columns))")
+        session.draw("\r\u{1b}[2K\(words(after: time - start).prefix(columns))")
     }
 
-    private func words(at time: Duration) -> String {
+    private func words(after elapsed: Duration) -> String {
         let done = self.done.map { $0() - before } ?? steps
         guard let total, total > 0 else { return "\(what): \(steps)" }
         // More is done than was expected where something is read once more to find out what is wrong with it.
         guard done < total else { return "\(what): 100%" }
         let part = "\(what): \(done * 100 / total)%"
         guard done > 0 else { return part }
-        let left = (time - start) * (Double(total - done) / Double(done))
+        let left = elapsed * (Double(total - done) / Double(done))
         return "\(part), \(duration(seconds: Int(left.components.seconds) + 1)) left"
     }
 }
