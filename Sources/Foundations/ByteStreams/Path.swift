@@ -98,6 +98,13 @@ package enum Path {
         return OpenFile(owning: descriptor, path: path)
     }
 
+    /// Bytes that this user can still write to the file system of a folder; nil if that cannot be told.
+    package static func freeSpace(in folder: String) -> UInt64? {
+        var status = statvfs()
+        guard unsafe statvfs(folder, &status) == 0 else { return nil }
+        return UInt64(status.f_bavail) * UInt64(status.f_frsize)
+    }
+
     /// Removes a file if it exists.
     ///
     /// - Throws: `FileFailure` (`system`).
@@ -144,5 +151,24 @@ package enum Path {
         guard System.retrying({ fsync(folder.descriptor) }) == 0 else {
             return Durability.doubt(FileFailure(folder.path, .system(errno, doing: "making durable")))
         }
+    }
+}
+
+/// Device and inode of a file, to tell it from another one of the same name.
+package struct FileIdentity: Hashable, Sendable {
+    private let device: UInt64
+    private let number: UInt64
+
+    /// The file at a path, a symbolic link for itself; nil if there is none.
+    ///
+    /// - Throws: `FileFailure` (`system`).
+    package init?(of path: String) throws(FileFailure) {
+        var status = stat()
+        if unsafe lstat(path, &status) != 0 {
+            if errno == ENOENT || errno == ENOTDIR { return nil }
+            throw FileFailure(path, .system(errno, doing: "examining"))
+        }
+        device = UInt64(status.st_dev)
+        number = UInt64(status.st_ino)
     }
 }

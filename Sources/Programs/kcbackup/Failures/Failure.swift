@@ -36,6 +36,7 @@ enum Failure: Error, Hashable, Sendable {
     case archive(ArchiveFailure, path: String?)
     case restore(RestoreRefusal)
     case catalogue(CatalogueFailure)
+    case job(Jobs.Problem)
     case cryptography(CryptographyFailure)
     /// A secret is wrong, and something about it may say why.
     indirect case wrongSecret(Failure, kind: String, [SecretDoubt])
@@ -86,6 +87,7 @@ enum Failure: Error, Hashable, Sendable {
             case let failure as ArchiveFailure: .archive(failure, path: subjects.path)
             case let refusal as RestoreRefusal: .restore(refusal)
             case let failure as CatalogueFailure: .catalogue(failure)
+            case let problem as Jobs.Problem: .job(problem)
             case let failure as CryptographyFailure: .cryptography(failure)
             default: .unforeseen(type: "\(type(of: error))")
             }
@@ -123,6 +125,7 @@ enum Failure: Error, Hashable, Sendable {
         case .archive(let failure, let path): explainArchive(failure, path)
         case .restore(let refusal): explainRestoreRefusal(refusal)
         case .catalogue(let failure): explainCatalogue(failure)
+        case .job(let problem): explainJob(problem)
         case .cryptography(let failure): explainCryptography(failure)
         case .wrongSecret(let failure, let kind, let doubts):
             failure.explanation.adding(doubts.map { $0.words(kind) })
