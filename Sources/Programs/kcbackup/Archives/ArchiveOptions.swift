@@ -62,7 +62,14 @@ struct ArchiveOptions: ParsableArguments {
     ///
     /// - Throws: as `Session.identities(in:passphrase:)`.
     func identities(in session: Session) throws -> [any Identity] {
-        try identity.flatMap { try session.identities(in: $0, passphrase: identityPassphrase) }
+        try identity.flatMap { try identities(in: $0, session) }
+    }
+
+    /// The identities of one file.
+    ///
+    /// - Throws: as `Session.identities(in:passphrase:)`.
+    func identities(in path: String, _ session: Session) throws -> [any Identity] {
+        try session.identities(in: path, passphrase: identityPassphrase)
     }
 }
 
