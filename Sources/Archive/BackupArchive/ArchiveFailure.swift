@@ -69,11 +69,13 @@ package enum ArchiveFailure: Error, Hashable, Sendable {
         switch failure {
         case .wrongPassphrase: self = .wrongPassphrase
         case .noMatchingIdentity(let stanzaTypes): self = .noMatchingIdentity(stanzaTypes)
-        case .notAnAgeFile, .armored, .unsupportedVersion: self = .damaged(rule: "a part is not an age v1 file")
+        case .notAnAgeFile, .armored, .malformedArmor, .unsupportedVersion:
+            self = .damaged(rule: "a part is not an age v1 file")
         case .malformedHeader(let rule): self = .damaged(rule: "\(rule), found in an age header")
         case .headerAuthentication: self = .damaged(rule: "an age header is not genuine")
         case .mixedPassphrase: self = .damaged(rule: "a passphrase stands beside other recipients")
-        case .malformedIdentityLine, .unsupportedIdentity, .noIdentities, .identityFileNeedsPassphrase:
+        case .malformedIdentityLine, .unsupportedIdentity, .noIdentities, .identityFileNeedsPassphrase,
+            .notForPassphrase:
             self = .damaged(rule: "what the passphrase opens is not an identity")
         case .headerTooLarge(let name, let allowed): self = .limit("\(name): \(allowed) is the limit")
         case .workFactorTooHigh(let found, let allowed):

@@ -9,6 +9,22 @@ package enum Path {
         return (folder, String(path[path.utf8.index(after: slash)...]))
     }
 
+    /// Where a symbolic link leads, as it is written there.
+    ///
+    /// - Throws: `FileFailure` (`system`).
+    static func destination(of link: String) throws(FileFailure) -> String {
+        let target: String? = unsafe withUnsafeTemporaryAllocation(of: CChar.self, capacity: Int(PATH_MAX) + 1) {
+            buffer in
+            guard let start = buffer.baseAddress else { return nil }
+            let length = unsafe readlink(link, start, Int(PATH_MAX))
+            guard length >= 0 else { return nil }
+            unsafe start[length] = 0
+            return unsafe String(cString: start)
+        }
+        guard let target else { throw FileFailure(link, .system(errno, doing: "examining")) }
+        return target
+    }
+
     /// Creates a folder and its missing parents, each durable and with mode 0700; existing ones are unchanged.
     ///
     /// - Throws: `FileFailure` (`exists` if the name belongs to something that is not a folder, `sharedFolder`,

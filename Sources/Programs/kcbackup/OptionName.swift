@@ -23,6 +23,7 @@ enum OptionName: String, CaseIterable, Sendable {
     case group
     case html
     case identity
+    case identityPassphrase = "identity-passphrase"
     case ifChanged = "if-changed"
     case inspectRecipient = "inspect-recipient"
     case json
@@ -59,6 +60,7 @@ enum OptionName: String, CaseIterable, Sendable {
     case rebuild
     case recipient
     case recipientsFile = "recipients-file"
+    case recipientsPassphrase = "recipients-passphrase"
     case remove
     case replace
     case replaceUnarchived = "replace-unarchived"

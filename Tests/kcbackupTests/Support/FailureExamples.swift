@@ -149,9 +149,11 @@ enum FailureExamples {
         .cryptography(.library("HMAC")),
     ]
     private static let ages: [AgeFailure] = [
-        .notAnAgeFile, .armored, .unsupportedVersion, .malformedHeader("a line is too long"),
+        .notAnAgeFile, .armored, .malformedArmor("a line is not canonical base 64"), .unsupportedVersion,
+        .malformedHeader("a line is too long"),
         .headerTooLarge("stanzas", allowed: 1_000), .headerAuthentication, .noMatchingIdentity(["X25519"]),
-        .wrongPassphrase, .workFactorTooHigh(found: 22, allowed: 20), .mixedPassphrase, .noRecipients,
+        .wrongPassphrase, .notForPassphrase, .workFactorTooHigh(found: 22, allowed: 20), .mixedPassphrase,
+        .noRecipients,
         .incompatibleRecipients,
         .malformedRecipient, .unsupportedRecipient(line: 2, kind: "ssh-ed25519"), .malformedRecipientLine(2),
         .malformedIdentityLine(2), .unsupportedIdentity(line: 2, kind: "AGE-PLUGIN"), .noIdentities,

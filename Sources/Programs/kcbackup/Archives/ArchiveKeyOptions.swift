@@ -35,7 +35,7 @@ struct ArchiveKeyOptions: ParsableArguments {
     func recipients(in session: Session) throws -> GivenRecipients {
         var given = GivenRecipients()
         var seen: Set<X25519Recipient> = []
-        for found in try restoring.recipients(in: session) where seen.insert(found).inserted {
+        for found in try restoring.recipients(passphrase, in: session) where seen.insert(found).inserted {
             given.restoring.append(found)
         }
         // A key given both ways is a mistake, and a wrong guess would let it read secrets.

@@ -147,7 +147,7 @@ struct FolderBackup {
         let backup = try CreateBackup(
             of: part.subject.archiveSource(), device: folder.device, tool: CommandLineTool.tool, to: destination,
             now: session.now)
-        let progress = Progress("archiving items", in: session)
+        let progress = try Progress("archiving items", in: session, itemsOf: part.source.itemCount)
         let report: CreateReport
         if let maker {
             if case .keychain(let open) = part.source { try options.keychain.unlock(open, in: session) }

@@ -66,6 +66,8 @@ func explainAge(_ failure: AgeFailure, _ path: String?) -> Explanation {
         return Explanation(
             .damaged, "\(file) is an age file in text armor, which is not read here",
             hint: "'age -d' opens it; without its option '-a', age writes files that are read here")
+    case .malformedArmor(let rule):
+        return Explanation(.damaged, "the text armor of \(file) is malformed: \(rule)")
     case .unsupportedVersion: return Explanation(.limit, "\(file) is an age file of an unknown version")
     case .malformedHeader(let rule): return Explanation(.damaged, "the age header of \(file) is malformed: \(rule)")
     case .headerTooLarge(let what, let allowed):
@@ -106,7 +108,11 @@ func explainAge(_ failure: AgeFailure, _ path: String?) -> Explanation {
     case .identityFileNeedsPassphrase:
         return Explanation(
             .wrongKey, "the identity file \(file) is itself encrypted with a passphrase",
-            hint: "run from a terminal to be asked for it, or decrypt it with 'age -d'")
+            hint: "decrypt it with 'age -d' first")
+    case .notForPassphrase:
+        return Explanation(
+            .wrongKey, "\(file) is itself encrypted, and not with a passphrase",
+            hint: "decrypt it with 'age -d -i IDENTITY' first")
     case .stream(let failure): return explainStream(failure, path)
     case .cryptography(let failure): return explainCryptography(failure)
     }

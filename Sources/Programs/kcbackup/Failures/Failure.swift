@@ -38,6 +38,8 @@ enum Failure: Error, Hashable, Sendable {
     case catalogue(CatalogueFailure)
     case job(Jobs.Problem)
     case cryptography(CryptographyFailure)
+    /// A secret is wrong, and something about it may say why.
+    indirect case wrongSecret(Failure, kind: String, [SecretDoubt])
     /// What has to lie in the temporary folder for a moment cannot.
     indirect case temporaryFolder(Failure, path: String)
     /// The state before a restore cannot be kept.
@@ -125,6 +127,8 @@ enum Failure: Error, Hashable, Sendable {
         case .catalogue(let failure): explainCatalogue(failure)
         case .job(let problem): explainJob(problem)
         case .cryptography(let failure): explainCryptography(failure)
+        case .wrongSecret(let failure, let kind, let doubts):
+            failure.explanation.adding(doubts.map { $0.words(kind) })
         case .temporaryFolder(let failure, let path): explainTemporaryFolder(failure.explanation, path)
         case .notKept(let failure): explainNotKept(failure.explanation)
         case .unforeseen(let type): explainBug("an unforeseen error of type '\(type)'")
