@@ -12,7 +12,7 @@ LINKFLAGS := --static-swift-stdlib --disable-local-rpath -Xlinker -z -Xlinker no
 STAGE := .build/stage
 PROGRAM := bin/kcbackup
 BINARIES := $(PROGRAM) bin/security
-MANUAL := share/man/man1/kcbackup.1
+MANUAL := $(foreach page,$(notdir $(wildcard docs/man/*.[15])),share/man/man$(patsubst .%,%,$(suffix $(page)))/$(page))
 COMPLETIONS := share/bash-completion/completions/kcbackup share/zsh/site-functions/_kcbackup \
 	share/fish/vendor_completions.d/kcbackup.fish
 # Installed as it is.
@@ -27,7 +27,7 @@ SOURCES := Package.swift $(shell find Sources -type f)
 .DELETE_ON_ERROR:
 
 help:
-	@echo 'make build      release binaries, manual page and shell completions, in $(STAGE)'
+	@echo 'make build      release binaries, manual pages and shell completions, in $(STAGE)'
 	@echo 'make test       build, check the format, run all tests'
 	@echo 'make test-html  the page of inspect --html in a browser, which is installed for it'
 	@echo 'make faults     kill and disturb the program at every system call that changes a file'
@@ -114,10 +114,11 @@ $(addprefix $(STAGE)/,$(BINARIES)): $(SOURCES) | packages-build
 	.ci/check-binary .build/release/$(@F)
 	install -D -m 755 .build/release/$(@F) $@
 
-# The plugin of swift-argument-parser writes the page from the same declarations as --help.
-$(STAGE)/$(MANUAL): $(STAGE)/$(PROGRAM)
-	swift package plugin generate-manual
-	install -D -m 644 .build/plugins/GenerateManual/outputs/kcbackup/kcbackup.1 $@
+$(STAGE)/share/man/man1/%: docs/man/%
+	install -D -m 644 $< $@
+
+$(STAGE)/share/man/man5/%: docs/man/%
+	install -D -m 644 $< $@
 
 $(STAGE)/share/bash-completion/%: shell = bash
 $(STAGE)/share/zsh/%: shell = zsh
