@@ -13,8 +13,8 @@ STAGE := .build/stage
 PROGRAM := bin/kcbackup
 BINARIES := $(PROGRAM) bin/security
 MANUAL := $(foreach page,$(notdir $(wildcard docs/man/*.[15])),share/man/man$(patsubst .%,%,$(suffix $(page)))/$(page))
-COMPLETIONS := share/bash-completion/completions/kcbackup share/zsh/site-functions/_kcbackup \
-	share/fish/vendor_completions.d/kcbackup.fish
+COMPLETIONS := $(foreach name,kcbackup security,share/bash-completion/completions/$(name) \
+	share/zsh/site-functions/_$(name) share/fish/vendor_completions.d/$(name).fish)
 # Installed as it is.
 RECOVERY := share/kcbackup/recover.sh
 # Where packages are made, and what of. The trees lie beside their packages; the sources of both are in .ci/package.
@@ -120,9 +120,27 @@ $(STAGE)/share/man/man1/%: docs/man/%
 $(STAGE)/share/man/man5/%: docs/man/%
 	install -D -m 644 $< $@
 
-$(STAGE)/share/bash-completion/%: shell = bash
-$(STAGE)/share/zsh/%: shell = zsh
-$(STAGE)/share/fish/%: shell = fish
-$(addprefix $(STAGE)/,$(COMPLETIONS)): $(STAGE)/$(PROGRAM)
+# What swift-argument-parser makes of the declarations, and what it does not know: that files follow `file:`. In zsh that
+# has to stand before the last lines, which call what was defined.
+$(STAGE)/share/bash-completion/completions/kcbackup: docs/completions/kcbackup.bash $(STAGE)/$(PROGRAM)
 	@mkdir -p $(@D)
-	$(STAGE)/$(PROGRAM) --generate-completion-script $(shell) > $@
+	{ $(STAGE)/$(PROGRAM) --generate-completion-script bash && cat $<; } > $@
+
+$(STAGE)/share/zsh/site-functions/_kcbackup: docs/completions/kcbackup.zsh $(STAGE)/$(PROGRAM)
+	@mkdir -p $(@D)
+	$(STAGE)/$(PROGRAM) --generate-completion-script zsh > $@.generated
+	awk '/^if \[\[ .*funcstack/ { while ((getline line < "$<") > 0) print line } { print }' $@.generated > $@
+	rm $@.generated
+
+$(STAGE)/share/fish/vendor_completions.d/kcbackup.fish: docs/completions/kcbackup.fish $(STAGE)/$(PROGRAM)
+	@mkdir -p $(@D)
+	{ $(STAGE)/$(PROGRAM) --generate-completion-script fish && cat $<; } > $@
+
+$(STAGE)/share/bash-completion/completions/security: docs/completions/security.bash
+	install -D -m 644 $< $@
+
+$(STAGE)/share/zsh/site-functions/_security: docs/completions/security.zsh
+	install -D -m 644 $< $@
+
+$(STAGE)/share/fish/vendor_completions.d/security.fish: docs/completions/security.fish
+	install -D -m 644 $< $@

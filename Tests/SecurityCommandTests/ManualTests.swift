@@ -41,7 +41,8 @@ struct SecurityManualTests {
             }
         }
         let operands = command.operands.trimmingCharacters(in: ["[", "]"]).replacing("...", with: " ...")
-        let form = command.flags.map { ".Op \(macro($0))\n" }.joined()
+        let form =
+            command.flags.map { ".Op \(macro($0))\n" }.joined()
             + (operands.isEmpty ? "" : ".\(command.operands.hasPrefix("[") ? "Op " : "")Ar \(operands)\n")
         let flags = command.flags.map { ".It \(macro($0))\n\(sentences($0.help))" }.joined()
         return ".Ss \(command.name)\n.Cm \(command.name)\n\(form).Pp\n\(sentences(command.summary))"

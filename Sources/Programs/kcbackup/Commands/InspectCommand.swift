@@ -35,7 +35,8 @@ struct InspectCommand: Verb {
 
     @Option(
         name: OptionName.forDevice.name,
-        help: ArgumentHelp("Judge what would restore on this device. (default: the one you are on)", valueName: "id"))
+        help: ArgumentHelp("Judge what would restore on this device. (default: the one you are on)", valueName: "id"),
+        completion: KnownNames.devices)
     var forDevice: String?
 
     @Option(

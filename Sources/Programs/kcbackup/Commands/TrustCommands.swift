@@ -35,7 +35,9 @@ struct DeviceTrustCommand: Verb {
               kcbackup device trust KC-ABCD-EFGH-IJKL-MNOP-QRST "old laptop"
             """)
 
-    @Argument(help: ArgumentHelp("The device, as its own 'kcbackup device show' prints it.", valueName: "device-id"))
+    @Argument(
+        help: ArgumentHelp("The device, as its own 'kcbackup device show' prints it.", valueName: "device-id"),
+        completion: KnownNames.trustedDevices)
     var device: String
 
     @Argument(help: "What you call it.")
@@ -65,7 +67,9 @@ struct DeviceUntrustCommand: Verb {
               kcbackup device untrust KC-ABCD-EFGH-IJKL-MNOP-QRST
             """)
 
-    @Argument(help: ArgumentHelp("The device, as 'kcbackup device list' prints it.", valueName: "device-id"))
+    @Argument(
+        help: ArgumentHelp("The device, as 'kcbackup device list' prints it.", valueName: "device-id"),
+        completion: KnownNames.trustedDevices)
     var device: String
 
     @OptionGroup
