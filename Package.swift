@@ -196,7 +196,7 @@ let package = Package(
                 "ItemSources", "LocalKeychains", "KernelKeyring", "BackupArchive", "BackupEngine", "Console",
                 argumentParser,
             ],
-            exclude: ["Help", "Stories"]),
+            exclude: ["Help", "Screens", "Stories"]),
         tests(
             "SecurityCommand",
             [

@@ -67,15 +67,23 @@ package final class TmuxTerminal {
 
     /// Waits until there is such a line on the screen.
     ///
+    /// - Throws: as `wait(until:)`.
+    @discardableResult
+    package func wait(for isWanted: (String) -> Bool) throws -> String {
+        try wait(until: { $0.components(separatedBy: "\n").contains(where: isWanted) })
+    }
+
+    /// Waits until the screen is as wanted.
+    ///
     /// - Returns: the screen.
     /// - Throws: ``Absent`` after a minute.
     @discardableResult
-    package func wait(for isWanted: (String) -> Bool) throws -> String {
+    package func wait(until isWanted: (String) -> Bool) throws -> String {
         let start = ContinuousClock.now
         var seen = ""
         repeat {
             seen = try screen()
-            if seen.components(separatedBy: "\n").contains(where: isWanted) { return seen }
+            if isWanted(seen) { return seen }
         } while start.duration(to: .now) < .seconds(60)
         throw Absent(wanted: "what is waited for", screen: seen)
     }

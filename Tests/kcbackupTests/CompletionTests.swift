@@ -68,12 +68,12 @@ struct CompletionTests {
         let terminal = try TmuxTerminal(
             columns: 120, rows: 50, shell.command, environment: environment, in: folder.path)
         try terminal.type(.text(shell.setup(folder.path("stage/share")) + "; clear; echo rea\"\"dy"), .key("Enter"))
-        try terminal.wait { $0 == "ready" }
+        try terminal.wait(for: { $0 == "ready" })
         for (number, (begun, whole)) in Self.lines.enumerated() {
             try terminal.type(
                 .text(begun), .key("Tab"), .key("C-a"), .text("clear; echo \"\(number)["), .key("C-e"), .text("]\""),
                 .key("Enter"))
-            let screen = try terminal.wait { $0.hasPrefix("\(number)[") && $0.hasSuffix("]") }
+            let screen = try terminal.wait(for: { $0.hasPrefix("\(number)[") && $0.hasSuffix("]") })
             // What ends a word or folder, and a backslash before a blank, are the shell's.
             let line = try #require(screen.components(separatedBy: "\n").first { $0.hasPrefix("\(number)[") })
             let found = line.dropFirst("\(number)[".count).dropLast().replacing("\\", with: "")
@@ -94,12 +94,12 @@ struct CompletionTests {
         let terminal = try TmuxTerminal(
             columns: 120, rows: 50, shell.command, environment: environment, in: folder.path)
         try terminal.type(.text(shell.setup(folder.path("stage/share")) + "; clear; echo rea\"\"dy"), .key("Enter"))
-        try terminal.wait { $0 == "ready" }
+        try terminal.wait(for: { $0 == "ready" })
         for (number, line) in ["kcbackup create --keychain z", "security unlock-keychain z"].enumerated() {
             try terminal.type(
                 .text(line), .key("Tab"), .key("Tab"), .key("C-c"), .text("clear; echo \"\(number)\"\"end\""),
                 .key("Enter"))
-            try terminal.wait { $0 == "\(number)end" }
+            try terminal.wait(for: { $0 == "\(number)end" })
         }
         #expect(!FileManager.default.fileExists(atPath: folder.path("hacked")))
     }

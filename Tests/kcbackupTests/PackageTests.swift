@@ -62,7 +62,9 @@ struct PackageTests {
         }
         let pages = try FileManager.default.contentsOfDirectory(atPath: Project.path("docs"))
             .filter { $0.hasSuffix(".md") }.map { "docs/" + $0 }
-        let documents = (pages + ["README.md", "CHANGELOG.md", "SECURITY.md", "changelog", "copyright"])
+        let pictures = try FileManager.default.contentsOfDirectory(atPath: Project.path("docs/pictures"))
+            .map { "docs/pictures/" + $0 }
+        let documents = (pages + pictures + ["README.md", "CHANGELOG.md", "SECURITY.md", "changelog", "copyright"])
             .map { "share/doc/kcbackup/" + $0 }
         // Whether a document is compressed depends on its size.
         let expected = staged + documents + ["share/kcbackup/recover.sh"]
