@@ -21,7 +21,7 @@ RECOVERY := share/kcbackup/recover.sh
 PACKAGES := .build/packages
 SOURCES := Package.swift $(shell find Sources -type f)
 
-.PHONY: help build test faults demo install uninstall deb tarball test-deb test-html format clean
+.PHONY: help build test faults demo install uninstall deb tarball test-deb test-html docs format clean
 .PHONY: packages-build packages-test packages-test-html packages-deb packages-test-deb
 # Half a file must not look up to date.
 .DELETE_ON_ERROR:
@@ -37,6 +37,7 @@ help:
 	@echo 'make deb        a Debian package, $(PACKAGES)/kcbackup_VERSION_ARCH.deb'
 	@echo 'make tarball    the same as an archive, $(PACKAGES)/kcbackup-VERSION-linux-ARCH.tar.gz'
 	@echo 'make test-deb   build both, install them into a fresh Debian system, and use and remove them there'
+	@echo 'make docs       the documentation of the libraries, for a browser, in .build/docs'
 	@echo 'make format     rewrite the sources in the format that `make test` expects'
 	@echo 'make clean      remove all that was built'
 
@@ -86,6 +87,10 @@ tarball: build
 
 test-deb: packages-test-deb deb tarball
 	.ci/package/test $(PACKAGES)
+
+docs: packages-build
+	swift build
+	.ci/docs .build/docs
 
 format:
 	swift format --in-place --recursive Sources Tests Package.swift
