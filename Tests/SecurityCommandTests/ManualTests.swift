@@ -47,7 +47,7 @@ struct SecurityManualTests {
         let flags = command.flags.map { ".It \(macro($0))\n\(sentences($0.help))" }.joined()
         return ".Ss \(command.name)\n.Cm \(command.name)\n\(form).Pp\n\(sentences(command.summary))"
             + command.notes.map(sentences).joined()
-            + (flags.isEmpty ? "" : ".Bl -tag -width \"-P passphrase\" -compact\n\(flags).El\n")
+            + (flags.isEmpty ? "" : ".Pp\n.Bl -tag -width \"-P passphrase\" -compact\n\(flags).El\n")
     }
 
     /// A text with each sentence on lines of its own, none of them long, as mdoc wants it.

@@ -41,7 +41,7 @@ package struct ManualPage: Sendable {
 
     /// The commands that the page shows, as they are typed after a `$`.
     package var commands: [String] {
-        text.replacing("\\e\n", with: "").components(separatedBy: "\n").compactMap { line in
+        text.replacing(/\\e\n +/, with: "").components(separatedBy: "\n").compactMap { line in
             line.firstMatch(of: /^(?:\.Dl )?\$ (.*)$/).map { String($0.1) }
         }
     }

@@ -82,6 +82,13 @@ package enum Path {
         return OpenFile(owning: descriptor, path: path)
     }
 
+    /// Bytes that this user can still write to the file system of a folder; nil if that cannot be told.
+    package static func freeSpace(in folder: String) -> UInt64? {
+        var status = statvfs()
+        guard unsafe statvfs(folder, &status) == 0 else { return nil }
+        return UInt64(status.f_bavail) * UInt64(status.f_frsize)
+    }
+
     /// Removes a file if it exists.
     ///
     /// - Throws: `FileFailure` (`system`).

@@ -34,6 +34,11 @@ struct CommandLineTool: ParsableCommand {
                     KeygenCommand.self,
                 ]),
             CommandGroup(name: "Folders of backups", subcommands: [ListCommand.self, PruneCommand.self]),
+            CommandGroup(
+                name: "Backups that run by themselves",
+                subcommands: [
+                    ScheduleCommand.self, RunCommand.self, StatusCommand.self, DoctorCommand.self,
+                ]),
             CommandGroup(name: "Keychains", subcommands: [KeychainCommand.self, ItemCommand.self, DeviceCommand.self]),
         ])
 }

@@ -8,13 +8,16 @@ enum OptionName: String, CaseIterable, Sendable {
     case account
     case all
     case archivePasscode = "archive-passcode"
+    case at
     case attribute
     case change
     case `class`
     case columns
     case comment
     case confirm
+    case crontab
     case dryRun = "dry-run"
+    case failureUnit = "failure-unit"
     case forDevice = "for-device"
     case generate
     case group
@@ -37,16 +40,20 @@ enum OptionName: String, CaseIterable, Sendable {
     case lockAfter = "lock-after"
     case lockWait = "lock-wait"
     case lockOnSuspend = "lock-on-suspend"
+    case maxAge = "max-age"
     case newPasscode = "new-passcode"
     case noLockOnSuspend = "no-lock-on-suspend"
     case noPasscode = "no-passcode"
     case noSecret = "no-secret"
     case noUndo = "no-undo"
     case onConflict = "on-conflict"
+    case onFailure = "on-failure"
+    case onSuccess = "on-success"
     case output
     case outside
     case passcode
     case passphrase
+    case prometheus
     case quiet
     case rebuild
     case recipient
@@ -64,6 +71,7 @@ enum OptionName: String, CaseIterable, Sendable {
     case staysBehind = "stays-behind"
     case suggest
     case synchronizable
+    case system
     case to
     case undo
     case unencrypted

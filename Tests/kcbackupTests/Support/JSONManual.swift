@@ -28,7 +28,8 @@ struct JSONManual {
         "device": "device",
         "devices": "trusted device", "items": "item", "omitted": "item", "damaged": "item", "staysBehind": "item",
         "failing": "item", "vanishing": "item", "source": "source", "undo": "kept state", "verdict": "verdict",
-        "error": "error", "results": "result", "backups": "backup", "decisions": "decision",
+        "error": "error", "results": "result", "backups": "backup", "decisions": "decision", "jobs": "job",
+        "backupsOf": "backup state", "problems": "problem", "units": "unit",
     ]
 
     init(_ text: String) {
@@ -173,6 +174,21 @@ struct JSONHome {
             step("prune", "prune backups --keep-last 1"),
             step("list", "list backups"),
             step("prune --undo", "prune backups --undo"),
+            step("doctor", "doctor", 10),
+            step(
+                "schedule add",
+                "schedule add nightly --unencrypted --to nightly --keep-last 1 --on-success true --on-failure true"),
+            step("schedule list", "schedule list"),
+            step("schedule show", "schedule show nightly"),
+            step("schedule show --crontab", "schedule show nightly --crontab"),
+            step("schedule install", "schedule install nightly"),
+            step("run", "run nightly"),
+            step("status", "status"),
+            step("schedule add", "schedule add locked --to locked \(passphrase)"),
+            step("run that failed", "run locked", 14),
+            step("status", "status"),
+            step("doctor", "doctor", 14),
+            step("schedule remove", "schedule remove locked"),
             step("verify with an inspect key", "verify keys.kcb -i inspect-key", 3),
             step("inspect of the outside", "inspect laptop.kcb"),
             step("verify of the outside", "verify laptop.kcb --outside"),
