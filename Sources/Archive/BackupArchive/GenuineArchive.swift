@@ -18,7 +18,7 @@ package struct GenuineArchive {
     package let signer: [UInt8]
     let headerHash: SHA256Digest
     private let recipients: StreamRecipients
-    private let parts: ArchiveParts
+    let parts: ArchiveParts
     private let digests: [ArchiveMember: SHA256Digest]
 
     init(

@@ -22,9 +22,9 @@ package struct OpenedArchive {
     package var signer: [UInt8] { archive.signer }
     /// What opened the streams.
     package let opening: Opening
-    private let archive: GenuineArchive
-    private let metadata: StreamOpener
-    private let secrets: StreamOpener
+    let archive: GenuineArchive
+    let metadata: StreamOpener
+    let secrets: StreamOpener
 
     init(_ archive: GenuineArchive, opening: Opening, metadata: StreamOpener, secrets: StreamOpener) {
         self.archive = archive

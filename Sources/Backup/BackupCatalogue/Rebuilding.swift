@@ -60,6 +60,11 @@ extension BackupFolder {
         try change(entry) { $0.verified = max($0.verified, now) }
     }
 
+    /// True if the file of an entry has another size, and is the same archive for all that, whole and of this device.
+    func isRekeyed(_ entry: CatalogueEntry) throws -> Bool {
+        try genuine(path(of: entry))?.header.archiveID == entry.archiveID
+    }
+
     /// The archive at a path, if this device made it and all of it is there; nil for anything else.
     private func genuine(_ path: String) throws -> ArchiveFile? {
         do throws(ArchiveFailure) {

@@ -137,3 +137,22 @@ package enum Path {
         }
     }
 }
+
+/// Device and inode of a file, to tell it from another one of the same name.
+package struct FileIdentity: Hashable, Sendable {
+    private let device: UInt64
+    private let number: UInt64
+
+    /// The file at a path, a symbolic link for itself; nil if there is none.
+    ///
+    /// - Throws: `FileFailure` (`system`).
+    package init?(of path: String) throws(FileFailure) {
+        var status = stat()
+        if unsafe lstat(path, &status) != 0 {
+            if errno == ENOENT || errno == ENOTDIR { return nil }
+            throw FileFailure(path, .system(errno, doing: "examining"))
+        }
+        device = UInt64(status.st_dev)
+        number = UInt64(status.st_ino)
+    }
+}

@@ -59,18 +59,7 @@ package enum PrivateFile {
         let (folder, name) = Path.split(path)
         try PrivateFolder.require(folder)
         try StaleFiles.remove(in: folder)
-        // linkat cannot replace, so the complete file gets a temporary name first.
-        let passing = try UnnamedFile.temporaryName(in: folder)
-        let unnamed = try written(bytes, inFolder: folder, for: path)
-        try unnamed.publish(as: passing)
-        // Until here it is locked against removal by another process.
-        let result = withExtendedLifetime(unnamed) { unsafe rename(folder + "/" + passing, folder + "/" + name) }
-        guard result == 0 else {
-            let code = errno
-            unsafe unlink(folder + "/" + passing)
-            throw FileFailure(path, .system(code, doing: "replacing"))
-        }
-        Path.synchronizeFolder(folder)
+        try written(bytes, inFolder: folder, for: path).replace(name)
     }
 
     /// An unnamed file with `bytes`, synced to disk and read back.

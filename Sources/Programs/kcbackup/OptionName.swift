@@ -42,6 +42,7 @@ enum OptionName: String, CaseIterable, Sendable {
     case lockOnSuspend = "lock-on-suspend"
     case maxAge = "max-age"
     case newPasscode = "new-passcode"
+    case newPassphrase = "new-passphrase"
     case noLockOnSuspend = "no-lock-on-suspend"
     case noPasscode = "no-passcode"
     case noSecret = "no-secret"

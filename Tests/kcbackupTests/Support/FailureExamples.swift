@@ -78,7 +78,7 @@ enum FailureExamples {
         .outputTwice, .needsKeychain(.unencrypted), .notAKeychain, .attributeTwice("svce"), .noCondition, .noChange,
         .severalSecrets(2), .noSecret, .deviceID, .noRestoreKey, .inputTwice("-"), .oneArchive(.html), .outsideItems,
         .recipientInspects, .unencryptedWith(.recipient), .emptyArchive, .withArgument(.all), .noSetting, .emptyQuery,
-        .undoWithRules, .needsFolder, .notUnattended(.passphrase),
+        .undoWithRules, .noNewKey, .needsFolder, .notUnattended(.passphrase),
         .secretNeeded,
         .nameless,
         .noArchive, .undoOfItems(.undo), .replaceWithQuery,
@@ -159,6 +159,7 @@ enum FailureExamples {
         .cryptography(.outOfMemory(bytes: 268_435_456)),
     ]
     private static let archives: [ArchiveFailure] = [
+        .notRekeyable(.unencrypted), .notRekeyable(.otherDevice),
         .notAnArchive, .newerFormat(found: "2", known: 1),
         .damaged(rule: "'secrets.jsonl.gz.age' does not have its checksum"),
         .limit("the line length: 20 where 10 is the limit"), .noPassphraseSet, .wrongPassphrase,

@@ -30,6 +30,7 @@ struct JSONManual {
         "failing": "item", "vanishing": "item", "source": "source", "undo": "kept state", "verdict": "verdict",
         "error": "error", "results": "result", "backups": "backup", "decisions": "decision", "jobs": "job",
         "backupsOf": "backup state", "problems": "problem", "units": "unit",
+        "keysOf": "keys of",
     ]
 
     init(_ text: String) {
@@ -89,6 +90,8 @@ struct JSONHome {
         var status: Int32 = 0
         /// True to run it where the kernel keeps no keys.
         var isRefused = false
+        /// A keychain whose file is damaged before it.
+        var damaged: String?
     }
 
     let home: TestHome
@@ -174,6 +177,9 @@ struct JSONHome {
             step("prune", "prune backups --keep-last 1"),
             step("list", "list backups"),
             step("prune --undo", "prune backups --undo"),
+            step("create --to", "create \(passcode) -r \(try Self.recipient(of: "far-key", in: home)) --to keyed"),
+            step("rekey", "rekey keyed -i far-key -r \(inspector)"),
+            step("keys", "keys keyed -i inspect-key"),
             step("doctor", "doctor", 10),
             step(
                 "schedule add",
@@ -204,6 +210,9 @@ struct JSONHome {
                 "restore", "restore laptop.kcb --replace --yes --keychain taken \(passphrase) \(passcode)"),
             step("restore --list-undo", "restore --list-undo --keychain taken"),
             step("restore --undo", "restore --undo --keychain taken"),
+            Step(
+                row: "restore --undo of a damaged file",
+                line: ["restore", "--undo", "--yes", "--keychain", "taken"], damaged: "taken"),
             step("device list", "device list"),
             step("device trust", "device trust \(far) far"),
             step("verify", "verify far.kcb -i far-key"),

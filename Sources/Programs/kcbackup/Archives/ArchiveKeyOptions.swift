@@ -100,7 +100,20 @@ final class ArchiveKeyMaker {
         self.cost = cost
     }
 
-    /// The keys of one archive.
+    /// The keys of an archive that exists.
+    ///
+    /// - Throws: `ArchiveFailure`.
+    func make(of archiveID: [UInt8]) throws -> ArchiveKeys {
+        guard let cost else {
+            return try ArchiveKeys(
+                of: archiveID, recipients: recipients.restoring, inspectors: recipients.inspecting)
+        }
+        return try ArchiveKeys(
+            of: archiveID, passphrase: passphrase, cost: cost, recipients: recipients.restoring,
+            inspectors: recipients.inspecting)
+    }
+
+    /// The keys of a new archive.
     ///
     /// - Throws: `ArchiveFailure`.
     func make() throws -> ArchiveKeys {

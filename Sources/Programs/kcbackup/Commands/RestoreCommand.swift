@@ -19,7 +19,7 @@ struct RestoreCommand: Verb {
 
             An archive is restored into the keychain that it was made of, unless '--keychain' names another; a keychain \
             that does not exist is made. Before something is changed or removed, the state of the keychain is kept: \
-            '--undo' brings it back.
+            '--undo' brings it back, also where the file of the keychain was damaged since.
 
             A text, or conditions, restore the items that match and leave all others as they are.
 
@@ -79,7 +79,7 @@ struct RestoreCommand: Verb {
         completion: KnownNames.devices)
     var acceptOrigin: String?
 
-    @Flag(name: OptionName.yes.name, help: "Do not ask before items are removed.")
+    @Flag(name: OptionName.yes.name, help: "Do not ask before items are removed, or a damaged file is replaced.")
     var yes = false
 
     @Flag(name: OptionName.noUndo.name, help: "Do not keep the state before the restore.")
@@ -97,7 +97,8 @@ struct RestoreCommand: Verb {
     func run(in session: Session) throws -> ExitStatus {
         if undo || listUndo {
             try requireNothingElse()
-            let states = UndoRequest(keychain: keychain, state: archive, isDryRun: dryRun, keepsState: !noUndo)
+            let states = UndoRequest(
+                keychain: keychain, state: archive, isDryRun: dryRun, keepsState: !noUndo, isConfirmed: yes)
             return try listUndo ? states.list(in: session) : states.undo(in: session)
         }
         guard let archive else { throw UsageProblem.noArchive }

@@ -15,6 +15,14 @@ func explainArchive(_ failure: ArchiveFailure, _ path: String?) -> Explanation {
             hint: "use a newer version of kcbackup")
     case .damaged(let rule): return Explanation(.damaged, "\(archive) is damaged: \(rule)", hint: copyAgain)
     case .limit(let what): return Explanation(.limit, "\(archive): \(what)")
+    case .notRekeyable(.unencrypted):
+        return Explanation(
+            .usage, "\(archive) is unencrypted and has no keys that could be changed",
+            hint: "'kcbackup keychain set-passcode' changes what protects the keychain")
+    case .notRekeyable(.otherDevice):
+        return Explanation(
+            .refused, "another device made \(archive), and only that one can sign it again",
+            hint: "change its keys there, or restore it here and make a new backup")
     case .noPassphraseSet:
         return Explanation(
             .wrongKey, "no passphrase opens \(archive): it was made for public keys",

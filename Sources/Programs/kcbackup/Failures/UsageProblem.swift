@@ -56,6 +56,8 @@ enum UsageProblem: Error, Hashable, Sendable {
     case undoOfItems(OptionName)
     /// What was removed last comes back, whatever rules are given.
     case undoWithRules
+    /// Nothing says who opens an archive from now on.
+    case noNewKey
     /// A job needs a folder of backups.
     case needsFolder
     /// The option needs somebody who watches.
@@ -150,6 +152,10 @@ func explainUsage(_ problem: UsageProblem) -> Explanation {
     case .undoWithRules:
         Explanation(
             .usage, "'\(OptionName.undo.spelling)' brings back what was removed last, and takes no rules")
+    case .noNewKey:
+        Explanation(
+            .usage, "nothing says which keys the archives are to have",
+            hint: "use '\(OptionName.recipient.spelling) age1…' or '\(OptionName.newPassphrase.spelling) SOURCE'")
     case .needsFolder:
         Explanation(.usage, "nothing says where the backups are kept", hint: "use '\(OptionName.to.spelling) FOLDER'")
     case .notUnattended(let flag):
