@@ -22,7 +22,7 @@ struct ConstantTests {
 
     @Test("An attribute of the API is one of the keychain's, whatever its name")
     func attributes() {
-        let virtual = [kSecAttrAccessControl, kSecAttrTombstone, kSecAttrNoLegacy]
+        let virtual = [kSecAttrAccessControl, kSecAttrTombstone, kSecAttrNoLegacy, kSecAttrAccess, kSecAttrSalt]
         for (name, constant, _) in Self.values where name.hasPrefix("kSecAttr") && constant.utf8.count == 4 {
             let isValue = ["Protocol", "AuthenticationType", "Accessible", "Synchronizable"].contains {
                 name.hasPrefix("kSecAttr" + $0) && name != "kSecAttr" + $0
@@ -160,5 +160,33 @@ struct ConstantTests {
         ("kSecImportItemTrust", kSecImportItemTrust, "trust"),
         ("kSecImportItemCertChain", kSecImportItemCertChain, "chain"),
         ("kSecImportItemIdentity", kSecImportItemIdentity, "identity"),
+        ("kSecAttrAccess", kSecAttrAccess, "acls"),
+        ("kSecAttrPRF", kSecAttrPRF, "prf"),
+        ("kSecAttrSalt", kSecAttrSalt, "salt"),
+        ("kSecAttrRounds", kSecAttrRounds, "rounds"),
+        ("kSecAttrPRFHmacAlgSHA1", kSecAttrPRFHmacAlgSHA1, "hsha1"),
+        ("kSecAttrPRFHmacAlgSHA224", kSecAttrPRFHmacAlgSHA224, "hsha224"),
+        ("kSecAttrPRFHmacAlgSHA256", kSecAttrPRFHmacAlgSHA256, "hsha256"),
+        ("kSecAttrPRFHmacAlgSHA384", kSecAttrPRFHmacAlgSHA384, "hsha384"),
+        ("kSecAttrPRFHmacAlgSHA512", kSecAttrPRFHmacAlgSHA512, "hsha512"),
+        ("kSecAttrPersistentReference", kSecAttrPersistentReference, "persistref"),
+        ("kSecAttrPersistantReference", kSecAttrPersistantReference, "persistref"),
+        ("kSecAttrAccessGroupToken", kSecAttrAccessGroupToken, "com.apple.token"),
+        ("kSecMatchSubjectStartsWith", kSecMatchSubjectStartsWith, "m_SubjectStartsWith"),
+        ("kSecMatchSubjectEndsWith", kSecMatchSubjectEndsWith, "m_SubjectEndsWith"),
+        ("kSecMatchSubjectWholeString", kSecMatchSubjectWholeString, "m_SubjectWholeString"),
+        ("kSecMatchDiacriticInsensitive", kSecMatchDiacriticInsensitive, "m_DiacriticInsensitive"),
+        ("kSecMatchWidthInsensitive", kSecMatchWidthInsensitive, "m_WidthInsensitive"),
+        ("kSecUseKeychain", kSecUseKeychain, "u_Keychain"),
+        ("kSecUseUserIndependentKeychain", kSecUseUserIndependentKeychain, "u_UserIndependentKeychain"),
+        ("kSecImportExportKeychain", kSecImportExportKeychain, "keychain"),
+        ("kSecImportExportAccess", kSecImportExportAccess, "access"),
+        ("kSecImportToMemoryOnly", kSecImportToMemoryOnly, "memory"),
+        ("kSecAttrKeyTypeDES", kSecAttrKeyTypeDES, "14"),
+        ("kSecAttrKeyTypeRC2", kSecAttrKeyTypeRC2, "23"),
+        ("kSecAttrKeyTypeRC4", kSecAttrKeyTypeRC4, "25"),
+        ("kSecAttrKeyTypeCAST", kSecAttrKeyTypeCAST, "56"),
+        ("kSecPrivateKeyAttrs", kSecPrivateKeyAttrs, "private"),
+        ("kSecPublicKeyAttrs", kSecPublicKeyAttrs, "public"),
     ]
 }

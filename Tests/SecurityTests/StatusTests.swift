@@ -16,12 +16,39 @@ struct StatusTests {
         #expect(SecCopyErrorMessageString(code, nil) == status.message)
     }
 
-    @Test("No status lacks its constant")
-    func completeness() {
-        #expect(Self.constants.map(\.0) == SecurityStatus.all.map(\.name))
+    @Test("Further constants are the statuses of their names, with their numbers")
+    func furtherConstants() throws {
+        let further = try Self.furtherConstants
+        for (name, code) in further {
+            let status = try #require(SecurityStatus(code: code), "\(name)")
+            #expect(status.name == name)
+            #expect(SecCopyErrorMessageString(code, nil) == status.message)
+        }
+        #expect(errSecInvalidCRL == -67830 && errSecDuplicateCallback == -25297)
+        #expect(SecCopyErrorMessageString(errSecInvalidCRLAuthority, nil) == "Invalid CRL authority.")
     }
 
-    @Test("A number that is no status is shown as a number", arguments: [1, -1, -25298, .min, .max] as [OSStatus])
+    @Test("No status lacks its constant, and all 381 of Apple's public header are there")
+    func completeness() throws {
+        let names = try Self.constants.map(\.0) + Self.furtherConstants.map(\.0)
+        #expect(names.sorted() == SecurityStatus.all.map(\.name).sorted())
+        // Three that Apple's server returns are in its private header.
+        #expect(names.count == 381 + 3)
+    }
+
+    /// The constants whose number stands in the source.
+    private static var furtherConstants: [(String, OSStatus)] {
+        get throws {
+            let folder = Project.folder.appending(path: "Sources/Apple/Security/Constants")
+            let files = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
+            let text = try files.map { try String(contentsOf: $0, encoding: .utf8) }.joined(separator: "\n")
+            return text.matches(of: /public let (errSec\w+): OSStatus = (-\d+)/).compactMap { match in
+                OSStatus(match.output.2).map { (String(match.output.1), $0) }
+            }
+        }
+    }
+
+    @Test("A number that is no status is shown as a number", arguments: [1, -1, -252980, .min, .max] as [OSStatus])
     func unknown(code: OSStatus) {
         #expect(SecCopyErrorMessageString(code, nil) == "OSStatus \(code)")
     }

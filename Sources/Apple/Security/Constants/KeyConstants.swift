@@ -22,5 +22,17 @@ public let kSecAttrKeyTypeEd25519: CFString = "105"
 public let kSecAttrKeyTypeX25519: CFString = "106"
 /// AES.
 public let kSecAttrKeyTypeAES: CFString = "2147483649"
+/// DES.
+public let kSecAttrKeyTypeDES: CFString = "14"
 /// Triple DES.
 public let kSecAttrKeyType3DES: CFString = "17"
+/// RC2.
+public let kSecAttrKeyTypeRC2: CFString = "23"
+/// RC4.
+public let kSecAttrKeyTypeRC4: CFString = "25"
+/// CAST.
+public let kSecAttrKeyTypeCAST: CFString = "56"
+/// The attributes of the private half of a pair to be made.
+public let kSecPrivateKeyAttrs: CFString = "private"
+/// The attributes of the public half of a pair to be made.
+public let kSecPublicKeyAttrs: CFString = "public"

@@ -27,13 +27,26 @@ public typealias CFDate = Date
 public typealias CFError = NSError
 /// Flags as a number.
 public typealias CFOptionFlags = UInt
+/// A count or a number.
+public typealias CFIndex = Int
+/// The number of a type; see `CFGetTypeID`.
+public typealias CFTypeID = UInt
+/// A hash value.
+public typealias CFHashCode = UInt
+/// The domain of an error.
+public typealias CFErrorDomain = CFString
+/// A dictionary that can be changed.
+public typealias CFMutableDictionary = NSMutableDictionary
 
 /// The memory allocator; there is only one, and callers pass `nil`.
 public enum CFAllocator: Hashable, Sendable {}
 
+// As on Apple's systems.
+// swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
 /// True, for return keys such as `kSecReturnData`.
-public let kCFBooleanTrue: CFBoolean? = true
+public let kCFBooleanTrue: CFBoolean! = true
+// swift-format-ignore: NeverUseImplicitlyUnwrappedOptionals
 /// False.
-public let kCFBooleanFalse: CFBoolean? = false
+public let kCFBooleanFalse: CFBoolean! = false
 /// The only allocator.
 public let kCFAllocatorDefault: CFAllocator? = nil

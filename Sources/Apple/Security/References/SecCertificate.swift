@@ -48,6 +48,7 @@ public func SecCertificateCopySubjectSummary(_ certificate: SecCertificate) -> C
 /// Copies the common name of the subject.
 ///
 /// - Returns: `errSecSuccess`, with nil if there is no common name.
+@discardableResult
 public func SecCertificateCopyCommonName(
     _ certificate: SecCertificate, _ commonName: UnsafeMutablePointer<CFString?>
 ) -> OSStatus {
@@ -58,6 +59,7 @@ public func SecCertificateCopyCommonName(
 /// Copies the email addresses of a certificate, possibly none.
 ///
 /// - Returns: `errSecSuccess`.
+@discardableResult
 public func SecCertificateCopyEmailAddresses(
     _ certificate: SecCertificate, _ emailAddresses: UnsafeMutablePointer<CFArray?>
 ) -> OSStatus {

@@ -67,6 +67,7 @@ public final class SecIdentity: Sendable, CustomStringConvertible {
 /// ```
 ///
 /// - Returns: `errSecSuccess`.
+@discardableResult
 public func SecIdentityCopyCertificate(
     _ identity: SecIdentity, _ certificate: UnsafeMutablePointer<SecCertificate?>
 ) -> OSStatus {
@@ -77,6 +78,7 @@ public func SecIdentityCopyCertificate(
 /// Copies the private key of an identity.
 ///
 /// - Returns: `errSecSuccess`.
+@discardableResult
 public func SecIdentityCopyPrivateKey(_ identity: SecIdentity, _ key: UnsafeMutablePointer<SecKey?>) -> OSStatus {
     unsafe key.pointee = identity.key
     return errSecSuccess

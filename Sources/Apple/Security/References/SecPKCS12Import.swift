@@ -22,6 +22,7 @@ internal import KeychainModel
 /// - Returns: `errSecSuccess`; `errSecPassphraseRequired` if the file needs a passphrase and none is given;
 ///   `errSecAuthFailed` for a wrong one; `errSecUnknownFormat` for another kind of file; `errSecDecode` for a malformed
 ///   one; `errSecUnsupportedFormat` for a cipher that this system does not have; `errSecParam`.
+@discardableResult
 public func SecPKCS12Import(
     _ data: CFData, _ options: CFDictionary, _ items: UnsafeMutablePointer<CFArray?>
 ) -> OSStatus {

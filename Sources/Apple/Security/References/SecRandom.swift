@@ -17,6 +17,7 @@ public let kSecRandomDefault: SecRandomRef? = nil
 ///
 /// - Returns: `errSecSuccess`; `errSecParam` for a negative count; `errSecAllocate` if there is no randomness, with the
 ///   memory partly filled.
+@discardableResult
 public func SecRandomCopyBytes(_ source: SecRandomRef?, _ count: Int, _ bytes: UnsafeMutableRawPointer) -> Int32 {
     guard count >= 0 else { return errSecParam }
     var filled = 0
