@@ -33,8 +33,14 @@ struct AddTests {
         #expect(several[kSecValuePersistentRef] as? Data == reference("several"))
         let (status, object) = program.adding(password("object", "1", [kSecReturnRef: true]))
         #expect(status == errSecSuccess && object == nil)
-        #expect(program.add(password("nowhere", "1", [kSecReturnData: true])) == errSecParam)
-        #expect(program.status(query("nowhere")) == errSecItemNotFound)
+    }
+
+    @Test("A return key without a place for the result adds the item, and is no mistake")
+    func noPlaceForResult() {
+        let item = password("nowhere", "1", [kSecReturnData: true, kSecReturnAttributes: true])
+        #expect(program.add(item) == errSecSuccess)
+        #expect(program.text(query("nowhere")) == "1")
+        #expect(program.add(item) == errSecDuplicateItem)
     }
 
     private func reference(_ account: String) -> Data? { program.reference(query(account)) }
@@ -124,23 +130,31 @@ struct AddTests {
 
     @Test("An attribute that the class does not have, or nobody has, is refused by all four calls")
     func unknownAttribute() {
-        for name in ["abcd", "", "persistref", "UUID", "sha1", kSecAttrServer, kSecAttrIssuer] {
+        for name in ["abcd", "UUID", "sha1", kSecAttrServer, kSecAttrIssuer] {
             let statuses = program.statusesOfAllCalls(password("ann", "1", [name: "x"]))
             #expect(statuses.allSatisfy { $0 == errSecNoSuchAttr }, "\(name): \(statuses)")
         }
-        #expect(program.statusesOfAllCalls(query("ann", ["r_Odd": true])).allSatisfy { $0 == errSecNoSuchAttr })
-        #expect(program.statusesOfAllCalls(query("ann", ["u_Odd": true])).allSatisfy { $0 == errSecNoSuchAttr })
         #expect(program.count(generic()) == 0)
     }
 
-    @Test("A dictionary without a class, or with an unknown one, means nothing")
-    func noClass() {
-        for dictionary in [
-            [:], [kSecAttrAccount: "ann"], [kSecClass: "none"], [kSecClass: 1], [kSecClass: ""],
-        ] as [[String: Any]] {
-            let statuses = program.statusesOfAllCalls(dictionary)
-            #expect(statuses.allSatisfy { $0 == errSecParam }, "\(dictionary): \(statuses)")
+    @Test("An unknown key that is not four characters long is no attribute, and makes no sense")
+    func unknownKey() {
+        for name in ["", "persistref", "abc", "m_Odd", "r_Odd", "u_Odd", "v_Odd", "ä\u{1F511}"] {
+            let statuses = program.statusesOfAllCalls(password("ann", "1", [name: true]))
+            #expect(statuses.allSatisfy { $0 == errSecParam }, "\(name): \(statuses)")
         }
+        #expect(program.count(generic()) == 0)
+    }
+
+    @Test(
+        "A dictionary without a class means nothing, and an unknown class is none",
+        arguments: [
+            ([:], errSecParam), ([kSecAttrAccount: "ann"], errSecParam), ([kSecClass: 1], errSecParam),
+            ([kSecClass: "none"], errSecNoSuchClass), ([kSecClass: ""], errSecNoSuchClass),
+        ] as [([String: any Sendable], OSStatus)])
+    func noClass(dictionary: [String: any Sendable], expected: OSStatus) {
+        let statuses = program.statusesOfAllCalls(dictionary)
+        #expect(statuses.allSatisfy { $0 == expected }, "\(dictionary): \(statuses)")
     }
 
     @Test("A secret must be data", arguments: ["secret", 7, NSNull(), ["a"]] as [any Sendable])

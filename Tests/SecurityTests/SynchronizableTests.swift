@@ -52,7 +52,7 @@ struct SynchronizableTests {
     }
 
     @Test(
-        "What stays on this device cannot be synchronizable, whether added or changed",
+        "What stays on this device may have the flag, whether added or changed, and is found by it",
         arguments: [
             kSecAttrAccessibleWhenUnlockedThisDeviceOnly, kSecAttrAccessibleAfterFirstUnlockThisDeviceOnly,
             kSecAttrAccessibleAlwaysThisDeviceOnly, kSecAttrAccessibleWhenPasscodeSetThisDeviceOnly,
@@ -60,13 +60,16 @@ struct SynchronizableTests {
     func thisDeviceOnly(accessibility: String) throws {
         let program = try TestClient(hasPasscode: true)
         let bound: [String: Any] = [kSecAttrAccessible: accessibility]
-        #expect(program.add(password("ann", "1", bound.merging(yes) { $1 })) == errSecParam)
-        #expect(program.add(password("ann", "1", yes)) == errSecSuccess)
-        #expect(program.update(query("ann", yes), bound) == errSecParam)
-        #expect(program.attributes(query("ann", yes))?[kSecAttrAccessible] as? String == "ak")
-        #expect(program.add(password("ann", "1", bound)) == errSecSuccess)
-        #expect(program.update(query("ann"), yes) == errSecParam)
-        #expect(program.attributes(query("ann"))?[kSecAttrAccessible] as? String == accessibility)
+        #expect(program.add(password("ann", "1", bound.merging(yes) { $1 })) == errSecSuccess)
+        #expect(program.status(query("ann")) == errSecItemNotFound)
+        #expect(program.text(query("ann", yes)) == "1")
+        #expect(program.attributes(query("ann", yes))?[kSecAttrAccessible] as? String == accessibility)
+        #expect(program.add(password("bob", "2", yes)) == errSecSuccess)
+        #expect(program.update(query("bob", yes), bound) == errSecSuccess)
+        #expect(program.attributes(query("bob", yes))?[kSecAttrAccessible] as? String == accessibility)
+        #expect(program.add(password("eve", "3", bound)) == errSecSuccess)
+        #expect(program.update(query("eve"), yes) == errSecSuccess)
+        #expect(program.text(query("eve", yes)) == "3")
     }
 
     @Test("A deleted synchronizable item leaves a trace without a secret, which only those see who ask for it")

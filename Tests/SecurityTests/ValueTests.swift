@@ -86,21 +86,60 @@ struct ValueTests {
         }
     }
 
+    @Test("A text that spells a number is the number; any other is refused")
+    func spelledNumbers() throws {
+        #expect(program.add(internet([kSecAttrPort: "443", kSecAttrSynchronizable: "1"])) == errSecSuccess)
+        #expect(program.add(internet([kSecAttrPort: 443, kSecAttrSynchronizable: true])) == errSecDuplicateItem)
+        let attributes = try #require(program.attributes(internet([kSecAttrPort: 443, kSecAttrSynchronizable: 1])))
+        #expect(attributes[kSecAttrPort] as? Int == 443)
+        #expect(program.add(internet([kSecAttrPort: "443", kSecAttrSynchronizable: "0"])) == errSecSuccess)
+        for bad in ["0443", "+443", " 443", "443 ", "https", "", "99999999999999999999"] {
+            #expect(program.add(internet([kSecAttrPort: bad])) == errSecParam, "\(bad)")
+        }
+        #expect(program.add(internet([kSecAttrSynchronizable: "yes"])) == errSecParam)
+    }
+
+    @Test("Type and creator of a password may be given as the four characters that they stand for")
+    func characters() throws {
+        #expect(program.add(generic([kSecAttrType: "note", kSecAttrCreator: "kcbk"])) == errSecSuccess)
+        let attributes = try #require(program.attributes(generic([kSecAttrType: 0x6e6f_7465])))
+        #expect(attributes[kSecAttrType] as? Int == 0x6e6f_7465)
+        #expect(program.status(generic([kSecAttrType: "note", kSecAttrCreator: "kcbk"])) == errSecSuccess)
+        #expect(program.status(generic([kSecAttrType: "not "])) == errSecItemNotFound)
+        #expect(program.add(generic([kSecAttrType: "notes"])) == errSecParam)
+        #expect(program.add([kSecClass: kSecClassKey, kSecAttrCreator: "kcbk"]) == errSecParam)
+    }
+
+    @Test("Texts may be given as bytes, and bytes as text")
+    func textsAsBytes() throws {
+        let group: [String: Any] = [kSecAttrAccessGroup: Data("test".utf8), kSecAttrAccessible: Data("ck".utf8)]
+        #expect(program.add(password("ann", "1", group)) == errSecSuccess)
+        #expect(program.attributes(query("ann"))?[kSecAttrAccessGroup] as? String == "test")
+        #expect(program.attributes(query("ann", group))?[kSecAttrAccessible] as? String == "ck")
+        #expect(program.add(password("bob", "1", [kSecAttrAccessGroup: Data([0xff])])) == errSecParam)
+        #expect(
+            program.add(password("bob", "1", [kSecAttrAccessGroup: Data("other".utf8)])) == errSecMissingEntitlement)
+        let key: [String: Any] = [kSecClass: kSecClassKey, kSecAttrApplicationLabel: "mail"]
+        #expect(program.add(key) == errSecSuccess)
+        let found = program.attributes([kSecClass: kSecClassKey, kSecAttrApplicationLabel: Data("mail".utf8)])
+        #expect(found?[kSecAttrApplicationLabel] as? Data == Data("mail".utf8))
+    }
+
     @Test("A value of the wrong type is refused by all four calls and changes nothing")
     func wrongTypes() throws {
         #expect(program.add(password("ann")) == errSecSuccess)
         for (name, value) in [
-            (kSecAttrAccount, [1]), (kSecAttrLabel, Date()), (kSecAttrType, "text"), (kSecAttrIsInvisible, Data()),
+            (kSecAttrAccount, [1]), (kSecAttrLabel, Date()), (kSecAttrType, "texts"), (kSecAttrIsInvisible, Data()),
             (kSecAttrAccessGroup, 7), (kSecAttrAccessible, 7), (kSecAttrAccessible, "xx"),
             (kSecAttrCreationDate, "now"),
             (kSecAttrSynchronizable, "yes"), (kSecReturnData, "yes"), (kSecReturnAttributes, NSNull()),
-            (kSecAttrAccessControl, "ak"), (kSecAttrSyncViewHint, Data()), (kSecAttrTombstone, "no"),
+            (kSecAttrAccessControl, "ak"), (kSecAttrSyncViewHint, Data([0xff])), (kSecAttrTombstone, "no"),
             (kSecUseDataProtectionKeychain, "no"), (kSecUseOperationPrompt, 1), (kSecUseAuthenticationUI, "u_Odd"),
         ] as [(String, Any)] {
             let statuses = program.statusesOfAllCalls(query("ann", [name: value]))
             #expect(statuses.allSatisfy { $0 == errSecParam }, "\(name): \(statuses)")
         }
-        for value in [0, -1, 1.5, "all", NSNull()] as [Any] {
+        for value in [-1, 1.5, "all", "1", NSNull()] as [Any] {
             #expect(program.status(query("ann", [kSecMatchLimit: value])) == errSecParam)
         }
         #expect(program.text(query("ann")) == "secret")
@@ -129,7 +168,7 @@ struct ValueTests {
     func keyLimit() {
         func dictionary(keys: Int) -> [String: Any] {
             var dictionary = generic()
-            while dictionary.count < keys { dictionary["x\(dictionary.count)"] = "" }
+            while dictionary.count < keys { dictionary["x\(100 + dictionary.count)"] = "" }
             return dictionary
         }
         #expect(program.statusesOfAllCalls(dictionary(keys: 128)).allSatisfy { $0 == errSecNoSuchAttr })

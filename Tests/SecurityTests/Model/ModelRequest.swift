@@ -32,7 +32,7 @@ struct ModelRequest {
         if dictionary.count > 128 { throw ModelRefusal(errSecParam) }
         switch dictionary[kSecClass] {
         case .text(let text):
-            guard ModelSchema.classes.contains(text) else { throw ModelRefusal(errSecParam) }
+            guard ModelSchema.classes.contains(text) else { throw ModelRefusal(errSecNoSuchClass) }
             itemClass = text
         case nil: if dictionary[kSecValuePersistentRef] == nil { throw ModelRefusal(errSecParam) }
         default: throw ModelRefusal(errSecParam)
@@ -56,7 +56,13 @@ struct ModelRequest {
             switch key {
             case kSecAttrSharingGroup, kSecClass: throw ModelRefusal(errSecParam)
             case kSecValueData: secret = try Self.bytes(value)
-            case kSecAttrSynchronizable: isSynchronizable = try Self.truth(value)
+            case kSecAttrSynchronizable:
+                if case .text(let text) = value {
+                    guard let number = ModelSchema.number(spelledBy: text) else { throw ModelRefusal(errSecParam) }
+                    isSynchronizable = number != 0
+                } else {
+                    isSynchronizable = try Self.truth(value)
+                }
             default: try readAttribute(key, value)
             }
         }
@@ -97,6 +103,9 @@ struct ModelRequest {
         case kSecAttrSynchronizable:
             if case .text(kSecAttrSynchronizableAny) = value {
                 meansAnySynchronizability = true
+            } else if case .text(let text) = value {
+                guard let number = ModelSchema.number(spelledBy: text) else { throw ModelRefusal(errSecParam) }
+                isSynchronizable = number != 0
             } else {
                 isSynchronizable = try Self.truth(value)
             }
@@ -109,8 +118,8 @@ struct ModelRequest {
         case .text(kSecMatchLimitOne): break
         case .text(kSecMatchLimitAll): (limit, isList) = (nil, true)
         case .number(let count), .boxed(let count):
-            guard count > 0 else { throw ModelRefusal(errSecParam) }
-            (limit, isList) = (Int(count), true)
+            guard count >= 0 else { throw ModelRefusal(errSecParam) }
+            (limit, isList) = (Int(count), count != 1)
         default: throw ModelRefusal(errSecParam)
         }
     }
@@ -119,12 +128,14 @@ struct ModelRequest {
         guard let itemClass else {
             // Beside a reference no attribute is right, and an unknown one is wrong in its own way.
             let isKnown = ModelSchema.classes.contains { ModelSchema.kind(of: key, in: $0) != nil }
-            throw ModelRefusal(isKnown || key == "pdmn" || key == "accc" ? errSecParam : errSecNoSuchAttr)
+            let isOther = isKnown || key == "pdmn" || key == "accc" || key.count != 4
+            throw ModelRefusal(isOther ? errSecParam : errSecNoSuchAttr)
         }
         if key == kSecAttrAccessible || key == kSecAttrAccessControl {
             let protection: String
             switch (key, value) {
             case (kSecAttrAccessible, .text(let text)): protection = text
+            case (kSecAttrAccessible, .data(let bytes)): protection = String(decoding: bytes, as: UTF8.self)
             case (kSecAttrAccessControl, .control(let text)): protection = text
             default: throw ModelRefusal(errSecParam)
             }
@@ -133,7 +144,9 @@ struct ModelRequest {
             attributes["pdmn"] = .text(protection)
             return
         }
-        guard let kind = ModelSchema.kind(of: key, in: itemClass) else { throw ModelRefusal(errSecNoSuchAttr) }
+        guard let kind = ModelSchema.kind(of: key, in: itemClass) else {
+            throw ModelRefusal(key.count == 4 ? errSecNoSuchAttr : errSecParam)
+        }
         guard let stored = ModelSchema.stored(value, as: kind) else { throw ModelRefusal(errSecParam) }
         attributes[key] = stored
     }

@@ -17,6 +17,8 @@ enum ModelSchema {
         case digits
         /// A number that the API spells with four characters.
         case fourCharacters
+        /// A number that may be given as four characters.
+        case characters
         case date
     }
 
@@ -27,7 +29,7 @@ enum ModelSchema {
         "ggrp": .string, "musr": .data, "sysb": .number, "pcss": .number, "pcsk": .data, "pcsi": .data, "alis": .blob,
     ]
     private static let passwords: [String: Kind] = [
-        "desc": .blob, "icmt": .blob, "crtr": .number, "type": .number, "scrp": .number, "invi": .number,
+        "desc": .blob, "icmt": .blob, "crtr": .characters, "type": .characters, "scrp": .number, "invi": .number,
         "nega": .number, "cusi": .number, "prot": .blob, "acct": .blob,
     ]
     private static let attributes: [String: [String: Kind]] = [
@@ -55,7 +57,7 @@ enum ModelSchema {
         attributes[itemClass]?[code] ?? common[code]
     }
 
-    /// The attributes that no two items of a class may share, in the order in which items are sorted.
+    /// The attributes that no two items of a class may share.
     static func uniqueKey(of itemClass: String) -> [String] {
         let own =
             switch itemClass {
@@ -71,17 +73,31 @@ enum ModelSchema {
     static func stored(_ value: PlainValue, as kind: Kind) -> PlainValue? {
         switch (kind, value) {
         case (.blob, .text), (.blob, .data), (.string, .text), (.data, .data), (.date, .date): value
-        case (.blob, .number(let number)), (.blob, .boxed(let number)):
+        case (.string, .data(let bytes)): String(validating: bytes, as: UTF8.self).map { .text($0) }
+        case (.data, .text(let text)): .data(Array(text.utf8))
+        case (.blob, .number(let number)), (.blob, .boxed(let number)), (.data, .number(let number)),
+            (.data, .boxed(let number)):
             .data((0..<4).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) })
         case (.number, .number(let number)), (.digits, .number(let number)), (.fourCharacters, .number(let number)),
-            (.number, .boxed(let number)), (.digits, .boxed(let number)), (.fourCharacters, .boxed(let number)):
+            (.number, .boxed(let number)), (.digits, .boxed(let number)), (.fourCharacters, .boxed(let number)),
+            (.characters, .number(let number)), (.characters, .boxed(let number)):
             .number(number)
         case (.number, .truth(let truth)): .number(truth ? 1 : 0)
-        case (.number, .text(let text)), (.digits, .text(let text)): Int64(text).map { .number($0) }
-        case (.fourCharacters, .text(let text)):
-            text.utf8.count == 4 ? .number(text.utf8.reduce(0) { $0 << 8 | Int64($1) }) : nil
+        case (.number, .text(let text)), (.digits, .text(let text)): number(spelledBy: text).map { .number($0) }
+        case (.fourCharacters, .text(let text)), (.characters, .text(let text)):
+            if let number = number(spelledBy: text) {
+                .number(number)
+            } else {
+                text.utf8.count == 4 ? .number(text.utf8.reduce(0) { $0 << 8 | Int64($1) }) : nil
+            }
         default: nil
         }
+    }
+
+    /// The number that a text is the usual spelling of.
+    static func number(spelledBy text: String) -> Int64? {
+        guard let number = Int64(text), "\(number)" == text else { return nil }
+        return number
     }
 
     /// A stored value as a result shows it.
@@ -98,18 +114,10 @@ enum ModelSchema {
         }
     }
 
-    /// What decides whether two values are the same, and which comes first: bytes, or a number.
+    /// What decides whether two values are the same: bytes, or a number.
     enum Weight: Hashable {
         case bytes([UInt8])
         case number(Int64)
-
-        func precedes(_ other: Weight) -> Bool {
-            switch (self, other) {
-            case (.bytes(let left), .bytes(let right)): left.lexicographicallyPrecedes(right)
-            case (.number(let left), .number(let right)): left < right
-            default: false
-            }
-        }
     }
 
     /// The weight of a stored value; an absent one has that of its default.
@@ -121,7 +129,7 @@ enum ModelSchema {
         default:
             switch kind {
             case .blob, .string, .data: .bytes([])
-            case .number, .digits, .fourCharacters, .date: .number(0)
+            case .number, .digits, .fourCharacters, .characters, .date: .number(0)
             }
         }
     }

@@ -1,7 +1,7 @@
 @testable import Security
 
 extension RandomSteps {
-    /// Spoils a call in one way.
+    /// Spoils a call in one way, or asks for a result without a place for it.
     mutating func plantMistake(in call: inout PlainCall) {
         var mistakes: [[String: PlainValue]] = Self.mistakesOfAll
         switch call.kind {
@@ -27,9 +27,12 @@ extension RandomSteps {
     /// What no dictionary may hold; attributes that only some classes have are for those a mistake in the type.
     private static let mistakesOfAll: [[String: PlainValue]] = [
         [kSecClass: .text("nope")], [kSecClass: .number(1)], ["nope": .text("a")], ["wxyz": .number(1)],
+        ["something": .text("a")], ["m_Something": .truth(true)], ["r_Something": .truth(true)],
+        ["u_Something": .truth(true)],
         [kSecAttrAccessGroup: .text("elsewhere")], [kSecAttrAccessGroup: .text("com.apple.token")],
         [kSecAttrAccessGroup: .number(1)], [kSecAttrLabel: .list], [kSecAttrLabel: .date(0)],
-        [kSecAttrService: .list], [kSecAttrAccount: .null], [kSecAttrPort: .data([1])], [kSecAttrIssuer: .number(1)],
+        [kSecAttrService: .list], [kSecAttrAccount: .null], [kSecAttrPort: .data([1])], [kSecAttrIssuer: .list],
+        [kSecAttrPort: .text("0443")], [kSecAttrAccessGroup: .data([0xff])], [kSecAttrType: .text("types")],
         [kSecAttrApplicationTag: .list], [kSecAttrKeySizeInBits: .text("many")], ["sdat": .number(1)],
         [kSecAttrKeyClass: .list], [kSecAttrProtocol: .date(0)],
         [kSecAttrAccessible: .text("nope")], [kSecAttrAccessible: .number(6)], [kSecAttrAccessControl: .text("ak")],
@@ -41,11 +44,11 @@ extension RandomSteps {
     private static let mistakesOfAdd: [[String: PlainValue]] = [
         [kSecMatchLimit: .text(kSecMatchLimitAll)], [kSecMatchCaseInsensitive: .truth(true)],
         [kSecValuePersistentRef: .reference(.ofNothing(itemClass: "genp"))], [kSecReturnAttributes: .text("yes")],
-        [kSecAttrSynchronizable: .truth(true), kSecAttrAccessible: .text("cku")],
     ]
     private static let mistakesOfCopy: [[String: PlainValue]] = [
-        [kSecReturnData: .text("yes")], [kSecReturnPersistentRef: .list], [kSecMatchLimit: .number(0)],
-        [kSecMatchLimit: .number(-1)], [kSecMatchLimit: .text("m_LimitNone")], [kSecMatchLimit: .data([1])],
+        [kSecReturnData: .text("yes")], [kSecReturnPersistentRef: .list],
+        [kSecMatchLimit: .number(0)], [kSecMatchLimit: .number(-1)], [kSecMatchLimit: .text("m_LimitNone")],
+        [kSecMatchLimit: .data([1])],
         [kSecMatchPolicy: .list], [kSecMatchTrustedOnly: .truth(true)], [kSecMatchItemList: .list],
         [kSecMatchSearchList: .list], [kSecUseItemList: .list], [kSecUseAuthenticationContext: .list],
         [kSecUseSystemKeychain: .truth(true)], [kSecValuePersistentRef: .reference(.malformed)],
@@ -62,7 +65,8 @@ extension RandomSteps {
     ]
     /// The empty one stands for changing nothing.
     private static let mistakesOfChanges: [[String: PlainValue]] = [
-        [:], ["nope": .text("a")], [kSecAttrSharingGroup: .text("team")], [kSecValueData: .null],
+        [:], ["nope": .text("a")], ["something": .text("a")], [kSecAttrSharingGroup: .text("team")],
+        [kSecValueData: .null],
         [kSecValueData: .text("a")], [kSecAttrLabel: .list], [kSecAttrAccessible: .text("nope")],
         [kSecAttrAccessGroup: .text("elsewhere")], [kSecAttrAccessGroup: .text("com.apple.token")],
         [kSecAttrAccessControl: .number(1)], [kSecAttrSynchronizable: .text("maybe")],

@@ -10,7 +10,7 @@ struct RandomSteps {
     private static let universe: [String: [(code: String, often: Double, values: [PlainValue])]] = [
         "genp": [
             ("acct", 0.75, names), ("svce", 0.75, names), ("labl", 0.3, names), ("gena", 0.2, blobs + [.text("a")]),
-            ("invi", 0.1, [.truth(true), .truth(false), .number(1)]), ("crtr", 0.1, numbers), ("type", 0.1, numbers),
+            ("invi", 0.1, [.truth(true), .truth(false), .number(1)]), ("crtr", 0.1, types), ("type", 0.1, types),
             ("icmt", 0.1, names), ("vwht", 0.05, [.text(""), .text("view")]),
         ],
         "inet": [
@@ -35,8 +35,11 @@ struct RandomSteps {
         .text("a"), .text("a"), .text("a"), .text("b"), .text("b"), .data([0x61]), .text(""), .data([]), .number(0x61),
         .data([0x61, 0, 0, 0]), .text("\u{e9}"), .text("e\u{301}"),
     ]
-    private static let blobs: [PlainValue] = [.data([0x61]), .data([0x61]), .data([0x62]), .data([])]
-    private static let numbers: [PlainValue] = [.number(0), .number(443), .boxed(443), .boxed(7)]
+    private static let blobs: [PlainValue] = [
+        .data([0x61]), .data([0x61]), .data([0x62]), .data([]), .text("a"), .number(0x61),
+    ]
+    private static let numbers: [PlainValue] = [.number(0), .number(443), .boxed(443), .boxed(7), .text("443")]
+    private static let types: [PlainValue] = numbers + [.text("note"), .number(0x6e6f_7465), .text("443")]
     private static let protections = ["ak", "ck", "dk", "aku", "cku", "dku", "akpu"]
     private static let groups = ["one", "two", "three"]
     private static let secrets: [PlainValue] = [.data([]), .data([1, 2, 3]), .data([UInt8](repeating: 7, count: 40))]
@@ -85,14 +88,23 @@ struct RandomSteps {
     /// A class, most often that of passwords for services.
     private mutating func itemClass() -> String { pick(["genp", "genp", "inet", "cert", "keys"]) }
 
+    private mutating func group() -> PlainValue {
+        let group = pick(Self.groups)
+        return chance(0.1) ? .data(Array(group.utf8)) : .text(group)
+    }
+
     private mutating func addition() -> PlainCall {
         let itemClass = itemClass()
         var call = PlainCall(kind: .add, dictionary: attributes(of: itemClass))
         call.dictionary[kSecClass] = .text(itemClass)
-        if chance(0.3) { call.dictionary[kSecAttrAccessGroup] = .text(pick(Self.groups)) }
+        if chance(0.3) { call.dictionary[kSecAttrAccessGroup] = group() }
         if chance(0.8) { call.dictionary[kSecValueData] = pick(Self.secrets) }
         addProtection(to: &call.dictionary, often: 0.5)
-        if chance(0.35) { call.dictionary[kSecAttrSynchronizable] = pick([.truth(true), .truth(true), .truth(false)]) }
+        if chance(0.35) {
+            call.dictionary[kSecAttrSynchronizable] = pick([
+                .truth(true), .truth(true), .truth(false), .text("1"), .text("0"),
+            ])
+        }
         if chance(0.02) { call.dictionary[kSecAttrSynchronizable] = .text(kSecAttrSynchronizableAny) }
         if chance(0.05) { call.dictionary[kSecAttrCreationDate] = .date(1_000_000) }
         if chance(0.6) { addReturns(to: &call) }
@@ -103,7 +115,9 @@ struct RandomSteps {
         guard chance(often) else { return }
         let protection = pick(Self.protections)
         let isWord = chance(0.7)
-        if isWord { dictionary[kSecAttrAccessible] = .text(protection) }
+        if isWord {
+            dictionary[kSecAttrAccessible] = chance(0.05) ? .data(Array(protection.utf8)) : .text(protection)
+        }
         if !isWord || chance(0.1) { dictionary[kSecAttrAccessControl] = .control(protection) }
     }
 
@@ -146,14 +160,14 @@ struct RandomSteps {
             if chance(0.05) { query["mdat"] = .date(item.modified) }
             if chance(0.05) { query["cdat"] = .date(item.created) }
         } else if chance(0.15) {
-            query[kSecAttrAccessGroup] = .text(pick(Self.groups))
+            query[kSecAttrAccessGroup] = group()
         }
         query[kSecClass] = .text(itemClass)
         addProtection(to: &query, often: 0.06)
         if query[kSecAttrSynchronizable] == nil, chance(0.5) {
             query[kSecAttrSynchronizable] = pick([
                 .text(kSecAttrSynchronizableAny), .text(kSecAttrSynchronizableAny), .truth(true), .number(1),
-                .truth(false),
+                .truth(false), .text("1"),
             ])
         }
         if chance(0.1) { query[kSecAttrTombstone] = .truth(chance(0.8)) }
@@ -179,7 +193,7 @@ struct RandomSteps {
         }
         var changes: [String: PlainValue] = chance(0.7) ? attributes(of: itemClass, 0.3) : [:]
         if chance(0.5) { changes[kSecValueData] = pick(Self.secrets) }
-        if chance(0.2) { changes[kSecAttrAccessGroup] = .text(pick(Self.groups)) }
+        if chance(0.2) { changes[kSecAttrAccessGroup] = group() }
         addProtection(to: &changes, often: 0.2)
         if chance(0.15) { changes[kSecAttrSynchronizable] = .truth(chance(0.5)) }
         if chance(0.05) { changes[kSecAttrModificationDate] = .date(5_000_000) }

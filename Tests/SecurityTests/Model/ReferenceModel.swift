@@ -35,14 +35,6 @@ struct ReferenceModel {
                     == ModelSchema.weight(other.attributes[code], as: kind)
             }
         }
-
-        /// What makes the item another one than all others.
-        var uniqueKey: [ModelSchema.Weight] {
-            ModelSchema.uniqueKey(of: itemClass).map { code in
-                if code == "sync" { return .number(isSynchronizable ? 1 : 0) }
-                return ModelSchema.weight(attributes[code], as: ModelSchema.kind(of: code, in: itemClass) ?? .blob)
-            }
-        }
     }
 
     /// What a call gives back.
@@ -53,6 +45,7 @@ struct ReferenceModel {
 
     /// The access groups of each program, in order.
     let programs: [[String]]
+    /// Older ones first.
     private(set) var items: [Item] = []
     /// Microseconds since 2001-01-01T00:00:00Z.
     private(set) var now: Int64
@@ -105,9 +98,10 @@ struct ReferenceModel {
     private mutating func result(
         of call: PlainCall, groups: [String], number: Int
     ) throws(ModelRefusal) -> PlainResult {
-        let request = try ModelRequest(call.dictionary, of: call.kind)
+        var request = try ModelRequest(call.dictionary, of: call.kind)
         if call.kind == .add || call.kind == .copy, !request.returns.isEmpty, !call.takesResult {
-            throw ModelRefusal(errSecParam)
+            tally.count("a return key without a place for the result")
+            request.returns = []
         }
         switch call.kind {
         case .add: return try add(request, groups, number)
@@ -131,10 +125,10 @@ struct ReferenceModel {
         }
     }
 
-    /// Refuses what belongs to one device and is to go to others.
-    func checkCombination(_ item: Item) throws(ModelRefusal) {
+    /// Counts what belongs to one device and has the flag of what goes to others.
+    func noteCombination(_ item: Item) {
         let staysHere = ["aku", "cku", "dku", "akpu"].contains(item.protection)
-        if item.isSynchronizable && staysHere { throw ModelRefusal(errSecParam) }
+        tally.count("synchronizable and ThisDeviceOnly", when: item.isSynchronizable && staysHere)
     }
 
     /// Refuses what has no class key.
@@ -166,7 +160,7 @@ struct ReferenceModel {
         item.attributes["mdat"] = nil
         if item.attributes["pdmn"] == nil { item.attributes["pdmn"] = .text(item.itemClass == "cert" ? "dk" : "ak") }
         item.attributes["agrp"] = .text(try writable(request.group, groups))
-        try checkCombination(item)
+        noteCombination(item)
         try checkWritable(item)
         if let other = items.firstIndex(where: item.hasKey) {
             guard items[other].isTombstone else { throw ModelRefusal(errSecDuplicateItem) }
@@ -195,7 +189,7 @@ struct ReferenceModel {
             }
             if let secret = changes.secret { item.secret = secret }
             if let isSynchronizable = changes.isSynchronizable { item.isSynchronizable = isSynchronizable }
-            try checkCombination(item)
+            noteCombination(item)
             let isMoved = !item.hasKey(of: old)
             item.modified = max(now, old.modified + Self.shortestStep)
             if let other = changed.firstIndex(where: { $0.step != old.step && item.hasKey(of: $0) }) {
@@ -204,7 +198,7 @@ struct ReferenceModel {
                 changed.remove(at: other)
             }
             try checkWritable(item)
-            changed.removeAll { $0.step == old.step }
+            if let place = changed.firstIndex(where: { $0.step == old.step }) { changed[place] = item }
             if isMoved && old.isSynchronizable {
                 var trace = tombstone(of: old)
                 traceCount += 1
@@ -212,7 +206,6 @@ struct ReferenceModel {
                 tally.count("an update leaves a tombstone")
                 changed.append(trace)
             }
-            changed.append(item)
             tally.count("a date ahead of the clock", when: item.modified > now)
             tally.count("another access group", when: item.group != old.group)
             tally.count("another accessibility", when: item.protection != old.protection)
@@ -225,9 +218,9 @@ struct ReferenceModel {
         let chosen = try matches(request, groups, opening: false)
         if chosen.isEmpty { throw ModelRefusal(errSecItemNotFound) }
         for item in chosen {
-            items.removeAll { $0.step == item.step }
             let leavesTombstone = request.leavesTombstones ?? item.isSynchronizable
-            if leavesTombstone { items.append(tombstone(of: item)) }
+            guard let place = items.firstIndex(where: { $0.step == item.step }) else { continue }
+            if leavesTombstone { items[place] = tombstone(of: item) } else { items.remove(at: place) }
             tally.count(
                 "\(item.isTombstone ? "a tombstone" : item.isSynchronizable ? "a synchronizable item" : "an item") "
                     + "is deleted, and \(leavesTombstone ? "a tombstone" : "nothing") stays")

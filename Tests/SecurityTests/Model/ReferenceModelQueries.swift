@@ -1,7 +1,7 @@
 @testable import Security
 
 extension ReferenceModel {
-    /// The items that a request means, in the order of their unique keys.
+    /// The items that a request means, older ones first.
     ///
     /// - Parameters:
     ///   - limit: nil for all.
@@ -14,12 +14,10 @@ extension ReferenceModel {
         if let group = request.group, !holdsAll, !groups.contains(group) {
             throw ModelRefusal(errSecMissingEntitlement)
         }
-        var candidates = items.filter { item in
+        let candidates = items.filter { item in
             item.isTombstone == request.meansTombstones && (holdsAll || groups.contains(item.group))
                 && isMeant(item, by: request)
         }
-        candidates = candidates.map { (key: $0.uniqueKey, item: $0) }.sorted { Self.precedes($0.key, $1.key) }
-            .map(\.item)
         var found: [Item] = []
         for item in candidates {
             if found.count == limit { break }
@@ -63,11 +61,6 @@ extension ReferenceModel {
                 return isMeant
             }
         }
-    }
-
-    private static func precedes(_ left: [ModelSchema.Weight], _ right: [ModelSchema.Weight]) -> Bool {
-        for (left, right) in zip(left, right) where left != right { return left.precedes(right) }
-        return false
     }
 
     /// Finds, and shows.

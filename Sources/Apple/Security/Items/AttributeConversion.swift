@@ -5,16 +5,18 @@ internal import KeychainModel
 extension AttributeCode {
     /// The value given by a caller; the same types are accepted as on Apple's systems.
     ///
-    /// A blob accepts text, bytes or a number (as four little-endian bytes); protocols, key classes and key types are
-    /// strings in the API and numbers in the keychain.
+    /// Bytes may be given as text or as a number (four little-endian bytes), a text as its UTF-8 bytes, and a number as
+    /// text that spells it. Protocols, key classes and key types are strings in the API and numbers in the keychain;
+    /// types and creators of passwords may be given as four characters, for which they stand.
     ///
     /// - Throws: `CallFailure` (`errSecParam`).
     func value(of given: Any, in itemClass: ItemClass) throws(CallFailure) -> AttributeValue {
         let value: AttributeValue? =
             switch kind {
-            case .string: (given as? String).map { .text($0) }
+            case .string: Self.text(given).map { .text($0) }
             case .textOrData, .dataOrText: Self.blob(given)
-            case .data: (given as? Data).map { .data(Array($0)) }
+            case .data where self == .musr: (given as? Data).map { .data(Array($0)) }
+            case .data: Self.blob(given)?.bytes
             case .number: number(given, in: itemClass)
             case .date: (given as? Date).flatMap { Timestamp($0) }.map { .date($0) }
             }
@@ -34,8 +36,24 @@ extension AttributeCode {
     private func number(_ given: Any, in itemClass: ItemClass) -> AttributeValue? {
         if let number = Self.wholeNumber(given) { return .number(number) }
         guard let text = given as? String else { return nil }
-        if self == .ptcl { return FourCharacterCode(text).map { .number(Int64($0.number)) } }
-        return spellsNumbers(in: itemClass) ? Int64(text).map { .number($0) } : nil
+        if let number = Self.number(spelledBy: text) { return .number(number) }
+        return standsForCharacters(in: itemClass) ? FourCharacterCode(text).map { .number(Int64($0.number)) } : nil
+    }
+
+    /// The text that a value is, or whose UTF-8 bytes it is.
+    static func text(_ given: Any) -> String? {
+        if let text = given as? String { return text }
+        return (given as? Data).flatMap { String(validating: $0, as: UTF8.self) }
+    }
+
+    /// The number that a text spells, as a number is printed: no sign but a minus, no zeros in front, no spaces.
+    static func number(spelledBy text: String) -> Int64? {
+        Int64(text).flatMap { String($0) == text ? $0 : nil }
+    }
+
+    /// True for the numbers that are four characters.
+    private func standsForCharacters(in itemClass: ItemClass) -> Bool {
+        self == .ptcl || (self == .type || self == .crtr) && itemClass != .key
     }
 
     /// True for the numbers whose constants are strings.
@@ -63,6 +81,13 @@ extension AttributeCode {
                 NSNumber(value: number)
             }
         }
+    }
+}
+
+extension AttributeValue {
+    /// The same as bytes, where it is text.
+    fileprivate var bytes: AttributeValue {
+        if case .text(let text) = self { .data(Array(text.utf8)) } else { self }
     }
 }
 

@@ -18,7 +18,7 @@ struct ItemFilters {
 
     /// Parses one condition.
     ///
-    /// - Throws: `CallFailure`: `errSecUnimplemented` for what needs trust evaluation, `errSecParam`, `errSecNoSuchAttr`.
+    /// - Throws: `CallFailure`: `errSecUnimplemented` for what needs trust evaluation, `errSecParam`.
     mutating func read(_ key: String, _ value: Any) throws(CallFailure) {
         switch key {
         case kSecMatchCaseInsensitive: ignoresCase = try ItemRequest.flag(value)
@@ -38,9 +38,11 @@ struct ItemFilters {
                 throw CallFailure(errSecParam)
             }
         case kSecMatchTrustedOnly where try !ItemRequest.flag(value): break
-        case kSecMatchPolicy, kSecMatchTrustedOnly, kSecMatchSearchList, kSecMatchItemList:
+        case kSecMatchPolicy, kSecMatchTrustedOnly, kSecMatchSearchList, kSecMatchItemList,
+            kSecMatchSubjectStartsWith, kSecMatchSubjectEndsWith, kSecMatchSubjectWholeString,
+            kSecMatchDiacriticInsensitive, kSecMatchWidthInsensitive:
             throw CallFailure(errSecUnimplemented)
-        default: throw CallFailure(errSecNoSuchAttr)
+        default: throw CallFailure(errSecParam)
         }
     }
 

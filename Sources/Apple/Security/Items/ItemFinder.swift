@@ -97,6 +97,7 @@ struct ItemFinder {
         }
         var query = ItemQuery(itemClass: itemClass, attributes: attributes, accessGroups: call.groups.searched)
         query.meansTombstones = request.meansTombstones
+        query.order = .insertion
         if let reference = request.persistentReference {
             if case .items = reference.subject { query.uuid = reference.uuid }
             if itemClass == .certificate { query.uuid = reference.uuid }
@@ -135,7 +136,9 @@ struct ItemFinder {
         _ itemClass: ItemClass, attributes: [AttributeCode: AttributeValue], _ body: (FoundItem) throws -> Bool
     ) throws {
         let (exact, folded) = request.filters.split(attributes)
-        try reader.visit(query(itemClass, exact)) { item in
+        let query = try query(itemClass, exact)
+        if request.limit == .number(0) { return }
+        try reader.visit(query) { item in
             guard request.filters.accepts(item, folded: folded), let found = try judged(item) else { return true }
             return try body(found)
         }

@@ -21,7 +21,9 @@ struct ItemRequest {
 
     /// The maximum number of items.
     enum Limit: Hashable {
+        /// As a word or as the number 1; the result is a single value.
         case one
+        /// 0 or above 1.
         case number(Int)
         case all
     }
@@ -61,7 +63,7 @@ struct ItemRequest {
 extension ItemRequest {
     /// Parses the dictionary of `call`.
     ///
-    /// - Throws: `CallFailure`: `errSecParam`, `errSecNoSuchAttr`, `errSecUnimplemented`.
+    /// - Throws: `CallFailure`: `errSecParam`, `errSecNoSuchClass`, `errSecNoSuchAttr`, `errSecUnimplemented`.
     init(_ dictionary: CFDictionary, for call: Call) throws(CallFailure) {
         guard dictionary.count <= Self.keyLimit else { throw CallFailure(errSecParam) }
         try readSubject(dictionary)
@@ -70,7 +72,7 @@ extension ItemRequest {
         for (key, value) in dictionary.sorted(by: { $0.key < $1.key }) where key != kSecClass {
             switch key {
             case kSecAttrAccessible:
-                guard let code = value as? String, Accessibility(rawValue: code) != nil else {
+                guard let code = AttributeCode.text(value), Accessibility(rawValue: code) != nil else {
                     throw CallFailure(errSecParam)
                 }
                 accessibility.insert(code)
@@ -135,7 +137,7 @@ extension ItemRequest {
         case kSecReturnAttributes: kind = .attributes
         case kSecReturnRef: kind = .reference
         case kSecReturnPersistentRef: kind = .persistentReference
-        default: throw CallFailure(errSecNoSuchAttr)
+        default: throw CallFailure(errSecParam)
         }
         if try Self.flag(value) { returns.insert(kind) }
     }
@@ -153,16 +155,21 @@ extension ItemRequest {
             }
         case kSecUseTombstones: leavesTombstones = try Self.flag(value)
         case kSecUseSystemKeychain where try !Self.flag(value): break
+        case kSecUseUserIndependentKeychain where try !Self.flag(value): break
         // A list of items selects items, which is meaningless for adding.
         case kSecUseItemList where call == .add: throw CallFailure(errSecParam)
-        case kSecUseItemList, kSecUseSystemKeychain, kSecUseAuthenticationContext:
+        case kSecUseItemList, kSecUseSystemKeychain, kSecUseUserIndependentKeychain, kSecUseKeychain,
+            kSecUseAuthenticationContext:
             throw CallFailure(errSecUnimplemented)
-        default: throw CallFailure(errSecNoSuchAttr)
+        default: throw CallFailure(errSecParam)
         }
     }
 
     private mutating func readAttribute(_ key: String, _ value: Any) throws(CallFailure) {
-        guard let code = AttributeCode(code: key) else { throw CallFailure(errSecNoSuchAttr) }
+        // Attributes have four characters; another key is none, known or not.
+        guard let code = AttributeCode(code: key) else {
+            throw CallFailure(key.utf16.count == 4 ? errSecNoSuchAttr : errSecParam)
+        }
         // Apple's keychain does not let callers set this one.
         guard code != .clip else { throw CallFailure(errSecParam) }
         switch subject {
@@ -220,7 +227,7 @@ extension ItemRequest {
     private static func subject(_ given: Any) throws(CallFailure) -> Subject {
         guard let code = given as? String else { throw CallFailure(errSecParam) }
         if code == kSecClassIdentity { return .identities }
-        guard let itemClass = ItemClass(rawValue: code) else { throw CallFailure(errSecParam) }
+        guard let itemClass = ItemClass(rawValue: code) else { throw CallFailure(errSecNoSuchClass) }
         return .items(itemClass)
     }
 
@@ -232,8 +239,9 @@ extension ItemRequest {
 
     private static func synchronizable(_ given: Any) throws(CallFailure) -> ItemQuery.Synchronizable {
         if let text = given as? String {
-            guard text == kSecAttrSynchronizableAny else { throw CallFailure(errSecParam) }
-            return .any
+            if text == kSecAttrSynchronizableAny { return .any }
+            guard let number = AttributeCode.number(spelledBy: text) else { throw CallFailure(errSecParam) }
+            return number == 0 ? .no : .yes
         }
         return try flag(given) ? .yes : .no
     }
@@ -246,9 +254,9 @@ extension ItemRequest {
             default: throw CallFailure(errSecParam)
             }
         }
-        guard let number = given as? NSNumber, let count = Int(exactly: number), count > 0 else {
+        guard let number = given as? NSNumber, let count = Int(exactly: number), count >= 0 else {
             throw CallFailure(errSecParam)
         }
-        return .number(count)
+        return count == 1 ? .one : .number(count)
     }
 }

@@ -14,9 +14,10 @@ internal import SecurityStatus
 ///
 /// - Parameters:
 ///   - attributes: class, attributes, `kSecValueData` or `kSecValueRef`, and the requested results.
-///   - result: set to what the return keys request; unchanged if the call fails or nothing is requested.
-/// - Returns: `errSecSuccess`, `errSecDuplicateItem`, `errSecParam`, `errSecNoSuchAttr`, `errSecMissingEntitlement`,
-///   `errSecInteractionNotAllowed`, `errSecAuthFailed` for `WhenPasscodeSetThisDeviceOnly` without a passcode, or a
+///   - result: set to what the return keys request; unchanged if the call fails or nothing is requested. With nil, the
+///     item is added, and nothing is returned.
+/// - Returns: `errSecSuccess`, `errSecDuplicateItem`, `errSecParam`, `errSecNoSuchClass`, `errSecNoSuchAttr`,
+///   `errSecMissingEntitlement`, `errSecInteractionNotAllowed`, `errSecAuthFailed` for `WhenPasscodeSetThisDeviceOnly` without a passcode, or a
 ///   status for a failure of the keychain. See docs/security-module.md.
 @discardableResult
 public func SecItemAdd(_ attributes: CFDictionary, _ result: UnsafeMutablePointer<CFTypeRef?>?) -> OSStatus {
@@ -38,7 +39,7 @@ public func SecItemAdd(_ attributes: CFDictionary, _ result: UnsafeMutablePointe
 /// - Parameters:
 ///   - query: class, conditions, limit, and the requested results.
 ///   - result: set to one value or, if the limit is not one, an array; unchanged if the call fails or nothing is
-///     requested.
+///     requested. With nil, the status says whether there is such an item.
 /// - Returns: `errSecSuccess`, `errSecItemNotFound`, `errSecParam`, `errSecNoSuchAttr`, `errSecMissingEntitlement`,
 ///   `errSecInteractionNotAllowed`, `errSecUnimplemented`, or a status for a failure of the keychain.
 @discardableResult
@@ -118,8 +119,9 @@ extension KeychainClient {
         _ body: (ItemCall, ItemRequest) throws -> Any?
     ) -> OSStatus {
         do throws(CallFailure) {
-            let request = try ItemRequest(dictionary, for: kind)
-            guard unsafe request.returns.isEmpty || result != nil else { return errSecParam }
+            var request = try ItemRequest(dictionary, for: kind)
+            // Without a place for a result nothing is asked for: whether the call succeeds is the answer.
+            if unsafe result == nil { request.returns = [] }
             let outcome = perform { call in try body(call, request) }
             if outcome.status == errSecSuccess, !request.returns.isEmpty {
                 unsafe result?.pointee = (outcome.result ?? nil).map { $0 as AnyObject }
