@@ -1,5 +1,6 @@
+internal import Cryptography
 internal import DeviceIdentity
-internal import Foundation
+public import Foundation
 internal import KeychainModel
 internal import KeychainStore
 internal import LocalKeychains
@@ -18,6 +19,7 @@ public final class KeychainClient: @unchecked Sendable {
     private var configuration: Configuration
     private var opened: Opened?
     private var abandoned: [Opened] = []
+    private var passcodeSource: PasscodeSource?
 
     /// The client used by the `SecItem…` functions.
     static let shared = KeychainClient(Configuration())
@@ -31,8 +33,12 @@ public final class KeychainClient: @unchecked Sendable {
         var machineIDPath = "/etc/machine-id"
         /// The time of day.
         var clock: () -> Timestamp = { Timestamp(Date()) ?? .reference }
-        /// Updates the class keys of a keychain from the session that the user has unlocked.
-        var resume: (Keychain) throws -> Void = { try KeychainSession().resume($0) }
+        /// What the user has unlocked.
+        var session = KeychainSession()
+        /// The work that one try of the passcode of a new keychain takes.
+        var cost: ScryptCost? = Keychain.defaultCost
+        /// Updates the class keys of a keychain from the session; nil for the session's own way.
+        var resume: ((Keychain) throws -> Void)?
         /// Drops them again: between calls this process has no class key that needs a passcode.
         var release: (Keychain) -> Void = { keychain in
             if keychain.hasPasscode { keychain.lock(untilFirstUnlock: true) }
@@ -42,7 +48,12 @@ public final class KeychainClient: @unchecked Sendable {
     private struct Opened {
         let keychain: Keychain
         let process: Int32
+        /// True where the kernel keeps no class keys, and this process does between its calls.
+        var holdsKeys = false
     }
+
+    /// Gives the passcode of a keychain that is locked; nil to leave it so.
+    public typealias PasscodeSource = @Sendable () -> Data?
 
     // Writers in several processes take turns, and the lock is not fair.
     private static let lockWait = Duration.seconds(60)
@@ -82,24 +93,83 @@ public final class KeychainClient: @unchecked Sendable {
         }
     }
 
-    /// Runs one call on the keychain, excluding other threads of this process.
+    /// Names who is asked for the passcode when a call needs what is locked; nil, the default, for nobody.
     ///
+    /// For programs where nobody types `kcbackup keychain unlock`, such as services in containers. A passcode that it
+    /// gives unlocks the keychain as `unlock(passcode:)` does, and the call goes on; with nil the call fails with
+    /// `errSecInteractionNotAllowed`, with a wrong passcode with `errSecAuthFailed`.
+    ///
+    /// ```swift
+    /// KeychainClient.setPasscodeSource { try? Data(contentsOf: URL(filePath: "/run/credentials/mail/passcode")) }
+    /// ```
+    ///
+    /// - Parameter source: called by any thread that makes a call, without `kSecUseAuthenticationUIFail` or `…Skip`.
+    public static func setPasscodeSource(_ source: PasscodeSource?) { shared.setPasscodeSource(source) }
+
+    /// Runs one call on the keychain, excluding other threads of this process; if it needs what is locked, the passcode
+    /// source is asked, and the call is run again.
+    ///
+    /// - Parameter mayAsk: false to leave what is locked so.
     /// - Returns: `errSecSuccess`, or the status of the error.
-    func perform<Result>(_ body: (ItemCall) throws -> Result) -> (status: OSStatus, result: Result?) {
-        lock.withLock {
-            do {
-                let groups = try accessGroups()
-                let keychain = try keychain()
-                try configuration.resume(keychain)
-                defer { configuration.release(keychain) }
-                return (
-                    errSecSuccess, try body(ItemCall(keychain: keychain, groups: groups, now: configuration.clock()))
-                )
-            } catch {
-                return (CallFailure(error).status, nil)
-            }
+    func perform<Result>(
+        mayAsk: Bool = true, _ body: (ItemCall) throws -> Result
+    ) -> (status: OSStatus, result: Result?) {
+        let outcome = attempt(body)
+        // Asked without the lock: the source may take its time, and may itself use the keychain's other calls.
+        guard outcome.status == errSecInteractionNotAllowed, mayAsk, let source = lock.withLock({ passcodeSource }),
+            let passcode = source()
+        else { return outcome }
+        do throws(KeychainClientFailure) {
+            try unlock(passcode: passcode)
+        } catch {
+            return (error.status ?? errSecInternal, nil)
+        }
+        return attempt(body)
+    }
+
+    private func attempt<Result>(_ body: (ItemCall) throws -> Result) -> (status: OSStatus, result: Result?) {
+        do {
+            let groups = try lock.withLock { try accessGroups() }
+            return (
+                errSecSuccess,
+                try withKeychain { keychain, configuration, _ in
+                    try body(ItemCall(keychain: keychain, groups: groups, now: configuration.clock()))
+                }
+            )
+        } catch {
+            return (CallFailure(error).status, nil)
         }
     }
+
+    /// Runs `body` on the keychain with the class keys that are unlocked, excluding other threads of this process.
+    ///
+    /// `body` may say that this process is to hold the class keys between calls.
+    func withKeychain<Result>(
+        _ body: (Keychain, Configuration, _ holdsKeys: inout Bool) throws -> Result
+    ) throws -> Result {
+        try lock.withLock {
+            let keychain = try keychain()
+            try configuration.resume?(keychain) ?? { _ = try configuration.session.resume(keychain) }()
+            var holdsKeys = opened?.holdsKeys ?? false
+            defer {
+                opened?.holdsKeys = holdsKeys
+                if !holdsKeys { configuration.release(keychain) }
+            }
+            return try body(keychain, configuration, &holdsKeys)
+        }
+    }
+
+    /// Runs `body` with the place of the keychain, whether it is there or not, excluding other threads of this process.
+    func withPlace<Result>(_ body: (LocalKeychain, DataFolder, Configuration) throws -> Result) throws -> Result {
+        try lock.withLock {
+            let folder = configuration.folder ?? Self.folderOfThisUser
+            try folder.requireOwn()
+            return try body(LocalKeychain(configuration.keychain, in: folder), folder, configuration)
+        }
+    }
+
+    /// Sets what is asked for the passcode; nil to ask nothing.
+    func setPasscodeSource(_ source: PasscodeSource?) { lock.withLock { passcodeSource = source } }
 
     private func accessGroups() throws -> AccessGroups {
         if let groups = configuration.groups { return groups }

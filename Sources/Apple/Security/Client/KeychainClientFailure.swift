@@ -16,4 +16,11 @@ public enum KeychainClientFailure: Error, Hashable, Sendable {
     case executableUnknown
     /// The name of the keychain is empty or contains invalid characters.
     case keychainName
+    /// The keychain cannot be made, opened, unlocked or locked; one of `errSec…`.
+    case failed(OSStatus)
+
+    /// The status of `failed`; nil for other failures.
+    var status: OSStatus? {
+        if case .failed(let status) = self { status } else { nil }
+    }
 }

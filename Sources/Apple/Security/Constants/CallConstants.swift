@@ -42,15 +42,15 @@ public let kSecValueRef: CFString = "v_Ref"
 public let kSecValuePersistentRef: CFString = "v_PersistentRef"
 /// Not supported.
 public let kSecUseItemList: CFString = "u_ItemList"
-/// Accepted and ignored: the user is never asked.
+/// Accepted and ignored: `KeychainClient.setPasscodeSource` says who is asked.
 public let kSecUseOperationPrompt: CFString = "u_OpPrompt"
-/// Accepted: the user is never asked.
+/// The older form of `kSecUseAuthenticationUIFail`: true or false.
 public let kSecUseNoAuthenticationUI: CFString = "u_NoAuthUI"
-/// What to do with locked items: fail (the default) or skip.
+/// What to do with locked items: ask for the passcode (the default), fail or skip.
 public let kSecUseAuthenticationUI: CFString = "u_AuthUI"
-/// Same as `Fail`: the user is never asked.
+/// Ask the passcode source of `KeychainClient`, if there is one; the default.
 public let kSecUseAuthenticationUIAllow: CFString = "u_AuthUIA"
-/// Fail with `errSecInteractionNotAllowed`.
+/// Ask nobody, and fail with `errSecInteractionNotAllowed`.
 public let kSecUseAuthenticationUIFail: CFString = "u_AuthUIF"
 /// Skip locked items.
 public let kSecUseAuthenticationUISkip: CFString = "u_AuthUIS"

@@ -55,6 +55,8 @@ struct ItemRequest {
     var leavesTombstones: Bool?
     /// True to skip locked items instead of failing.
     var skipsLocked = false
+    /// False to fail at locked items rather than ask for the passcode.
+    var mayAsk = true
 
     /// More keys than this are refused, as in Apple's keychain.
     static let keyLimit = 128
@@ -144,12 +146,14 @@ extension ItemRequest {
 
     private mutating func readUse(_ key: String, _ value: Any, for call: Call) throws(CallFailure) {
         switch key {
-        case kSecUseDataProtectionKeychain, kSecUseNoAuthenticationUI: _ = try Self.flag(value)
+        case kSecUseDataProtectionKeychain: _ = try Self.flag(value)
+        case kSecUseNoAuthenticationUI: if try Self.flag(value) { mayAsk = false }
         case kSecUseOperationPrompt:
             guard value is String else { throw CallFailure(errSecParam) }
         case kSecUseAuthenticationUI:
             switch value as? String {
-            case kSecUseAuthenticationUIAllow, kSecUseAuthenticationUIFail: skipsLocked = false
+            case kSecUseAuthenticationUIAllow: break
+            case kSecUseAuthenticationUIFail: mayAsk = false
             case kSecUseAuthenticationUISkip: skipsLocked = true
             default: throw CallFailure(errSecParam)
             }

@@ -99,7 +99,7 @@ extension KeychainClient {
     func update(_ query: CFDictionary, _ attributes: CFDictionary) -> OSStatus {
         do {
             let request = try ItemRequest(query, for: .update)
-            return perform { call in try call.update(request, to: attributes) }.status
+            return perform(mayAsk: request.mayAsk) { call in try call.update(request, to: attributes) }.status
         } catch {
             return error.status
         }
@@ -108,7 +108,7 @@ extension KeychainClient {
     func delete(_ query: CFDictionary) -> OSStatus {
         do {
             let request = try ItemRequest(query, for: .delete)
-            return perform { call in try call.delete(request) }.status
+            return perform(mayAsk: request.mayAsk) { call in try call.delete(request) }.status
         } catch {
             return error.status
         }
@@ -122,7 +122,7 @@ extension KeychainClient {
             var request = try ItemRequest(dictionary, for: kind)
             // Without a place for a result nothing is asked for: whether the call succeeds is the answer.
             if unsafe result == nil { request.returns = [] }
-            let outcome = perform { call in try body(call, request) }
+            let outcome = perform(mayAsk: request.mayAsk) { call in try body(call, request) }
             if outcome.status == errSecSuccess, !request.returns.isEmpty {
                 unsafe result?.pointee = (outcome.result ?? nil).map { $0 as AnyObject }
             }
