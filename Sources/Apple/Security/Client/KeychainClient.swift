@@ -15,7 +15,7 @@ internal import LocalKeychains
 /// to the executable, or its own name if there is no such file.
 public final class KeychainClient: @unchecked Sendable {
     // Everything below is accessed under the lock: a keychain is not thread-safe.
-    private let lock = NSLock()
+    private let lock = FairLock()
     private var configuration: Configuration
     private var opened: Opened?
     private var abandoned: [Opened] = []
