@@ -108,12 +108,15 @@ let package = Package(
             [
                 "ByteStreams", "Cryptography", "DeviceIdentity", "KeychainModel", "KeychainKeys", "BackupArchive",
             ]),
+        library(
+            "BackupCatalogue", in: "Backup",
+            ["ByteStreams", "Cryptography", "DeviceIdentity", "KeychainModel", "BackupArchive", "BackupEngine"]),
         .executableTarget(
             name: "kcbackup",
             dependencies: [
                 "ByteStreams", "Cryptography", "DeviceIdentity", "AgeEncryption", "KeychainModel", "KeychainKeys",
                 "KeychainStore", "ItemSources", "LocalKeychains", "KernelKeyring", "PasscodeStrength", "BackupArchive",
-                "BackupEngine", "Console", argumentParser,
+                "BackupEngine", "BackupCatalogue", "Console", argumentParser,
             ],
             path: "Sources/Programs/kcbackup",
             swiftSettings: settings),
@@ -142,6 +145,7 @@ let package = Package(
             ],
             path: "Tests/TestSupport", swiftSettings: settings),
         .testTarget(name: "TestSupportTests", dependencies: ["TestSupport"], swiftSettings: settings),
+        tests("BackupCatalogue", ["ByteStreams", "DeviceIdentity", "KeychainModel"]),
         tests("SecurityStatus"),
         tests("ByteStreams"),
         tests("Cryptography"),
@@ -193,7 +197,8 @@ let package = Package(
             "kcbackup",
             [
                 "ByteStreams", "Cryptography", "DeviceIdentity", "AgeEncryption", "KeychainModel", "KeychainStore",
-                "ItemSources", "LocalKeychains", "KernelKeyring", "BackupArchive", "BackupEngine", "Console",
+                "ItemSources", "LocalKeychains", "KernelKeyring", "BackupArchive", "BackupEngine", "BackupCatalogue",
+                "Console",
                 argumentParser,
             ],
             exclude: ["Help", "Stories"]),

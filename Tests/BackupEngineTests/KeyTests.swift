@@ -94,6 +94,50 @@ struct KeyTests {
     }
 }
 
+@Suite("the outside of an archive, without a key")
+struct OutsideTests {
+    @Test("a flipped byte anywhere in an archive is damage, seen without a key", arguments: [true, false])
+    func flippedByte(isEncrypted: Bool) throws {
+        let machine = try Machine()
+        let keychain = try machine.makeKeychain("login")
+        try keychain.add("ann", "tulip")
+        if isEncrypted {
+            try machine.backUp(keychain, as: "a.kcb", to: [X25519Identity.generate().recipient])
+        } else {
+            try machine.backUpUnencrypted(keychain, as: "a.kcb")
+        }
+        let path = machine.folder.path("a.kcb")
+        let bytes = try machine.folder.read("a.kcb")
+        let outside = try ProvenOutside(ArchiveFile(path: path), local: nil)
+        #expect(outside.origin == .unknown)
+        #expect(outside.outline.header.device == machine.device.id)
+        // A prime, so that over all runs of it no field of the container is passed over.
+        for position in stride(from: 0, to: bytes.count, by: 37) {
+            var damaged = bytes
+            damaged[position] ^= 1
+            try machine.folder.write("b.kcb", damaged)
+            #expect(throws: ArchiveFailure.self, "byte \(position)") {
+                try ProvenOutside(ArchiveFile(path: machine.folder.path("b.kcb")), local: nil)
+            }
+        }
+    }
+
+    @Test("the device that made an archive is known without a key, a passphrase is not")
+    func origin() throws {
+        let machine = try Machine()
+        let keychain = try machine.makeKeychain("login")
+        try machine.backUp(keychain, as: "a.kcb", passphrase: "horse")
+        let file = try ArchiveFile(path: machine.folder.path("a.kcb"))
+        let id = machine.device.id
+        let other = try Machine().device
+        #expect(try ProvenOutside(file, local: LocalIdentity(device: machine.device)).origin == .thisDevice)
+        #expect(try ProvenOutside(file, local: LocalIdentity(device: other)).origin == .unknown)
+        #expect(
+            try ProvenOutside(file, local: LocalIdentity(device: other, trusted: [id: "old"])).origin
+                == .trustedDevice(name: "old"))
+    }
+}
+
 @Suite("origin")
 struct OriginTests {
     private func archive(

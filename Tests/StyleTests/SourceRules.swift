@@ -32,7 +32,7 @@ enum SourceRule: String, CaseIterable, Sendable {
     static let fenceFiles: Set = [
         "Sources/Keychain/KeychainStore/Database.swift", "Sources/Keychain/KeychainStore/KeychainPath.swift",
         "Sources/Keychain/KeychainStore/SQLStatement.swift", "Sources/Keychain/KeychainStore/SQLiteCodes.swift",
-        "Sources/Keychain/LocalKeychains/ResolvedPath.swift", "Sources/Apple/Security/Items/SecItem.swift",
+        "Sources/Backup/BackupCatalogue/LocalCalendar.swift", "Sources/Apple/Security/Items/SecItem.swift",
         "Sources/Apple/Security/Client/FairLock.swift",
         "Sources/Apple/Security/Items/SecItemObjects.swift",
         "Sources/Apple/Security/CoreFoundation/CoreFoundationDictionaries.swift",

@@ -21,6 +21,7 @@ package struct ArchiveWriter: ~Copyable {
     private var previous: Item?
     private var line: SecretBytes
     private var sealed: SecretBytes
+    private var fingerprint: ContentFingerprint
 
     /// Starts an archive that will be made in `folder`.
     ///
@@ -33,6 +34,7 @@ package struct ArchiveWriter: ~Copyable {
         let seal = try cryptography { () throws(CryptographyFailure) in
             try SecretSeal(device: device, deviceID: device.id, archiveID: archiveID, mode: mode)
         }
+        let fingerprint = try cryptography { () throws(CryptographyFailure) in try ContentFingerprint(device, mode) }
         let metadata = try Self.stream(
             StreamStart(kind: .metadata, archiveID: archiveID, mode: mode, source: source),
             to: protection.recipients(of: .metadata), inFolder: folder)
@@ -44,6 +46,7 @@ package struct ArchiveWriter: ~Copyable {
         self.metadata = metadata
         self.secrets = secrets
         self.seal = seal
+        self.fingerprint = fingerprint
         line = SecretBytes(capacity: 65_536)
         sealed = SecretBytes(capacity: 4_096)
         self.mode = mode
@@ -77,6 +80,11 @@ package struct ArchiveWriter: ~Copyable {
         }
         previous = item
         counts[item.itemClass] += 1
+        do {
+            try fingerprint.add(metadataLine, secret)
+        } catch {
+            throw .cryptography(error)
+        }
         line.removeAll()
         line.append(metadataLine)
         try write(to: .metadata)
@@ -99,7 +107,7 @@ package struct ArchiveWriter: ~Copyable {
         try write(to: .secrets)
     }
 
-    /// Ends the streams, builds the container and reads it back.
+    /// Ends the streams, builds the container, reads it back and compares every item with the one that was added.
     ///
     /// - Parameters:
     ///   - omitted: how many items are in no archive by rule.
@@ -108,6 +116,8 @@ package struct ArchiveWriter: ~Copyable {
     package consuming func finish(
         omitted: Int, damaged: Int, created: Timestamp, tool: String
     ) throws(ArchiveFailure) -> FinishedArchive {
+        let added = try cryptography { () throws(CryptographyFailure) in try fingerprint.finish() }
+        let openers = (metadata: metadata.opener, secrets: secrets.opener)
         let contents = ArchiveContents(counts: counts, omitted: omitted, damaged: damaged)
         let header = ArchiveHeader(
             archiveID: archiveID, created: created, device: device.id, tool: tool, store: store(contents.counts))
@@ -128,8 +138,13 @@ package struct ArchiveWriter: ~Copyable {
             try container.append(.secrets(mode), streams.secrets)
             try container.finish(signedBy: device)
             try output.synchronize()
-            try ArchiveFile(output.file).prove().proveStreams()
-            return FinishedArchive(output: output, header: header, contents: contents, size: try output.file.size())
+            let opened = try ArchiveFile(output.file).prove()
+                .open(metadata: openers.metadata, secrets: openers.secrets)
+            guard try ContentFingerprint.read(from: opened, device) == added else {
+                throw ArchiveFailure.damaged(rule: "what is in it differs from what was read from its source")
+            }
+            return FinishedArchive(
+                output: output, header: header, contents: contents, size: try output.file.size(), fingerprint: added)
         } catch {
             throw ArchiveFailure(any: error)
         }
@@ -183,12 +198,18 @@ package struct FinishedArchive {
     package let contents: ArchiveContents
     /// Its size in bytes.
     package let size: UInt64
+    /// 32 bytes that are the same for all archives of one mode that this device made of the same items and secrets, and
+    /// that say nothing without its key.
+    package let fingerprint: [UInt8]
 
-    init(output: UnnamedFile, header: ArchiveHeader, contents: ArchiveContents, size: UInt64) {
+    init(
+        output: UnnamedFile, header: ArchiveHeader, contents: ArchiveContents, size: UInt64, fingerprint: [UInt8]
+    ) {
         self.output = output
         self.header = header
         self.contents = contents
         self.size = size
+        self.fingerprint = fingerprint
     }
 
     /// Gives it its name in the folder where it was made; an existing name is left alone.

@@ -75,6 +75,11 @@ package struct GenuineArchive {
             self, opening: isOnlyKey ? .passphraseAlone : .passphrase, metadata: metadata, secrets: secrets)
     }
 
+    /// Opens an archive that this process has just written, with what it was written with.
+    func open(metadata: StreamOpener, secrets: StreamOpener) -> OpenedArchive {
+        OpenedArchive(self, opening: .identities, metadata: metadata, secrets: secrets)
+    }
+
     /// Opens `identity.age` and reads what is noted in it.
     private func ownIdentity(
         _ passphrase: borrowing SecretBytes

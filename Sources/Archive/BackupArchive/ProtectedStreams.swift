@@ -7,13 +7,18 @@ internal import GzipStreams
 struct ProtectedSink: ByteSink, ~Copyable {
     private var encrypted: AgeEncryptor<UnnamedFileSink>?
     private var clear: UnnamedFileSink?
+    /// What reads the stream again once it is written.
+    let opener: StreamOpener
 
     /// Writes to `file`; no recipients mean no encryption.
     init(_ file: UnnamedFile, recipients: [any Recipient]) throws(AgeFailure) {
         if recipients.isEmpty {
             clear = UnnamedFileSink(file)
+            opener = .clear
         } else {
-            encrypted = try AgeEncryptor(recipients: recipients, to: UnnamedFileSink(file))
+            let encryptor = try AgeEncryptor(recipients: recipients, to: UnnamedFileSink(file))
+            opener = .opened(by: encryptor.reader)
+            encrypted = consume encryptor
         }
     }
 

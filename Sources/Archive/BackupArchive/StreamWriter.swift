@@ -7,9 +7,14 @@ internal import GzipStreams
 struct StreamWriter: ~Copyable {
     private var gzip: GzipEncoder<ProtectedSink>
     private var hash = SHA256()
+    /// What reads the stream again once it is written.
+    let opener: StreamOpener
 
     init(_ file: UnnamedFile, recipients: [any Recipient]) throws {
-        gzip = try GzipEncoder(to: ProtectedSink(file, recipients: recipients))
+        let sink = try ProtectedSink(file, recipients: recipients)
+        let opener = sink.opener
+        gzip = try GzipEncoder(to: sink)
+        self.opener = opener
     }
 
     /// Writes `line`, which ends in a line feed.

@@ -29,12 +29,15 @@ package struct CreateBackup {
 
     /// Makes an archive that opens with `keys`, on any device.
     ///
-    /// - Parameter step: called once an item.
+    /// - Parameters:
+    ///   - bound: called once an item that will not travel to another device.
+    ///   - step: called once an item.
     /// - Throws: `ArchiveFailure`, and what source and destination throw; no archive exists then.
     package func encrypted(
-        _ source: some ItemSource, with keys: ArchiveKeys, step: @escaping () -> Void = {}
+        _ source: some ItemSource, with keys: ArchiveKeys, bound: @escaping (Item) -> Void = { _ in },
+        step: @escaping () -> Void = {}
     ) throws -> CreateReport {
-        var visitor = try visitor(.encrypted(keys), opens: { _ in true }, step)
+        var visitor = try visitor(.encrypted(keys), opens: { _ in true }, bound: bound, step)
         try source.visitItems(&visitor)
         return try finish(visitor)
     }
@@ -48,26 +51,28 @@ package struct CreateBackup {
     ) throws -> CreateReport {
         try finish(
             source.visitStoredItems { keychain in
-                try visitor(.unencrypted(keychain), opens: { source.canOpen($0) }, step)
+                try visitor(.unencrypted(keychain), opens: { source.canOpen($0) }, bound: { _ in }, step)
             })
     }
 
     private func visitor(
-        _ protection: ArchiveProtection, opens: @escaping (Accessibility) -> Bool, _ step: @escaping () -> Void
+        _ protection: ArchiveProtection, opens: @escaping (Accessibility) -> Bool, bound: @escaping (Item) -> Void,
+        _ step: @escaping () -> Void
     ) throws(ArchiveFailure) -> ArchivingVisitor {
         try ArchivingVisitor(
             ArchiveWriter(protection, of: source, device: device, folder: destination.workFolder),
             mode: protection.mode,
-            opens: opens, step)
+            opens: opens, bound: bound, step)
     }
 
     private func finish(_ visitor: ArchivingVisitor) throws -> CreateReport {
         let archive = try visitor.finish(created: now, tool: tool)
-        try destination.receive(archive)
-        return CreateReport(
-            header: archive.header, contents: archive.contents, size: archive.size,
+        let report = CreateReport(
+            header: archive.header, contents: archive.contents, size: archive.size, groups: visitor.groups,
             omitted: visitor.omitted, damaged: visitor.damaged, boundToThisDevice: visitor.boundToThisDevice,
             notOpened: visitor.notOpened)
+        try destination.receive(archive, report)
+        return report
     }
 }
 
@@ -79,6 +84,8 @@ package struct CreateReport: Sendable {
     package let contents: ArchiveContents
     /// Its size in bytes.
     package let size: UInt64
+    /// How many of its items each access group has.
+    package let groups: [String: Int]
     /// The items that are in no archive by rule.
     package let omitted: [Item]
     /// The items that could not be read; nil where not even the attributes make an item.
@@ -94,17 +101,20 @@ private final class ArchivingVisitor: ItemVisitor {
     private var writer: ArchiveWriter?
     private let mode: ArchiveMode
     private let opens: (Accessibility) -> Bool
+    private let bound: (Item) -> Void
     private let step: () -> Void
     private(set) var notOpened = 0
     private(set) var omitted: [Item] = []
     private(set) var damaged: [Item?] = []
     private(set) var boundToThisDevice = 0
+    private(set) var groups: [String: Int] = [:]
 
     init(
         _ writer: consuming ArchiveWriter, mode: ArchiveMode, opens: @escaping (Accessibility) -> Bool,
-        _ step: @escaping () -> Void
+        bound: @escaping (Item) -> Void, _ step: @escaping () -> Void
     ) {
         self.opens = opens
+        self.bound = bound
         self.writer = consume writer
         self.mode = mode
         self.step = step
@@ -118,8 +128,12 @@ private final class ArchivingVisitor: ItemVisitor {
     }
 
     func take(_ item: Item, line: borrowing Span<UInt8>, secret: borrowing SecretBytes) throws {
-        if Verdict.decide(item.accessibility, in: mode, onSameDevice: false) != .restores { boundToThisDevice += 1 }
+        if Verdict.decide(item.accessibility, in: mode, onSameDevice: false) != .restores {
+            boundToThisDevice += 1
+            bound(item)
+        }
         if !opens(item.accessibility) { notOpened += 1 }
+        groups[item.accessGroup, default: 0] += 1
         try writer?.append(item, line: line, secret: secret)
     }
 

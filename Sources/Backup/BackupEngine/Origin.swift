@@ -1,3 +1,4 @@
+internal import BackupArchive
 package import DeviceIdentity
 internal import KeychainModel
 
@@ -11,6 +12,25 @@ package enum Origin: Hashable, Sendable {
     case passphrase
     /// It is signed by a device that is neither this one nor trusted.
     case unknown
+
+    /// Finds out who made a genuine archive.
+    ///
+    /// - Parameters:
+    ///   - signer: the public key that signed it.
+    ///   - local: nil where there is no device key yet.
+    ///   - opening: how it was opened; nil where it was not.
+    init(signer: [UInt8], local: LocalIdentity?, opening: OpenedArchive.Opening?) {
+        self =
+            if let local, local.device.signingPublicKey == signer {
+                .thisDevice
+            } else if let name = local?.trusted[DeviceID(publicKey: signer)] {
+                .trustedDevice(name: name)
+            } else if opening == .passphraseAlone {
+                .passphrase
+            } else {
+                .unknown
+            }
+    }
 
     /// The stable name in JSON.
     package var name: String {

@@ -31,15 +31,6 @@ package struct ProvenArchive {
         } else {
             stored = nil
         }
-        origin =
-            if isFromThisDevice {
-                .thisDevice
-            } else if let name = local?.trusted[opened.header.device] {
-                .trustedDevice(name: name)
-            } else if opened.opening == .passphraseAlone {
-                .passphrase
-            } else {
-                .unknown
-            }
+        origin = Origin(signer: opened.signer, local: local, opening: opened.opening)
     }
 }

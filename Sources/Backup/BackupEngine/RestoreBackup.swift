@@ -58,6 +58,8 @@ package struct RestoreReport: Sendable {
     /// True when nothing was written because that was asked.
     package let isDryRun: Bool
 
+    /// False if a new keychain would be empty although items were asked for.
+    package var makesKeychain: Bool { counts.create > 0 || counts.stayBehind + counts.fail == 0 }
     /// True if something of the target is changed or removed.
     package var losesSomething: Bool { counts.update > 0 || counts.remove > 0 }
 }

@@ -12,6 +12,8 @@ package enum DeviceKeyFailure: Error, Hashable, Sendable {
     case otherMachine(path: String, device: DeviceID)
     /// The file is not a valid device key; the text names the rule.
     case damaged(path: String, rule: String)
+    /// A copy of a device key is not a valid one; the text names the rule.
+    case exportDamaged(path: String, rule: String)
     /// The file cannot be trusted, read or written.
     case file(FileFailure)
     /// A derivation failed.

@@ -105,20 +105,20 @@ package struct FileDeviceKeyProvider: DeviceKeyProvider {
 
     /// Which device a text belongs to.
     ///
-    /// - Throws: `DeviceKeyFailure` (`damaged`, `cryptography`).
+    /// - Throws: `DeviceKeyFailure` (`exportDamaged`, `cryptography`).
     package func device(
         exportedAs text: borrowing SecretBytes, from origin: String
     ) throws(DeviceKeyFailure) -> DeviceID {
-        try device(of: parse(text, from: origin)).id
+        try device(of: parse(exported: text, from: origin)).id
     }
 
     /// Makes the key of an exported text the key of this device; where it is already, the file records this machine.
     ///
-    /// - Throws: `DeviceKeyFailure` (`exists`, `damaged`, `file`, `cryptography`).
+    /// - Throws: `DeviceKeyFailure` (`exists`, `exportDamaged`, `damaged`, `file`, `cryptography`).
     package func install(
         _ text: borrowing SecretBytes, from origin: String
     ) throws(DeviceKeyFailure) -> DeviceKey {
-        let given = try parse(text, from: origin)
+        let given = try parse(exported: text, from: origin)
         let device = try device(of: given)
         let new = DeviceKeyText(secret: given.secret.copy(), machine: try currentMachine())
         try change { () throws(DeviceKeyFailure) in
@@ -181,6 +181,16 @@ package struct FileDeviceKeyProvider: DeviceKeyProvider {
             return try DeviceKeyText(parsing: bytes)
         } catch {
             throw .damaged(path: path, rule: error.rule)
+        }
+    }
+
+    private func parse(
+        exported bytes: borrowing SecretBytes, from origin: String
+    ) throws(DeviceKeyFailure) -> DeviceKeyText {
+        do throws(DeviceKeyText.Malformed) {
+            return try DeviceKeyText(parsing: bytes)
+        } catch {
+            throw .exportDamaged(path: origin, rule: error.rule)
         }
     }
 

@@ -3,6 +3,10 @@ internal import Cryptography
 
 /// Encrypts what is written to it into an age file.
 package struct AgeEncryptor<Downstream: ByteSink & ~Copyable>: ByteSink, ~Copyable {
+    /// Opens the file that is written, although nobody here may have an identity of its recipients.
+    ///
+    /// It holds the file key: who keeps it keeps what opens the file.
+    package let reader: any Identity
     private var downstream: Downstream
     private var cipher: ChunkCipher
     private var chunk: SecretBytes
@@ -45,6 +49,7 @@ package struct AgeEncryptor<Downstream: ByteSink & ~Copyable>: ByteSink, ~Copyab
         } catch {
             throw .stream(error)
         }
+        reader = WrittenFileKey(fileKey)
         // All properties at once: a noncopyable value cannot be abandoned half-initialised.
         self.downstream = downstream
         self.cipher = cipher
@@ -82,4 +87,15 @@ package struct AgeEncryptor<Downstream: ByteSink & ~Copyable>: ByteSink, ~Copyab
         chunk.removeAll()
         try sealed.withBytes { bytes throws(StreamFailure) in try downstream.write(bytes) }
     }
+}
+
+/// The file key of a file that this process writes.
+private final class WrittenFileKey: Identity {
+    private let fileKey: SecretBytes
+
+    init(_ fileKey: borrowing SecretBytes) {
+        self.fileKey = fileKey.copy()
+    }
+
+    func unwrap(_ stanzas: [Stanza]) -> SecretBytes? { fileKey.copy() }
 }

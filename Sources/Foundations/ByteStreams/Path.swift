@@ -55,6 +55,33 @@ package enum Path {
         throw FileFailure(path, .system(code, doing: "examining"))
     }
 
+    /// The path of a folder, absolute and without links; nil if that cannot be told.
+    package static func real(_ path: String) -> String? {
+        guard let resolved = unsafe realpath(path, nil) else { return nil }
+        defer { unsafe free(resolved) }
+        return unsafe String(validatingCString: resolved)
+    }
+
+    /// Moves a file to another folder of the same file system, durably; an existing name is left alone.
+    ///
+    /// - Throws: `FileFailure` (`notFound`, `exists`, `noSafeNaming`, `system`).
+    package static func move(_ path: String, to newPath: String) throws(FileFailure) {
+        let (from, to) = (split(path), split(newPath))
+        let folder = try openFolder(from.folder)
+        let newFolder = try openFolder(to.folder)
+        let code = Naming.move(from.name, in: folder, to: to.name, in: newFolder)
+        if code == ENOENT { throw FileFailure(path, .notFound) }
+        guard code == 0 else { throw Naming.failure(newPath, code) }
+        synchronizeFolder(newFolder)
+        synchronizeFolder(folder)
+    }
+
+    private static func openFolder(_ path: String) throws(FileFailure) -> OpenFile {
+        let descriptor = System.retrying { unsafe open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
+        guard descriptor >= 0 else { throw .opening(path, errno) }
+        return OpenFile(owning: descriptor, path: path)
+    }
+
     /// Removes a file if it exists.
     ///
     /// - Throws: `FileFailure` (`system`).

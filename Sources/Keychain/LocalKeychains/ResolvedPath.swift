@@ -1,6 +1,4 @@
-// Fence: asks the C library where a path leads.
 internal import ByteStreams
-internal import Glibc
 
 extension LocalKeychain {
     /// Where the file is, whichever way its user spelled the path: absolute, with the folder's links, `.` and `..`
@@ -12,9 +10,7 @@ extension LocalKeychain {
     /// Where the file of a path is; see `place`.
     static func place(of path: String) -> String {
         let (folder, name) = Path.split(path)
-        guard let resolved = unsafe realpath(folder, nil) else { return path }
-        defer { unsafe free(resolved) }
-        guard let folder = unsafe String(validatingCString: resolved) else { return path }
+        guard let folder = Path.real(folder) else { return path }
         return folder == "/" ? "/" + name : folder + "/" + name
     }
 }

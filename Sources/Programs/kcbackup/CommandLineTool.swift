@@ -16,7 +16,7 @@ struct CommandLineTool: ParsableCommand {
               fd:N          the first line from an open file descriptor
               cmd:COMMAND   the first line that a shell command prints
               cred:NAME     a systemd credential
-            With a terminal and no source, you are asked.
+            With a terminal and no source, you are asked. In a path, '~/' at the start is your home folder; './~/' is not.
 
             EXAMPLES:
               kcbackup keychain create
@@ -33,6 +33,7 @@ struct CommandLineTool: ParsableCommand {
                     CreateCommand.self, RestoreCommand.self, InspectCommand.self, VerifyCommand.self,
                     KeygenCommand.self,
                 ]),
+            CommandGroup(name: "Folders of backups", subcommands: [ListCommand.self, PruneCommand.self]),
             CommandGroup(name: "Keychains", subcommands: [KeychainCommand.self, ItemCommand.self, DeviceCommand.self]),
         ])
 }

@@ -3,11 +3,13 @@ internal import ArgumentParser
 /// The option names, for the parser and for every text that mentions one.
 enum OptionName: String, CaseIterable, Sendable {
     case acceptOrigin = "accept-origin"
+    case acceptShrink = "accept-shrink"
     case accessible
     case account
     case all
     case archivePasscode = "archive-passcode"
     case attribute
+    case change
     case `class`
     case columns
     case comment
@@ -18,13 +20,22 @@ enum OptionName: String, CaseIterable, Sendable {
     case group
     case html
     case identity
+    case ifChanged = "if-changed"
     case inspectRecipient = "inspect-recipient"
     case json
+    case keepDaily = "keep-daily"
+    case keepHourly = "keep-hourly"
+    case keepLast = "keep-last"
+    case keepMonthly = "keep-monthly"
+    case keepWeekly = "keep-weekly"
+    case keepWithin = "keep-within"
+    case keepYearly = "keep-yearly"
     case keychain
     case label
     case length
     case listUndo = "list-undo"
     case lockAfter = "lock-after"
+    case lockWait = "lock-wait"
     case lockOnSuspend = "lock-on-suspend"
     case newPasscode = "new-passcode"
     case noLockOnSuspend = "no-lock-on-suspend"
@@ -33,9 +44,11 @@ enum OptionName: String, CaseIterable, Sendable {
     case noUndo = "no-undo"
     case onConflict = "on-conflict"
     case output
+    case outside
     case passcode
     case passphrase
     case quiet
+    case rebuild
     case recipient
     case recipientsFile = "recipients-file"
     case remove
@@ -48,8 +61,10 @@ enum OptionName: String, CaseIterable, Sendable {
     case server
     case service
     case set
+    case staysBehind = "stays-behind"
     case suggest
     case synchronizable
+    case to
     case undo
     case unencrypted
     case untilFirstUnlock = "until-first-unlock"
@@ -68,14 +83,7 @@ enum OptionName: String, CaseIterable, Sendable {
         case .recipient: "r"
         case .recipientsFile: "R"
         case .verbose: "v"
-        case .acceptOrigin, .accessible, .account, .all, .archivePasscode, .attribute, .class, .columns, .comment,
-            .confirm, .forDevice, .generate, .group, .html, .inspectRecipient, .json, .keychain, .label, .length,
-            .listUndo, .lockAfter, .lockOnSuspend, .newPasscode, .noLockOnSuspend, .noPasscode, .noSecret, .noUndo,
-            .onConflict, .passcode,
-            .passphrase, .remove, .replace, .replaceUnarchived, .requireAll, .reveal, .secret, .secretFile, .server,
-            .service, .set,
-            .suggest, .synchronizable, .undo, .unencrypted, .untilFirstUnlock, .uuid, .wide, .yes:
-            nil
+        default: nil
         }
     }
 

@@ -38,7 +38,7 @@ func run(_ arguments: [String], in world: World) -> ExitStatus {
         try world.dataFolder.requireOwn()
         status = try verb.run(in: session)
     } catch {
-        status = report(Failure(error, session.subjects), session)
+        status = session.report(Failure(error, session.subjects))
     }
     for doubt in Durability.takeDoubts() { status = session.warn(of: doubt, endingWith: status) }
     return status
@@ -65,8 +65,8 @@ func refuse(
 ) -> ExitStatus {
     let session = Session(world, OutputStyle(before: arguments.prefix { $0 != "--" }))
     switch objection {
-    case .notUTF8: return report(.commandLine(message: objection.reason, command: nil), session)
-    case .missing: return report(.argumentsMissing, session)
+    case .notUTF8: return session.report(.commandLine(message: objection.reason, command: nil))
+    case .missing: return session.report(.argumentsMissing)
     }
 }
 
@@ -80,14 +80,19 @@ extension OutputStyle {
 /// Before this program was written: an earlier clock means a dead battery or no time server.
 private let earliestLikely = Timestamp.reference.advanced(byMicroseconds: 19 * 31_556_952_000_000)
 
-/// Reports a failure and returns its exit status.
-private func report(_ failure: Failure, _ session: Session) -> ExitStatus {
-    // Standard output was closed, as with `| head`.
-    if case .output(StreamFailure(.writing, .system(brokenPipe))) = failure { return .brokenPipe }
-    let explanation = failure.explanation
-    session.message(explanation.lines)
-    if session.style.isJSON { try? session.result(explanation.json, []) }
-    return explanation.status
+extension Session {
+    /// Reports a failure and returns its exit status.
+    ///
+    /// - Parameter archive: one of several that the run looks at; the message then names it.
+    func report(_ failure: Failure, about archive: String? = nil) -> ExitStatus {
+        // Standard output was closed, as with `| head`.
+        if case .output(StreamFailure(.writing, .system(brokenPipe))) = failure { return .brokenPipe }
+        var explanation = failure.explanation
+        if let archive { explanation = explanation.prefixed(prefix(of: explanation.message, about: archive)) }
+        message(explanation.lines)
+        if style.isJSON { try? result(explanation.json(about: archive), []) }
+        return explanation.status
+    }
 }
 
 // EPIPE of <errno.h>.
@@ -107,14 +112,14 @@ private func answer(_ command: any ParsableCommand, _ session: Session) -> ExitS
 private func answer(_ error: any Error, _ session: Session) -> ExitStatus {
     let width = session.tableWidth.map { max(40, $0) } ?? 80
     guard CommandLineTool.exitCode(for: error) == .success else {
-        return report(.commandLine(message: objection(error), command: command(of: error)), session)
+        return session.report(.commandLine(message: objection(error), command: command(of: error)))
     }
     let help = breakingUsage(CommandLineTool.fullMessage(for: error, columns: width), at: width) + "\n"
     do throws(Failure) {
         try session.write(help.utf8.span)
         return .ok
     } catch {
-        return report(error, session)
+        return session.report(error)
     }
 }
 

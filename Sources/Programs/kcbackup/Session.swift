@@ -8,6 +8,8 @@ final class Session {
     let style: OutputStyle
     /// What the run works on, for error messages.
     var subjects = Failure.Subjects()
+    /// The archive that warnings are about, where the run looks at several.
+    var oneOfSeveral: String?
     /// When the run began; everything that one run writes has this date.
     let now: Timestamp
 
@@ -75,7 +77,13 @@ final class Session {
 
     /// Prints a warning, even if no user is watching.
     func warn(_ text: String) {
-        message("kcbackup: warning: \(text)\n")
+        let subject = oneOfSeveral.map { prefix(of: text, about: $0) } ?? ""
+        message("kcbackup: warning: \(subject)\(text)\n")
+    }
+
+    /// What has to stand before a message about one of several archives, so that it names the archive.
+    func prefix(of message: String, about archive: String) -> String {
+        oneOfSeveral == nil || message.contains(quoted(archive)) ? "" : quoted(archive) + ": "
     }
 
     /// Lists items, with or without a terminal: at most 20 lines, all with `--verbose`, none with `--quiet`.

@@ -55,8 +55,10 @@ struct World {
         return folder
     }
 
-    /// Resolves a path given by the user.
+    /// Resolves a path given by the user: `~/` at its start is the home folder, also where no shell saw it, as in
+    /// `file:~/x`.
     func resolve(_ path: String) -> String {
+        if path.hasPrefix("~/") { return home + path.dropFirst(1) }
         guard let workingFolder, !path.hasPrefix("/") else { return path }
         return workingFolder + "/" + path
     }

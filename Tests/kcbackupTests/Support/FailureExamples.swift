@@ -1,5 +1,6 @@
 import AgeEncryption
 import BackupArchive
+import BackupCatalogue
 import BackupEngine
 import ByteStreams
 import Console
@@ -33,6 +34,7 @@ enum FailureExamples {
         ("AgeFailure", "Formats/AgeEncryption/AgeFailure.swift"),
         ("ArchiveFailure", "Archive/BackupArchive/ArchiveFailure.swift"),
         ("RestoreRefusal", "Backup/BackupEngine/RestoreBackup.swift"),
+        ("CatalogueFailure", "Backup/BackupCatalogue/CatalogueFailure.swift"),
         ("CryptographyFailure", "Foundations/Cryptography/LibCrypto.swift"),
     ]
 
@@ -45,25 +47,38 @@ enum FailureExamples {
         + [.argumentsMissing] + usage.map { .usage($0) } + refusals.map { .refused($0) } + secrets.map { .secret($0) }
         + terminal.map { .terminal($0) } + files.map { .file(FileFailure("laptop.kcb", $0)) }
         + streams.map { .stream(StreamFailure(.reading, $0), path: "laptop.kcb") }
-        + [.output(StreamFailure(.writing, .system(28)))]
+        + [.output(StreamFailure(.writing, .system(28))), .output(StreamFailure(.writing, .system(9)))]
+        + [.temporaryFolder(.stream(StreamFailure(.writing, .system(28)), path: nil), path: "/tmp")]
         + [.notKept(.stream(StreamFailure(.writing, .system(28)), path: nil))]
         + locals.map { .local($0) } + keychains.map { .keychain($0, name: "login") } + items.map { .item($0) }
         + imports.map { .importLine(3, $0) } + devices.map { .device($0) } + trust.map { .trust($0) }
         + ages.map { .age($0, path: "restore-key.txt") } + archives.map { .archive($0, path: "laptop.kcb") }
-        + restores.map { .restore($0) } + cryptography.map { .cryptography($0) }
+        + restores.map { .restore($0) } + catalogues.map { .catalogue($0) } + cryptography.map { .cryptography($0) }
+
+    private static let catalogues: [CatalogueFailure] = [
+        .altered(folder: "backups"), .newerFormat(folder: "backups"), .folderGone(folder: "backups", archives: 3),
+        .switches(folder: "backups", .mode(was: .encrypted)), .switches(folder: "backups", .keys(lost: 1, added: 1)),
+        .switches(folder: "backups", .otherKeychain(was: ["login"])),
+        .switches(folder: "backups", .replaced(series: "login")), .switches(folder: "backups", .oneOfAll),
+        .shrunk(Shrinkage(series: "login", before: 85, now: 12, gone: ["inet", "com.example.bank"])), .noRule,
+        .nothingInTrash(folder: "backups"), .unknownFolder("backups"), .file(FileFailure("backups", .busy)),
+        .cryptography(.library("HMAC")),
+    ]
 
     private static let usage: [UsageProblem] = [
         .repeated(.keychain), .empty(.output), .together(.passcode, .noPasscode), .needs(.json, .output),
         .malformed(.set, form: "NAME=VALUE or NAME:base64=VALUE"), .keychainTwice,
         .outputTwice, .needsKeychain(.unencrypted), .notAKeychain, .attributeTwice("svce"), .noCondition, .noChange,
-        .severalSecrets(2), .noSecret, .deviceID, .noRestoreKey,
+        .severalSecrets(2), .noSecret, .deviceID, .noRestoreKey, .inputTwice("-"), .oneArchive(.html), .outsideItems,
         .recipientInspects, .unencryptedWith(.recipient), .emptyArchive, .withArgument(.all), .noSetting, .emptyQuery,
+        .undoWithRules,
         .secretNeeded,
         .nameless,
         .noArchive, .undoOfItems(.undo), .replaceWithQuery,
         .needsTerminal(.suggest),
     ]
     private static let refusals: [Refusal] = [
+        .noKeychains,
         .unattended(question: "Delete 2 items?", .yes), .unattended(question: "Type the name:", .confirm), .declined,
         .clock(day: "1969-12-31"), .otherName(keychain: "login"), .archiveOnTerminal, .noKeychainNamed("login"),
         .keychainByPath("login"),
@@ -117,7 +132,8 @@ enum FailureExamples {
     ]
     private static let devices: [DeviceKeyFailure] = [
         .notFound(path: "device.key"), .exists(path: "device.key"), .otherMachine(path: "device.key", device: device),
-        .damaged(path: "device.key", rule: "it has no key"), .file(missing), .cryptography(.library("HKDF")),
+        .damaged(path: "device.key", rule: "it has no key"),
+        .exportDamaged(path: "device-key.age", rule: "it has no key"), .file(missing), .cryptography(.library("HKDF")),
     ]
     private static let trust: [TrustedDevicesFailure] = [
         .altered(path: "trusted-devices"), .nameNotAllowed, .full(allowed: 400), .file(missing),

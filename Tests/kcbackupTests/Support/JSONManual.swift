@@ -28,7 +28,7 @@ struct JSONManual {
         "device": "device",
         "devices": "trusted device", "items": "item", "omitted": "item", "damaged": "item", "staysBehind": "item",
         "failing": "item", "vanishing": "item", "source": "source", "undo": "kept state", "verdict": "verdict",
-        "error": "error",
+        "error": "error", "results": "result", "backups": "backup", "decisions": "decision",
     ]
 
     init(_ text: String) {
@@ -165,8 +165,17 @@ struct JSONHome {
                 "create",
                 "create -o keys.kcb \(passcode) -r \(try Self.recipient(of: "far-key", in: home)) --inspect-recipient \(inspector)"
             ),
+            step("create --to", "create --unencrypted --to backups"),
+            step("create --to", "create --unencrypted --to backups --if-changed"),
+            step("list", "list backups"),
+            step("prune", "prune backups --keep-last 1"),
+            step("create --to", "create --unencrypted --to backups"),
+            step("prune", "prune backups --keep-last 1"),
+            step("list", "list backups"),
+            step("prune --undo", "prune backups --undo"),
             step("verify with an inspect key", "verify keys.kcb -i inspect-key", 3),
-            step("inspect without a key", "inspect laptop.kcb"),
+            step("inspect of the outside", "inspect laptop.kcb"),
+            step("verify of the outside", "verify laptop.kcb --outside"),
             step("inspect", "inspect laptop.kcb \(passphrase) --for-device \(far)"),
             step("inspect", "inspect here.kcb"),
             step("verify", "verify laptop.kcb \(passphrase)"),
@@ -207,6 +216,7 @@ struct JSONHome {
                 step("keychain list", "keychain list"),
                 step("device renew", "device renew --yes"),
                 step("keychain list", "keychain list", 3),
+                step("create --to", "create --all --unencrypted --to all", 4),
             ]
     }
 }

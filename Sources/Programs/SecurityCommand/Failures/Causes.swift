@@ -93,7 +93,8 @@ func cause(_ failure: DeviceKeyFailure) -> Cause {
         Cause(
             .notAvailable,
             "the device key was made on another machine; see 'kcbackup device adopt' and 'kcbackup device renew'")
-    case .damaged(_, let rule): Cause(.notAvailable, "the device key is damaged: \(rule)")
+    case .damaged(_, let rule), .exportDamaged(_, let rule):
+        Cause(.notAvailable, "the device key is damaged: \(rule)")
     case .file(let failure): Cause(.notAvailable, cause(failure).note)
     case .cryptography(let failure): cause(failure)
     }

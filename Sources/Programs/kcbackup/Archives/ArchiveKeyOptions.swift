@@ -2,6 +2,7 @@ internal import Console
 internal import AgeEncryption
 internal import ArgumentParser
 internal import BackupArchive
+internal import BackupCatalogue
 internal import ByteStreams
 internal import Cryptography
 
@@ -54,16 +55,60 @@ struct ArchiveKeyOptions: ParsableArguments {
     /// - Parameter keychain: its name, which is a bad passphrase.
     /// - Throws: what asking throws, `ArchiveFailure`, `CryptographyFailure`.
     func keys(_ given: GivenRecipients, of keychain: String, in session: Session) throws -> ArchiveKeys {
+        try maker(given, of: keychain, in: session).make()
+    }
+
+    /// What makes the keys of any number of new archives, after asking once.
+    ///
+    /// - Throws: as `keys`.
+    func maker(_ given: GivenRecipients, of keychain: String, in session: Session) throws -> ArchiveKeyMaker {
         guard passphrase != nil || given.restoring.isEmpty, let cost = session.world.costs.passphrase else {
-            return try ArchiveKeys(recipients: given.restoring, inspectors: given.inspecting)
+            return ArchiveKeyMaker(given)
         }
         let wanted = WantedSecret(
             what: "passphrase of the archive", note: "empty to have one made up", flag: .passphrase,
             source: passphrase)
         let chosen = try session.secrets.new(wanted, judge: { session.judge(passphrase: $0, of: keychain) })
+        return try ArchiveKeyMaker(
+            given, passphrase: chosen ?? session.makeUpPassphrase(), cost: cost)
+    }
+
+    /// What opens a new archive, as a catalogue has it.
+    func names(_ given: GivenRecipients) -> [String] {
+        given.restoring.map(\.description) + given.inspecting.map { BackupPin.inspecting + $0.description }
+            + (passphrase != nil || given.restoring.isEmpty ? [BackupPin.passphrase] : [])
+    }
+}
+
+/// Makes the keys of new archives, each of which has its own.
+final class ArchiveKeyMaker {
+    private let recipients: GivenRecipients
+    private let passphrase: SecretBytes
+    private let cost: ScryptCost?
+
+    /// Makes keys without a passphrase.
+    init(_ recipients: GivenRecipients) {
+        self.recipients = recipients
+        passphrase = SecretBytes(capacity: 0)
+        cost = nil
+    }
+
+    /// Makes keys that a passphrase opens too.
+    init(_ recipients: GivenRecipients, passphrase: consuming SecretBytes, cost: ScryptCost) {
+        self.recipients = recipients
+        self.passphrase = passphrase
+        self.cost = cost
+    }
+
+    /// The keys of one archive.
+    ///
+    /// - Throws: `ArchiveFailure`.
+    func make() throws -> ArchiveKeys {
+        guard let cost else {
+            return try ArchiveKeys(recipients: recipients.restoring, inspectors: recipients.inspecting)
+        }
         return try ArchiveKeys(
-            passphrase: chosen ?? session.makeUpPassphrase(), cost: cost, recipients: given.restoring,
-            inspectors: given.inspecting)
+            passphrase: passphrase, cost: cost, recipients: recipients.restoring, inspectors: recipients.inspecting)
     }
 }
 

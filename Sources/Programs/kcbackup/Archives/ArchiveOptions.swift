@@ -1,9 +1,7 @@
-internal import LocalKeychains
-internal import Console
 internal import AgeEncryption
 internal import ArgumentParser
 internal import BackupArchive
-internal import BackupEngine
+internal import Console
 internal import ByteStreams
 internal import KeychainModel
 
@@ -34,30 +32,6 @@ struct ArchiveOptions: ParsableArguments {
         return file
     }
 
-    /// Proves the archive genuine and opens it with what was given, or with a passphrase that is asked for.
-    ///
-    /// - Throws: `ArchiveFailure`, `AgeFailure`, `DeviceKeyFailure`, `TrustedDevicesFailure`, and what asking throws.
-    func prove(_ file: ArchiveFile, at archive: String, in session: Session) throws -> ProvenArchive {
-        let local = try LocalDevice(session.world).identity()
-        return try ProvenArchive(open(file.prove(), at: archive, in: session), local: local)
-    }
-
-    /// The passphrase goes first: who opens an archive with it is told who made it only if no other key was used.
-    private func open(_ genuine: GenuineArchive, at archive: String, in session: Session) throws -> OpenedArchive {
-        guard genuine.header.mode == .encrypted else { return try genuine.open() }
-        let asks = identity.isEmpty && genuine.hasPassphrase && session.world.terminal.isAttended
-        if passphrase != nil || asks {
-            if !identity.isEmpty { session.warn("the passphrase opens the archive: no identity is used") }
-            let secret = try session.secrets.existing(
-                WantedSecret(what: "passphrase of \(quoted(archive))", flag: .passphrase, source: passphrase))
-            return try genuine.open(passphrase: secret)
-        }
-        if identity.isEmpty { return try genuine.open() }
-        var identities: [any Identity] = []
-        for path in identity { identities += try self.identities(in: path, session) }
-        return try genuine.open(identities: identities)
-    }
-
     /// Opens an age file with what was given, or with a passphrase that is asked for.
     ///
     /// - Throws: `AgeFailure`, and what asking throws.
@@ -75,7 +49,7 @@ struct ArchiveOptions: ParsableArguments {
     }
 
     /// The identities of a file, which may itself be encrypted with a passphrase.
-    private func identities(in path: String, _ session: Session) throws -> [any Identity] {
+    func identities(in path: String, _ session: Session) throws -> [any Identity] {
         let archive = session.subjects.path
         session.subjects.path = path
         let text = try PrivateFile.read(session.world.resolve(path))

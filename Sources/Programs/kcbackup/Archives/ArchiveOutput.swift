@@ -4,10 +4,18 @@ internal import Console
 internal import KeychainModel
 
 /// Where a new archive goes, looked at before anything is asked or read.
-enum ArchiveOutput {
-    /// A file that does not exist yet, by its path as it is told.
-    case file(path: String)
-    case standardOutput
+final class ArchiveOutput {
+    private enum Place {
+        /// A file that does not exist yet.
+        case file
+        /// A dated file in a folder, whose path as it is told ends with a slash, or is empty.
+        case dated(folder: String, stem: String)
+        case standardOutput
+    }
+
+    private let place: Place
+    /// The path as its user named it, or with the name that a dated archive got; nil for standard output.
+    private(set) var path: String?
 
     /// Understands `-o`; nil is a dated name in the working folder, and so is a folder in that folder.
     ///
@@ -17,49 +25,62 @@ enum ArchiveOutput {
         if given == "-" {
             if session.style.isJSON { throw UsageProblem.together(.output, .json) }
             if session.world.terminal.showsOutput { throw Refusal.archiveOnTerminal }
-            self = .standardOutput
+            place = .standardOutput
             return
         }
-        let digits = session.now.description.prefix(19).filter { $0.isNumber }
-        let dated = "\(subject.stem)-\(digits.prefix(8))-\(digits.dropFirst(8)).kcb"
-        var path = given ?? dated
-        if given != nil, Path.isFolder(session.world.resolve(path)) {
-            path += (path.hasSuffix("/") ? "" : "/") + dated
+        let world = session.world
+        if given.map({ Path.isFolder(world.resolve($0)) }) ?? true {
+            let digits = session.now.description.prefix(19).filter { $0.isNumber }
+            let stem = "\(subject.fileStem)-\(digits.prefix(8))-\(digits.dropFirst(8))"
+            let folder = given.map { $0.hasSuffix("/") ? $0 : $0 + "/" } ?? ""
+            place = .dated(folder: folder, stem: stem)
+            path = folder + Self.name(stem, 1)
+            return
         }
-        let resolved = session.world.resolve(path)
+        let path = given ?? ""
+        let resolved = world.resolve(path)
         if Path.split(resolved).name.isEmpty { throw FileFailure(path, .notFound) }
         if try Path.exists(resolved) { throw FileFailure(path, .exists) }
         guard try Path.exists(Path.split(resolved).folder) else {
             throw FileFailure(Path.split(path).folder, .notFound)
         }
-        self = .file(path: path)
+        place = .file
+        self.path = path
+    }
+
+    /// The name of the first archive of a second, or of a later one.
+    private static func name(_ stem: String, _ number: Int) -> String {
+        stem + (number == 1 ? "" : "-\(number)") + ".kcb"
     }
 
     /// As it is told.
-    var words: String {
-        switch self {
-        case .file(let path): displayed(path)
-        case .standardOutput: "standard output"
-        }
-    }
-
-    /// The path as its user named it; nil for standard output.
-    var path: String? {
-        switch self {
-        case .file(let path): path
-        case .standardOutput: nil
-        }
-    }
+    var words: String { path.map { displayed($0) } ?? "standard output" }
 
     /// Where the engine sends the archive.
     func destination(in session: Session) -> any ArchiveDestination {
-        switch self {
-        case .file(let path):
-            let (folder, name) = Path.split(session.world.resolve(path))
+        let world = session.world
+        switch place {
+        case .file:
+            let (folder, name) = Path.split(world.resolve(path ?? ""))
             return FolderDestination(folder: folder, name: name)
+        case .dated(let folder, let stem):
+            return FolderDestination(folder: folder.isEmpty ? world.resolve(".") : world.resolve(folder)) { number in
+                let name = Self.name(stem, number)
+                self.path = folder + name
+                return name
+            }
         case .standardOutput:
             // It is proved before its first byte is written, so it must be somewhere until then.
-            return StreamDestination(workFolder: session.world.temporaryFolder) { bytes in try session.write(bytes) }
+            return StreamDestination(workFolder: world.temporaryFolder) { bytes in try session.write(bytes) }
         }
+    }
+
+    /// Runs `body`, which makes the archive, and blames the temporary folder for what fails there.
+    ///
+    /// - Throws: `Failure.temporaryFolder`, and what `body` throws.
+    func making<Result>(in session: Session, _ body: () throws -> Result) throws -> Result {
+        session.subjects.path = path
+        guard case .standardOutput = place else { return try body() }
+        return try session.world.blamingTemporaryFolder(body)
     }
 }

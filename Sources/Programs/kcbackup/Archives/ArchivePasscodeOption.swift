@@ -16,9 +16,14 @@ struct ArchivePasscodeOption: ParsableArguments {
 
     /// Opens the secrets with the passcode that was given or, where it is needed, asked for.
     ///
-    /// - Parameter isNeeded: true when nothing can be done with secrets that stay closed.
+    /// - Parameters:
+    ///   - isNeeded: true when nothing can be done with secrets that stay closed.
+    ///   - kept: a passcode that was read for an earlier archive of the run; what is read goes there.
     /// - Throws: `ArchiveFailure` (`wrongPasscode`, `passcodeNeeded`), and what asking throws.
-    func open(_ proven: ProvenArchive, isNeeded: Bool, path: String, in session: Session) throws {
+    func open(
+        _ proven: ProvenArchive, isNeeded: Bool, path: String, keptIn kept: KeptSecret = KeptSecret(),
+        in session: Session
+    ) throws {
         if archivePasscode == .unknown { throw SecretProblem.notASource(.archivePasscode) }
         guard let stored = proven.stored, stored.hasPasscode, proven.isFromThisDevice else {
             if archivePasscode != nil {
@@ -29,10 +34,11 @@ struct ArchivePasscodeOption: ParsableArguments {
         }
         guard archivePasscode != nil || isNeeded && stored.needsPasscode else { return }
         guard archivePasscode != nil || session.world.terminal.isAttended else { throw ArchiveFailure.passcodeNeeded }
-        let passcode = try session.secrets.existing(
-            WantedSecret(
-                what: "passcode that the keychain had when \(quoted(path)) was made", flag: .archivePasscode,
-                source: archivePasscode))
-        try stored.unlock(passcode: passcode, minimumCost: session.world.costs.lowestPasscode)
+        let wanted = WantedSecret(
+            what: "passcode that the keychain had when \(quoted(path)) was made", flag: .archivePasscode,
+            source: archivePasscode)
+        try kept.use(wanted, in: session) { passcode in
+            try stored.unlock(passcode: passcode, minimumCost: session.world.costs.lowestPasscode)
+        }
     }
 }

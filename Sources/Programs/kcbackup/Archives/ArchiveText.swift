@@ -30,6 +30,18 @@ extension ArchiveOutline {
         return keys.compactMap { $0 }.joined(separator: ", ")
     }
 
+    /// What cannot be seen without a key.
+    static let inside = "items and secrets"
+
+    /// What was not seen for want of a key, and how to see it.
+    var notSeen: String {
+        let identity = "'-i FILE'"
+        let passphrase = "'\(OptionName.passphrase.spelling) SOURCE'"
+        let isOnlyKey = metadataRecipients.count <= 1
+        let keys = hasPassphrase ? (isOnlyKey ? passphrase : "\(identity) or \(passphrase)") : identity
+        return "\(Self.inside); give \(keys)"
+    }
+
     /// The JSON object "archive".
     func json(_ path: String) -> JSONValue {
         .members([
@@ -99,6 +111,16 @@ extension Verdict {
         switch self {
         case .restores: "restores"
         case .staysBehind: "stays"
+        }
+    }
+
+    /// The reason in a table; empty when it restores.
+    var reasonWord: String {
+        switch self {
+        case .restores: ""
+        case .staysBehind(.thisDeviceOnly): "ThisDeviceOnly"
+        case .staysBehind(.unencryptedElsewhere): "unencrypted archive"
+        case .staysBehind(.inNoArchive): "in no archive"
         }
     }
 

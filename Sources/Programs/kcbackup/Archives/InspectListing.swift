@@ -11,53 +11,53 @@ final class InspectListing {
     private let outline: ArchiveOutline
     private let path: String
     private let proven: ProvenArchive
-    private let filter: ItemFilter?
-    private let isSameDevice: Bool
+    private let selection: InspectSelection
     private let table: StreamedTable
     private let session: Session
     private var summary = Summary()
     private var output: ResultBuffer
 
     init(
-        outline: ArchiveOutline, path: String, proven: ProvenArchive, filter: ItemFilter?, isSameDevice: Bool,
+        outline: ArchiveOutline, path: String, proven: ProvenArchive, selection: InspectSelection,
         table: StreamedTable, session: Session
     ) {
         self.outline = outline
         self.path = path
         self.proven = proven
-        self.filter = filter
-        self.isSameDevice = isSameDevice
+        self.selection = selection
         self.table = table
         self.session = session
         output = ResultBuffer(session)
     }
 
-    func print() throws {
+    /// - Parameter isFirst: false where another archive was shown before.
+    func print(isFirst: Bool) throws {
+        if !isFirst, !session.style.isJSON { output.bytes.append(utf8: "\n") }
         let progress = Progress("reading items", in: session)
         try proven.inspect { item in
             progress.step()
-            guard filter?.matches(item) ?? true else { return }
-            summary.add(item, verdict(item))
+            guard selection.includes(item) else { return }
+            summary.add(item, selection.verdict(item))
             if !session.style.isJSON { table.measure(cells(item)) }
         } begin: { read in
             progress.finish()
             try begin(read)
         } show: { item in
-            guard filter?.matches(item) ?? true else { return }
+            guard selection.includes(item) else { return }
             try show(item)
         }
         try end()
     }
 
-    /// The columns of the list.
-    static let columns = ItemColumns.all + [Table.Column(title: "VERDICT")]
-
-    private func cells(_ item: Item) -> [String] {
-        ItemColumns.cells(item, in: outline.header.mode) + [verdict(item).word]
+    /// The columns of the list: the last one has the verdicts, or the reasons where all have the same verdict.
+    static func columns(_ staysBehind: Bool) -> [Table.Column] {
+        ItemColumns.all + [Table.Column(title: staysBehind ? "REASON" : "VERDICT")]
     }
 
-    private func verdict(_ item: Item) -> Verdict {
-        Verdict.decide(item.accessibility, in: outline.header.mode, onSameDevice: isSameDevice)
+    private func cells(_ item: Item) -> [String] {
+        let verdict = selection.verdict(item)
+        return ItemColumns.cells(item, in: outline.header.mode)
+            + [selection.onlyStaying ? verdict.reasonWord : verdict.word]
     }
 
     private func begin(_ read: ReadMetadata) throws {
@@ -65,7 +65,8 @@ final class InspectListing {
         if session.style.isJSON {
             // One object in all: its last member is the list, which is then written item by item.
             let head = JSONValue.members([
-                ("archive", outline.json(path)), ("verified", true), ("origin", proven.origin.json),
+                ("archive", outline.json(path)), ("verified", true), ("outsideVerified", true),
+                ("origin", proven.origin.json),
                 ("source", read.source.json), ("contents", read.contents.json),
             ])
             head.encode(into: &output.bytes)
@@ -82,7 +83,7 @@ final class InspectListing {
     private func show(_ item: Item) throws {
         if session.style.isJSON {
             if summary.shown > 0 { output.bytes.append(UInt8(ascii: ",")) }
-            JSONValue.item(item).adding([("verdict", verdict(item).json)]).encode(into: &output.bytes)
+            JSONValue.item(item).adding([("verdict", selection.verdict(item).json)]).encode(into: &output.bytes)
         } else {
             output.bytes.append(utf8: table.row(cells(item)))
         }
@@ -97,6 +98,24 @@ final class InspectListing {
             for line in summary.lines { output.bytes.append(utf8: line) }
         }
         try output.flush()
+    }
+}
+
+/// The items that `inspect` shows, and what it says of each.
+struct InspectSelection {
+    let filter: ItemFilter?
+    /// True to show only items that stay behind.
+    let onlyStaying: Bool
+    let mode: ArchiveMode
+    let isSameDevice: Bool
+
+    func includes(_ item: Item) -> Bool {
+        guard filter?.matches(item) ?? true else { return false }
+        return !onlyStaying || verdict(item) != .restores
+    }
+
+    func verdict(_ item: Item) -> Verdict {
+        Verdict.decide(item.accessibility, in: mode, onSameDevice: isSameDevice)
     }
 }
 

@@ -38,10 +38,10 @@ struct RestoreTarget {
     }
 
     /// Hands the keychain to `body`, with what keeps its state; a new one exists afterwards only if `body` returned and
-    /// something was to be written.
-    func use<Result>(
-        _ body: (_ keychain: any StoredItemTarget, _ keep: @escaping () throws -> Void) throws -> Result
-    ) throws -> Result {
+    /// something was to be written: not where all that was asked for stays behind.
+    func use(
+        _ body: (_ keychain: any StoredItemTarget, _ keep: @escaping () throws -> Void) throws -> RestoreReport
+    ) throws -> RestoreReport {
         if isThere {
             let keychain = try existing()
             guard keepsState, !isDryRun else { return try body(keychain) {} }
@@ -50,7 +50,20 @@ struct RestoreTarget {
         try Keychain.requireFree(at: local.path)
         try openArchive(isNeeded: !adopts)
         if isDryRun { return try body(EmptyTarget(form: adopts ? .stored : .plain)) {} }
-        return try withNew { keychain in try body(keychain) {} }
+        do {
+            return try withNew { keychain in
+                let report = try body(keychain) {}
+                if !report.makesKeychain { throw NothingWritten(report: report) }
+                return report
+            }
+        } catch let nothing as NothingWritten {
+            return nothing.report
+        }
+    }
+
+    /// Carries the report out of a keychain that is not to be made.
+    private struct NothingWritten: Error {
+        let report: RestoreReport
     }
 
     /// A new keychain takes over the class keys of an unencrypted archive, and with them the passcode of its time, unless
@@ -81,9 +94,9 @@ struct RestoreTarget {
         return keychain
     }
 
-    private func withNew<Result>(_ body: (any StoredItemTarget) throws -> Result) throws -> Result {
+    private func withNew(_ body: (any StoredItemTarget) throws -> RestoreReport) throws -> RestoreReport {
         let new = NewKeychain(local, in: session)
-        let (result, made): (Result, NewKeychain.Made)
+        let (result, made): (RestoreReport, NewKeychain.Made)
         if adopts, let store = archive.header.store {
             (result, made) = try new.make(
                 adopting: store.keychain, minimumCost: session.world.costs.lowestPasscode, body)

@@ -11,6 +11,8 @@ struct RestoreText {
     let path: String
     let origin: Origin
     let keychain: String
+    /// False if the keychain did not exist, and items were asked for of which none can be written.
+    let isMade: Bool
 
     func tell(_ session: Session) throws {
         for (item, action) in decisions where action.isUnremarkable {
@@ -57,6 +59,9 @@ struct RestoreText {
         let told = parts.filter { $0.0 > 0 }.map { "\($0.0) \(report.isDryRun ? $0.1 : $0.2)" }
             .joined(separator: ", ")
         let what = told.isEmpty ? "nothing to restore" : told
+        if !isMade {
+            return "keychain \(quoted(keychain)) \(report.isDryRun ? "would not be" : "was not") made: \(what)"
+        }
         return (report.isDryRun ? "would restore into " : "restored into ") + "keychain \(quoted(keychain)): \(what)"
     }
 

@@ -27,10 +27,8 @@ struct CreateCommand: Verb {
               kcbackup create --unencrypted -o here.kcb
               kcbackup create -r age1… -o - | ssh backup@host 'cat > laptop.kcb'
               kcbackup create --keychain file:items.jsonl -o items.kcb
+              kcbackup create --all -r age1… --to ~/backups --if-changed
             """)
-
-    @OptionGroup
-    var keychain: KeychainOptions
 
     @Argument(help: "The new archive, as '--output' names it.", completion: .file(extensions: ["kcb"]))
     var file: String?
@@ -43,28 +41,26 @@ struct CreateCommand: Verb {
         completion: .file(extensions: ["kcb"]))
     var output: String?
 
-    @Flag(name: OptionName.unencrypted.name, help: "Set no passphrase: the archive restores on this device alone.")
-    var unencrypted = false
-
     @OptionGroup
-    var keys: ArchiveKeyOptions
+    var options: CreateOptions
 
     @OptionGroup
     var style: StyleOptions
 
     func run(in session: Session) throws -> ExitStatus {
-        if unencrypted, let option = keys.firstGiven { throw UsageProblem.unencryptedWith(option) }
-        // A member of a tar is dated with 11 octal digits of seconds since 1970.
-        guard (0..<(1 << 33)).contains(session.now.seconds) else { throw Refusal.clock(day: session.now.day) }
+        try options.check(in: session)
         if file != nil, output != nil { throw UsageProblem.outputTwice }
-        let subject = try BackupSubject(keychain.keychain, in: session.world)
+        if let path = try options.folder.folder(output: file ?? output) {
+            return try FolderBackup(options: options, path: path, session: session).run()
+        }
+        let subject = try BackupSubject(options.keychain.keychain, in: session.world)
         let target = try ArchiveOutput(file ?? output, of: subject, in: session)
-        let source = try subject.open(keychain, in: session)
+        let source = try subject.open(options.keychain, in: session)
         let backup = try CreateBackup(
             of: subject.archiveSource(), device: LocalDevice(session.world).key(), tool: CommandLineTool.tool,
             to: target.destination(in: session), now: session.now)
         let report =
-            try unencrypted
+            try options.unencrypted
             ? self.unencrypted(backup, source, target, session)
             : encrypted(backup, source, subject, target, session)
         try tell(report, target, session)
@@ -76,13 +72,18 @@ struct CreateCommand: Verb {
         _ backup: CreateBackup, _ source: BackupSource, _ subject: BackupSubject, _ target: ArchiveOutput,
         _ session: Session
     ) throws -> CreateReport {
-        let recipients = try keys.recipients(in: session)
-        if case .keychain(let open) = source { try keychain.unlock(open, in: session) }
-        let keys = try keys.keys(recipients, of: subject.name, in: session)
-        session.subjects.path = target.path
+        let recipients = try options.keys.recipients(in: session)
+        if case .keychain(let open) = source { try options.keychain.unlock(open, in: session) }
+        let keys = try options.keys.keys(recipients, of: subject.name, in: session)
         let progress = Progress("archiving items", in: session)
-        let report = try source.encrypted(backup, with: keys, step: { progress.step() })
+        var bound: [Item] = []
+        let report = try target.making(in: session) {
+            try source.encrypted(
+                backup, with: keys, bound: { if session.style.isVerbose { bound.append($0) } },
+                step: { progress.step() })
+        }
         progress.finish()
+        for words in wordsApart(bound) { session.note("only on this device: \(words)") }
         return report
     }
 
@@ -90,27 +91,19 @@ struct CreateCommand: Verb {
     private func unencrypted(
         _ backup: CreateBackup, _ source: BackupSource, _ target: ArchiveOutput, _ session: Session
     ) throws -> CreateReport {
-        guard case .keychain(let open) = source else { throw UsageProblem.needsKeychain(.unencrypted) }
-        if keychain.passcode != nil {
-            try keychain.unlock(open, in: session)
-        } else {
-            try session.world.unlocked.resume(open)
-        }
-        session.subjects.path = target.path
         let progress = Progress("archiving items", in: session)
-        let report = try backup.unencrypted(open, step: { progress.step() })
+        let report = try target.making(in: session) {
+            try options.unencrypted(backup, source, session) { progress.step() }
+        }
         progress.finish()
         return report
     }
 
     private func tell(_ report: CreateReport, _ target: ArchiveOutput, _ session: Session) throws {
-        for item in report.damaged {
-            session.warn("not in the archive, since it cannot be read: \(item?.words ?? "a row that makes no item")")
-        }
-        for item in report.omitted { session.note("in no archive: \(item.words)") }
+        options.warn(of: report, session)
         let total = report.contents.counts.total
         session.note("\(target.words): \(counted(total, "item")), \(byteCount(report.size))")
-        session.note(travelWords(report))
+        session.note(options.travelWords(report))
         if report.notOpened > 0 {
             // No warning: a nightly run without the passcode is meant to be silent.
             session.note("\(counted(report.notOpened, "item")) not opened: the keychain is locked")
@@ -134,18 +127,5 @@ struct CreateCommand: Verb {
             session.warn("made, and cannot be read again: " + Failure(error, session.subjects).explanation.message)
             return ["path": .text(path)]
         }
-    }
-
-    /// The one line that says where the archive can be restored and what will not travel.
-    private func travelWords(_ report: CreateReport) -> String {
-        let omitted =
-            report.omitted.isEmpty
-            ? "" : "; \(counted(report.omitted.count, "item")) in no archive (WhenPasscodeSetThisDeviceOnly)"
-        if unencrypted {
-            return "restores on this device only; anybody can read its metadata, nobody elsewhere its secrets" + omitted
-        }
-        let bound = report.boundToThisDevice
-        let travel = bound == 0 ? "all of it" : "\(counted(bound, "ThisDeviceOnly item")) only here"
-        return "restores on any device, \(travel)" + omitted
     }
 }

@@ -4,39 +4,47 @@ internal import BackupEngine
 internal import ByteStreams
 internal import DeviceIdentity
 internal import KeychainModel
+internal import LocalKeychains
 
 /// `kcbackup inspect`: lists the contents of an archive, never secrets.
 struct InspectCommand: Verb {
     static let configuration = CommandConfiguration(
         commandName: "inspect",
-        abstract: "Show what an archive holds, and never a secret.",
+        abstract: "Show what archives hold, and never a secret.",
         discussion: """
-            Without a key it shows what anybody can read, and says that it is not verified. With a key it lists the \
-            items: nothing is printed before the whole list has proved genuine. Columns that the terminal has no \
-            room for are left out; --wide shows them, and --html makes a page of it that a browser opens without a \
-            network, to search, sort, filter and print.
+            With a key it lists the items: nothing is printed before the whole list has proved genuine. Columns that \
+            the terminal has no room for are left out; --wide shows them, and --html makes a page of it that a browser \
+            opens without a network, to search, sort, filter and print.
+
+            Without a key, or with --outside, it shows what anybody can read, once container, checksums and signature \
+            have proved genuine.
 
             EXAMPLES:
               kcbackup inspect laptop.kcb
               kcbackup inspect laptop.kcb --passphrase tty
               kcbackup inspect laptop.kcb -i inspect-key.txt --server mail.example.com
+              kcbackup inspect laptop.kcb --stays-behind
               kcbackup inspect laptop.kcb -i inspect-key.txt --for-device KC-… --json
               kcbackup inspect laptop.kcb --passphrase tty --html laptop.html
             """)
 
-    @Argument(help: "The archive.", completion: .file(extensions: ["kcb"]))
-    var archive: String
-
     @OptionGroup
-    var opening: ArchiveOptions
+    var archives: ArchiveArguments
 
     @OptionGroup
     var conditions: QueryOptions
 
     @Option(
         name: OptionName.forDevice.name,
-        help: ArgumentHelp("Judge what would restore on this device. (default: the one you are on)", valueName: "id"))
+        help: ArgumentHelp(
+            "Judge what would restore on this device; 'other' is any but the one that made the archive. (default: the one you are on)",
+            valueName: "id"))
     var forDevice: String?
+
+    @Flag(
+        name: OptionName.staysBehind.name,
+        help: "List only the items that stay behind on another device, with the reason.")
+    var staysBehind = false
 
     @Option(
         name: OptionName.html.name,
@@ -51,40 +59,94 @@ struct InspectCommand: Verb {
     var style: StyleOptions
 
     func run(in session: Session) throws -> ExitStatus {
-        if html != nil, style.json { throw UsageProblem.together(.html, .json) }
+        if html != nil {
+            if style.json { throw UsageProblem.together(.html, .json) }
+            if archives.outside { throw UsageProblem.together(.html, .outside) }
+            if archives.archives.count > 1 { throw UsageProblem.oneArchive(.html) }
+        }
         let report = try html.map { try ReportFile($0, in: session) }
-        let judged = try forDevice.map { text throws(UsageProblem) in
-            guard let id = DeviceID(text) else { throw .deviceID }
-            return id
-        }
+        let judged = try JudgedDevice(forDevice, staysBehind: staysBehind)
         let filter = try conditions.filter()
-        let table = try table.table(InspectListing.columns, in: session)
-        let file = try opening.open(archive, in: session)
-        let outline = try ArchiveOutline(file)
-        // A page without items would be a poor one, so it is not made without a key.
-        guard file.header.mode == .unencrypted || opening.hasKey || report != nil else {
-            if filter != nil { session.warn("without a key no item is shown, and the conditions select nothing") }
-            try session.result(
-                ["archive": outline.json(archive), "verified": false],
-                // Printed with the facts, wherever they go: they may be forged.
-                outline.lines(archive) + [
-                    "origin      not verified: this is what the archive says of itself; a key shows the items\n"
-                ])
+        let choosesItems = filter != nil || staysBehind
+        if archives.outside, choosesItems { throw UsageProblem.outsideItems }
+        _ = try table.table(InspectListing.columns(staysBehind), in: session)
+        var isFirst = true
+        return try archives.forEach(in: session) { archive, opener in
+            let file = try archives.opening.open(archive, in: session)
+            // A page without items would be a poor one, so it is not made without a key.
+            guard !archives.outside && opener.canOpen(file) || report != nil else {
+                try printOutside(file, archive, isFirst, session)
+                isFirst = false
+                if choosesItems { session.warn("without a key no item is shown, and the conditions select nothing") }
+                return choosesItems ? .incomplete : .ok
+            }
+            let outline = try ArchiveOutline(file)
+            let proven = try opener.prove(file, at: archive)
+            let selection = InspectSelection(
+                filter: filter, onlyStaying: staysBehind, mode: file.header.mode,
+                isSameDevice: judged.isMaker(of: file.header) ?? proven.isFromThisDevice)
+            if let report {
+                let page = InspectReport(
+                    outline: outline, path: archive, proven: proven, selection: selection, judged: judged,
+                    session: session)
+                try page.write(to: report)
+                return .ok
+            }
+            let listing = InspectListing(
+                outline: outline, path: archive, proven: proven, selection: selection,
+                table: try table.table(InspectListing.columns(staysBehind), in: session), session: session)
+            try listing.print(isFirst: isFirst)
+            isFirst = false
             return .ok
         }
-        let proven = try opening.prove(file, at: archive, in: session)
-        let isSameDevice = judged.map { $0 == file.header.device } ?? proven.isFromThisDevice
-        if let report {
-            let page = InspectReport(
-                outline: outline, path: archive, proven: proven, filter: filter, isSameDevice: isSameDevice,
-                judged: judged, session: session)
-            try page.write(to: report)
-            return .ok
+    }
+
+    /// Shows what needs no key, once it was proved.
+    private func printOutside(_ file: ArchiveFile, _ archive: String, _ isFirst: Bool, _ session: Session) throws {
+        let proven = try ProvenOutside(file, local: LocalDevice(session.world).identity())
+        let outline = proven.outline
+        let unseen = outline.header.mode == .unencrypted || archives.outside ? ArchiveOutline.inside : outline.notSeen
+        try session.result(
+            [
+                "archive": outline.json(archive), "verified": false, "outsideVerified": true,
+                "origin": proven.origin.json,
+            ],
+            (isFirst ? [] : ["\n"]) + outline.lines(archive)
+                + ["origin      \(proven.origin.words)\n", "not seen    \(unseen)\n"])
+    }
+}
+
+/// The device for which `inspect` judges what would restore.
+enum JudgedDevice: Hashable, Sendable {
+    /// The one that the user is on.
+    case here
+    /// Any but the one that made the archive.
+    case other
+    case device(DeviceID)
+
+    /// Understands `--for-device`; nil is this device, or with `--stays-behind` another one.
+    ///
+    /// - Throws: `UsageProblem.deviceID`.
+    init(_ given: String?, staysBehind: Bool) throws(UsageProblem) {
+        guard let given else {
+            self = staysBehind ? .other : .here
+            return
         }
-        let listing = InspectListing(
-            outline: outline, path: archive, proven: proven, filter: filter,
-            isSameDevice: isSameDevice, table: table, session: session)
-        try listing.print()
-        return .ok
+        if given == "other" {
+            self = .other
+        } else if let id = DeviceID(given) {
+            self = .device(id)
+        } else {
+            throw .deviceID
+        }
+    }
+
+    /// Whether it made the archive; nil where only a signature tells.
+    func isMaker(of header: ArchiveHeader) -> Bool? {
+        switch self {
+        case .here: nil
+        case .other: false
+        case .device(let id): id == header.device
+        }
     }
 }

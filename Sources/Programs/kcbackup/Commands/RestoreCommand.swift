@@ -104,7 +104,7 @@ struct RestoreCommand: Verb {
         if replaceUnarchived, !replace { throw UsageProblem.needs(.replaceUnarchived, .replace) }
         let file = try opening.open(archive, in: session)
         let outline = try ArchiveOutline(file)
-        let proven = try opening.prove(file, at: archive, in: session)
+        let proven = try ArchiveOpener(opening, in: session).prove(file, at: archive)
         var options = try options()
         try acceptOrigin(of: proven, &options, session)
         let restore = try RestoreBackup(proven, options: options)
@@ -128,7 +128,7 @@ struct RestoreCommand: Verb {
         progress.finish()
         try RestoreText(
             report: report, decisions: decisions, outline: outline, path: archive, origin: proven.origin,
-            keychain: local.name
+            keychain: local.name, isMade: target.isThere || report.makesKeychain
         ).tell(session)
         return report.failing.isEmpty ? .ok : .incomplete
     }

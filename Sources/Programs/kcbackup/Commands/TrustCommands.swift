@@ -1,5 +1,8 @@
 internal import LocalKeychains
 internal import ArgumentParser
+internal import BackupArchive
+internal import BackupEngine
+internal import ByteStreams
 internal import DeviceIdentity
 internal import KeychainModel
 
@@ -29,29 +32,60 @@ struct DeviceTrustCommand: Verb {
         commandName: "trust",
         abstract: "Trust the archives of a device from now on, or give it another name.",
         discussion: """
-            Run 'kcbackup device show' on the other device, and compare its ID with your own eyes.
+            Run 'kcbackup device show' on the other device, and compare its ID with your own eyes. A mistyped ID cannot be \
+            noticed: it is the ID of no device. An archive of the device spares the typing; anybody can have made it, so \
+            the ID is shown and asked about.
 
             EXAMPLES:
+              kcbackup device trust laptop.kcb "old laptop"
               kcbackup device trust KC-ABCD-EFGH-IJKL-MNOP-QRST "old laptop"
             """)
 
-    @Argument(help: ArgumentHelp("The device, as its own 'kcbackup device show' prints it.", valueName: "device-id"))
+    @Argument(
+        help: ArgumentHelp(
+            "The device, as its own 'kcbackup device show' prints it, or an archive that it made.", valueName: "device"),
+        completion: .file(extensions: ["kcb"]))
     var device: String
 
     @Argument(help: "What you call it.")
     var name = "unnamed"
 
+    @Flag(name: OptionName.yes.name, help: "Do not ask whether the ID is the right one.")
+    var yes = false
+
     @OptionGroup
     var style: StyleOptions
 
     func run(in session: Session) throws -> ExitStatus {
-        guard let id = DeviceID(device) else { throw UsageProblem.deviceID }
         let local = LocalDevice(session.world)
+        let typed = DeviceID(device)
+        let id = try typed ?? signer(of: device, local, session)
         let trusted = local.trusted(by: try local.key())
         try trusted.trust(id, name: name)
         session.note("archives of device \(id) are trusted")
+        if typed != nil {
+            session.note("a mistyped ID cannot be noticed: 'kcbackup device trust ARCHIVE' reads it from an archive")
+        }
         if style.json { try printDevices(trusted.list(), in: session) }
         return .ok
+    }
+}
+
+extension DeviceTrustCommand {
+    /// The device that signed an archive, once the user has said that it is the right one.
+    ///
+    /// - Throws: `UsageProblem.deviceID` for what is neither an ID nor the name of a file; `ArchiveFailure`, `Refusal`.
+    private func signer(of archive: String, _ local: LocalDevice, _ session: Session) throws -> DeviceID {
+        let isName = archive == InputFile.standardInputName || archive.contains("/") || archive.hasSuffix(".kcb")
+        guard try isName || !archive.isEmpty && Path.exists(session.world.resolve(archive)) else {
+            throw UsageProblem.deviceID
+        }
+        session.subjects.path = archive
+        let outside = try ProvenOutside(ArchiveFile(session.world.openArchive(archive)), local: local.identity())
+        let id = outside.outline.header.device
+        try session.confirm(
+            "Device \(id) signed \(quoted(archive)). Does 'kcbackup device show' print this ID there?", isGiven: yes)
+        return id
     }
 }
 

@@ -30,12 +30,17 @@ struct Explanation: Hashable, Sendable {
     }
 
     /// The object for `--json`.
-    var json: JSONValue {
+    ///
+    /// - Parameter archive: the one that it is about, where a run looks at archives.
+    func json(about archive: String? = nil) -> JSONValue {
+        ["error": jsonBody.adding([("path", archive.map { .text($0) })])]
+    }
+
+    /// The JSON object "error".
+    var jsonBody: JSONValue {
         [
-            "error": [
-                "code": .number(Int(status.code)), "name": .text(status.name), "message": .text(message),
-                "hints": .list(hints.map { .text($0) }),
-            ]
+            "code": .number(Int(status.code)), "name": .text(status.name), "message": .text(message),
+            "hints": .list(hints.map { .text($0) }),
         ]
     }
 }

@@ -1,5 +1,6 @@
 internal import AgeEncryption
 internal import BackupArchive
+internal import BackupCatalogue
 internal import BackupEngine
 internal import ByteStreams
 internal import Console
@@ -34,7 +35,10 @@ enum Failure: Error, Hashable, Sendable {
     case age(AgeFailure, path: String?)
     case archive(ArchiveFailure, path: String?)
     case restore(RestoreRefusal)
+    case catalogue(CatalogueFailure)
     case cryptography(CryptographyFailure)
+    /// What has to lie in the temporary folder for a moment cannot.
+    indirect case temporaryFolder(Failure, path: String)
     /// The state before a restore cannot be kept.
     indirect case notKept(Failure)
     /// An unknown error; the text names a Swift type and nothing else.
@@ -79,9 +83,20 @@ enum Failure: Error, Hashable, Sendable {
             case let failure as AgeFailure: .age(failure, path: subjects.path)
             case let failure as ArchiveFailure: .archive(failure, path: subjects.path)
             case let refusal as RestoreRefusal: .restore(refusal)
+            case let failure as CatalogueFailure: .catalogue(failure)
             case let failure as CryptographyFailure: .cryptography(failure)
             default: .unforeseen(type: "\(type(of: error))")
             }
+    }
+
+    /// True for a file that cannot be made in `folder`, and for one without a name that cannot be written.
+    func isOfWriting(in folder: String) -> Bool {
+        switch self {
+        case .file(let failure), .archive(.file(let failure), _): failure.path == folder
+        case .stream(let failure, _), .archive(.stream(let failure), _):
+            if case .system = failure.kind { failure.stage == .writing } else { false }
+        default: false
+        }
     }
 
     /// The explanation for the user.
@@ -95,7 +110,7 @@ enum Failure: Error, Hashable, Sendable {
         case .terminal(let failure): explainTerminal(failure)
         case .file(let failure): explainFile(failure)
         case .stream(let failure, let path): explainStream(failure, path)
-        case .output(let failure): explainStream(failure, nil).prefixed("standard output does not take the result: ")
+        case .output(let failure): explainOutput(failure)
         case .local(let failure): explainLocalKeychain(failure)
         case .keychain(let error, let name): explainKeychain(error, keychain: name)
         case .item(let problem): explainItem(problem)
@@ -105,7 +120,9 @@ enum Failure: Error, Hashable, Sendable {
         case .age(let failure, let path): explainAge(failure, path)
         case .archive(let failure, let path): explainArchive(failure, path)
         case .restore(let refusal): explainRestoreRefusal(refusal)
+        case .catalogue(let failure): explainCatalogue(failure)
         case .cryptography(let failure): explainCryptography(failure)
+        case .temporaryFolder(let failure, let path): explainTemporaryFolder(failure.explanation, path)
         case .notKept(let failure): explainNotKept(failure.explanation)
         case .unforeseen(let type): explainBug("an unforeseen error of type '\(type)'")
         }

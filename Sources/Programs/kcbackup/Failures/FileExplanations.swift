@@ -67,6 +67,23 @@ func explainStream(_ failure: StreamFailure, _ path: String?) -> Explanation {
     }
 }
 
+/// Explains standard output that takes nothing.
+func explainOutput(_ failure: StreamFailure) -> Explanation {
+    if failure.kind == .system(EBADF) {
+        return Explanation(
+            .io, "standard output is closed, and the result would go there", hint: "leave out '>&-', or name a file")
+    }
+    return explainStream(failure, nil).prefixed("standard output does not take the result: ")
+}
+
+/// Explains a temporary folder that takes nothing.
+func explainTemporaryFolder(_ cause: Explanation, _ path: String) -> Explanation {
+    let status = [.interrupted, .terminated].contains(cause.status) ? cause.status : ExitStatus.io
+    return Explanation(
+        status, "the temporary folder \(quoted(path)) cannot take a copy for the moment: \(cause.message)",
+        hint: "another folder is named with TMPDIR")
+}
+
 /// Explains an `errno`.
 private func explainSystem(_ code: Int32, _ doing: String) -> Explanation {
     let reason = words(ofSystemError: code)
@@ -94,6 +111,8 @@ private func words(ofSystemError code: Int32) -> String {
     case EMFILE, ENFILE: "too many files are open"
     case EISDIR: "it is a folder"
     case ENOENT: "there is no such file or folder"
+    case EBADF: "it is not open for that"
+    case ENOTDIR: "a part of the path is no folder"
     case ENOMEM: "no memory is left"
     case ENXIO, ENODEV: "the device is gone"
     case ENOLCK: "the file system keeps no locks"

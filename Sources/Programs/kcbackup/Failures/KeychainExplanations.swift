@@ -198,6 +198,10 @@ func explainDeviceKey(_ failure: DeviceKeyFailure) -> Explanation {
         Explanation(
             .damaged, "the device key \(quoted(path)) is damaged: \(rule)",
             hint: "put it back from your copy of the home folder")
+    case .exportDamaged(let path, let rule):
+        Explanation(
+            .damaged, "\(quoted(path)) is not the whole copy of a device key: \(rule); nothing was changed",
+            hint: "use another copy that 'kcbackup device export' wrote")
     case .file(let failure): explainFile(failure)
     case .cryptography(let failure): explainCryptography(failure)
     }

@@ -39,6 +39,12 @@ enum UsageProblem: Error, Hashable, Sendable {
     case recipientInspects
     /// The option has no meaning for an unencrypted archive.
     case unencryptedWith(OptionName)
+    /// What gives its bytes once is named twice.
+    case inputTwice(String)
+    /// The option takes a single archive.
+    case oneArchive(OptionName)
+    /// Items are asked for of the outside of an archive.
+    case outsideItems
     /// The archive's name is empty.
     case emptyArchive
     /// The option applies to every keychain, and one is named.
@@ -47,6 +53,8 @@ enum UsageProblem: Error, Hashable, Sendable {
     case noArchive
     /// States are brought back whole; the option asks for that.
     case undoOfItems(OptionName)
+    /// What was removed last comes back, whatever rules are given.
+    case undoWithRules
     /// The text to search for is empty.
     case emptyQuery
     /// A replacing restore takes everything.
@@ -104,7 +112,8 @@ func explainUsage(_ problem: UsageProblem) -> Explanation {
     case .deviceID:
         Explanation(
             .usage, "that is not a device ID",
-            hint: "a device ID looks like 'KC-ABCD-EFGH-IJKL-MNOP-QRST'; 'kcbackup device show' prints this one's")
+            hint: "a device ID looks like 'KC-ABCD-EFGH-IJKL-MNOP-QRST'; 'kcbackup device show' prints this one's",
+            "'kcbackup device trust' takes an archive of the device as well")
     case .noRestoreKey:
         Explanation(
             .usage, "no key would be able to restore this archive",
@@ -114,6 +123,12 @@ func explainUsage(_ problem: UsageProblem) -> Explanation {
             .usage, "a public key is given as '\(OptionName.inspectRecipient.spelling)' and as one that restores",
             hint: "a key that restores lists the items as well: leave it out of "
                 + "'\(OptionName.inspectRecipient.spelling)'")
+    case .inputTwice(let name): Explanation(.usage, "\(quoted(name)) is named twice, and can be read once")
+    case .oneArchive(let flag): Explanation(.usage, "'\(flag.spelling)' takes a single archive")
+    case .outsideItems:
+        Explanation(
+            .usage, "'\(OptionName.outside.spelling)' shows no items, so there are none to choose from",
+            hint: "leave out '\(OptionName.outside.spelling)', or the conditions")
     case .emptyArchive: Explanation(.usage, "the name of the archive is empty")
     case .withArgument(let flag):
         Explanation(.usage, "'\(flag.spelling)' means every keychain, and one is named as well")
@@ -127,6 +142,9 @@ func explainUsage(_ problem: UsageProblem) -> Explanation {
             hint:
                 "'\(OptionName.listUndo.spelling)' shows the states; 'kcbackup item find \(OptionName.keychain.spelling) FILE' "
                 + "shows an item of one")
+    case .undoWithRules:
+        Explanation(
+            .usage, "'\(OptionName.undo.spelling)' brings back what was removed last, and takes no rules")
     case .emptyQuery: Explanation(.usage, "the text to search for is empty")
     case .replaceWithQuery:
         Explanation(
@@ -190,6 +208,8 @@ enum Refusal: Error, Hashable, Sendable {
     case keychainByPath(String)
     /// The keychain belongs to a key that 'device renew' retired.
     case retiredKey(keychain: String, device: DeviceID, path: String)
+    /// There is no keychain to back up.
+    case noKeychains
     /// No state of the keychain is kept, or none of the name.
     case nothingToUndo(keychain: String)
     /// The passcode was set since the state was kept.
@@ -242,6 +262,9 @@ func explainRefusal(_ refusal: Refusal) -> Explanation {
                 + "folder makes it the key there, and this keychain opens there by its path",
             "'kcbackup restore ARCHIVE \(OptionName.keychain.spelling) NAME' restores a backup into a new one",
             "'kcbackup keychain delete' deletes this one, after which its name can be used again")
+    case .noKeychains:
+        Explanation(
+            .notFound, "there is no keychain to back up", hint: "'kcbackup keychain create' makes the first one")
     case .nothingToUndo(let keychain):
         Explanation(
             .notFound, "there is no such state of keychain \(quoted(keychain))",

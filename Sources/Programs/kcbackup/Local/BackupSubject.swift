@@ -51,6 +51,20 @@ enum BackupSubject {
         return String(name.dropLast(ending?.count ?? 0))
     }
 
+    /// The first part of the name of its archives, made fit for a file name: visible, of one line, and no option.
+    var fileStem: String {
+        var text = ""
+        for scalar in stem.unicodeScalars { text.unicodeScalars.append(isVisible(scalar) ? scalar : "_") }
+        var fit = text.drop { ".- ".contains($0) }
+        // Date, number and ending follow, and a file name has at most 255 bytes.
+        while fit.utf8.count > 200 { fit.removeLast() }
+        if !fit.isEmpty { return String(fit) }
+        switch self {
+        case .keychain: return "keychain"
+        case .items: return "items"
+        }
+    }
+
     /// Opens it; only what needs no passcode can be read.
     func open(_ options: KeychainOptions, in session: Session) throws -> BackupSource {
         switch self {
@@ -62,16 +76,28 @@ enum BackupSubject {
     }
 }
 
+/// False for what a list of files shows as nothing, or as something else than it is.
+private func isVisible(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar.properties.generalCategory {
+    // Joiners belong to the spelling of some languages.
+    case .format: scalar == "\u{200c}" || scalar == "\u{200d}"
+    case .control, .lineSeparator, .paragraphSeparator, .surrogate, .unassigned, .privateUse: false
+    default: true
+    }
+}
+
 /// What is backed up, open.
 enum BackupSource {
     case keychain(Keychain)
     case items(CollectedItems)
 
     /// Makes an encrypted archive of it.
-    func encrypted(_ backup: CreateBackup, with keys: ArchiveKeys, step: @escaping () -> Void) throws -> CreateReport {
+    func encrypted(
+        _ backup: CreateBackup, with keys: ArchiveKeys, bound: @escaping (Item) -> Void, step: @escaping () -> Void
+    ) throws -> CreateReport {
         switch self {
-        case .keychain(let keychain): try backup.encrypted(keychain, with: keys, step: step)
-        case .items(let items): try backup.encrypted(items, with: keys, step: step)
+        case .keychain(let keychain): try backup.encrypted(keychain, with: keys, bound: bound, step: step)
+        case .items(let items): try backup.encrypted(items, with: keys, bound: bound, step: step)
         }
     }
 }

@@ -4,6 +4,17 @@ internal import Glibc
 internal import ItemSources
 internal import KeychainModel
 
+extension InputFile {
+    /// The descriptor that a name stands for, which gives its bytes once; nil for a file.
+    static func descriptor(_ name: String) -> Int32? {
+        if [standardInputName, "/dev/stdin"].contains(name) { return 0 }
+        for folder in ["/dev/fd/", "/proc/self/fd/"] where name.hasPrefix(folder) {
+            return Int32(name.dropFirst(folder.count))
+        }
+        return nil
+    }
+}
+
 extension World {
     /// Opens an archive; one that comes through a pipe is first copied to a file without a name, since it is read at
     /// several places.
@@ -13,10 +24,25 @@ extension World {
         switch try InputFile.open(resolve(input: path)) {
         case .file(let file): return file
         case .pipe(let pipe):
-            var source = PipeSource(pipe: pipe)
-            var sink = UnnamedFileSink(try UnnamedFile(inFolder: temporaryFolder))
-            try source.forEachPiece { bytes throws(StreamFailure) in try sink.write(bytes) }
-            return try sink.finish().file
+            return try blamingTemporaryFolder {
+                var source = PipeSource(pipe: pipe)
+                var sink = UnnamedFileSink(try UnnamedFile(inFolder: temporaryFolder))
+                try source.forEachPiece { bytes throws(StreamFailure) in try sink.write(bytes) }
+                return try sink.finish().file
+            }
+        }
+    }
+
+    /// Runs `body`, and blames the temporary folder for what cannot be made or written there.
+    ///
+    /// - Throws: `Failure.temporaryFolder`, and what `body` throws.
+    func blamingTemporaryFolder<Result>(_ body: () throws -> Result) throws -> Result {
+        do {
+            return try body()
+        } catch {
+            let failure = Failure(error, Failure.Subjects())
+            guard failure.isOfWriting(in: temporaryFolder) else { throw error }
+            throw Failure.temporaryFolder(failure, path: temporaryFolder)
         }
     }
 

@@ -11,7 +11,8 @@ extension LocalKeychain {
     ///   (`notAKeychain`).
     init(_ given: String?, in world: World) throws {
         if let given, FileOfItems.path(given) != nil { throw UsageProblem.notAKeychain }
-        try self.init(given, in: world.dataFolder, workingFolder: world.workingFolder)
+        let expanded = given.map { $0.hasPrefix("~/") ? world.resolve($0) : $0 }
+        try self.init(expanded, in: world.dataFolder, workingFolder: world.workingFolder)
     }
 
     /// Opens the file; only keys that need no passcode are available.

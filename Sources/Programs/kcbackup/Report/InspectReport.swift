@@ -1,6 +1,5 @@
 internal import BackupArchive
 internal import BackupEngine
-internal import DeviceIdentity
 internal import KeychainModel
 
 /// The page of `inspect --html`: counted in a first pass, written row by row in a second.
@@ -8,10 +7,9 @@ struct InspectReport {
     let outline: ArchiveOutline
     let path: String
     let proven: ProvenArchive
-    let filter: ItemFilter?
-    let isSameDevice: Bool
+    let selection: InspectSelection
     /// The device that was asked for.
-    let judged: DeviceID?
+    let judged: JudgedDevice
     let session: Session
 
     func write(to file: ReportFile) throws {
@@ -21,23 +19,19 @@ struct InspectReport {
         try file.make { write in
             try proven.inspect { item in
                 progress.step()
-                if filter?.matches(item) ?? true { counts.add(item, verdict(item)) }
+                if selection.includes(item) { counts.add(item, selection.verdict(item)) }
             } begin: { read in
                 progress.finish()
                 let begun = ReportPage(
                     outline: outline, path: path, source: read.source, origin: proven.origin, contents: read.contents,
-                    counts: counts, isSameDevice: isSameDevice, judged: judged, made: session.now)
+                    counts: counts, isSameDevice: selection.isSameDevice, judged: judged, made: session.now)
                 page = begun
                 try write(begun.beginning)
             } show: { item in
-                if filter?.matches(item) ?? true { try write(ReportRow.html(item, verdict(item))) }
+                if selection.includes(item) { try write(ReportRow.html(item, selection.verdict(item))) }
             }
             if let page { try write(page.end) }
         }
         session.note("\(displayed(file.path)): a page about \(counted(counts.total, "item")); it holds no secret")
-    }
-
-    private func verdict(_ item: Item) -> Verdict {
-        Verdict.decide(item.accessibility, in: outline.header.mode, onSameDevice: isSameDevice)
     }
 }

@@ -17,8 +17,8 @@ struct ReportPage {
     let counts: ReportCounts
     /// True when the verdicts are those of the device that made the archive.
     let isSameDevice: Bool
-    /// The device that they were asked for; nil for the one where the page was made.
-    let judged: DeviceID?
+    /// The device that they were asked for.
+    let judged: JudgedDevice
     /// When the page was made.
     let made: Timestamp
 

@@ -12,8 +12,11 @@ extension ReportPage {
 
     /// Where the verdicts hold.
     private var here: String {
-        if let judged { return "on \(judged)" }
-        return isSameDevice ? "on this device, which made it" : "on this device"
+        switch judged {
+        case .here: isSameDevice ? "on this device, which made it" : "on this device"
+        case .other: "on another device"
+        case .device(let id): "on \(id)"
+        }
     }
 
     /// Name and numbers.

@@ -1,0 +1,88 @@
+internal import ByteStreams
+package import KeychainModel
+
+extension BackupFolder {
+    /// How long removed archives stay in the trash, in days.
+    package static let trashDays = 30
+
+    /// What becomes of an archive.
+    package struct Fate: Hashable, Sendable {
+        package let entry: CatalogueEntry
+        /// Empty if it goes.
+        package let reasons: [Retention.Reason]
+    }
+
+    /// Decides which archives go, for each series by itself.
+    ///
+    /// Only archives count that the catalogue knows as complete, and whose file is in its place; no others go.
+    ///
+    /// - Throws: `CatalogueFailure` (`noRule`), `FileFailure`.
+    package func plan(_ retention: Retention, now: Timestamp, calendar: LocalCalendar) throws -> [Fate] {
+        if retention.isEmpty { throw CatalogueFailure.noRule }
+        var fates: [Fate] = []
+        let counting = try catalogue.complete.filter { try $0.isComplete != false && isPresent($0) }
+        for series in Set(counting.map(\.series)).sorted() {
+            let entries = counting.filter { $0.series == series }
+            let decisions = retention.decide(entries.map(\.created), now: now, calendar: calendar)
+            for decision in decisions {
+                var reasons = decision.reasons
+                // By order, not by the clock: the archive that was made last is never removed.
+                if reasons.isEmpty, decision.index == entries.count - 1 { reasons = [.newest] }
+                fates.append(Fate(entry: entries[decision.index], reasons: reasons))
+            }
+        }
+        return fates
+    }
+
+    /// Moves archives into the trash of the folder, from which `bringBack` takes them.
+    ///
+    /// - Throws: `CatalogueFailure`, `FileFailure`; what was not moved yet is moved by the next run.
+    package func discard(_ entries: [CatalogueEntry], now: Timestamp) throws {
+        if entries.isEmpty { return }
+        let going = Set(entries.map(\.archiveID))
+        try Path.makeFolder("\(path)/\(Self.trashName)")
+        try change { catalogue in
+            for index in catalogue.entries.indices where going.contains(catalogue.entries[index].archiveID) {
+                catalogue.entries[index].state = .trashed
+                catalogue.entries[index].trashed = now
+            }
+        }
+        for entry in entries { try Path.move(path(of: entry), to: trashPath(of: entry)) }
+    }
+
+    /// Moves the archives that the last `discard` moved back into their place.
+    ///
+    /// - Returns: the archives.
+    /// - Throws: `CatalogueFailure` (`nothingInTrash`), `FileFailure`.
+    package func bringBack() throws -> [CatalogueEntry] {
+        let trashed = catalogue.entries.filter { $0.state == .trashed }
+        guard let last = trashed.compactMap(\.trashed).max() else {
+            throw CatalogueFailure.nothingInTrash(folder: name)
+        }
+        let entries = trashed.filter { $0.trashed == last }
+        for entry in entries {
+            // The file first: an entry in the trash whose file is in its place is moved by the next run.
+            try Path.move(trashPath(of: entry), to: path(of: entry))
+            try change(entry) {
+                $0.state = .complete
+                $0.trashed = nil
+            }
+        }
+        return entries
+    }
+
+    /// Removes what has been in the trash for `trashDays`.
+    ///
+    /// - Returns: how many archives are gone now.
+    /// - Throws: `CatalogueFailure`, `FileFailure`.
+    package func emptyTrash(now: Timestamp) throws -> Int {
+        let limit = now.advanced(byMicroseconds: -Int64(Self.trashDays) * 86_400_000_000)
+        let old = catalogue.entries.filter { $0.state == .trashed && ($0.trashed ?? now) < limit }
+        for entry in old where try holds(entry, at: trashPath(of: entry)) {
+            try Path.remove(trashPath(of: entry))
+        }
+        let gone = Set(old.map(\.archiveID))
+        try change { $0.entries.removeAll { gone.contains($0.archiveID) } }
+        return old.count
+    }
+}

@@ -1,0 +1,75 @@
+internal import ArgumentParser
+internal import BackupArchive
+internal import BackupEngine
+internal import ByteStreams
+
+/// The archives that a command looks at, one after the other, and what opens them.
+struct ArchiveArguments: ParsableArguments {
+    @Argument(
+        help: ArgumentHelp("The archives; '-' is standard input.", valueName: "archive"),
+        completion: .file(extensions: ["kcb"]))
+    var archives: [String]
+
+    @OptionGroup
+    var opening: ArchiveOptions
+
+    @Flag(
+        name: OptionName.outside.name,
+        help: "Look only at what needs no key: container, checksums, signature; ask for nothing.")
+    var outside = false
+
+    /// Hands each archive to `look`, also after another failed; each failure is reported as it comes.
+    ///
+    /// A key that cannot be read ends the run: it would fail for every archive.
+    ///
+    /// - Returns: the status of the first archive that failed; `incomplete` where none did, and one was incomplete.
+    /// - Throws: `UsageProblem`, `SecretProblem` (`notASource`), and what ends a run whatever it works on.
+    func forEach(
+        in session: Session, _ look: (_ archive: String, _ opener: ArchiveOpener) throws -> ExitStatus
+    ) throws -> ExitStatus {
+        try check()
+        let opener = ArchiveOpener(opening, in: session)
+        var failed: ExitStatus?
+        var status = ExitStatus.ok
+        for archive in archives {
+            session.subjects.path = archive
+            session.oneOfSeveral = archives.count > 1 ? archive : nil
+            do {
+                let found = try look(archive, opener)
+                if found != .ok { status = found }
+            } catch {
+                let failure = Failure(error, session.subjects)
+                if failure.endsRun { throw failure }
+                if opener.hasUnreadableKey {
+                    session.oneOfSeveral = nil
+                    let reported = session.report(failure)
+                    return failed ?? reported
+                }
+                let reported = session.report(failure, about: archive)
+                failed = failed ?? reported
+            }
+        }
+        session.oneOfSeveral = nil
+        return failed ?? status
+    }
+
+    private func check() throws {
+        if archives.contains("") { throw UsageProblem.emptyArchive }
+        if opening.passphrase == .unknown { throw SecretProblem.notASource(.passphrase) }
+        if outside, opening.passphrase != nil { throw UsageProblem.together(.outside, .passphrase) }
+        if outside, !opening.identity.isEmpty { throw UsageProblem.together(.outside, .identity) }
+        var pipes: Set<Int32> = []
+        for archive in archives {
+            guard let pipe = InputFile.descriptor(archive) else { continue }
+            guard pipes.insert(pipe).inserted else { throw UsageProblem.inputTwice(archive) }
+        }
+    }
+}
+
+extension Failure {
+    /// True for what ends a run whatever it works on: a signal, or nobody who takes the results.
+    fileprivate var endsRun: Bool {
+        if case .output = self { return true }
+        return [.interrupted, .terminated].contains(explanation.status)
+    }
+}

@@ -1,0 +1,67 @@
+internal import BackupCatalogue
+internal import KeychainModel
+
+/// Explains what is wrong with a folder of backups.
+func explainCatalogue(_ failure: CatalogueFailure) -> Explanation {
+    switch failure {
+    case .altered(let folder):
+        Explanation(
+            .damaged, "the catalogue of the backups in \(quoted(folder)) is not as this device wrote it",
+            hint: rebuilding(folder))
+    case .newerFormat(let folder):
+        Explanation(
+            .limit, "a newer kcbackup wrote the catalogue of the backups in \(quoted(folder))",
+            hint: "use that version, or make the catalogue anew: " + rebuilding(folder))
+    case .folderGone(let folder, let archives):
+        Explanation(
+            .notFound,
+            "\(quoted(folder)) has lost \(archives == 1 ? "the backup" : "all \(archives) backups") that it held",
+            hint: "is the disk mounted?", "'\(OptionName.change.spelling)' begins anew in a folder that was emptied")
+    case .switches(let folder, let difference):
+        Explanation(
+            .refused, "the backups in \(quoted(folder)) \(explainSwitch(difference))",
+            hint: "choose another folder, or add '\(OptionName.change.spelling)' if that is what you want")
+    case .shrunk(let loss): explainShrinkage(loss)
+    case .noRule:
+        Explanation(
+            .usage, "nothing says what to keep",
+            hint: "use '\(OptionName.keepLast.spelling) N', "
+                + "'\(OptionName.keepDaily.spelling) N' and the like")
+    case .nothingInTrash(let folder):
+        Explanation(.notFound, "nothing that was removed from \(quoted(folder)) is in its trash")
+    case .unknownFolder(let folder):
+        Explanation(
+            .notFound, "no backup was made in \(quoted(folder)) by this device", hint: rebuilding(folder))
+    case .file(let failure): explainFile(failure)
+    case .cryptography(let failure): explainCryptography(failure)
+    }
+}
+
+private func rebuilding(_ folder: String) -> String {
+    "'kcbackup list \(OptionName.rebuild.spelling) \(quotedPath(folder))' makes it anew of the archives that are there"
+}
+
+private func explainSwitch(_ difference: BackupPin.Difference) -> String {
+    switch difference {
+    case .mode(let mode): "are \(mode.rawValue), and this one would not be"
+    case .keys(let lost, let added):
+        "open with other keys: \(counted(lost, "key")) would be missing, and \(added) would be new"
+    case .otherKeychain(let names):
+        "are of \(names.count == 1 ? "keychain" : "keychains") \(names.map(quoted).joined(separator: ", ")), "
+            + "and this one would be of another"
+    case .replaced(let series):
+        "are of another keychain \(quoted(series)), which was deleted or replaced since"
+    case .oneOfAll: "are of all keychains, and this one would be of one alone"
+    }
+}
+
+private func explainShrinkage(_ loss: Shrinkage) -> Explanation {
+    let gone =
+        loss.gone.isEmpty ? "" : "; none is left of \(loss.gone.prefix(5).map(quoted).joined(separator: ", "))"
+    return Explanation(
+        .shrunk,
+        "there are \(counted(loss.now, "item")) to back up of \(quoted(loss.series)), and \(loss.before) were in the "
+            + "last backup\(gone)",
+        hint: "if something was lost, that backup still has it: see 'kcbackup list'",
+        "if it was removed on purpose, add '\(OptionName.acceptShrink.spelling)'")
+}

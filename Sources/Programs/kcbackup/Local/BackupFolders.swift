@@ -1,0 +1,31 @@
+internal import BackupCatalogue
+internal import KeychainModel
+internal import LocalKeychains
+
+extension World {
+    /// Where the catalogues of backup folders are.
+    var catalogues: String { dataFolder.path + "/backups" }
+}
+
+extension Session {
+    /// Opens a folder of backups for a run that changes it.
+    ///
+    /// - Throws: `CatalogueFailure`, and what `LocalDevice.key` throws.
+    func backupFolder(
+        _ path: String, waitingAtMost wait: Duration, mayBeNew: Bool = false, maySwitch: Bool = false
+    ) throws -> BackupFolder {
+        subjects.path = path
+        return try BackupFolder(
+            world.resolve(path), named: path, catalogues: world.catalogues, device: LocalDevice(world).key(),
+            waitingAtMost: wait,
+            mayBeNew: mayBeNew, maySwitch: maySwitch)
+    }
+
+    /// What is known of a folder of backups; nil where nothing was ever backed up there.
+    ///
+    /// - Throws: `CatalogueFailure`, and what `LocalDevice.key` throws.
+    func catalogue(of path: String) throws -> Catalogue? {
+        subjects.path = path
+        return try CatalogueFile(of: world.resolve(path), in: world.catalogues, device: LocalDevice(world).key()).load()
+    }
+}

@@ -1,0 +1,71 @@
+internal import ArgumentParser
+internal import ByteStreams
+
+/// A folder that keeps backups, and what a run may do there.
+struct FolderOptions: ParsableArguments {
+    @Option(
+        name: OptionName.to.name,
+        help: ArgumentHelp(
+            "Keep the archive in this folder, as KEYCHAIN-DEVICE-TIME.kcb, and compare it with the one before.",
+            valueName: "folder"),
+        completion: .directory)
+    var to: String?
+
+    @Flag(name: OptionName.all.name, help: "Back up every keychain, one archive each.")
+    var all = false
+
+    @Flag(name: OptionName.ifChanged.name, help: "Keep no new archive if nothing has changed since the last one.")
+    var ifChanged = false
+
+    @Flag(name: OptionName.acceptShrink.name, help: "Keep the archive also if far fewer items are in it than before.")
+    var acceptShrink = false
+
+    @Flag(
+        name: OptionName.change.name,
+        help: "Let the folder be for another keychain, other keys or another mode from now on.")
+    var change = false
+
+    @OptionGroup
+    var lock: LockWaitOption
+
+    /// The first of the options that need `--to`.
+    private var firstGiven: OptionName? {
+        if all { return .all }
+        if ifChanged { return .ifChanged }
+        if acceptShrink { return .acceptShrink }
+        if change { return .change }
+        return lock.lockWait == nil ? nil : .lockWait
+    }
+
+    /// The folder, if one is given.
+    ///
+    /// - Throws: `UsageProblem` (`needs`, `empty`, `together`).
+    func folder(output: String?) throws(UsageProblem) -> String? {
+        guard let to else {
+            if let firstGiven { throw .needs(firstGiven, .to) }
+            return nil
+        }
+        if to.isEmpty { throw .empty(.to) }
+        if output != nil { throw .together(.to, .output) }
+        return to
+    }
+}
+
+/// How long to wait for another run.
+struct LockWaitOption: ParsableArguments {
+    @Option(
+        name: OptionName.lockWait.name,
+        help: ArgumentHelp("Wait that long for another run, as in '5m'. (default: 10s)", valueName: "time"))
+    var lockWait: String?
+
+    /// The time to wait.
+    ///
+    /// - Throws: `UsageProblem.malformed`.
+    func wait() throws(UsageProblem) -> Duration {
+        guard let lockWait else { return FileLock.defaultWait }
+        guard let match = lockWait.wholeMatch(of: /(\d{1,6})(s|m|h)?/), let number = Int(match.1) else {
+            throw .malformed(.lockWait, form: "a time such as '30s', '5m' or '1h'")
+        }
+        return .seconds(number * (match.2 == "h" ? 3_600 : match.2 == "m" ? 60 : 1))
+    }
+}

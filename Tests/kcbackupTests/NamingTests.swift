@@ -1,0 +1,78 @@
+import ByteStreams
+import TestSupport
+import Testing
+
+@testable import kcbackup
+
+@Suite("Names of archives, and paths that no shell saw")
+struct NamingTests {
+    private let home: TestHome
+
+    init() throws {
+        home = try TestHome()
+        try home.write("passphrase", "correct horse\n")
+        #expect(home.run("keychain create --no-passcode").status == .ok)
+    }
+
+    @Test("Archives of one second get a number, in a folder and in the working folder")
+    func sameSecond() throws {
+        var world = home.world()
+        let now = world.clock()
+        world.clock = { now }
+        try Path.makeFolder(home.path("backups"))
+        for (arguments, folder) in [(["backups"], "work/backups/"), ([], "work/")] {
+            for _ in 1...3 {
+                #expect(kcbackup.run(["create", "--unencrypted"] + arguments, in: world) == .ok)
+            }
+            let names = try home.folder.list().filter { $0.hasPrefix(folder + "login-") && $0.hasSuffix(".kcb") }
+            let ends = ["-2.kcb", "-3.kcb"].map { end in names.count { $0.hasSuffix(end) } }
+            #expect(names.count == 3 && ends == [1, 1], "\(names)")
+        }
+        let told = CollectedOutput()
+        world.output = told
+        #expect(kcbackup.run(["create", "backups", "--unencrypted", "--json"], in: world) == .ok)
+        #expect(told.text.contains("-4.kcb\""), "\(told.text)")
+    }
+
+    @Test("A name that is no file name, or shows as another, is made one")
+    func stems() {
+        let odd = [
+            ".jsonl": "jsonl", "...": "items", "-x.jsonl": "x", "a\u{202e}b.jsonl": "a_b", "a\nb": "a_b", " x": "x",
+            "a\u{1b}[31m": "a_[31m", "-": "items", "می\u{200c}خواهم": "می\u{200c}خواهم", "a b.jsonl": "a b",
+        ]
+        for (path, stem) in odd { #expect(BackupSubject.items(path: path).fileStem == stem) }
+        let long = BackupSubject.items(path: String(repeating: "é", count: 127)).fileStem
+        #expect(long.utf8.count == 200 && long.allSatisfy { $0 == "é" })
+    }
+
+    @Test("The longest name that a file can have, of the oddest letters, has an archive")
+    func longName() throws {
+        for name in [String(repeating: "é", count: 127), "\u{202e}.jsonl", ".jsonl"] {
+            try home.write(name, #"{"class":"genp","attributes":{"svce":"Bank"},"secret":"tulip"}"# + "\n")
+            let outcome = home.run(["create", "--keychain", "file:" + name, "--passphrase", "file:passphrase"])
+            #expect(outcome.status == .ok, "\(outcome.messages)")
+        }
+        #expect(try home.folder.list().count { $0.hasPrefix("work/") && $0.hasSuffix(".kcb") } == 3)
+    }
+
+    @Test("'~/' at the start of any path is the home folder, and './~/' is not")
+    func homeFolder() throws {
+        try home.folder.write("home/secret", Array("correct horse\n".utf8), mode: 0o600)
+        try home.folder.write(
+            "home/items.jsonl", Array((#"{"class":"genp","attributes":{"svce":"Bank"},"secret":"tulip"}"# + "\n").utf8),
+            mode: 0o600)
+        let lines = [
+            "create --output=~/a.kcb --passphrase file:~/secret --keychain file:~/items.jsonl",
+            "verify ~/a.kcb --passphrase file:~/secret", "keychain create ~/k.keychain --passcode file:~/secret",
+            "item list --keychain=~/k.keychain", "keygen --output=~/key.txt",
+        ]
+        for line in lines {
+            let outcome = home.run(line)
+            #expect(outcome.status == .ok, "\(line)\n\(outcome.messages)")
+        }
+        for name in ["a.kcb", "k.keychain", "key.txt"] {
+            #expect(try Path.exists(home.home + "/" + name), "\(name)")
+        }
+        #expect(home.run("verify ./~/a.kcb").status == .notFound)
+    }
+}
