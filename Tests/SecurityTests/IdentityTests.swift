@@ -206,8 +206,8 @@ struct IdentityTests {
         #expect(error == nil && SecKeyCopyExternalRepresentation(made, nil) == data)
         for (bytes, keyClass, expected) in [
             (Data([1, 2, 3]), kSecAttrKeyClassPrivate, errSecDecode),
-            (data, kSecAttrKeyClassPublic, errSecUnimplemented),
-            (data, "9", errSecUnimplemented),
+            (data, kSecAttrKeyClassPublic, errSecDecode),
+            (data, kSecAttrKeyClassSymmetric, errSecUnimplemented), (data, "9", errSecUnimplemented),
         ] {
             #expect(make(bytes, keyClass, &error) == nil)
             #expect(try #require(error).takeRetainedValue().code == Int(expected))

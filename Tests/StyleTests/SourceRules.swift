@@ -35,6 +35,8 @@ enum SourceRule: String, CaseIterable, Sendable {
         "Sources/Backup/BackupCatalogue/LocalCalendar.swift", "Sources/Apple/Security/Items/SecItem.swift",
         "Sources/Apple/Security/Client/FairLock.swift",
         "Sources/Apple/Security/Items/SecItemObjects.swift",
+        "Sources/Apple/Security/References/SecKeyOperations.swift",
+        "Sources/Apple/Security/References/SecIdentityCreation.swift",
         "Sources/Apple/Security/CoreFoundation/CoreFoundationDictionaries.swift",
         "Sources/Apple/Security/References/SecAccessControl.swift",
         "Sources/Apple/Security/References/SecCertificate.swift", "Sources/Apple/Security/References/SecKey.swift",

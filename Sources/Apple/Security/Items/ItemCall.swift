@@ -35,6 +35,16 @@ struct ItemCall {
         }
     }
 
+    /// Adds the objects of several requests in one transaction.
+    func addAll(_ requests: [ItemRequest]) throws {
+        try keychain.write { writer in
+            for request in requests {
+                guard let object = request.object else { throw CallFailure(errSecParam) }
+                _ = try add(object, request, with: writer)
+            }
+        }
+    }
+
     private func add(_ object: ReferencedObject, _ request: ItemRequest, with writer: KeychainWriter) throws
         -> FoundItem
     {
