@@ -41,7 +41,7 @@ internal import KeychainModel
 
     deinit {
         // Statements retain the database, so only spare ones are left here, and closing cannot fail otherwise.
-        for unsafe (_, statement) in unsafe spare { _ = unsafe sqlite3_finalize(statement) }
+        unsafe spare.values.forEach { statement in _ = unsafe sqlite3_finalize(statement) }
         _ = unsafe sqlite3_close(pointer)
     }
 
