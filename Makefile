@@ -21,7 +21,7 @@ RECOVERY := share/kcbackup/recover.sh
 PACKAGES := .build/packages
 SOURCES := Package.swift $(shell find Sources -type f)
 
-.PHONY: help build test test-packages faults demo install uninstall deb tarball test-deb test-html format clean
+.PHONY: help build test test-packages wrappers faults demo install uninstall deb tarball test-deb test-html format clean
 .PHONY: packages-build packages-test packages-test-html packages-deb packages-test-deb
 # Half a file must not look up to date.
 .DELETE_ON_ERROR:
@@ -30,6 +30,7 @@ help:
 	@echo 'make build      release binaries, manual page and shell completions, in $(STAGE)'
 	@echo 'make test       build, check the format, run all tests'
 	@echo 'make test-packages  build packages that use the libraries beside packages of others'
+	@echo 'make wrappers   type-check the keychain wrappers in the folder WRAPPERS=, and print a table'
 	@echo 'make test-html  the page of inspect --html in a browser, which is installed for it'
 	@echo 'make faults     kill and disturb the program at every system call that changes a file'
 	@echo 'make demo       backup and restore of the sample keychain, in a temporary folder'
@@ -60,8 +61,11 @@ test-html: packages-test-html
 
 # Fetches and builds swift-certificates, which takes minutes.
 test-packages: packages-test
-	swift build --package-path Samples/BesideCertificates
-	swift run --skip-build --package-path Samples/BesideCertificates
+	swift run --package-path Samples/BesideCertificates --scratch-path .build/BesideCertificates
+
+wrappers: packages-test
+	swift build
+	Samples/check-wrappers.sh '$(WRAPPERS)'
 
 demo: packages-test $(STAGE)/$(PROGRAM)
 	KCBACKUP=$(abspath $(STAGE)/$(PROGRAM)) Samples/demo.sh
