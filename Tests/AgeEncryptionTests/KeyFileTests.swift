@@ -63,7 +63,8 @@ import Testing
             #expect(ageFailure { _ = try parse("\(key)\n\(line)\n") } == .malformedIdentityLine(2), "\(line)")
         }
         for text in ["", "\n\n", "# only a comment\n"] { #expect(ageFailure { _ = try parse(text) } == .noIdentities) }
-        #expect(ageFailure { _ = try parse("-----BEGIN AGE ENCRYPTED FILE-----\n") } == .armored)
+        let armor = "-----BEGIN AGE ENCRYPTED FILE-----\n"
+        #expect(ageFailure { _ = try parse(armor) } == .identityFileNeedsPassphrase)
     }
 
     @Test("an encrypted identity file is recognised, and opened by its passphrase")
@@ -73,20 +74,71 @@ import Testing
         let cost = try #require(ScryptCost(logN: quickCost))
         let file = try encrypt(text, to: [ScryptRecipient(passphrase: secretText("p"), cost: cost)])
         #expect(ageFailure { _ = try IdentityFile.parse(SecretBytes(copying: file)) } == .identityFileNeedsPassphrase)
-        let isEncrypted = IdentityFile.isEncrypted(SecretBytes(copying: file))
-        #expect(isEncrypted)
-        let opened = try IdentityFile.parse(encrypted: SecretBytes(copying: file), passphrase: secretText("p"))
+        let opened = try IdentityFile.parse(open(file, "p"))
         #expect(opened.identities.map(\.recipient) == [identity.recipient])
-        #expect(
-            ageFailure {
-                _ = try IdentityFile.parse(encrypted: SecretBytes(copying: file), passphrase: secretText("q"))
-            }
-                == .wrongPassphrase)
+        #expect(ageFailure { _ = try open(file, "q").count } == .wrongPassphrase)
         let cut = Array(file.dropLast())
         let start = UInt64(try AgeHeader.read(from: MemorySource(copying: file)).length + 16)
         #expect(
-            ageFailure { _ = try IdentityFile.parse(encrypted: SecretBytes(copying: cut), passphrase: secretText("p")) }
+            ageFailure { _ = try open(cut, "p").count }
                 == .stream(StreamFailure(.decrypting, .authenticationFailed, offset: start)))
+    }
+
+    private func open(_ file: [UInt8], _ passphrase: String) throws -> SecretBytes {
+        guard let encrypted = try EncryptedKeyFile(SecretBytes(copying: file)) else { throw AgeFailure.notAnAgeFile }
+        try encrypted.requirePassphrase()
+        return try encrypted.open(with: [ScryptIdentity(passphrase: secretText(passphrase))])
+    }
+
+    private func armor(_ file: [UInt8], end: String = "\n") -> [UInt8] {
+        let text = Array(Base64.encode(file))
+        let lines = stride(from: 0, to: text.count, by: 64).map { String(text[$0..<min($0 + 64, text.count)]) }
+        let all = ["-----BEGIN AGE ENCRYPTED FILE-----"] + lines + ["-----END AGE ENCRYPTED FILE-----"]
+        return Array(all.map { $0 + end }.joined().utf8)
+    }
+
+    @Test("an encrypted identity file may be in text armor, after and before blank lines")
+    func armored() throws {
+        let cost = try #require(ScryptCost(logN: quickCost))
+        for size in 0..<100 {
+            let text = [UInt8](repeating: 7, count: size)
+            let file = try encrypt(text, to: [ScryptRecipient(passphrase: secretText("p"), cost: cost)])
+            #expect(try open(armor(file), "p").bytesForTest() == text)
+            #expect(
+                try open(Array("\n \t\r\n".utf8) + armor(file, end: "\r\n") + [10, 32], "p").bytesForTest() == text)
+        }
+        let blank = [UInt8](repeating: 10, count: 1_025)
+        let file = try encrypt([1], to: [ScryptRecipient(passphrase: secretText("p"), cost: cost)])
+        #expect(
+            ageFailure { _ = try TextArmor.decode(SecretBytes(copying: armor(file) + blank)).count }
+                == .malformedArmor("too many blank lines stand around it"))
+    }
+
+    @Test("no single change of a byte makes an armored file another one that opens")
+    func flippedArmor() throws {
+        let cost = try #require(ScryptCost(logN: quickCost))
+        let file = armor(try encrypt([1], to: [ScryptRecipient(passphrase: secretText("p"), cost: cost)]))
+        for index in file.indices {
+            var changed = file
+            changed[index] ^= 1 << (index % 8)
+            let failure = ageFailure { _ = try open(changed, "p").count }
+            #expect(failure != nil, "byte \(index)")
+        }
+    }
+
+    @Test("a file for public keys, or one that takes too long to open, is refused before a passphrase is asked for")
+    func notForPassphrase() throws {
+        let identity = try X25519Identity.generate()
+        let file = try encrypt([1], to: [identity.recipient])
+        #expect(ageFailure { _ = try open(file, "p").count } == .notForPassphrase)
+        let cost = try #require(ScryptCost(logN: quickCost))
+        let header = try encrypt([1], to: [ScryptRecipient(passphrase: secretText("p"), cost: cost)])
+        let text = String(decoding: header, as: UTF8.self).replacing(/(-> scrypt [^ ]+) \d+/) { "\($0.1) 22" }
+        #expect(
+            ageFailure { _ = try open(Array(text.utf8.prefix(200)), "p").count }
+                == .workFactorTooHigh(found: 22, allowed: 20))
+        let isPlain = try EncryptedKeyFile(secretText("AGE-SECRET-KEY-1")) == nil
+        #expect(isPlain)
     }
 
     @Test("a list of recipients is read, with comments")

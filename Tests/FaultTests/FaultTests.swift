@@ -4,7 +4,8 @@ import Testing
 
 /// The real program, killed at every system call that changes a file, and made to fail at every one.
 ///
-/// `make test` takes a few calls of each command, chosen by `FAULT_SEED`; `make faults` takes all of them.
+/// `make test` takes a few calls of each command, chosen by `FAULT_SEED`; `make faults` takes all of them, of one command
+/// if `FAULT_SCENARIO` names it.
 @Suite(
     "Faults at the system calls of the program",
     .enabled(if: ExternalProgram.locate("strace") != nil, "strace is not installed"))
@@ -12,6 +13,9 @@ struct FaultTests {
     private static let environment = ProcessInfo.processInfo.environment
     private static let isWhole = environment["FAULTS"] == "all"
     private static let seed = environment["FAULT_SEED"].flatMap { UInt64($0) } ?? 7
+    private static let scenarios = Scenario.allCases.filter { scenario in
+        environment["FAULT_SCENARIO"].map { $0 == scenario.rawValue } ?? true
+    }
     /// Calls of each command that `make test` takes.
     private static let sample = 3
 
@@ -24,7 +28,7 @@ struct FaultTests {
 
     @Test(
         "Killed anywhere, or failing at any call, a command has done all or nothing and says which; later runs clean up",
-        arguments: Scenario.allCases)
+        arguments: scenarios)
     func disturbed(scenario: Scenario) throws {
         let bench = try FaultBench(scenario)
         try #require(bench.calls.count > 2, "\(bench.calls)")

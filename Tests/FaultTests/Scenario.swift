@@ -6,6 +6,9 @@ import Testing
 enum Scenario: String, CaseIterable, Sendable, CustomTestStringConvertible {
     case createEncrypted = "create-encrypted"
     case createUnencrypted = "create-unencrypted"
+    case createTo = "create-to"
+    case prune
+    case run
     case restoreExisting = "restore-existing"
     case restoreReplace = "restore-replace"
     case restoreNew = "restore-new"

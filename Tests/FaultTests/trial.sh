@@ -34,6 +34,17 @@ archive() {
   rm -f messages
 }
 
+# What the catalogue says of each archive, and whether the archives that are there are genuine. A later run may finish what
+# a killed one began, so it is asked for first.
+backups() {
+  kc list backups --columns state,items 2>&1
+  local file
+  for file in backups/*.kcb; do
+    [ ! -e "$file" ] || kc verify "$file" > messages 2>&1 || echo "$file: $(cat messages)"
+  done
+  rm -f messages
+}
+
 device() {
   kc device show --json 2>&1 | grep -o '"machine":"[a-z]*"' || echo "no device key"
   if cmp -s "$data/device.key" device.key.copy; then
@@ -51,6 +62,9 @@ command() {
   case $scenario in
     create-encrypted) set -- create -o x.kcb -r "$(cat recipient)" ;;
     create-unencrypted) set -- create --unencrypted -o x.kcb ;;
+    create-to) set -- create --unencrypted --to backups ;;
+    prune) set -- prune backups --keep-last 1 ;;
+    run) set -- run nightly ;;
     restore-existing) set -- restore old.kcb -i key.txt ;;
     restore-replace) set -- restore old.kcb -i key.txt --replace --yes ;;
     restore-new) set -- restore here.kcb --keychain fresh ;;
@@ -67,6 +81,11 @@ command() {
 
 probe() {
   case $scenario in
+    create-to | prune) backups; keychain login ;;
+    run)
+      backups | grep -v trashed
+      kc status --json | grep -o '"result":"[a-z-]*"' || echo '"result":"never"'
+      keychain login ;;
     create-*) archive x.kcb; keychain login ;;
     restore-new) keychain fresh; keychain login ;;
     set-passcode)
@@ -86,11 +105,13 @@ probe() {
 
 # A run that changes something in every folder: after it, nothing of an earlier one may be left.
 settle() {
+  case $scenario in create-to | prune | run) kc prune backups --keep-last 9 ;; esac &&
   kc keychain create settle --no-passcode -q && kc create --unencrypted --keychain settle -o settle.kcb -q &&
     kc keychain delete settle --confirm settle -q
 } > /dev/null 2>&1
 
 leftovers() { find . -mindepth 1 -printf '%P %y %m\n' | grep -v '^messages ' | sed 's/retired-[^ ]*/retired/;
+  s#-KC-[^ ]*\.kcb#-ARCHIVE.kcb#; s#/[0-9a-f]*\.catalogue#/FOLDER.catalogue#;
   s#/undo/[^/ ]*#/undo/KEYCHAIN#; s#/undo/KEYCHAIN/[^ ]*\.keychain#/undo/KEYCHAIN/STATE#' | sort | uniq -c; }
 
 prepare() {
@@ -114,6 +135,10 @@ prepare() {
   kc keychain create second --no-passcode -q
   kc item import --keychain second more.jsonl -q
   printf 'orbit lantern velvet\n' > new
+  case $scenario in create-to | prune | run)
+    kc create --unencrypted --to backups -q
+    kc create --unencrypted --to backups -q
+  esac
   [ "$scenario" != device-renew ] && [ "$scenario" != device-adopt ] ||
     sed -i "s/^machine .*/machine $(printf '%064d' 0)/" "$data/device.key"
   cp "$data/device.key" device.key.copy
@@ -128,6 +153,13 @@ fi
 
 mkdir -p "$HOME" && cp -a "$template/." "$HOME" && cd "$HOME" || exit 1
 before=$(cat "$template.before")
+case $scenario in create-to | prune | run)
+  # A catalogue is of one place, and this is another.
+  rm -r "$data/backups"
+  kc list --rebuild backups -q > messages 2>&1 || fault "$(cat messages)"
+  [ "$scenario" != run ] || kc schedule add nightly --unencrypted --to backups --keep-last 2 -q
+  rm -f messages ;;
+esac
 run=(timeout -k 5 60 "$@")
 if [ -n "${FREE-}" ]; then
   head -c "$(($(df --output=avail -k . | tail -n 1) - FREE))K" /dev/zero > filler
@@ -141,7 +173,8 @@ echo "STATUS $status"
 sed 's/^/OUTPUT /' "$HOME.output"
 state=$(probe)
 run=()
-if [ "$state" = "$before" ]; then
+# A job is several commands: the next run does what is left.
+if [ "$state" = "$before" ] || { [ "$scenario" = run ] && [ "$status" -ne 0 ]; }; then
   echo "STATE before"
   # What was not done can be done now.
   command > output 2>&1 < /dev/null || fault "the same command, run again, ended with $?: $(cat output)"

@@ -48,6 +48,42 @@ struct KeptStatesTests {
         return contents
     }
 
+    @Test("of two runs that would bring back the same state, the second is told to wait")
+    func twoRuns() throws {
+        try add("ann")
+        let states = KeptStates(of: keychain, in: data)
+        let state = try keychain.write { _ in try states.keep(now: moment(3)) }
+        let known = try states.list()
+        try states.exclusively(knowing: known) {
+            #expect(throws: FileFailure.self) {
+                _ = try FileLock(Path.split(state.path).folder + "/.lock", waitingAtMost: .zero)
+            }
+            try states.remove(state)
+        }
+        #expect(throws: KeychainStoreError.busy) {
+            try states.exclusively(knowing: known) { Issue.record("the state was brought back already") }
+        }
+    }
+
+    @Test("a file that has come to the place of a damaged one is not replaced")
+    func replacedMeanwhile() throws {
+        try add("ann")
+        let states = KeptStates(of: keychain, in: data)
+        let state = try keychain.write { _ in try states.keep(now: moment(3)) }
+        let local = try LocalKeychain(keychain.path, in: data)
+        let before = try #require(try local.fileIdentity())
+        let bytes = try folder.read("login.keychain")
+        #expect(throws: KeychainStoreError.busy) {
+            try local.replaceFile(by: state, insteadOf: nil, deviceKey: keychain.deviceKey, now: moment(4))
+        }
+        #expect(try folder.read("login.keychain") == bytes)
+        let old = try local.replaceFile(by: state, insteadOf: before, deviceKey: keychain.deviceKey, now: moment(4))
+        #expect(try old.map { try Path.exists($0) } == true)
+        #expect(throws: KeychainStoreError.busy) {
+            try local.replaceFile(by: state, insteadOf: before, deviceKey: keychain.deviceKey, now: moment(5))
+        }
+    }
+
     @Test("a state comes back exactly, with what is in no archive, with tombstones and without later items")
     func replaced() throws {
         try add("ann")

@@ -50,7 +50,7 @@ enum SourceRule: String, CaseIterable, Sendable {
         "Sources/Programs/Console/ControllingTerminal.swift", "Sources/Programs/Console/Descriptor.swift",
         "Sources/Programs/Console/ProcessArguments.swift", "Sources/Programs/Console/ProcessEnvironment.swift",
         "Sources/Programs/Console/ProcessSetup.swift",
-        "Sources/Programs/Console/ShellCommand.swift",
+        "Sources/Programs/Console/ShellCommand.swift", "Sources/Programs/Console/TerminalSignals.swift",
     ]
     /// Lines in a file.
     static let longestFile = 350

@@ -56,6 +56,9 @@ package final class TestHome: Sendable {
         return start.advanced(byMicroseconds: minutes * 60_000_000)
     }
 
+    /// Lets time pass, or sets the clock back.
+    package func pass(hours: Int64) { minutes.add(hours * 60, ordering: .relaxed) }
+
     /// Lets the machine sleep for a minute.
     package func sleep() { suspended.add(60_000, ordering: .relaxed) }
 

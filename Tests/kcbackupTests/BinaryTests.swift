@@ -217,10 +217,8 @@ struct BinaryTests {
             echo 'walnut cactus velvet 7 thunder' >&${COPROC[1]}
             cat <&${COPROC[0]} >rest
             grep -c walnut rest; grep -o "status [0-9]*" rest; grep -ow -e "-*echo" rest
-            coproc { script -qec 'tty; trap : INT; "$KCBACKUP" keychain create other; echo "status $?"; stty -a' /dev/null; }
-            read -r -t 60 -u ${COPROC[0]} tty
+            coproc { script -qec 'trap : INT; "$KCBACKUP" keychain create other; echo "status $?"; stty -a' /dev/null; }
             read -r -t 60 -d : -u ${COPROC[0]} asked
-            stty -a <${tty%?} | grep -o "susp = [^;]*"
             printf '\\003' >&${COPROC[1]}
             cat <&${COPROC[0]} >rest
             grep -c "^kcbackup: error: interrupted" rest; grep -o "status [0-9]*" rest; grep -ow -e "-*echo" rest
@@ -233,7 +231,6 @@ struct BinaryTests {
                 0
                 status 0
                 echo
-                susp = <undef>
                 1
                 status 130
                 echo
@@ -241,6 +238,88 @@ struct BinaryTests {
                 10
 
                 """, "\(outcome.errorText)")
+    }
+
+    @Test("Ctrl-Z at a prompt gives the terminal back with its echo; 'fg' asks again, and nothing typed before counts")
+    func suspended() throws {
+        let outcome = try shell(
+            """
+            # dash leaves the terminal as it finds it, where bash would repair it.
+            export COMMAND='"$KCBACKUP" keychain create typed; echo "status $?"; stty -a; fg >fg; echo "status $?"; stty -a'
+            coproc { script -qec 'dash -c "set -m; $COMMAND"' /dev/null; }
+            read -r -t 60 -d : -u ${COPROC[0]} asked
+            printf 'half an ans\\032' >&${COPROC[1]}
+            read -r -t 60 -d : -u ${COPROC[0]} again
+            grep -o "status [0-9]*" <<<"$again"; grep -ow -e "-*echo" <<<"$again"
+            grep -o "Enter the new passcode.*" <<<"$again"
+            for answer in 1 2; do
+              echo 'walnut cactus velvet 7 thunder' >&${COPROC[1]}
+              [ $answer = 2 ] || read -r -t 60 -d : -u ${COPROC[0]} asked
+            done
+            cat <&${COPROC[0]} >rest
+            grep -o "status [0-9]*" rest; grep -ow -e "-*echo" rest; grep -c walnut rest
+            echo 'walnut cactus velvet 7 thunder' | "$KCBACKUP" keychain unlock typed --passcode fd:0 2>&1 | grep -c wrong
+            """)
+        #expect(
+            outcome.text == """
+                status 148
+                echo
+                Enter the new passcode of keychain 'typed' (empty for none)
+                status 0
+                echo
+                0
+                0
+
+                """, "\(outcome.errorText)")
+    }
+
+    @Test("What ends the program at a prompt leaves the terminal with its echo", arguments: ["\\034", "HUP"])
+    func ended(_ how: String) throws {
+        let outcome = try shell(
+            """
+            coproc { script -qec 'trap : QUIT; sh -c "echo pid \\$\\$; exec \\"\\$KCBACKUP\\" keychain create typed"; echo "status $?"; stty -a' /dev/null; }
+            read -r -t 60 -u ${COPROC[0]} word pid
+            read -r -t 60 -d : -u ${COPROC[0]} asked
+            if [ \(how) = HUP ]; then kill -HUP ${pid%?}; else printf '\(how)' >&${COPROC[1]}; fi
+            cat <&${COPROC[0]} >rest
+            grep -o "status [0-9]*" rest; grep -ow -e "-*echo" rest; head -1 rest | tr -d ' \\r'
+            "$KCBACKUP" keychain info typed 2>/dev/null; echo $?
+            """)
+        #expect(
+            outcome.text == "status \(how == "HUP" ? 129 : 131)\necho\n\n10\n", "\(outcome.errorText)")
+    }
+
+    @Test(
+        "Identity files are read as age writes them, from a file, a pipe and standard input",
+        .enabled(if: ExternalProgram.locate("age") != nil))
+    func ageKeyFiles() throws {
+        let outcome = try shell(
+            """
+            exec 2>messages
+            umask 077
+            "$KCBACKUP" keychain create --no-passcode
+            "$KCBACKUP" create --keychain login -r $(age-keygen -o key.txt 2>&1 | sed 's/.*: //') -o a.kcb
+            # age asks on the terminal alone, twice.
+            encrypt() { printf 'walnut\\nwalnut\\n' | script -qec "age $* key.txt" /dev/null >said; }
+            encrypt -p -o binary.age; encrypt -p -a -o armored.age
+            echo walnut >passphrase; echo wrong >wrong
+            for file in binary.age armored.age; do
+              "$KCBACKUP" verify a.kcb -i $file --identity-passphrase file:passphrase | head -1
+              "$KCBACKUP" verify a.kcb -i $file --identity-passphrase file:wrong; echo $?
+              "$KCBACKUP" verify a.kcb -i <(cat $file) --identity-passphrase file:passphrase | head -1
+              "$KCBACKUP" verify a.kcb -i - --identity-passphrase file:passphrase <$file | head -1
+            done
+            cat key.txt | "$KCBACKUP" verify a.kcb -i - | head -1
+            "$KCBACKUP" verify a.kcb -i /dev/stdin <key.txt | head -1
+            "$KCBACKUP" verify a.kcb -i - <<<"$(grep -v '#' key.txt)" | head -1
+            chmod 644 key.txt
+            "$KCBACKUP" verify a.kcb -i - <key.txt; echo $?
+            "$KCBACKUP" verify a.kcb -i - </dev/null; echo $?
+            grep -c walnut messages
+            """)
+        let good = "a.kcb: genuine, 0 items\n"
+        let each = good + "12\n" + good + good
+        #expect(outcome.text == each + each + good + good + good + "4\n4\n0\n", "\(outcome.errorText)")
     }
 
     @Test("Without HOME the user database names the home folder")

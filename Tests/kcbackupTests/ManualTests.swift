@@ -46,6 +46,10 @@ struct ManualTests {
         var seen = JSONManual.Seen()
         for step in try home.steps() {
             home.home.retention.fail("*", step.isRefused ? .refused(1) : nil)
+            if let damaged = step.damaged {
+                let name = "home/.local/share/kcbackup/keychains/\(damaged).keychain"
+                try home.home.folder.write(name, Array("damaged".utf8), mode: 0o600)
+            }
             let outcome = home.home.run(step.line + ["--json"])
             #expect(outcome.status.code == step.status, "\(step.line): \(outcome.messages)")
             #expect(outcome.output.filter { $0 == UInt8(ascii: "\n") }.count == 1, "\(step.line)")

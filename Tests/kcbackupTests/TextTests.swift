@@ -1,6 +1,5 @@
 import Console
 import ByteStreams
-import Synchronization
 import TestSupport
 import Testing
 
@@ -159,34 +158,5 @@ struct OptionNameTests {
             #expect(outcome.status == .usage && outcome.messages.contains("given twice"), "\(line)")
         }
         #expect(try home.folder.list().filter { $0.hasPrefix("home/") || $0.hasPrefix("work/") } == [])
-    }
-}
-
-@Suite("Progress")
-struct ProgressTests {
-    @Test("Work that is over in a second says nothing; longer work says so and erases it")
-    func patience() throws {
-        let home = try TestHome()
-        func told(after seconds: Int, showsMessages: Bool = true, isQuiet: Bool = false) -> String {
-            let messages = CollectedOutput()
-            var world = home.world(ScriptedTerminal(showsMessages: showsMessages))
-            world.messages = messages
-            let looks = Mutex(0)
-            world.stopwatch = {
-                looks.withLock { looks in
-                    looks += 1
-                    return looks == 1 ? .zero : .seconds(seconds)
-                }
-            }
-            do {
-                let progress = Progress("importing items", in: Session(world, OutputStyle(isQuiet: isQuiet)))
-                for _ in 0..<512 { progress.step() }
-            }
-            return messages.text
-        }
-        #expect(told(after: 0) == "")
-        #expect(told(after: 1) == "\r\u{1b}[2Kimporting items: 256\r\u{1b}[2K")
-        #expect(told(after: 1, showsMessages: false) == "")
-        #expect(told(after: 1, isQuiet: true) == "")
     }
 }

@@ -24,6 +24,8 @@ package enum ArchiveFailure: Error, Hashable, Sendable {
     case noMatchingIdentity([String])
     /// Neither passphrase nor identity was given.
     case keyNeeded(passphraseOpens: Bool)
+    /// The archive cannot get other keys.
+    case notRekeyable(Reason)
     /// A recipient or an identity cannot be used.
     case age(AgeFailure)
     /// Reading or writing failed below.
@@ -31,6 +33,14 @@ package enum ArchiveFailure: Error, Hashable, Sendable {
     case file(FileFailure)
     /// A cryptographic library call failed for a reason that is not in the data.
     case cryptography(CryptographyFailure)
+
+    /// Why an archive keeps the keys that it has.
+    package enum Reason: Hashable, Sendable {
+        /// It has no keys of its own.
+        case unencrypted
+        /// Another device signed it, and only that one can sign it again.
+        case otherDevice
+    }
 
     /// Damage of one member: it is not what was signed.
     static func checksum(_ member: ArchiveMember) -> ArchiveFailure {
@@ -59,11 +69,13 @@ package enum ArchiveFailure: Error, Hashable, Sendable {
         switch failure {
         case .wrongPassphrase: self = .wrongPassphrase
         case .noMatchingIdentity(let stanzaTypes): self = .noMatchingIdentity(stanzaTypes)
-        case .notAnAgeFile, .armored, .unsupportedVersion: self = .damaged(rule: "a part is not an age v1 file")
+        case .notAnAgeFile, .armored, .malformedArmor, .unsupportedVersion:
+            self = .damaged(rule: "a part is not an age v1 file")
         case .malformedHeader(let rule): self = .damaged(rule: "\(rule), found in an age header")
         case .headerAuthentication: self = .damaged(rule: "an age header is not genuine")
         case .mixedPassphrase: self = .damaged(rule: "a passphrase stands beside other recipients")
-        case .malformedIdentityLine, .unsupportedIdentity, .noIdentities, .identityFileNeedsPassphrase:
+        case .malformedIdentityLine, .unsupportedIdentity, .noIdentities, .identityFileNeedsPassphrase,
+            .notForPassphrase:
             self = .damaged(rule: "what the passphrase opens is not an identity")
         case .headerTooLarge(let name, let allowed): self = .limit("\(name): \(allowed) is the limit")
         case .workFactorTooHigh(let found, let allowed):

@@ -167,25 +167,30 @@ struct ArchiveParts {
         try Self.read(place(member), of: file, limit: limit).withBytes { span in span.indices.map { span[$0] } }
     }
 
-    func hash(_ member: ArchiveMember) throws(ArchiveFailure) -> SHA256Digest {
+    func hash(_ member: ArchiveMember, _ step: () -> Void = {}) throws(ArchiveFailure) -> SHA256Digest {
         var source = HashingSource(try slice(member))
         // Locking a megabyte of memory takes longer than hashing a small member.
         let pieceSize = Int(min(max(try place(member).length, 1), 1 << 20))
         do {
-            try source.forEachPiece(upTo: pieceSize) { _ in }
+            try source.forEachPiece(upTo: pieceSize) { _ in step() }
         } catch {
             throw ArchiveFailure(any: error)
         }
         return source.finalize()
     }
 
-    /// Reads both streams and compares them with their checksums.
+    /// Reads both streams and compares them with their checksums; calls `step` once a piece.
     func requireStreams(
-        _ mode: ArchiveMode, _ digests: [ArchiveMember: SHA256Digest]
+        _ mode: ArchiveMode, _ digests: [ArchiveMember: SHA256Digest], _ step: () -> Void = {}
     ) throws(ArchiveFailure) {
         for member in [ArchiveMember.metadata(mode), .secrets(mode)] {
-            guard try hash(member) == digests[member] else { throw .checksum(member) }
+            guard try hash(member, step) == digests[member] else { throw .checksum(member) }
         }
+    }
+
+    /// Bytes of members; nothing for one that is not there.
+    func size(_ members: ArchiveMember...) -> UInt64 {
+        members.reduce(0) { $0 + (places[$1]?.length ?? 0) }
     }
 
     private func place(_ member: ArchiveMember) throws(ArchiveFailure) -> TarMember {

@@ -42,9 +42,16 @@ extension ArchiveKeys {
     ///
     /// - Throws: `ArchiveFailure`: `age(.noRecipients)` when no key could restore, `cryptography` without randomness.
     package init(recipients: [any Recipient], inspectors: [any Recipient] = []) throws(ArchiveFailure) {
+        try self.init(of: try randomID(), recipients: recipients, inspectors: inspectors)
+    }
+
+    /// The keys of an archive that exists, as `init(recipients:inspectors:)`.
+    package init(
+        of archiveID: [UInt8], recipients: [any Recipient], inspectors: [any Recipient]
+    ) throws(ArchiveFailure) {
         guard !recipients.isEmpty else { throw .age(.noRecipients) }
         self.init(
-            archiveID: try randomID(), recipients: recipients, inspectors: inspectors, identityMember: nil)
+            archiveID: archiveID, recipients: recipients, inspectors: inspectors, identityMember: nil)
     }
 
     /// The keys of an archive that a passphrase opens too, through an identity made for this archive alone.
@@ -57,7 +64,15 @@ extension ArchiveKeys {
         passphrase: borrowing SecretBytes, cost: ScryptCost, recipients: [any Recipient] = [],
         inspectors: [any Recipient] = []
     ) throws(ArchiveFailure) {
-        let archiveID = try randomID()
+        try self.init(
+            of: try randomID(), passphrase: passphrase, cost: cost, recipients: recipients, inspectors: inspectors)
+    }
+
+    /// The keys of an archive that exists, as `init(passphrase:cost:recipients:inspectors:)`.
+    package init(
+        of archiveID: [UInt8], passphrase: borrowing SecretBytes, cost: ScryptCost, recipients: [any Recipient],
+        inspectors: [any Recipient]
+    ) throws(ArchiveFailure) {
         do {
             let identity = try X25519Identity.generate()
             let text = IdentityNote.text(

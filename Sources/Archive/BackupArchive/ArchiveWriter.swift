@@ -219,6 +219,13 @@ package struct FinishedArchive {
         try output.publish(as: name)
     }
 
+    /// Puts it in the place of a file in the folder where it was made, in one step.
+    ///
+    /// - Throws: `FileFailure` (`system`); the old file is unchanged then.
+    package func replace(_ name: String) throws(FileFailure) {
+        try output.replace(name)
+    }
+
     /// Hands all its bytes to `consume`, in pieces.
     ///
     /// - Throws: `FileFailure`, `StreamFailure`, and what `consume` throws.

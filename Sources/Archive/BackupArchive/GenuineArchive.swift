@@ -18,7 +18,7 @@ package struct GenuineArchive {
     package let signer: [UInt8]
     let headerHash: SHA256Digest
     private let recipients: StreamRecipients
-    private let parts: ArchiveParts
+    let parts: ArchiveParts
     private let digests: [ArchiveMember: SHA256Digest]
 
     init(
@@ -124,9 +124,16 @@ package struct GenuineArchive {
 
     /// Reads both streams and nothing of what is in them, for callers that will not read both themselves.
     ///
+    /// - Parameter step: called once a piece.
     /// - Throws: `ArchiveFailure` (`damaged`, `stream`).
-    package func proveStreams() throws(ArchiveFailure) {
-        try parts.requireStreams(header.mode, digests)
+    package func proveStreams(_ step: () -> Void = {}) throws(ArchiveFailure) {
+        try parts.requireStreams(header.mode, digests, step)
+    }
+
+    /// How much of the streams there is, and how much of the file was read so far, in bytes.
+    var extent: (streams: UInt64, metadata: UInt64, read: UInt64) {
+        let metadata = parts.size(.metadata(header.mode))
+        return (metadata + parts.size(.secrets(header.mode)), metadata, parts.file.bytesRead)
     }
 
     /// Runs `body`, of whose failures none is believed before the streams have proved to be what was signed.

@@ -22,9 +22,9 @@ package struct OpenedArchive {
     package var signer: [UInt8] { archive.signer }
     /// What opened the streams.
     package let opening: Opening
-    private let archive: GenuineArchive
-    private let metadata: StreamOpener
-    private let secrets: StreamOpener
+    let archive: GenuineArchive
+    let metadata: StreamOpener
+    let secrets: StreamOpener
 
     init(_ archive: GenuineArchive, opening: Opening, metadata: StreamOpener, secrets: StreamOpener) {
         self.archive = archive
@@ -41,11 +41,19 @@ package struct OpenedArchive {
         }
     }
 
+    /// Bytes of both streams.
+    package var size: UInt64 { archive.extent.streams }
+    /// Bytes of the metadata stream.
+    package var metadataSize: UInt64 { archive.extent.metadata }
+    /// How many bytes of the file were read so far, whenever and how often.
+    package var bytesRead: UInt64 { archive.extent.read }
+
     /// Proves both streams, for callers that will not read both.
     ///
+    /// - Parameter step: called once a piece.
     /// - Throws: `ArchiveFailure` (`damaged`, `stream`).
-    package func proveStreams() throws(ArchiveFailure) {
-        try archive.proveStreams()
+    package func proveStreams(_ step: () -> Void = {}) throws(ArchiveFailure) {
+        try archive.proveStreams(step)
     }
 
     /// Reads the metadata stream to its end.
@@ -59,9 +67,10 @@ package struct OpenedArchive {
 
     /// What the archive was made of; both streams are proved for that.
     ///
+    /// - Parameter step: called once a piece.
     /// - Throws: `ArchiveFailure`.
-    package func source() throws -> ArchiveSource {
-        try archive.proveStreams()
+    package func source(_ step: () -> Void = {}) throws -> ArchiveSource {
+        try archive.proveStreams(step)
         return try recordReader(archive.sourceAgain(.metadata(header.mode))).source
     }
 

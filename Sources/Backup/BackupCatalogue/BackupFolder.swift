@@ -1,7 +1,7 @@
-internal import BackupArchive
+package import BackupArchive
 package import ByteStreams
 package import DeviceIdentity
-internal import KeychainModel
+package import KeychainModel
 
 /// A folder of backups, held for one run: what is on disk, and its catalogue.
 ///
@@ -96,6 +96,26 @@ package final class BackupFolder {
         }
     }
 
+    /// Puts an archive with other keys in the place of the one that it was made of.
+    ///
+    /// - Parameter keys: what opens it, as in `BackupPin`.
+    /// - Throws: `FileFailure`, `CatalogueFailure`; the archive in the folder is whole, the old one or the new one.
+    package func replace(_ entry: CatalogueEntry, by archive: FinishedArchive, keys: [String], now: Timestamp) throws {
+        try archive.replace(entry.name)
+        try change { catalogue in
+            for index in catalogue.entries.indices where catalogue.entries[index].archiveID == entry.archiveID {
+                catalogue.entries[index] = entry.rekeyed(keys, size: archive.size, verified: now)
+            }
+        }
+    }
+
+    /// Pins the folder to other keys.
+    ///
+    /// - Throws: `CatalogueFailure` (`file`, `cryptography`).
+    package func pin(keys: [String]) throws(CatalogueFailure) {
+        try change { $0.pin?.keys = keys.sorted() }
+    }
+
     /// Makes sure that the folder is for what the run is going to do, and pins it to that.
     ///
     /// - Parameter maySwitch: true where the user said that the run may switch.
@@ -119,7 +139,13 @@ package final class BackupFolder {
         var kept: [CatalogueEntry] = []
         for var entry in catalogue.entries {
             switch entry.state {
-            case .complete: kept.append(entry)
+            case .complete:
+                // Its keys were changed, and the run was killed before it could say so.
+                let size = try Self.size(of: path(of: entry))
+                if let size, size != entry.size, try isRekeyed(entry) {
+                    entry = entry.rekeyed([], size: size, verified: entry.verified)
+                }
+                kept.append(entry)
             case .writing:
                 // It was compared before it was to get its name.
                 guard try holds(entry, at: path(of: entry)) else { continue }

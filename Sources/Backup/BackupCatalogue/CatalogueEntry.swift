@@ -72,6 +72,16 @@ package struct CatalogueEntry: Hashable, Sendable {
         self.verified = verified
     }
 
+    /// The entry of the same archive with other keys.
+    func rekeyed(_ keys: [String], size: UInt64, verified: Timestamp) -> CatalogueEntry {
+        var entry = CatalogueEntry(
+            name: name, archiveID: archiveID, created: created, series: series, mode: mode, keys: keys, size: size,
+            content: content, state: state, verified: verified)
+        entry.drilled = drilled
+        entry.confirmed = confirmed
+        return entry
+    }
+
     /// False when items could not be read when it was made; nil where that is not known.
     package var isComplete: Bool? { content.map { $0.damaged == 0 } }
 

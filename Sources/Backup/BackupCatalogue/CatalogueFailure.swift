@@ -15,6 +15,8 @@ package enum CatalogueFailure: Error, Hashable, Sendable {
     case shrunk(Shrinkage)
     /// No rule says what to keep.
     case noRule
+    /// An archive that was whole when it was made no longer is.
+    case notWhole(name: String)
     /// There is nothing in the trash to bring back.
     case nothingInTrash(folder: String)
     /// The folder has no backups that are known here.

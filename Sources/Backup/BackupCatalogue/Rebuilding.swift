@@ -50,6 +50,21 @@ extension BackupFolder {
         return Rebuilt(added: added, ignored: ignored)
     }
 
+    /// Reads an archive to its last byte, without a key: what is encrypted is what this device signed.
+    ///
+    /// - Throws: `CatalogueFailure.notWhole`, `ArchiveFailure`, `FileFailure`.
+    package func verifyOutside(_ entry: CatalogueEntry, now: Timestamp) throws {
+        guard let archive = try genuine(path(of: entry)), archive.header.archiveID == entry.archiveID else {
+            throw CatalogueFailure.notWhole(name: entry.name)
+        }
+        try change(entry) { $0.verified = max($0.verified, now) }
+    }
+
+    /// True if the file of an entry has another size, and is the same archive for all that, whole and of this device.
+    func isRekeyed(_ entry: CatalogueEntry) throws -> Bool {
+        try genuine(path(of: entry))?.header.archiveID == entry.archiveID
+    }
+
     /// The archive at a path, if this device made it and all of it is there; nil for anything else.
     private func genuine(_ path: String) throws -> ArchiveFile? {
         do throws(ArchiveFailure) {

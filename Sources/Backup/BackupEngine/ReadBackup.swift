@@ -18,27 +18,38 @@ extension ProvenArchive {
     /// Proves the whole archive, reads its metadata to the end and only then, in a second pass, hands each item to `show`.
     ///
     /// - Parameters:
+    ///   - step: called once a piece while the archive is proved, and once an item in each pass.
     ///   - survey: sees every item in the first pass, for counts and widths; nothing of it may be shown before the
     ///     pass has ended well.
     ///   - begin: told what the archive is of and how much it holds, between the passes.
     /// - Throws: `ArchiveFailure`, and what `begin` and `show` throw.
     package func inspect(
-        survey: (Item) -> Void, begin: (ReadMetadata) throws -> Void, show: (Item) throws -> Void
+        step: () -> Void = {}, survey: (Item) -> Void, begin: (ReadMetadata) throws -> Void,
+        show: (Item) throws -> Void
     ) throws {
-        try begin(self.survey(survey))
-        try withoutActuallyEscaping(show) { show in
-            var visitor = ForwardingVisitor(forward: show)
-            _ = try opened.readMetadata(&visitor)
+        try begin(self.survey(step: step, survey))
+        try forward { item in
+            step()
+            try show(item)
         }
     }
 
     /// Proves the whole archive, reads the metadata to its end and hands each item to `survey`, for counts alone.
     ///
+    /// - Parameter step: called once a piece while the archive is proved, and once an item.
     /// - Throws: `ArchiveFailure`.
-    package func survey(_ survey: (Item) -> Void) throws -> ReadMetadata {
-        try opened.proveStreams()
-        return try withoutActuallyEscaping(survey) { survey in
-            var visitor = ForwardingVisitor(forward: survey)
+    package func survey(step: () -> Void = {}, _ survey: (Item) -> Void) throws -> ReadMetadata {
+        try opened.proveStreams(step)
+        return try forward { item in
+            step()
+            survey(item)
+        }
+    }
+
+    @discardableResult
+    private func forward(_ take: (Item) throws -> Void) throws -> ReadMetadata {
+        try withoutActuallyEscaping(take) { take in
+            var visitor = ForwardingVisitor(forward: take)
             return try opened.readMetadata(&visitor)
         }
     }

@@ -104,26 +104,32 @@ package struct RestoreBackup {
     ///
     /// - Parameters:
     ///   - keep: called before anything is changed or removed, if it will be, in the transaction that does it.
+    ///   - step: called once an item while the plan is made, and once more while it is carried out.
     ///   - observe: sees each item and what becomes of it, in archive order, while the plan is made; what it
     ///     collects counts only when `run` returns.
     /// - Throws: `ArchiveFailure` (`passcodeNeeded` where the target has other class keys than the archive), `RestoreRefusal`
     ///   (`nothingMatches`, `itemsStayBehind`, `conflicts`, `wouldRemoveForBroken`, `wouldRemoveUnopened`), and what target and
     ///   `keep` throw; nothing is written then.
     package func run(
-        into target: some ItemTarget, keep: () throws -> Void = {}, observe: ((Item, RestoreAction) -> Void)? = nil
+        into target: some ItemTarget, keep: () throws -> Void = {}, step: @escaping () -> Void = {},
+        observe: ((Item, RestoreAction) -> Void)? = nil
     ) throws -> RestoreReport {
-        try restore(into: target, keep: keep, observe: observe) { try form(for: target) }
+        try restore(into: target, keep: keep, step, observe: observe) { try form(for: target) }
     }
 
     /// Writes stored secrets as they are, whatever the target's keys, for the test of what keys protect.
     func write(into target: some ItemTarget) throws -> RestoreReport {
-        try restore(into: target, keep: {}, observe: nil) { .stored }
+        try restore(into: target, keep: {}, {}, observe: nil) { .stored }
     }
 
     private func restore(
-        into target: some ItemTarget, keep: () throws -> Void, observe: ((Item, RestoreAction) -> Void)?,
-        form: () throws -> SecretForm
+        into target: some ItemTarget, keep: () throws -> Void, _ step: @escaping () -> Void,
+        observe: ((Item, RestoreAction) -> Void)?, form: () throws -> SecretForm
     ) throws -> RestoreReport {
+        let observe = { (item: Item, action: RestoreAction) in
+            step()
+            observe?(item, action)
+        }
         // The form is found out within the transaction: the class keys of the target cannot change any more.
         if options.isDryRun {
             return try target.readItems { existing in try plan(existing, form(), observe).report }
@@ -131,7 +137,7 @@ package struct RestoreBackup {
         return try target.writeItems { writer in
             let plan = try plan(writer, form(), observe)
             if plan.report.losesSomething { try keep() }
-            return try plan.apply(to: writer)
+            return try plan.apply(to: writer, step)
         }
     }
 
@@ -147,7 +153,7 @@ package struct RestoreBackup {
 
     /// Reads the archive to its last byte and decides what becomes of each item; nothing is written.
     private func plan(
-        _ existing: any ExistingItems, _ form: SecretForm, _ observe: ((Item, RestoreAction) -> Void)?
+        _ existing: any ExistingItems, _ form: SecretForm, _ observe: @escaping (Item, RestoreAction) -> Void
     ) throws -> RestorePlan {
         var visitor = try PlanningVisitor(rules, existing, form: form, observe: observe)
         let streams = try archive.read(form, &visitor)

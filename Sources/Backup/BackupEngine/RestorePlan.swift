@@ -14,9 +14,9 @@ struct RestorePlan {
     let replaced: LocalItems?
 
     /// Writes; everything is undone when this throws, with the transaction.
-    func apply(to writer: any ItemWriter) throws -> RestoreReport {
+    func apply(to writer: any ItemWriter, _ step: @escaping () -> Void) throws -> RestoreReport {
         if let replaced { _ = try writer.removeLocalItems(replaced) }
-        var visitor = ApplyingVisitor(actions, writer, form: form)
+        var visitor = ApplyingVisitor(actions, writer, form: form, step)
         try archive.readAgain(streams, form, &visitor)
         // A signal during the last items must not be followed by a commit.
         if Interruption.isRequested { throw ArchiveFailure.stream(StreamFailure(.writing, .interrupted)) }
@@ -33,7 +33,7 @@ struct PlanningVisitor: RecordVisitor {
     /// What comes back of the items that are removed first; kept only where items are removed.
     private(set) var restored = RestoredItems()
     private let form: SecretForm
-    private let observe: ((Item, RestoreAction) -> Void)?
+    private let observe: (Item, RestoreAction) -> Void
     private(set) var actions = ActionList()
     private(set) var stayingBehind: [(item: Item, reason: Verdict.Reason)] = []
     private(set) var failing: [(item: Item, problem: RestoreAction.Problem)] = []
@@ -41,7 +41,7 @@ struct PlanningVisitor: RecordVisitor {
 
     init(
         _ rules: RestoreRules, _ existing: any ExistingItems, form: SecretForm,
-        observe: ((Item, RestoreAction) -> Void)?
+        observe: @escaping (Item, RestoreAction) -> Void
     ) throws {
         self.rules = rules
         self.existing = existing
@@ -56,7 +56,7 @@ struct PlanningVisitor: RecordVisitor {
         let action = try action(for: item, secret: secret, state: state)
         actions.append(action)
         if state == .stored, action != .notSelected { notOpened += 1 }
-        observe?(item, action)
+        observe(item, action)
         if rules.replaced != nil, action == .create || action == .update { restored.insert(item) }
         switch action {
         case .staysBehind(let reason): stayingBehind.append((item, reason))
@@ -116,18 +116,21 @@ private struct ApplyingVisitor: RecordVisitor {
     private let actions: ActionList
     private let writer: any ItemWriter
     private let form: SecretForm
+    private let step: () -> Void
     private var ordinal = 0
 
-    init(_ actions: ActionList, _ writer: any ItemWriter, form: SecretForm) {
+    init(_ actions: ActionList, _ writer: any ItemWriter, form: SecretForm, _ step: @escaping () -> Void) {
         self.actions = actions
         self.writer = writer
         self.form = form
+        self.step = step
     }
 
     mutating func take(
         _ item: Item, line: borrowing Span<UInt8>, secret: borrowing SecretBytes, state: SecretState
     ) throws {
         defer { ordinal += 1 }
+        step()
         guard actions.writes(ordinal) else { return }
         let replaced =
             actions.updates(ordinal) ? try writer.item(withKeyOf: item) ?? writer.item(withUUID: item.uuid) : nil

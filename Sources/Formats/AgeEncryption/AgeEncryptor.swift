@@ -17,30 +17,11 @@ package struct AgeEncryptor<Downstream: ByteSink & ~Copyable>: ByteSink, ~Copyab
     /// - Throws: `AgeFailure`: `noRecipients`, `headerTooLarge` for more recipients than a reader accepts, `mixedPassphrase`,
     ///   `incompatibleRecipients`, `malformedRecipient`, `cryptography`, `stream`.
     package init(recipients: [any Recipient], to downstream: consuming Downstream) throws(AgeFailure) {
-        guard !recipients.isEmpty else { throw .noRecipients }
-        guard recipients.count <= AgeHeader.stanzaLimit else {
-            throw .headerTooLarge("recipients", allowed: AgeHeader.stanzaLimit)
-        }
         let fileKey = try cryptography { () throws(CryptographyFailure) in try RandomBytes.secret(count: fileKeySize) }
         let nonce = try cryptography { () throws(CryptographyFailure) in
             try RandomBytes.bytes(count: ChunkCipher.nonceSize)
         }
-        var stanzas: [Stanza] = []
-        var labels: Set<String>?
-        for recipient in recipients {
-            let wrapped = try recipient.wrap(fileKey: fileKey)
-            guard labels ?? wrapped.labels == wrapped.labels else { throw .incompatibleRecipients }
-            labels = wrapped.labels
-            stanzas += wrapped.stanzas
-        }
-        guard stanzas.count <= AgeHeader.stanzaLimit else {
-            throw .headerTooLarge("recipients", allowed: AgeHeader.stanzaLimit)
-        }
-        try AgeHeader.requireLonePassphrase(stanzas)
-        let header = Array(try AgeHeader(stanzas: stanzas, fileKey: fileKey).text.utf8)
-        guard header.count <= AgeHeader.sizeLimit else {
-            throw .headerTooLarge("header bytes", allowed: AgeHeader.sizeLimit)
-        }
+        let header = Array(try AgeHeader(wrapping: fileKey, for: recipients).text.utf8)
         let cipher = try ChunkCipher(fileKey: fileKey, nonce: nonce)
         var downstream = downstream
         do {
@@ -90,7 +71,7 @@ package struct AgeEncryptor<Downstream: ByteSink & ~Copyable>: ByteSink, ~Copyab
 }
 
 /// The file key of a file that this process writes.
-private final class WrittenFileKey: Identity {
+final class WrittenFileKey: Identity {
     private let fileKey: SecretBytes
 
     init(_ fileKey: borrowing SecretBytes) {

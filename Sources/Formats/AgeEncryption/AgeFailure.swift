@@ -5,8 +5,10 @@ package import Cryptography
 package enum AgeFailure: Error, Hashable, Sendable {
     /// Not an age file.
     case notAnAgeFile
-    /// The file is ASCII-armored (`-----BEGIN AGE ENCRYPTED FILE-----`), which is not supported.
+    /// The file is in text armor (`-----BEGIN AGE ENCRYPTED FILE-----`), which only key files may be.
     case armored
+    /// The text armor breaks this rule of the specification.
+    case malformedArmor(String)
     /// The file has a version other than `v1`.
     case unsupportedVersion
     /// The header breaks this rule of the specification.
@@ -18,6 +20,8 @@ package enum AgeFailure: Error, Hashable, Sendable {
     /// No identity opens any stanza; the types of the stanzas in order, `unknown` for each that is not age's own.
     case noMatchingIdentity([String])
     case wrongPassphrase
+    /// The file is encrypted, and not for a passphrase.
+    case notForPassphrase
     /// The passphrase needs a higher work factor than allowed: binary logarithms.
     case workFactorTooHigh(found: Int, allowed: Int)
     /// A passphrase cannot be combined with other recipients.

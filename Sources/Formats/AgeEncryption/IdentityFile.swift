@@ -10,13 +10,14 @@ package struct IdentityFile: Sendable {
     /// Reads the text of an identity file.
     ///
     /// - Throws: `AgeFailure`: `malformedIdentityLine`, `unsupportedIdentity`, `noIdentities`,
-    ///   `identityFileNeedsPassphrase`, `armored`.
+    ///   `identityFileNeedsPassphrase` for a file that `EncryptedKeyFile` opens.
     package static func parse(_ text: borrowing SecretBytes) throws(AgeFailure) -> IdentityFile {
         var identities: [X25519Identity] = []
         var comments: [String] = []
         try text.withBytes { bytes throws(AgeFailure) in
-            if bytes.starts(with: AgeHeader.versionPrefix) { throw .identityFileNeedsPassphrase }
-            if bytes.starts(with: AgeHeader.armorPrefix) { throw .armored }
+            if bytes.starts(with: AgeHeader.versionPrefix) || bytes.starts(with: AgeHeader.armorPrefix) {
+                throw .identityFileNeedsPassphrase
+            }
             try bytes.forEachLine { line, number throws(AgeFailure) in
                 let line = line.extracting(..<trimmedCount(line))
                 if line.isEmpty { return }
@@ -29,28 +30,6 @@ package struct IdentityFile: Sendable {
         }
         guard !identities.isEmpty else { throw .noIdentities }
         return IdentityFile(identities: identities, comments: comments)
-    }
-
-    /// Decrypts and parses an identity file that is encrypted with a passphrase.
-    ///
-    /// - Throws: `AgeFailure`.
-    package static func parse(
-        encrypted text: borrowing SecretBytes, passphrase: borrowing SecretBytes
-    ) throws(AgeFailure) -> IdentityFile {
-        var decryptor = try AgeDecryptor(
-            MemorySource(text.copy()), identities: [ScryptIdentity(passphrase: passphrase)])
-        let plain: SecretBytes
-        do {
-            plain = try decryptor.readAll(limit: PrivateFile.sizeLimit, as: "identity file size")
-        } catch {
-            throw .stream(error)
-        }
-        return try parse(plain)
-    }
-
-    /// True if the text is an age file, which needs a passphrase.
-    package static func isEncrypted(_ text: borrowing SecretBytes) -> Bool {
-        text.withBytes { $0.starts(with: AgeHeader.versionPrefix) }
     }
 
     /// The text of a new identity file.

@@ -1,4 +1,5 @@
 package import Glibc
+internal import Synchronization
 
 /// An open file descriptor, closed when its last owner releases it.
 ///
@@ -8,6 +9,10 @@ package final class OpenFile: Sendable {
     package let descriptor: Int32
     /// The path it was opened under, for messages.
     package let path: String
+    private let readCount = Atomic<UInt64>(0)
+
+    /// How many bytes were read so far, at any place, to tell how far work is.
+    package var bytesRead: UInt64 { readCount.load(ordering: .relaxed) }
 
     /// Takes ownership of `descriptor`.
     package init(owning descriptor: Int32, path: String) {
@@ -55,6 +60,8 @@ package final class OpenFile: Sendable {
     ) throws(StreamFailure) {
         if Interruption.isRequested { throw StreamFailure(.reading, .interrupted) }
         let descriptor = self.descriptor
+        let before = output.count
+        defer { readCount.add(UInt64(output.count - before), ordering: .relaxed) }
         let code: Int32 = unsafe output.withUnsafeMutableBufferPointer { buffer, count in
             let free = min(buffer.count - count, limit)
             guard free > 0, let start = buffer.baseAddress else { return 0 }

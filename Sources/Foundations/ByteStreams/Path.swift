@@ -9,6 +9,22 @@ package enum Path {
         return (folder, String(path[path.utf8.index(after: slash)...]))
     }
 
+    /// Where a symbolic link leads, as it is written there.
+    ///
+    /// - Throws: `FileFailure` (`system`).
+    static func destination(of link: String) throws(FileFailure) -> String {
+        let target: String? = unsafe withUnsafeTemporaryAllocation(of: CChar.self, capacity: Int(PATH_MAX) + 1) {
+            buffer in
+            guard let start = buffer.baseAddress else { return nil }
+            let length = unsafe readlink(link, start, Int(PATH_MAX))
+            guard length >= 0 else { return nil }
+            unsafe start[length] = 0
+            return unsafe String(cString: start)
+        }
+        guard let target else { throw FileFailure(link, .system(errno, doing: "examining")) }
+        return target
+    }
+
     /// Creates a folder and its missing parents, each durable and with mode 0700; existing ones are unchanged.
     ///
     /// - Throws: `FileFailure` (`exists` if the name belongs to something that is not a folder, `sharedFolder`,
@@ -82,6 +98,13 @@ package enum Path {
         return OpenFile(owning: descriptor, path: path)
     }
 
+    /// Bytes that this user can still write to the file system of a folder; nil if that cannot be told.
+    package static func freeSpace(in folder: String) -> UInt64? {
+        var status = statvfs()
+        guard unsafe statvfs(folder, &status) == 0 else { return nil }
+        return UInt64(status.f_bavail) * UInt64(status.f_frsize)
+    }
+
     /// Removes a file if it exists.
     ///
     /// - Throws: `FileFailure` (`system`).
@@ -128,5 +151,24 @@ package enum Path {
         guard System.retrying({ fsync(folder.descriptor) }) == 0 else {
             return Durability.doubt(FileFailure(folder.path, .system(errno, doing: "making durable")))
         }
+    }
+}
+
+/// Device and inode of a file, to tell it from another one of the same name.
+package struct FileIdentity: Hashable, Sendable {
+    private let device: UInt64
+    private let number: UInt64
+
+    /// The file at a path, a symbolic link for itself; nil if there is none.
+    ///
+    /// - Throws: `FileFailure` (`system`).
+    package init?(of path: String) throws(FileFailure) {
+        var status = stat()
+        if unsafe lstat(path, &status) != 0 {
+            if errno == ENOENT || errno == ENOTDIR { return nil }
+            throw FileFailure(path, .system(errno, doing: "examining"))
+        }
+        device = UInt64(status.st_dev)
+        number = UInt64(status.st_ino)
     }
 }

@@ -11,11 +11,32 @@ package enum PrivateFile {
     ///   `foreignOwner`, `sharedFolder`, `foreignFolder`, `tooLarge`, `system`.
     package static func read(_ path: String, limit: Int = sizeLimit) throws(FileFailure) -> SecretBytes {
         let file = try OpenFile.reading(path)
-        let status = try file.status()
-        guard status.st_mode & 0o077 == 0 else { throw FileFailure(path, .exposed(mode: status.st_mode & 0o777)) }
-        guard status.st_uid == geteuid() || status.st_uid == 0 else { throw FileFailure(path, .foreignOwner) }
+        try requirePrivate(file)
         try PrivateFolder.require(Path.split(path).folder)
         return try contents(of: file, limit: limit)
+    }
+
+    /// Reads an open file by the same rules, wherever symbolic links led: what is checked is what is open, and the
+    /// folder that it lies in.
+    ///
+    /// - Throws: as `read(_:limit:)`.
+    package static func read(_ file: OpenFile, limit: Int = sizeLimit) throws(FileFailure) -> SecretBytes {
+        let status = try requirePrivate(file)
+        // One without a name, as of a here-document, cannot be replaced.
+        if status.st_nlink > 0 {
+            try PrivateFolder.require(Path.split(Path.destination(of: "/proc/self/fd/\(file.descriptor)")).folder)
+        }
+        return try contents(of: file, limit: limit)
+    }
+
+    @discardableResult
+    private static func requirePrivate(_ file: OpenFile) throws(FileFailure) -> stat {
+        let status = try file.status()
+        guard status.st_mode & 0o077 == 0 else {
+            throw FileFailure(file.path, .exposed(mode: status.st_mode & 0o777))
+        }
+        guard status.st_uid == geteuid() || status.st_uid == 0 else { throw FileFailure(file.path, .foreignOwner) }
+        return status
     }
 
     /// Reads a small file that need not be secret, such as a list of recipients.
@@ -23,6 +44,13 @@ package enum PrivateFile {
     /// - Throws: `FileFailure`: `notFound`, `notRegular`, `tooLarge`, `system`.
     package static func readPublic(_ path: String, limit: Int = sizeLimit) throws(FileFailure) -> SecretBytes {
         try contents(of: OpenFile.reading(path), limit: limit)
+    }
+
+    /// Reads a small open file that need not be secret.
+    ///
+    /// - Throws: `FileFailure`: `tooLarge`, `system`.
+    package static func readPublic(_ file: OpenFile, limit: Int = sizeLimit) throws(FileFailure) -> SecretBytes {
+        try contents(of: file, limit: limit)
     }
 
     /// Creates a durable file with mode 0600 that holds `bytes`; an existing name is left alone.
@@ -59,18 +87,7 @@ package enum PrivateFile {
         let (folder, name) = Path.split(path)
         try PrivateFolder.require(folder)
         try StaleFiles.remove(in: folder)
-        // linkat cannot replace, so the complete file gets a temporary name first.
-        let passing = try UnnamedFile.temporaryName(in: folder)
-        let unnamed = try written(bytes, inFolder: folder, for: path)
-        try unnamed.publish(as: passing)
-        // Until here it is locked against removal by another process.
-        let result = withExtendedLifetime(unnamed) { unsafe rename(folder + "/" + passing, folder + "/" + name) }
-        guard result == 0 else {
-            let code = errno
-            unsafe unlink(folder + "/" + passing)
-            throw FileFailure(path, .system(code, doing: "replacing"))
-        }
-        Path.synchronizeFolder(folder)
+        try written(bytes, inFolder: folder, for: path).replace(name)
     }
 
     /// An unnamed file with `bytes`, synced to disk and read back.

@@ -41,7 +41,7 @@ package enum PrivateFolder {
             case S_IFLNK:
                 links += 1
                 guard links <= linkLimit else { throw FileFailure(path, .system(ELOOP, doing: "examining")) }
-                let target = try destination(of: next)
+                let target = try Path.destination(of: next)
                 if target.hasPrefix("/") { current = "/" }
                 rest += components(target).reversed()
                 status = try examine(current)
@@ -87,18 +87,5 @@ package enum PrivateFolder {
                 path, code == ENOENT || code == ENOTDIR ? .notFound : .system(code, doing: "examining"))
         }
         return status
-    }
-
-    private static func destination(of link: String) throws(FileFailure) -> String {
-        let target: String? = unsafe withUnsafeTemporaryAllocation(of: CChar.self, capacity: Int(PATH_MAX) + 1) {
-            buffer in
-            guard let start = buffer.baseAddress else { return nil }
-            let length = unsafe readlink(link, start, Int(PATH_MAX))
-            guard length >= 0 else { return nil }
-            unsafe start[length] = 0
-            return unsafe String(cString: start)
-        }
-        guard let target else { throw FileFailure(link, .system(errno, doing: "examining")) }
-        return target
     }
 }

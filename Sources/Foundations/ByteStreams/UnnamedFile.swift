@@ -118,6 +118,25 @@ package final class UnnamedFile {
         Path.synchronizeFolder(folder)
     }
 
+    /// Gives the file a name that another may have, which is gone then: readers see one or the other.
+    ///
+    /// The contents are durable by then; a folder that cannot be synced is recorded in `Durability`.
+    ///
+    /// - Throws: `FileFailure` (`noSafeNaming`, `system`); the name is unchanged then.
+    package func replace(_ name: String) throws(FileFailure) {
+        precondition(!name.utf8.contains(UInt8(ascii: "/")), "a name is one component")
+        // linkat cannot replace, so the complete file gets a temporary name first.
+        let passing = try Self.temporaryName(in: folder.path)
+        try publish(as: passing)
+        guard unsafe renameat(folder.descriptor, passing, folder.descriptor, name) == 0 else {
+            let code = errno
+            unsafe unlinkat(folder.descriptor, passing, 0)
+            throw FileFailure(
+                folder.path == "." ? name : folder.path + "/" + name, .system(code, doing: "replacing"))
+        }
+        Path.synchronizeFolder(folder)
+    }
+
     /// Names the file; returns 0 or the `errno`.
     private func link(as name: String) -> Int32 {
         guard let temporaryName else {

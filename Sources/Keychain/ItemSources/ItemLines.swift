@@ -6,6 +6,11 @@ package import KeychainModel
 package struct ItemLines {
     private let source: any ByteSource
     private let date: Timestamp
+    private let file: OpenFile?
+    /// Bytes of the file; nil for a source whose size nobody knows.
+    package let size: UInt64?
+    /// How many bytes of the file were read so far; 0 for another source.
+    package var bytesRead: UInt64 { file?.bytesRead ?? 0 }
 
     /// Why a line ends the reading of a file.
     package enum Problem: Error, Hashable, Sendable {
@@ -35,15 +40,21 @@ package struct ItemLines {
         let (seconds, nanoseconds) = (Int64(changed.tv_sec), Int64(changed.tv_nsec))
         // A date that no item can have says nothing about the items.
         let date = Timestamp(microseconds: seconds &* 1_000_000 &+ nanoseconds / 1_000) ?? .reference
-        self.init(try FileSlice(whole: file), date: date)
+        self.init(try FileSlice(whole: file), date: date, file, try file.size())
     }
 
     /// Reads `source`, which may be a pipe, once.
     ///
     /// - Parameter date: when items without dates were made and changed.
     package init(_ source: any ByteSource, date: Timestamp) {
+        self.init(source, date: date, nil, nil)
+    }
+
+    private init(_ source: any ByteSource, date: Timestamp, _ file: OpenFile?, _ size: UInt64?) {
         self.source = source
         self.date = date
+        self.file = file
+        self.size = size
     }
 
     /// Hands each item to `body` with the number of its line; lines of white space are skipped.

@@ -106,6 +106,11 @@ extension Keychain {
         try withReadTransaction { database throws(KeychainStoreError) in try Attempts(database).failed }
     }
 
+    /// Seconds until the next passcode is tried; nil if it is now.
+    package func secondsUntilNextTry(now: Timestamp) throws(KeychainStoreError) -> Int? {
+        try withReadTransaction { database throws(KeychainStoreError) in try Attempts(database) }.wait(now)
+    }
+
     private func tried(_ passcode: borrowing SecretBytes?, _ now: Timestamp) throws(KeychainStoreError) -> ClassKeys {
         let attempts = try withReadTransaction { database throws(KeychainStoreError) in try Attempts(database) }
         if let seconds = attempts.wait(now) { throw .tooManyAttempts(retryAfter: seconds) }

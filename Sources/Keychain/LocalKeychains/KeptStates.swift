@@ -1,6 +1,4 @@
 package import ByteStreams
-internal import Cryptography
-internal import DeviceIdentity
 package import KeychainModel
 package import KeychainStore
 
@@ -13,7 +11,7 @@ package struct KeptStates {
     package static let limit = 5
 
     private let keychain: Keychain
-    private let folder: String
+    private let folder: StateFolder
 
     /// One state.
     package struct State: Hashable, Sendable {
@@ -21,22 +19,17 @@ package struct KeptStates {
         package let name: String
         /// The copy.
         package let path: String
-        fileprivate let date: Timestamp
+        let date: Timestamp
         /// Of the copy, by a key of the device.
-        fileprivate let code: String
+        let code: String
     }
-
-    private static let ending = ".keychain"
-    // Bytes of the authentication code: half of HMAC-SHA256, the least that RFC 2104 (section 5) recommends.
-    private static let codeLength = 16
 
     /// Finds the states of a keychain.
     ///
     /// They belong to the ID of its file and to its place, so that a copy of the file has states of its own.
     package init(of keychain: Keychain, in folder: DataFolder) {
         self.keychain = keychain
-        let place = SHA256.hash(Array(LocalKeychain.place(of: keychain.path).utf8).span).hex.prefix(16)
-        self.folder = "\(folder.keptStates)/\(Hexadecimal.encode(keychain.storeID))-\(place)"
+        self.folder = StateFolder(of: keychain.storeID, at: keychain.path, in: folder)
     }
 
     /// Keeps the state of now; called within a transaction of the keychain that has changed nothing yet.
@@ -46,14 +39,14 @@ package struct KeptStates {
     ///
     /// - Throws: `FileFailure`, `StreamFailure`, `KeychainStoreError`, `CryptographyFailure`; then nothing is kept.
     package func keep(now: Timestamp) throws -> State {
-        try Path.makeFolder(folder)
-        let copy = try UnnamedFile(inFolder: folder)
+        try Path.makeFolder(folder.path)
+        let copy = try UnnamedFile(inFolder: folder.path)
         try keychain.copyFile(to: copy.file)
-        let code = try code(of: copy.file)
+        let code = try StateFolder.code(of: copy.file, keychain.deviceKey)
         let newest = try list().first
         if let newest, newest.code == code { return newest }
         let date = newest.map { max(now, $0.date.advanced(byMicroseconds: 1)) } ?? now
-        let state = state(date, code)
+        let state = folder.state(date, code)
         try copy.publish(as: Path.split(state.path).name)
         return state
     }
@@ -61,20 +54,26 @@ package struct KeptStates {
     /// All states, the newest first.
     ///
     /// - Throws: `FileFailure`.
-    package func list() throws(FileFailure) -> [State] {
-        try PrivateFolder.require(folder, mayBeMissing: true)
-        return try Path.names(in: folder).compactMap(state).sorted { $0.date > $1.date }
-    }
+    package func list() throws(FileFailure) -> [State] { try folder.list() }
 
     /// Opens a state; no passcode is needed.
     ///
     /// - Throws: `KeychainStoreError` (`damaged` also if it is not as it was kept), `FileFailure`, `StreamFailure`,
     ///   `CryptographyFailure`.
     package func open(_ state: State) throws -> Keychain {
-        guard try code(of: OpenFile.reading(state.path)) == state.code else {
-            throw KeychainStoreError.damaged("it is not as it was kept")
-        }
-        return try Keychain.open(at: state.path, deviceKey: keychain.deviceKey, minimumCost: keychain.minimumCost)
+        try folder.open(state, deviceKey: keychain.deviceKey, minimumCost: keychain.minimumCost)
+    }
+
+    /// Runs `body`, which brings a state back, while no other run does.
+    ///
+    /// - Parameter known: the states from which one was chosen.
+    /// - Throws: `KeychainStoreError.busy` if these are not the states any more: another run has brought one back, or kept
+    ///   one. `FileFailure`, and what `body` throws.
+    package func exclusively<Result>(knowing known: [State], _ body: () throws -> Result) throws -> Result {
+        let lock = try FileLock.ofFolder(folder.path)
+        defer { withExtendedLifetime(lock) {} }
+        guard try list() == known else { throw KeychainStoreError.busy }
+        return try body()
     }
 
     /// Removes all but the newest.
@@ -87,48 +86,11 @@ package struct KeptStates {
     /// Removes one.
     ///
     /// - Throws: `FileFailure`.
-    package func remove(_ state: State) throws(FileFailure) {
-        for suffix in ["", "-journal", ".lock"] { try Path.remove(state.path + suffix) }
-    }
+    package func remove(_ state: State) throws(FileFailure) { try StateFolder.remove(state) }
 
     /// Removes them all.
     ///
     /// - Returns: how many there were.
     /// - Throws: `FileFailure`.
-    package func removeAll() throws(FileFailure) -> Int {
-        let states = try list()
-        for state in states { try remove(state) }
-        return states.count
-    }
-
-    /// The authentication code of a copy.
-    private func code(of file: OpenFile) throws -> String {
-        var source = try FileSlice(whole: file)
-        var hash = SHA256()
-        try source.forEachPiece { bytes throws(StreamFailure) in hash.update(bytes) }
-        let key = try keychain.deviceKey.stateMACKey(context: Array("kept states".utf8))
-        var hmac = try HMACSHA256(key: key)
-        let code = try hmac.authenticate(hash.finalize().bytes.span)
-        return Hexadecimal.encode(Array(code.prefix(Self.codeLength)))
-    }
-
-    private func state(_ date: Timestamp, _ code: String) -> State {
-        let name = date.description.filter { $0 != "-" && $0 != ":" }
-        return State(name: name, path: "\(folder)/\(name)-\(code)\(Self.ending)", date: date, code: code)
-    }
-
-    /// The state in a file of the folder; nil where the name is of another form.
-    private func state(fileName: String) -> State? {
-        guard fileName.hasSuffix(Self.ending) else { return nil }
-        let parts = fileName.dropLast(Self.ending.count).split(separator: "-", omittingEmptySubsequences: false)
-        guard parts.count == 2, parts[1].utf8.count == 2 * Self.codeLength else { return nil }
-        var text = String(parts[0])
-        for (offset, mark) in [(4, "-"), (7, "-"), (13, ":"), (16, ":")] {
-            guard text.utf8.count > offset, text.utf8.allSatisfy({ $0 < 0x80 }) else { return nil }
-            text.insert(contentsOf: mark, at: text.index(text.startIndex, offsetBy: offset))
-        }
-        guard let date = Timestamp(text) else { return nil }
-        let found = state(date, String(parts[1]))
-        return found.path == "\(folder)/\(fileName)" ? found : nil
-    }
+    package func removeAll() throws(FileFailure) -> Int { try folder.removeAll() }
 }

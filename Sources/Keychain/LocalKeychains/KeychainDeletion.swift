@@ -39,6 +39,11 @@ extension LocalKeychain {
         } else {
             try Path.remove(path)
             remains = removeCompanions()
+            do throws(FileFailure) {
+                for states in try StateFolder.all(at: self, in: folder) { _ = try states.removeAll() }
+            } catch {
+                remains.append(.file(error))
+            }
         }
         Path.synchronizeFolder(Path.split(path).folder)
         do throws(LocalKeychainFailure) {

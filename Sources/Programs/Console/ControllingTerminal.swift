@@ -22,25 +22,34 @@ package struct ControllingTerminal: Terminal {
 
     /// See `Terminal`.
     package func readSecret(_ prompt: String) throws(TerminalFailure) -> SecretBytes {
-        let terminal = try Opened()
-        defer { terminal.close() }
-        // Before the prompt, so that nothing typed after it is echoed or dropped.
-        guard let settings = terminal.silence() else { throw .unavailable }
-        defer { terminal.restore(settings) }
-        try terminal.show(prompt)
-        let line = try terminal.readAnswerLine(limit: Self.lineLimit)
-        // The typed line feed was not echoed.
-        try terminal.show("\n")
-        return line
+        try ask(prompt, echoes: false)
     }
 
     /// See `Terminal`.
     package func readAnswer(_ prompt: String) throws(TerminalFailure) -> String {
+        let line = try ask(prompt, echoes: true)
+        return line.withBytes { span in String(decoding: span.indices.map { span[$0] }, as: UTF8.self) }
+    }
+
+    /// Asks until there is an answer: who suspends the process in between is asked again when it continues.
+    private func ask(_ prompt: String, echoes: Bool) throws(TerminalFailure) -> SecretBytes {
         let terminal = try Opened()
         defer { terminal.close() }
-        try terminal.show(prompt)
-        let line = try terminal.readAnswerLine(limit: Self.lineLimit)
-        return line.withBytes { span in String(decoding: span.indices.map { span[$0] }, as: UTF8.self) }
+        return try TerminalSignals.caught { () throws(TerminalFailure) in
+            while true {
+                switch try terminal.ask(prompt, echoes: echoes) {
+                case .line(let line): return line
+                case .signal(let number): TerminalSignals.deliver(number)
+                }
+            }
+        }
+    }
+
+    /// What ended a question.
+    private enum Answer: ~Copyable {
+        case line(SecretBytes)
+        /// One of `TerminalSignals`.
+        case signal(Int32)
     }
 
     /// See `Terminal`.
@@ -76,34 +85,51 @@ package struct ControllingTerminal: Terminal {
             }
         }
 
-        /// Switches the echo off; nil if the terminal does not support it.
-        func silence() -> termios? {
+        /// Shows a question and reads the answer; the terminal is afterwards as it was before.
+        func ask(_ prompt: String, echoes: Bool) throws(TerminalFailure) -> Answer {
+            // Before the prompt, so that nothing typed after it is echoed or dropped.
+            let settings = try echoes ? nil : silence()
+            defer { if let settings { set(settings) } }
+            // What continued the process in the line above is answered by the prompt.
+            if let number = TerminalSignals.take(), number != SIGCONT { return .signal(number) }
+            try show(prompt)
+            do throws(TerminalFailure) {
+                let line = try readLine(limit: ControllingTerminal.lineLimit)
+                // The typed line feed was not echoed.
+                if !echoes { try show("\n") }
+                return .line(line)
+            } catch {
+                // What is said next has a line of its own. If the line feed fails too, the first error is still the
+                // one to report.
+                try? show("\n")
+                if error == .interrupted, !Interruption.isRequested, let number = TerminalSignals.take() {
+                    return .signal(number)
+                }
+                throw error
+            }
+        }
+
+        /// Switches the echo off, and returns the settings of before.
+        ///
+        /// - Throws: `TerminalFailure.unavailable` if the terminal does not support it.
+        private func silence() throws(TerminalFailure) -> termios {
             var settings = termios()
-            guard unsafe tcgetattr(descriptor.number, &settings) == 0 else { return nil }
+            guard unsafe tcgetattr(descriptor.number, &settings) == 0 else { throw .unavailable }
             var silent = settings
             silent.c_lflag &= ~tcflag_t(ECHO)
-            // After Ctrl-Z, a shell that resumes the process switches the echo on, in the middle of the secret.
-            // The array c_cc[VSUSP] of <termios.h> is a tuple here; 0 is _POSIX_VDISABLE, which is not imported.
-            silent.c_cc.10 = 0
-            // Drops what was typed before the prompt: it was not meant as the answer.
-            guard unsafe tcsetattr(descriptor.number, TCSAFLUSH, &silent) == 0 else { return nil }
+            guard set(silent) else { throw .unavailable }
             return settings
         }
 
-        func restore(_ settings: termios) {
+        /// Changes the settings, and drops what was typed before: it was not meant as the answer.
+        @discardableResult
+        private func set(_ settings: termios) -> Bool {
             var settings = settings
-            unsafe tcsetattr(descriptor.number, TCSAFLUSH, &settings)
-        }
-
-        /// Reads the answer to a prompt; where none came, ends the prompt's line, so that an error has a line of its own.
-        func readAnswerLine(limit: Int) throws(TerminalFailure) -> SecretBytes {
-            do throws(TerminalFailure) {
-                return try readLine(limit: limit)
-            } catch {
-                // If the line feed fails too, the first error is still the one to report.
-                try? show("\n")
-                throw error
+            // A process in the background is stopped here, and goes on with a signal.
+            while unsafe tcsetattr(descriptor.number, TCSAFLUSH, &settings) != 0 {
+                guard errno == EINTR, !Interruption.isRequested else { return false }
             }
+            return true
         }
 
         /// Reads up to a line feed, which is dropped.

@@ -85,11 +85,11 @@ package struct Descriptor: Sendable {
     private func waitForInput() throws(StreamFailure) {
         var held = sigset_t()
         unsafe sigemptyset(&held)
-        for signal in [SIGINT, SIGTERM] { unsafe sigaddset(&held, signal) }
+        for signal in [SIGINT, SIGTERM] + TerminalSignals.numbers { unsafe sigaddset(&held, signal) }
         var before = sigset_t()
         unsafe pthread_sigmask(SIG_BLOCK, &held, &before)
         defer { unsafe pthread_sigmask(SIG_SETMASK, &before, nil) }
-        while !Interruption.isRequested {
+        while !Interruption.isRequested, !TerminalSignals.isPending {
             if unsafe csystem_wait_for_input(number, &before) > 0 { return }
             if errno != EINTR { throw StreamFailure(.reading, .system(errno)) }
         }

@@ -34,6 +34,13 @@ package enum ProcessEnvironment {
         }
     }
 
+    /// The path of this program; its bare name where /proc does not say.
+    package static var program: String {
+        guard let path = unsafe realpath("/proc/self/exe", nil) else { return "kcbackup" }
+        defer { unsafe free(path) }
+        return unsafe String(cString: path)
+    }
+
     /// The working folder; nil if it was removed.
     package static var workingFolder: String? {
         guard let path = unsafe getcwd(nil, 0) else { return nil }

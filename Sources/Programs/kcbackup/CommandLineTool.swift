@@ -33,7 +33,16 @@ struct CommandLineTool: ParsableCommand {
                     CreateCommand.self, RestoreCommand.self, InspectCommand.self, VerifyCommand.self,
                     KeygenCommand.self,
                 ]),
-            CommandGroup(name: "Folders of backups", subcommands: [ListCommand.self, PruneCommand.self]),
+            CommandGroup(
+                name: "Folders of backups",
+                subcommands: [
+                    ListCommand.self, PruneCommand.self, KeysCommand.self, RekeyCommand.self,
+                ]),
+            CommandGroup(
+                name: "Backups that run by themselves",
+                subcommands: [
+                    ScheduleCommand.self, RunCommand.self, StatusCommand.self, DoctorCommand.self,
+                ]),
             CommandGroup(name: "Keychains", subcommands: [KeychainCommand.self, ItemCommand.self, DeviceCommand.self]),
         ])
 }

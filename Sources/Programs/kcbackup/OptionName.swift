@@ -8,18 +8,22 @@ enum OptionName: String, CaseIterable, Sendable {
     case account
     case all
     case archivePasscode = "archive-passcode"
+    case at
     case attribute
     case change
     case `class`
     case columns
     case comment
     case confirm
+    case crontab
     case dryRun = "dry-run"
+    case failureUnit = "failure-unit"
     case forDevice = "for-device"
     case generate
     case group
     case html
     case identity
+    case identityPassphrase = "identity-passphrase"
     case ifChanged = "if-changed"
     case inspectRecipient = "inspect-recipient"
     case json
@@ -37,20 +41,26 @@ enum OptionName: String, CaseIterable, Sendable {
     case lockAfter = "lock-after"
     case lockWait = "lock-wait"
     case lockOnSuspend = "lock-on-suspend"
+    case maxAge = "max-age"
     case newPasscode = "new-passcode"
+    case newPassphrase = "new-passphrase"
     case noLockOnSuspend = "no-lock-on-suspend"
     case noPasscode = "no-passcode"
     case noSecret = "no-secret"
     case noUndo = "no-undo"
     case onConflict = "on-conflict"
+    case onFailure = "on-failure"
+    case onSuccess = "on-success"
     case output
     case outside
     case passcode
     case passphrase
+    case prometheus
     case quiet
     case rebuild
     case recipient
     case recipientsFile = "recipients-file"
+    case recipientsPassphrase = "recipients-passphrase"
     case remove
     case replace
     case replaceUnarchived = "replace-unarchived"
@@ -64,6 +74,7 @@ enum OptionName: String, CaseIterable, Sendable {
     case staysBehind = "stays-behind"
     case suggest
     case synchronizable
+    case system
     case to
     case undo
     case unencrypted

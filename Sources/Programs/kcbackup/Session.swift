@@ -12,6 +12,8 @@ final class Session {
     var oneOfSeveral: String?
     /// When the run began; everything that one run writes has this date.
     let now: Timestamp
+    /// The line that is erased before anything is written.
+    weak var progress: Progress?
 
     /// Starts a run.
     init(_ world: World, _ style: OutputStyle) {
@@ -25,6 +27,9 @@ final class Session {
 
     /// The width of tables; nil if results do not go to a terminal.
     var tableWidth: Int? { world.terminal.showsOutput ? world.terminal.width ?? 80 : nil }
+
+    /// True if somebody sees how far work is.
+    var showsProgress: Bool { world.terminal.showsMessages && !style.isQuiet && !style.isJSON }
 
     /// Prints a result: the JSON object with `--json`, otherwise the lines.
     func result(_ json: @autoclosure () -> JSONValue, _ lines: @autoclosure () -> [String]) throws(Failure) {
@@ -62,6 +67,7 @@ final class Session {
     /// - Throws: `Failure.output`, which blames no file that the run was about.
     func write(_ bytes: borrowing Span<UInt8>) throws(Failure) {
         if bytes.isEmpty { return }
+        progress?.finish()
         do throws(StreamFailure) {
             try world.output.write(bytes)
         } catch {
@@ -103,6 +109,12 @@ final class Session {
     ///
     /// A failure cannot be reported; the exit status still tells.
     func message(_ text: String) {
+        progress?.finish()
+        draw(text)
+    }
+
+    /// Writes to standard error, for `Progress`.
+    func draw(_ text: String) {
         try? world.messages.write(text.utf8.span)
     }
 

@@ -46,6 +46,9 @@ struct World {
             costs: DerivationCosts())
     }
 
+    /// The path of this program, for those that are to start it later.
+    var program = ProcessEnvironment.program
+
     /// Where this program stores its files.
     var dataFolder: DataFolder { DataFolder(environment: environment, home: home) }
 

@@ -34,6 +34,7 @@ enum FailureExamples {
         ("AgeFailure", "Formats/AgeEncryption/AgeFailure.swift"),
         ("ArchiveFailure", "Archive/BackupArchive/ArchiveFailure.swift"),
         ("RestoreRefusal", "Backup/BackupEngine/RestoreBackup.swift"),
+        ("Problem", "Programs/kcbackup/Jobs/Job.swift"),
         ("CatalogueFailure", "Backup/BackupCatalogue/CatalogueFailure.swift"),
         ("CryptographyFailure", "Foundations/Cryptography/LibCrypto.swift"),
     ]
@@ -53,7 +54,12 @@ enum FailureExamples {
         + locals.map { .local($0) } + keychains.map { .keychain($0, name: "login") } + items.map { .item($0) }
         + imports.map { .importLine(3, $0) } + devices.map { .device($0) } + trust.map { .trust($0) }
         + ages.map { .age($0, path: "restore-key.txt") } + archives.map { .archive($0, path: "laptop.kcb") }
-        + restores.map { .restore($0) } + catalogues.map { .catalogue($0) } + cryptography.map { .cryptography($0) }
+        + restores.map { .restore($0) } + catalogues.map { .catalogue($0) } + jobs.map { .job($0) }
+        + cryptography.map { .cryptography($0) }
+
+    private static let jobs: [Jobs.Problem] = [
+        .invalidName, .notFound("nightly"), .exists("nightly"), .damaged(path: "jobs/nightly.job"), .severalLines,
+    ]
 
     private static let catalogues: [CatalogueFailure] = [
         .altered(folder: "backups"), .newerFormat(folder: "backups"), .folderGone(folder: "backups", archives: 3),
@@ -61,7 +67,8 @@ enum FailureExamples {
         .switches(folder: "backups", .otherKeychain(was: ["login"])),
         .switches(folder: "backups", .replaced(series: "login")), .switches(folder: "backups", .oneOfAll),
         .shrunk(Shrinkage(series: "login", before: 85, now: 12, gone: ["inet", "com.example.bank"])), .noRule,
-        .nothingInTrash(folder: "backups"), .unknownFolder("backups"), .file(FileFailure("backups", .busy)),
+        .notWhole(name: "login-KC-ABCDEFGH-20261121T030000Z.kcb"), .nothingInTrash(folder: "backups"),
+        .unknownFolder("backups"), .file(FileFailure("backups", .busy)),
         .cryptography(.library("HMAC")),
     ]
 
@@ -71,14 +78,16 @@ enum FailureExamples {
         .outputTwice, .needsKeychain(.unencrypted), .notAKeychain, .attributeTwice("svce"), .noCondition, .noChange,
         .severalSecrets(2), .noSecret, .deviceID, .noRestoreKey, .inputTwice("-"), .oneArchive(.html), .outsideItems,
         .recipientInspects, .unencryptedWith(.recipient), .emptyArchive, .withArgument(.all), .noSetting, .emptyQuery,
-        .undoWithRules,
+        .undoWithRules, .noNewKey, .needsFolder, .notUnattended(.passphrase),
         .secretNeeded,
         .nameless,
         .noArchive, .undoOfItems(.undo), .replaceWithQuery,
         .needsTerminal(.suggest),
     ]
     private static let refusals: [Refusal] = [
-        .noKeychains,
+        .noKeychains, .jobRuns("nightly"), .stale(what: ["job 'nightly'"], limit: "26h"), .noLinger,
+        .littleRoom(folder: "backups", free: 1_000_000, wanted: 20_000_000),
+        .identityBesideArchives(path: "backups/key.txt"),
         .unattended(question: "Delete 2 items?", .yes), .unattended(question: "Type the name:", .confirm), .declined,
         .clock(day: "1969-12-31"), .otherName(keychain: "login"), .archiveOnTerminal, .noKeychainNamed("login"),
         .keychainByPath("login"),
@@ -140,9 +149,11 @@ enum FailureExamples {
         .cryptography(.library("HMAC")),
     ]
     private static let ages: [AgeFailure] = [
-        .notAnAgeFile, .armored, .unsupportedVersion, .malformedHeader("a line is too long"),
+        .notAnAgeFile, .armored, .malformedArmor("a line is not canonical base 64"), .unsupportedVersion,
+        .malformedHeader("a line is too long"),
         .headerTooLarge("stanzas", allowed: 1_000), .headerAuthentication, .noMatchingIdentity(["X25519"]),
-        .wrongPassphrase, .workFactorTooHigh(found: 22, allowed: 20), .mixedPassphrase, .noRecipients,
+        .wrongPassphrase, .notForPassphrase, .workFactorTooHigh(found: 22, allowed: 20), .mixedPassphrase,
+        .noRecipients,
         .incompatibleRecipients,
         .malformedRecipient, .unsupportedRecipient(line: 2, kind: "ssh-ed25519"), .malformedRecipientLine(2),
         .malformedIdentityLine(2), .unsupportedIdentity(line: 2, kind: "AGE-PLUGIN"), .noIdentities,
@@ -150,6 +161,7 @@ enum FailureExamples {
         .cryptography(.outOfMemory(bytes: 268_435_456)),
     ]
     private static let archives: [ArchiveFailure] = [
+        .notRekeyable(.unencrypted), .notRekeyable(.otherDevice),
         .notAnArchive, .newerFormat(found: "2", known: 1),
         .damaged(rule: "'secrets.jsonl.gz.age' does not have its checksum"),
         .limit("the line length: 20 where 10 is the limit"), .noPassphraseSet, .wrongPassphrase,

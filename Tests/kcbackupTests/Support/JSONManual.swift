@@ -28,7 +28,9 @@ struct JSONManual {
         "device": "device",
         "devices": "trusted device", "items": "item", "omitted": "item", "damaged": "item", "staysBehind": "item",
         "failing": "item", "vanishing": "item", "source": "source", "undo": "kept state", "verdict": "verdict",
-        "error": "error", "results": "result", "backups": "backup", "decisions": "decision",
+        "error": "error", "results": "result", "backups": "backup", "decisions": "decision", "jobs": "job",
+        "backupsOf": "backup state", "problems": "problem", "units": "unit",
+        "keysOf": "keys of",
     ]
 
     init(_ text: String) {
@@ -88,6 +90,8 @@ struct JSONHome {
         var status: Int32 = 0
         /// True to run it where the kernel keeps no keys.
         var isRefused = false
+        /// A keychain whose file is damaged before it.
+        var damaged: String?
     }
 
     let home: TestHome
@@ -173,6 +177,24 @@ struct JSONHome {
             step("prune", "prune backups --keep-last 1"),
             step("list", "list backups"),
             step("prune --undo", "prune backups --undo"),
+            step("create --to", "create \(passcode) -r \(try Self.recipient(of: "far-key", in: home)) --to keyed"),
+            step("rekey", "rekey keyed -i far-key -r \(inspector)"),
+            step("keys", "keys keyed -i inspect-key"),
+            step("doctor", "doctor", 10),
+            step(
+                "schedule add",
+                "schedule add nightly --unencrypted --to nightly --keep-last 1 --on-success true --on-failure true"),
+            step("schedule list", "schedule list"),
+            step("schedule show", "schedule show nightly"),
+            step("schedule show --crontab", "schedule show nightly --crontab"),
+            step("schedule install", "schedule install nightly"),
+            step("run", "run nightly"),
+            step("status", "status"),
+            step("schedule add", "schedule add locked --to locked \(passphrase)"),
+            step("run that failed", "run locked", 14),
+            step("status", "status"),
+            step("doctor", "doctor", 14),
+            step("schedule remove", "schedule remove locked"),
             step("verify with an inspect key", "verify keys.kcb -i inspect-key", 3),
             step("inspect of the outside", "inspect laptop.kcb"),
             step("verify of the outside", "verify laptop.kcb --outside"),
@@ -188,6 +210,9 @@ struct JSONHome {
                 "restore", "restore laptop.kcb --replace --yes --keychain taken \(passphrase) \(passcode)"),
             step("restore --list-undo", "restore --list-undo --keychain taken"),
             step("restore --undo", "restore --undo --keychain taken"),
+            Step(
+                row: "restore --undo of a damaged file",
+                line: ["restore", "--undo", "--yes", "--keychain", "taken"], damaged: "taken"),
             step("device list", "device list"),
             step("device trust", "device trust \(far) far"),
             step("verify", "verify far.kcb -i far-key"),

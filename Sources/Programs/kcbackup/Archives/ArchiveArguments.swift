@@ -58,11 +58,7 @@ struct ArchiveArguments: ParsableArguments {
         if opening.passphrase == .unknown { throw SecretProblem.notASource(.passphrase) }
         if outside, opening.passphrase != nil { throw UsageProblem.together(.outside, .passphrase) }
         if outside, !opening.identity.isEmpty { throw UsageProblem.together(.outside, .identity) }
-        var pipes: Set<Int32> = []
-        for archive in archives {
-            guard let pipe = InputFile.descriptor(archive) else { continue }
-            guard pipes.insert(pipe).inserted else { throw UsageProblem.inputTwice(archive) }
-        }
+        try opening.check(with: archives)
     }
 }
 

@@ -35,7 +35,7 @@ struct ArchiveKeyOptions: ParsableArguments {
     func recipients(in session: Session) throws -> GivenRecipients {
         var given = GivenRecipients()
         var seen: Set<X25519Recipient> = []
-        for found in try restoring.recipients(in: session) where seen.insert(found).inserted {
+        for found in try restoring.recipients(passphrase, in: session) where seen.insert(found).inserted {
             given.restoring.append(found)
         }
         // A key given both ways is a mistake, and a wrong guess would let it read secrets.
@@ -100,7 +100,20 @@ final class ArchiveKeyMaker {
         self.cost = cost
     }
 
-    /// The keys of one archive.
+    /// The keys of an archive that exists.
+    ///
+    /// - Throws: `ArchiveFailure`.
+    func make(of archiveID: [UInt8]) throws -> ArchiveKeys {
+        guard let cost else {
+            return try ArchiveKeys(
+                of: archiveID, recipients: recipients.restoring, inspectors: recipients.inspecting)
+        }
+        return try ArchiveKeys(
+            of: archiveID, passphrase: passphrase, cost: cost, recipients: recipients.restoring,
+            inspectors: recipients.inspecting)
+    }
+
+    /// The keys of a new archive.
     ///
     /// - Throws: `ArchiveFailure`.
     func make() throws -> ArchiveKeys {

@@ -67,16 +67,24 @@ final class ArchiveOpener {
             throw ArchiveFailure.wrongPassphrase
         }
         let fresh = KeptSecret()
-        try readingKey { try fresh.read(wanted, in: session) }
-        passphrases.append(fresh)
-        return try fresh.use(wanted, in: session) { try genuine.open(passphrase: $0) }
+        var isRead = false
+        defer { if fresh.isRead { passphrases.append(fresh) } }
+        do {
+            return try fresh.use(wanted, in: session) { passphrase in
+                isRead = true
+                return try genuine.open(passphrase: passphrase)
+            }
+        } catch {
+            hasUnreadableKey = !isRead || error is TerminalFailure
+            throw error
+        }
     }
 
     private func readIdentities() throws -> [any Identity] {
         if let identities { return identities }
         var read: [any Identity] = []
         try readingKey {
-            for path in options.identity { read += try options.identities(in: path, session) }
+            read = try options.identities(in: session)
         }
         identities = read
         return read
@@ -92,16 +100,12 @@ final class ArchiveOpener {
     }
 }
 
-/// A secret that is read when it is first needed, and kept as long as this object.
+/// A secret that is read when it is first needed, and kept as long as this object; a typed one only if it is right.
 final class KeptSecret {
     private var secret: Kept?
 
-    /// Reads it, unless it was read before.
-    ///
-    /// - Throws: what asking throws.
-    func read(_ wanted: WantedSecret, in session: Session) throws {
-        if secret == nil { secret = Kept(bytes: try session.secrets.existing(wanted)) }
-    }
+    /// True once there is one.
+    var isRead: Bool { secret != nil }
 
     /// Reads it, unless it was read before, and hands it to `body`.
     ///
@@ -109,9 +113,13 @@ final class KeptSecret {
     func use<Result>(
         _ wanted: WantedSecret, in session: Session, _ body: (borrowing SecretBytes) throws -> Result
     ) throws -> Result {
-        try read(wanted, in: session)
-        guard let secret else { preconditionFailure("a secret that was read is there") }
-        return try body(secret.bytes)
+        if let secret { return try body(secret.bytes) }
+        return try session.trying(wanted) { given in
+            if !wanted.isTyped { secret = Kept(bytes: given.copy()) }
+            let result = try body(given)
+            if wanted.isTyped { secret = Kept(bytes: given.copy()) }
+            return result
+        }
     }
 
     // A value that cannot be copied is borrowed from a class, not from an optional.

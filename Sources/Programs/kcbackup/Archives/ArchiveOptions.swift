@@ -14,6 +14,12 @@ struct ArchiveOptions: ParsableArguments {
     var identity: [String] = []
 
     @Option(
+        name: OptionName.identityPassphrase.name,
+        help: ArgumentHelp(
+            "Where the passphrase of an encrypted identity file comes from.", valueName: "source"))
+    var identityPassphrase: SecretSource?
+
+    @Option(
         name: OptionName.passphrase.name,
         help: ArgumentHelp("Where the passphrase of the archive comes from.", valueName: "source"))
     var passphrase: SecretSource?
@@ -23,46 +29,58 @@ struct ArchiveOptions: ParsableArguments {
 
     /// Opens the file; nothing is proved yet.
     ///
-    /// - Throws: `ArchiveFailure`, `UsageProblem` (`emptyArchive`).
+    /// - Throws: `ArchiveFailure`, `UsageProblem` (`emptyArchive`, `needs`, `inputTwice`).
     func open(_ archive: String, in session: Session) throws -> ArchiveFile {
         if archive.isEmpty { throw UsageProblem.emptyArchive }
+        try check(with: [archive])
         session.subjects.path = archive
         let file = try ArchiveFile(session.world.openArchive(archive))
         if file.header.mode == .unencrypted, hasKey { session.warn("the archive is unencrypted and needs no key") }
         return file
     }
 
+    /// Refuses what cannot be meant, before anything is read.
+    ///
+    /// - Throws: `SecretProblem` (`notASource`), `UsageProblem` (`needs`, `inputTwice`).
+    func check(with archives: [String]) throws {
+        if identityPassphrase == .unknown { throw SecretProblem.notASource(.identityPassphrase) }
+        if identityPassphrase != nil, identity.isEmpty { throw UsageProblem.needs(.identityPassphrase, .identity) }
+        try requireOneInput(archives + identity, [passphrase, identityPassphrase])
+    }
+
     /// Opens an age file with what was given, or with a passphrase that is asked for.
     ///
     /// - Throws: `AgeFailure`, and what asking throws.
-    func decrypt(_ text: borrowing SecretBytes, at path: String, in session: Session) throws -> SecretBytes {
-        var identities: [any Identity] = []
-        if passphrase != nil || identity.isEmpty {
-            let secret = try session.secrets.existing(
-                WantedSecret(what: "passphrase of \(quoted(path))", flag: .passphrase, source: passphrase))
-            identities = [ScryptIdentity(passphrase: secret)]
-        } else {
-            for file in identity { identities += try self.identities(in: file, session) }
-        }
-        var decryptor = try AgeDecryptor(MemorySource(text.copy()), identities: identities)
-        return try decryptor.readAll(limit: PrivateFile.sizeLimit, as: "size")
+    func decrypt(_ file: borrowing EncryptedKeyFile, at path: String, in session: Session) throws -> SecretBytes {
+        try check(with: [path])
+        guard passphrase != nil || identity.isEmpty else { return try file.open(with: identities(in: session)) }
+        let wanted = WantedSecret(what: "passphrase of \(quoted(path))", flag: .passphrase, source: passphrase)
+        return try session.trying(wanted) { try file.open(with: [ScryptIdentity(passphrase: $0)]) }
     }
 
-    /// The identities of a file, which may itself be encrypted with a passphrase.
+    /// The identities of the files that were given.
+    ///
+    /// - Throws: as `Session.identities(in:passphrase:)`.
+    func identities(in session: Session) throws -> [any Identity] {
+        try identity.flatMap { try identities(in: $0, session) }
+    }
+
+    /// The identities of one file.
+    ///
+    /// - Throws: as `Session.identities(in:passphrase:)`.
     func identities(in path: String, _ session: Session) throws -> [any Identity] {
-        let archive = session.subjects.path
-        session.subjects.path = path
-        let text = try PrivateFile.read(session.world.resolve(path))
-        let file: IdentityFile
-        if IdentityFile.isEncrypted(text) {
-            guard session.world.terminal.isAttended else { throw AgeFailure.identityFileNeedsPassphrase }
-            let secret = try session.secrets.existing(
-                WantedSecret(what: "passphrase of the identity file \(quoted(path))", flag: .passphrase, source: nil))
-            file = try IdentityFile.parse(encrypted: text, passphrase: secret)
-        } else {
-            file = try IdentityFile.parse(text)
-        }
-        session.subjects.path = archive
-        return file.identities
+        try session.identities(in: path, passphrase: identityPassphrase)
+    }
+}
+
+/// Refuses to read a pipe, which gives its bytes once, as several things; two secrets may be two lines of one.
+///
+/// - Throws: `UsageProblem` (`inputTwice`).
+func requireOneInput(_ paths: [String], _ sources: [SecretSource?]) throws(UsageProblem) {
+    var taken: Set<Int32> = []
+    for case .descriptor(let number) in sources { taken.insert(number) }
+    for path in paths {
+        guard let number = InputFile.descriptor(path) else { continue }
+        guard taken.insert(number).inserted else { throw .inputTwice(path) }
     }
 }

@@ -15,7 +15,7 @@ struct FolderBackup {
     let session: Session
 
     /// What became of one keychain.
-    private enum Result {
+    fileprivate enum Result {
         case done(SeriesDestination.Outcome, CreateReport)
         case failed(Failure)
     }
@@ -27,7 +27,55 @@ struct FolderBackup {
         let source: BackupSource
     }
 
+    /// What became of all keychains.
+    struct Summary {
+        fileprivate let results: [(name: String, result: Result)]
+        fileprivate let folder: BackupFolder
+
+        /// How the run ends: as the first keychain that failed.
+        var status: ExitStatus {
+            if let explanation = failures.first { return explanation.status }
+            return isIncomplete ? .incomplete : .ok
+        }
+
+        /// Why it does not end well, in one explanation.
+        var explanation: Explanation? {
+            if let first = failures.first {
+                return failures.count == 1
+                    ? first : first.prefixed("\(failures.count) of \(results.count) keychains failed; first, ")
+            }
+            guard isIncomplete else { return nil }
+            return Explanation(.incomplete, "\(counted(damaged, "item")) could not be read, and are in no new archive")
+        }
+
+        private var failures: [Explanation] {
+            results.compactMap { name, result in
+                guard case .failed(let failure) = result else { return nil }
+                return failure.explanation.prefixed(results.count == 1 ? "" : "keychain \(quoted(name)): ")
+            }
+        }
+
+        private var reports: [(SeriesDestination.Outcome, CreateReport)] {
+            results.compactMap { if case .done(let outcome, let report) = $0.result { (outcome, report) } else { nil } }
+        }
+
+        private var damaged: Int { reports.reduce(0) { $0 + $1.1.damaged.count } }
+        private var isIncomplete: Bool { damaged > 0 }
+        /// The items in the archives.
+        var items: Int { reports.reduce(0) { $0 + $1.1.contents.counts.total } }
+        /// The new archives.
+        var saved: Int { reports.count { if case .saved = $0.0 { true } else { false } } }
+    }
+
+    /// Backs up, and tells of it.
     func run() throws -> ExitStatus {
+        let summary = try back()
+        try tell(summary.results, in: summary.folder)
+        return summary.status
+    }
+
+    /// Backs up.
+    func back() throws -> Summary {
         let rules = options.folder
         if rules.all, options.keychain.keychain != nil { throw UsageProblem.together(.all, .keychain) }
         let wait = try rules.lock.wait()
@@ -66,7 +114,7 @@ struct FolderBackup {
                 results.append((part.subject.name, .failed(Failure(error, session.subjects))))
             }
         }
-        return try tell(results.sorted { $0.name < $1.name }, in: folder)
+        return Summary(results: results.sorted { $0.name < $1.name }, folder: folder)
     }
 
     private func part(_ name: String?) throws -> Part {
@@ -99,7 +147,7 @@ struct FolderBackup {
         let backup = try CreateBackup(
             of: part.subject.archiveSource(), device: folder.device, tool: CommandLineTool.tool, to: destination,
             now: session.now)
-        let progress = Progress("archiving items", in: session)
+        let progress = try Progress("archiving items", in: session, itemsOf: part.source.itemCount)
         let report: CreateReport
         if let maker {
             if case .keychain(let open) = part.source { try options.keychain.unlock(open, in: session) }
@@ -116,8 +164,7 @@ struct FolderBackup {
         return (outcome, report)
     }
 
-    private func tell(_ results: [(name: String, result: Result)], in folder: BackupFolder) throws -> ExitStatus {
-        var status = ExitStatus.ok
+    private func tell(_ results: [(name: String, result: Result)], in folder: BackupFolder) throws {
         var json: [JSONValue] = []
         for (name, result) in results {
             switch result {
@@ -125,16 +172,13 @@ struct FolderBackup {
                 options.warn(of: report, session)
                 tell(outcome, report, of: name)
                 json.append(describe(outcome, report, of: name, in: folder))
-                if !report.damaged.isEmpty, status == .ok { status = .incomplete }
             case .failed(let failure):
                 let explanation = failure.explanation.prefixed("keychain \(quoted(name)): ")
                 session.message(explanation.lines)
                 json.append(JSONValue.members([("keychain", .text(name))]).adding([("error", explanation.jsonBody)]))
-                if status == .ok || status == .incomplete { status = explanation.status }
             }
         }
         if session.style.isJSON { try session.result(["folder": .text(path), "results": .list(json)], []) }
-        return status
     }
 
     private func tell(_ outcome: SeriesDestination.Outcome, _ report: CreateReport, of name: String) {

@@ -33,13 +33,17 @@ final class InspectListing {
     /// - Parameter isFirst: false where another archive was shown before.
     func print(isFirst: Bool) throws {
         if !isFirst, !session.style.isJSON { output.bytes.append(utf8: "\n") }
-        let progress = Progress("reading items", in: session)
-        try proven.inspect { item in
-            progress.step()
+        let progress = Progress("reading items", in: session, reading: proven.opened, 1, metadata: 1)
+        var isMeasured = false
+        try proven.inspect {
+            // Rows that are shown say by themselves how far the work is.
+            if !isMeasured { progress.step() }
+        } survey: { item in
             guard selection.includes(item) else { return }
             summary.add(item, selection.verdict(item))
             if !session.style.isJSON { table.measure(cells(item)) }
         } begin: { read in
+            isMeasured = true
             progress.finish()
             try begin(read)
         } show: { item in

@@ -75,7 +75,7 @@ struct CreateCommand: Verb {
         let recipients = try options.keys.recipients(in: session)
         if case .keychain(let open) = source { try options.keychain.unlock(open, in: session) }
         let keys = try options.keys.keys(recipients, of: subject.name, in: session)
-        let progress = Progress("archiving items", in: session)
+        let progress = try Progress("archiving items", in: session, itemsOf: source.itemCount)
         var bound: [Item] = []
         let report = try target.making(in: session) {
             try source.encrypted(
@@ -91,7 +91,7 @@ struct CreateCommand: Verb {
     private func unencrypted(
         _ backup: CreateBackup, _ source: BackupSource, _ target: ArchiveOutput, _ session: Session
     ) throws -> CreateReport {
-        let progress = Progress("archiving items", in: session)
+        let progress = try Progress("archiving items", in: session, itemsOf: source.itemCount)
         let report = try target.making(in: session) {
             try options.unencrypted(backup, source, session) { progress.step() }
         }

@@ -54,7 +54,7 @@ struct DeviceExportCommand: Verb {
     }
 
     private func encrypt(_ text: borrowing SecretBytes, in session: Session) throws -> [UInt8] {
-        let given = try recipients.recipients(in: session)
+        let given = try recipients.recipients(passphrase, in: session)
         let chosen: [any Recipient]
         if given.isEmpty, let cost = session.world.costs.passphrase {
             let wanted = WantedSecret(
@@ -105,8 +105,8 @@ struct DeviceImportCommand: Verb {
         session.subjects.path = file
         let path = session.world.resolve(file)
         var text = try PrivateFile.readPublic(path)
-        if IdentityFile.isEncrypted(text) {
-            text = try opening.decrypt(text, at: file, in: session)
+        if let encrypted = try EncryptedKeyFile(text) {
+            text = try opening.decrypt(encrypted, at: file, in: session)
         } else {
             if opening.hasKey { session.warn("\(quoted(file)) is not encrypted and needs no key") }
             // A key in the clear must be readable by its owner only.

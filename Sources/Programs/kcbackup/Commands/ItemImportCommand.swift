@@ -29,7 +29,7 @@ struct ItemImportCommand: Verb {
     func run(in session: Session) throws -> ExitStatus {
         let lines = try FileOfItems.open(file, in: session)
         let store = try keychain.openUnlocked(in: session)
-        let progress = Progress("importing items", in: session)
+        let progress = Progress("importing items", in: session, reading: lines)
         let counts = try store.write { writer in
             var counts = ItemCounts()
             try lines.forEach { number, line in

@@ -37,6 +37,7 @@ struct KeychainDeleteCommand: Verb {
             try delete(keychain, local, in: session)
             told = .keychain(local, found)
         } else {
+            try warnOfStates(local, in: session)
             try requireName(local, "it unopened", in: session)
             try delete(nil, local, in: session)
             told = ["name": .text(local.name), "path": .text(local.path)]
@@ -61,6 +62,16 @@ struct KeychainDeleteCommand: Verb {
             default: throw error
             }
         }
+    }
+
+    /// The states of a keychain that does not open may be all that is left of its items.
+    private func warnOfStates(_ local: LocalKeychain, in session: Session) throws {
+        var count = 0
+        for folder in try StateFolder.all(at: local, in: session.world.dataFolder) { count += try folder.list().count }
+        if count == 0 { return }
+        session.warn(
+            "\(counted(count, "state")) of it from before restores will be deleted as well; "
+                + "'kcbackup restore \(OptionName.undo.spelling)' may bring the newest one back instead")
     }
 
     private func delete(_ keychain: Keychain?, _ local: LocalKeychain, in session: Session) throws {

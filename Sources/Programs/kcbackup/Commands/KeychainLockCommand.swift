@@ -105,9 +105,10 @@ struct KeychainUnlockCommand: Verb {
             if let refusal = try unlocked.status(keychain, now: session.now).refusal {
                 throw Refusal.nothingIsKept(refusal)
             }
-            let secret: SecretBytes? = try session.secrets.existing(
-                WantedSecret(what: passcodeWords(local.name), flag: .passcode, source: passcode))
-            try unlocked.unlock(keychain, passcode: secret, now: session.now)
+            let wanted = WantedSecret(what: passcodeWords(local.name), flag: .passcode, source: passcode)
+            try session.trying(wanted, of: keychain) { secret in
+                try unlocked.unlock(keychain, passcode: secret.copy(), now: session.world.clock())
+            }
             try session.noteUnlocked(keychain)
         } else {
             session.note("keychain \(quoted(local.name)) has no passcode, and is always unlocked")

@@ -54,12 +54,9 @@ struct KeychainSetPasscodeCommand: Verb {
         let keychain = try local.open(in: session)
         try session.notePasscode(passcode, isUseless: !keychain.hasPasscode, for: local.name)
         let words = passcodeWords(local.name)
-        let current: SecretBytes? =
-            keychain.hasPasscode
-            ? try session.secrets.existing(WantedSecret(what: words, flag: .passcode, source: passcode)) : nil
         // Tried before the new one is asked for, so that a typing error is noticed at once.
+        let current = try unlock(keychain, local.name, in: session)
         let unlocked = session.world.unlocked
-        try unlocked.unlock(keychain, passcode: current, now: session.now, keepsSession: false)
         if suggest { try session.suggestPasscode() }
         var strength: PasscodeStrength?
         let new: SecretBytes? =
@@ -69,7 +66,7 @@ struct KeychainSetPasscodeCommand: Verb {
                 WantedSecret(what: words, note: "empty for none", flag: .newPasscode, source: newPasscode),
                 judge: { strength = session.judge($0, of: local.name) })
         if new == nil { try confirmRemoval(keychain, in: session) }
-        let progress = Progress("sealing items again", in: session)
+        let progress = try Progress("sealing items again", in: session, itemsOf: keychain.itemCount)
         let change = try unlocked.setPasscode(
             keychain, current: current, new: new, cost: session.world.costs.passcode, now: session.now,
             step: { progress.step() })
@@ -89,6 +86,20 @@ struct KeychainSetPasscodeCommand: Verb {
             try session.result(.passcodeSet(.keychain(local, found), strength), [])
         }
         return change.damaged.isEmpty ? .ok : .incomplete
+    }
+
+    /// Unlocks a keychain for this command alone, and returns its passcode; nil for one that has none.
+    private func unlock(_ keychain: Keychain, _ name: String, in session: Session) throws -> SecretBytes? {
+        let unlocked = session.world.unlocked
+        guard keychain.hasPasscode else {
+            try unlocked.unlock(keychain, passcode: nil, now: session.now, keepsSession: false)
+            return nil
+        }
+        let wanted = WantedSecret(what: passcodeWords(name), flag: .passcode, source: passcode)
+        return try session.trying(wanted, of: keychain) { secret in
+            try unlocked.unlock(keychain, passcode: secret.copy(), now: session.world.clock(), keepsSession: false)
+            return secret.copy()
+        }
     }
 
     /// Lists what is deleted along with the passcode, and asks for confirmation.

@@ -19,7 +19,7 @@ struct RestoreCommand: Verb {
 
             An archive is restored into the keychain that it was made of, unless '--keychain' names another; a keychain \
             that does not exist is made. Before something is changed or removed, the state of the keychain is kept: \
-            '--undo' brings it back.
+            '--undo' brings it back, also where the file of the keychain was damaged since.
 
             A text, or conditions, restore the items that match and leave all others as they are.
 
@@ -78,7 +78,7 @@ struct RestoreCommand: Verb {
         help: ArgumentHelp("Accept an archive of this device although nobody vouches for it.", valueName: "id"))
     var acceptOrigin: String?
 
-    @Flag(name: OptionName.yes.name, help: "Do not ask before items are removed.")
+    @Flag(name: OptionName.yes.name, help: "Do not ask before items are removed, or a damaged file is replaced.")
     var yes = false
 
     @Flag(name: OptionName.noUndo.name, help: "Do not keep the state before the restore.")
@@ -96,7 +96,8 @@ struct RestoreCommand: Verb {
     func run(in session: Session) throws -> ExitStatus {
         if undo || listUndo {
             try requireNothingElse()
-            let states = UndoRequest(keychain: keychain, state: archive, isDryRun: dryRun, keepsState: !noUndo)
+            let states = UndoRequest(
+                keychain: keychain, state: archive, isDryRun: dryRun, keepsState: !noUndo, isConfirmed: yes)
             return try listUndo ? states.list(in: session) : states.undo(in: session)
         }
         guard let archive else { throw UsageProblem.noArchive }
@@ -108,24 +109,24 @@ struct RestoreCommand: Verb {
         var options = try options()
         try acceptOrigin(of: proven, &options, session)
         let restore = try RestoreBackup(proven, options: options)
-        let local = try LocalKeychain(keychain.keychain ?? keychainName(in: proven), in: session.world)
+        let local = try LocalKeychain(keychain.keychain ?? keychainName(in: proven, session), in: session.world)
         let target = try RestoreTarget(
             local, for: proven, (archive, archivePasscode), options: keychain, replaces: replace, isDryRun: dryRun,
             keepsState: !noUndo, in: session)
         if keychain.keychain == nil, !target.isThere, !dryRun { try confirmNew(local, session) }
 
-        let progress = Progress("restoring items", in: session)
         var decisions: [(Item, RestoreAction)] = []
         // Who asks for some items wants to see which they are.
         let keepsDecisions = style.verbose || options.filter != nil
         let report = try target.use { keychain, keep in
             if replace, !dryRun, target.isThere { try confirmRemoval(proven, options, keychain, local, session) }
-            return try restore.run(into: keychain, keep: keep) { item, action in
-                progress.step()
+            // It is read for the plan, and once more to write.
+            let progress = Progress("restoring items", in: session, reading: proven.opened, dryRun ? 1 : 2)
+            defer { progress.finish() }
+            return try restore.run(into: keychain, keep: keep, step: progress.step) { item, action in
                 if keepsDecisions { decisions.append((item, action)) }
             }
         }
-        progress.finish()
         try RestoreText(
             report: report, decisions: decisions, outline: outline, path: archive, origin: proven.origin,
             keychain: local.name, isMade: target.isThere || report.makesKeychain
@@ -150,8 +151,10 @@ struct RestoreCommand: Verb {
     }
 
     /// The keychain that the archive was made of; nil where it was another source.
-    private func keychainName(in proven: ProvenArchive) throws -> String? {
-        let source = try proven.opened.source()
+    private func keychainName(in proven: ProvenArchive, _ session: Session) throws -> String? {
+        let progress = Progress("checking the archive", in: session, reading: proven.opened, 1)
+        let source = try proven.opened.source(progress.step)
+        progress.finish()
         switch source.kind {
         case ArchiveSource.keychain where LocalKeychain.isName(source.name): return source.name
         // A path of the time of the backup leads to another file here, or to none.
@@ -168,7 +171,9 @@ struct RestoreCommand: Verb {
             (listUndo && noUndo, .noUndo),
             (replaceUnarchived, .replaceUnarchived), (onConflict != .newer, .onConflict),
             (acceptOrigin != nil, .acceptOrigin), (opening.passphrase != nil, .passphrase),
-            (!opening.identity.isEmpty, .identity), (archivePasscode.archivePasscode != nil, .archivePasscode),
+            (!opening.identity.isEmpty, .identity),
+            (opening.identityPassphrase != nil, .identityPassphrase),
+            (archivePasscode.archivePasscode != nil, .archivePasscode),
             (keychain.passcode != nil, .passcode), (listUndo && dryRun, .dryRun),
         ]
         for (isGiven, other) in others where isGiven { throw UsageProblem.together(given, other) }
@@ -180,7 +185,8 @@ struct RestoreCommand: Verb {
     /// Refuses, before anything is opened, a word that is no source: it may be the secret itself.
     private func requireSources() throws(SecretProblem) {
         let sources: [(SecretSource?, OptionName)] = [
-            (opening.passphrase, .passphrase), (archivePasscode.archivePasscode, .archivePasscode),
+            (opening.passphrase, .passphrase), (opening.identityPassphrase, .identityPassphrase),
+            (archivePasscode.archivePasscode, .archivePasscode),
             (keychain.passcode, .passcode),
         ]
         for (source, option) in sources where source == .unknown { throw .notASource(option) }

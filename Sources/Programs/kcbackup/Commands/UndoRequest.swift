@@ -1,4 +1,3 @@
-internal import BackupEngine
 internal import ByteStreams
 internal import KeychainModel
 internal import KeychainStore
@@ -13,9 +12,22 @@ struct UndoRequest {
     /// True if the state that is replaced is kept.
     let keepsState: Bool
 
-    /// Brings a state back, and keeps the one that it replaces.
+    /// True if nothing is asked before a damaged file is replaced.
+    let isConfirmed: Bool
+
+    /// Brings a state back, and keeps the one that it replaces; a keychain file that is damaged or gone is replaced.
     func undo(in session: Session) throws -> ExitStatus {
-        let (local, open, states) = try find(in: session)
+        let local = try LocalKeychain(keychain.keychain, in: session.world)
+        let file = try local.fileIdentity()
+        do {
+            return try undo(local, local.open(in: session), in: session)
+        } catch let error as KeychainStoreError where error.isOfTheFile && session.subjects.keychain == local.name {
+            return try replace(local, file, because: error, in: session)
+        }
+    }
+
+    private func undo(_ local: LocalKeychain, _ open: Keychain, in session: Session) throws -> ExitStatus {
+        let states = KeptStates(of: open, in: session.world.dataFolder)
         let known = try states.list()
         guard let chosen = state.map({ name in known.first { $0.name == name } }) ?? known.first else {
             throw Refusal.nothingToUndo(keychain: local.name)
@@ -26,10 +38,13 @@ struct UndoRequest {
         guard open.hasKeys(of: copy) else { throw Refusal.stateOfOtherPasscode(path: chosen.path) }
         let counts = (before: try open.itemCount(), after: try copy.itemCount())
         if !isDryRun {
-            try StateKeeper(open, in: session).keeping(using: chosen) { keep in
-                try open.write { writer in
-                    if keepsState { try keep() }
-                    try writer.replaceAll(with: copy)
+            // Another run may wait to bring the same one back.
+            try states.exclusively(knowing: known) {
+                try StateKeeper(open, in: session).keeping(using: chosen) { keep in
+                    try open.write { writer in
+                        if keepsState { try keep() }
+                        try writer.replaceAll(with: copy)
+                    }
                 }
             }
         }
@@ -46,18 +61,60 @@ struct UndoRequest {
         return .ok
     }
 
+    /// Puts a state in the place of a file that does not open, which is kept under another name.
+    private func replace(
+        _ local: LocalKeychain, _ file: FileIdentity?, because error: KeychainStoreError, in session: Session
+    ) throws -> ExitStatus {
+        let key = try LocalDevice(session.world).key()
+        let known = try Self.states(at: local, in: session)
+        if known.isEmpty { throw error }
+        guard let (folder, chosen) = state.map({ name in known.first { $0.state.name == name } }) ?? known.first else {
+            throw Refusal.nothingToUndo(keychain: local.name)
+        }
+        session.subjects.keychain = chosen.path
+        let copy = try folder.open(chosen, deviceKey: key, minimumCost: session.world.costs.lowestPasscode)
+        let items = try copy.itemCount()
+        session.subjects.keychain = local.name
+        let words = "keychain \(quoted(local.name)): the state of \(chosen.name), \(counted(items, "item"))"
+        session.warn(Failure(error, session.subjects).explanation.message)
+        var old: String?
+        if !isDryRun {
+            try session.confirm(
+                "Replace the file of keychain \(quoted(local.name)) by its state of \(chosen.name), "
+                    + "\(counted(items, "item"))?", isGiven: isConfirmed)
+            old = try local.replaceFile(by: chosen, insteadOf: file, deviceKey: key, now: session.now)
+            do throws(FileFailure) {
+                try StateFolder.remove(chosen)
+            } catch {
+                session.warn("a state that was kept is left: \(explainFile(error).message)")
+            }
+        }
+        if isDryRun || session.style.isJSON {
+            try session.result(
+                .members([
+                    ("keychain", .text(local.name)), ("state", .text(chosen.name)), ("dryRun", .flag(isDryRun)),
+                    ("items", .number(items)), ("oldFile", old.map { .text($0) }),
+                ]),
+                ["would bring back, in \(words) (now it does not open)\n"])
+        } else {
+            session.note("brought back, in \(words)")
+            if let old { session.note("the file that did not open is now \(quoted(old))") }
+        }
+        return .ok
+    }
+
     /// Lists the states of the keychain, the newest first.
     func list(in session: Session) throws -> ExitStatus {
-        let (local, _, states) = try find(in: session)
+        let local = try LocalKeychain(keychain.keychain, in: session.world)
         var table = Table([
             Table.Column(title: "STATE"), Table.Column(title: "ITEMS", alignment: .right),
             Table.Column(title: "SIZE", alignment: .right),
         ])
         var listed: [JSONValue] = []
         var status = ExitStatus.ok
-        for state in try states.list() {
+        for (state, open) in try states(of: local, in: session) {
             do {
-                let items = try states.open(state).itemCount()
+                let items = try open().itemCount()
                 let size = try OpenFile.reading(state.path).size()
                 table.append([state.name, String(items), byteCount(size)])
                 listed.append(
@@ -77,9 +134,40 @@ struct UndoRequest {
         return status
     }
 
-    private func find(in session: Session) throws -> (LocalKeychain, Keychain, KeptStates) {
-        let local = try LocalKeychain(keychain.keychain, in: session.world)
-        let open = try local.open(in: session)
-        return (local, open, KeptStates(of: open, in: session.world.dataFolder))
+    /// The states of the keychain, the newest first, each with what opens it; also where the keychain itself does not open.
+    private func states(
+        of local: LocalKeychain, in session: Session
+    ) throws -> [(KeptStates.State, () throws -> Keychain)] {
+        do {
+            let states = KeptStates(of: try local.open(in: session), in: session.world.dataFolder)
+            return try states.list().map { state in (state, { try states.open(state) }) }
+        } catch let error as KeychainStoreError where error.isOfTheFile {
+            let known = try Self.states(at: local, in: session)
+            if known.isEmpty { throw error }
+            session.warn(Failure(error, session.subjects).explanation.message)
+            let key = try LocalDevice(session.world).key()
+            return known.map { folder, state in
+                (state, { try folder.open(state, deviceKey: key, minimumCost: session.world.costs.lowestPasscode) })
+            }
+        }
+    }
+
+    /// The states of all keychains that were at a place, the newest first.
+    private static func states(
+        at local: LocalKeychain, in session: Session
+    ) throws -> [(folder: StateFolder, state: KeptStates.State)] {
+        try StateFolder.all(at: local, in: session.world.dataFolder).flatMap { folder in
+            try folder.list().map { (folder, $0) }
+        }.sorted { $0.1.name > $1.1.name }
+    }
+}
+
+extension KeychainStoreError {
+    /// True for a keychain file that is damaged or gone, which a kept state can replace.
+    fileprivate var isOfTheFile: Bool {
+        switch self {
+        case .damaged, .notAKeychain, .notFound: true
+        default: false
+        }
     }
 }

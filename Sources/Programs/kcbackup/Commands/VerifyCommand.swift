@@ -71,10 +71,12 @@ struct VerifyCommand: Verb {
 
     private func verify(_ result: Result, _ session: Session) throws -> ExitStatus {
         let proven = result.proven
-        let progress = Progress("verifying items", in: session)
-        guard proven.opened.opensSecrets else {
+        let readsAll = proven.opened.opensSecrets
+        let progress = Progress(
+            "verifying items", in: session, reading: proven.opened, 1, metadata: readsAll ? 0 : 1)
+        guard readsAll else {
             // An inspect key: what it opens is verified, and the rest is reported as unverified.
-            let contents = try proven.survey { _ in progress.step() }.contents
+            let contents = try proven.survey(step: progress.step) { _ in }.contents
             progress.finish()
             try result.print(contents, nil, in: session)
             // The exit status alone must not suggest that everything was verified.

@@ -15,6 +15,14 @@ func explainArchive(_ failure: ArchiveFailure, _ path: String?) -> Explanation {
             hint: "use a newer version of kcbackup")
     case .damaged(let rule): return Explanation(.damaged, "\(archive) is damaged: \(rule)", hint: copyAgain)
     case .limit(let what): return Explanation(.limit, "\(archive): \(what)")
+    case .notRekeyable(.unencrypted):
+        return Explanation(
+            .usage, "\(archive) is unencrypted and has no keys that could be changed",
+            hint: "'kcbackup keychain set-passcode' changes what protects the keychain")
+    case .notRekeyable(.otherDevice):
+        return Explanation(
+            .refused, "another device made \(archive), and only that one can sign it again",
+            hint: "change its keys there, or restore it here and make a new backup")
     case .noPassphraseSet:
         return Explanation(
             .wrongKey, "no passphrase opens \(archive): it was made for public keys",
@@ -58,6 +66,8 @@ func explainAge(_ failure: AgeFailure, _ path: String?) -> Explanation {
         return Explanation(
             .damaged, "\(file) is an age file in text armor, which is not read here",
             hint: "'age -d' opens it; without its option '-a', age writes files that are read here")
+    case .malformedArmor(let rule):
+        return Explanation(.damaged, "the text armor of \(file) is malformed: \(rule)")
     case .unsupportedVersion: return Explanation(.limit, "\(file) is an age file of an unknown version")
     case .malformedHeader(let rule): return Explanation(.damaged, "the age header of \(file) is malformed: \(rule)")
     case .headerTooLarge(let what, let allowed):
@@ -98,7 +108,11 @@ func explainAge(_ failure: AgeFailure, _ path: String?) -> Explanation {
     case .identityFileNeedsPassphrase:
         return Explanation(
             .wrongKey, "the identity file \(file) is itself encrypted with a passphrase",
-            hint: "run from a terminal to be asked for it, or decrypt it with 'age -d'")
+            hint: "decrypt it with 'age -d' first")
+    case .notForPassphrase:
+        return Explanation(
+            .wrongKey, "\(file) is itself encrypted, and not with a passphrase",
+            hint: "decrypt it with 'age -d -i IDENTITY' first")
     case .stream(let failure): return explainStream(failure, path)
     case .cryptography(let failure): return explainCryptography(failure)
     }

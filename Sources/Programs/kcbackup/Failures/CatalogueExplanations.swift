@@ -27,6 +27,10 @@ func explainCatalogue(_ failure: CatalogueFailure) -> Explanation {
             .usage, "nothing says what to keep",
             hint: "use '\(OptionName.keepLast.spelling) N', "
                 + "'\(OptionName.keepDaily.spelling) N' and the like")
+    case .notWhole(let name):
+        Explanation(
+            .damaged, "\(quoted(name)) was whole when it was made, and no longer is",
+            hint: "'kcbackup verify' says what is wrong with it", "take it from a copy, or make a new backup now")
     case .nothingInTrash(let folder):
         Explanation(.notFound, "nothing that was removed from \(quoted(folder)) is in its trash")
     case .unknownFolder(let folder):

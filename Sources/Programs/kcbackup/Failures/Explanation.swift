@@ -24,6 +24,11 @@ struct Explanation: Hashable, Sendable {
         Explanation(status, prefix + message, hints: hints)
     }
 
+    /// The same with further hints.
+    func adding(_ more: [String]) -> Explanation {
+        Explanation(status, message, hints: hints + more)
+    }
+
     /// The lines for standard error.
     var lines: String {
         "kcbackup: error: \(message)\n" + hints.map { "kcbackup: hint: \($0)\n" }.joined()

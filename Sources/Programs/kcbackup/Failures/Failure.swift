@@ -36,7 +36,10 @@ enum Failure: Error, Hashable, Sendable {
     case archive(ArchiveFailure, path: String?)
     case restore(RestoreRefusal)
     case catalogue(CatalogueFailure)
+    case job(Jobs.Problem)
     case cryptography(CryptographyFailure)
+    /// A secret is wrong, and something about it may say why.
+    indirect case wrongSecret(Failure, kind: String, [SecretDoubt])
     /// What has to lie in the temporary folder for a moment cannot.
     indirect case temporaryFolder(Failure, path: String)
     /// The state before a restore cannot be kept.
@@ -84,6 +87,7 @@ enum Failure: Error, Hashable, Sendable {
             case let failure as ArchiveFailure: .archive(failure, path: subjects.path)
             case let refusal as RestoreRefusal: .restore(refusal)
             case let failure as CatalogueFailure: .catalogue(failure)
+            case let problem as Jobs.Problem: .job(problem)
             case let failure as CryptographyFailure: .cryptography(failure)
             default: .unforeseen(type: "\(type(of: error))")
             }
@@ -121,7 +125,10 @@ enum Failure: Error, Hashable, Sendable {
         case .archive(let failure, let path): explainArchive(failure, path)
         case .restore(let refusal): explainRestoreRefusal(refusal)
         case .catalogue(let failure): explainCatalogue(failure)
+        case .job(let problem): explainJob(problem)
         case .cryptography(let failure): explainCryptography(failure)
+        case .wrongSecret(let failure, let kind, let doubts):
+            failure.explanation.adding(doubts.map { $0.words(kind) })
         case .temporaryFolder(let failure, let path): explainTemporaryFolder(failure.explanation, path)
         case .notKept(let failure): explainNotKept(failure.explanation)
         case .unforeseen(let type): explainBug("an unforeseen error of type '\(type)'")

@@ -33,7 +33,7 @@ func explainKeychain(_ error: KeychainStoreError, keychain name: String?) -> Exp
             .limit, "\(keychain) has format version \(found), and this program knows up to \(known)",
             hint: "use a newer version of kcbackup")
     case .damaged(let rule):
-        return Explanation(.damaged, "\(keychain) is damaged: \(rule)", hint: anotherName, freeName)
+        return Explanation(.damaged, "\(keychain) is damaged: \(rule)", hint: keptState, anotherName, freeName)
     case .otherDevice(let device):
         return Explanation(
             .refused, "\(keychain) belongs to device \(device), and this device has another key",
@@ -104,6 +104,9 @@ func explainKeychain(_ error: KeychainStoreError, keychain name: String?) -> Exp
 // Advice for a keychain that does not open: nothing can be restored into it, and its name is taken.
 private let anotherName =
     "'kcbackup restore ARCHIVE \(OptionName.keychain.spelling) NAME' restores a backup into a new one"
+private let keptState =
+    "'kcbackup restore \(OptionName.undo.spelling)' brings back its state before the last restore that changed something, "
+    + "if one is kept"
 private let freeName = "'kcbackup keychain delete' deletes this one, after which its name can be used again"
 
 /// Explains invalid attributes.

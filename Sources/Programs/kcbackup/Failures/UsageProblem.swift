@@ -1,5 +1,6 @@
 internal import DeviceIdentity
 internal import KernelKeyring
+internal import KeychainModel
 
 /// A command line that parses but is invalid.
 enum UsageProblem: Error, Hashable, Sendable {
@@ -55,6 +56,12 @@ enum UsageProblem: Error, Hashable, Sendable {
     case undoOfItems(OptionName)
     /// What was removed last comes back, whatever rules are given.
     case undoWithRules
+    /// Nothing says who opens an archive from now on.
+    case noNewKey
+    /// A job needs a folder of backups.
+    case needsFolder
+    /// The option needs somebody who watches.
+    case notUnattended(OptionName)
     /// The text to search for is empty.
     case emptyQuery
     /// A replacing restore takes everything.
@@ -145,6 +152,16 @@ func explainUsage(_ problem: UsageProblem) -> Explanation {
     case .undoWithRules:
         Explanation(
             .usage, "'\(OptionName.undo.spelling)' brings back what was removed last, and takes no rules")
+    case .noNewKey:
+        Explanation(
+            .usage, "nothing says which keys the archives are to have",
+            hint: "use '\(OptionName.recipient.spelling) age1…' or '\(OptionName.newPassphrase.spelling) SOURCE'")
+    case .needsFolder:
+        Explanation(.usage, "nothing says where the backups are kept", hint: "use '\(OptionName.to.spelling) FOLDER'")
+    case .notUnattended(let flag):
+        Explanation(
+            .usage, "'\(flag.spelling)' of this kind is for a run that somebody watches, not for a job",
+            hint: "a secret can come from 'file:PATH', 'cmd:COMMAND' or 'cred:NAME'")
     case .emptyQuery: Explanation(.usage, "the text to search for is empty")
     case .replaceWithQuery:
         Explanation(
@@ -208,6 +225,16 @@ enum Refusal: Error, Hashable, Sendable {
     case keychainByPath(String)
     /// The keychain belongs to a key that 'device renew' retired.
     case retiredKey(keychain: String, device: DeviceID, path: String)
+    /// The last good backups of these are too old.
+    case stale(what: [String], limit: String)
+    /// Units of the user stop when the user logs out.
+    case noLinger
+    /// The disk has less room than two archives need.
+    case littleRoom(folder: String, free: UInt64, wanted: UInt64)
+    /// A key lies beside the archives that it may open.
+    case identityBesideArchives(path: String)
+    /// A run of the job has not ended yet.
+    case jobRuns(String)
     /// There is no keychain to back up.
     case noKeychains
     /// No state of the keychain is kept, or none of the name.
@@ -262,6 +289,25 @@ func explainRefusal(_ refusal: Refusal) -> Explanation {
                 + "folder makes it the key there, and this keychain opens there by its path",
             "'kcbackup restore ARCHIVE \(OptionName.keychain.spelling) NAME' restores a backup into a new one",
             "'kcbackup keychain delete' deletes this one, after which its name can be used again")
+    case .stale(let what, let limit):
+        Explanation(
+            .stale, "no good backup since \(displayed(limit)): \(what.joined(separator: ", "))",
+            hint: "'kcbackup status' says why, 'kcbackup doctor' finds what would make the next run fail")
+    case .noLinger:
+        Explanation(
+            .refused, "timers of the user stop when the user logs out", hint: "run 'loginctl enable-linger'")
+    case .littleRoom(let folder, let free, let wanted):
+        Explanation(
+            .io, "\(byteCount(free)) are left in \(quoted(folder)), and the next archive may take \(byteCount(wanted))",
+            hint: "make room, or keep fewer archives: 'kcbackup prune'")
+    case .identityBesideArchives(let path):
+        Explanation(
+            .refused, "\(quoted(path)) is an identity file, and lies beside the archives",
+            hint: "move it to where whoever steals the archives does not find it: 'mv \(quotedPath(path)) …'")
+    case .jobRuns(let job):
+        Explanation(
+            .busy, "a run of job \(quoted(job)) has not ended yet",
+            hint: "'\(OptionName.lockWait.spelling) TIME' waits for it")
     case .noKeychains:
         Explanation(
             .notFound, "there is no keychain to back up", hint: "'kcbackup keychain create' makes the first one")

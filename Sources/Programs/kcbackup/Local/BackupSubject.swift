@@ -91,6 +91,14 @@ enum BackupSource {
     case keychain(Keychain)
     case items(CollectedItems)
 
+    /// How many items there are.
+    func itemCount() throws -> Int {
+        switch self {
+        case .keychain(let keychain): try keychain.itemCount()
+        case .items(let items): items.count
+        }
+    }
+
     /// Makes an encrypted archive of it.
     func encrypted(
         _ backup: CreateBackup, with keys: ArchiveKeys, bound: @escaping (Item) -> Void, step: @escaping () -> Void

@@ -46,6 +46,24 @@ extension World {
         }
     }
 
+    /// Reads a small file of keys once: also by way of a symbolic link, from a pipe, and from `-`.
+    ///
+    /// - Parameter isSecret: true for one that nobody else may read or replace; a pipe has no permissions.
+    /// - Throws: `FileFailure`, `StreamFailure`.
+    func readKeyFile(_ path: String, isSecret: Bool) throws -> SecretBytes {
+        switch try InputFile.open(resolve(input: path)) {
+        case .file(let file): return try isSecret ? PrivateFile.read(file) : PrivateFile.readPublic(file)
+        case .pipe(let pipe):
+            var source = PipeSource(pipe: pipe)
+            do throws(StreamFailure) {
+                return try source.readAll(limit: PrivateFile.sizeLimit, as: "size")
+            } catch {
+                guard case .limitExceeded = error.kind else { throw error }
+                throw FileFailure(path, .tooLarge(limit: PrivateFile.sizeLimit))
+            }
+        }
+    }
+
     fileprivate func resolve(input path: String) -> String {
         path == InputFile.standardInputName ? path : resolve(path)
     }

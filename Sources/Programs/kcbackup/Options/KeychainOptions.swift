@@ -53,13 +53,15 @@ struct KeychainOptions: ParsableArguments {
                 throw Refusal.locked(keychain: session.subjects.keychain ?? LocalKeychain.defaultName)
             }
         }
-        let secret: SecretBytes? = try session.secrets.existing(
-            WantedSecret(what: passcodeWords(session.subjects.keychain), flag: .passcode, source: passcode))
-        let isTyped = passcode == nil || passcode == .terminal
-        do throws(KeychainStoreError) {
-            try unlocked.unlock(keychain, passcode: secret, now: session.now, keepsSession: isTyped)
-            if isTyped { try session.noteUnlocked(keychain) }
-        } catch {
+        let wanted = WantedSecret(
+            what: passcodeWords(session.subjects.keychain), flag: .passcode, source: passcode)
+        do {
+            try session.trying(wanted, of: keychain) { secret in
+                try unlocked.unlock(
+                    keychain, passcode: secret.copy(), now: session.world.clock(), keepsSession: wanted.isTyped)
+            }
+            if wanted.isTyped { try session.noteUnlocked(keychain) }
+        } catch let error as KeychainStoreError {
             guard case .kernelKeys(let failure) = error, keychain.isUnlocked else { throw error }
             // The passcode was right, so this command can go on.
             session.warn("the keychain does not stay unlocked for later commands: \(failure.reason)")

@@ -1,6 +1,5 @@
 internal import AgeEncryption
 internal import ArgumentParser
-internal import ByteStreams
 
 /// Public keys whose identities open what is encrypted to them.
 struct RecipientOptions: ParsableArguments {
@@ -16,30 +15,35 @@ struct RecipientOptions: ParsableArguments {
         completion: .file())
     var recipientsFile: [String] = []
 
+    @Option(
+        name: OptionName.recipientsPassphrase.name,
+        help: ArgumentHelp(
+            "Where the passphrase of an encrypted file of public keys comes from.", valueName: "source"))
+    var recipientsPassphrase: SecretSource?
+
     /// The first of these options that is given.
     var firstGiven: OptionName? {
         if !recipient.isEmpty { return .recipient }
-        return recipientsFile.isEmpty ? nil : .recipientsFile
+        if !recipientsFile.isEmpty { return .recipientsFile }
+        return recipientsPassphrase == nil ? nil : .recipientsPassphrase
     }
 
     /// The public keys in the order in which they are given.
     ///
-    /// - Throws: `AgeFailure`, `FileFailure`.
-    func recipients(in session: Session) throws -> [X25519Recipient] {
-        try recipient.map(Self.parse) + recipientsFile.flatMap { try Self.parse(file: $0, session) }
+    /// - Parameter others: the sources of other secrets, of which standard input may be one.
+    /// - Throws: `AgeFailure`, `FileFailure`, `UsageProblem` (`needs`, `inputTwice`), and what asking throws.
+    func recipients(_ others: SecretSource?..., in session: Session) throws -> [X25519Recipient] {
+        if recipientsPassphrase == .unknown { throw SecretProblem.notASource(.recipientsPassphrase) }
+        if recipientsPassphrase != nil, recipientsFile.isEmpty {
+            throw UsageProblem.needs(.recipientsPassphrase, .recipientsFile)
+        }
+        try requireOneInput(recipientsFile, others + [recipientsPassphrase])
+        return try recipient.map(Self.parse)
+            + recipientsFile.flatMap { try session.recipients(in: $0, passphrase: recipientsPassphrase) }
     }
 
     static func parse(_ text: String) throws(AgeFailure) -> X25519Recipient {
         guard let recipient = X25519Recipient(text) else { throw .malformedRecipient }
         return recipient
-    }
-
-    private static func parse(file path: String, _ session: Session) throws -> [X25519Recipient] {
-        session.subjects.path = path
-        let text = try PrivateFile.readPublic(session.world.resolve(path))
-        return try RecipientFile.parse(
-            text.withBytes { bytes in
-                String(decoding: bytes.indices.map { bytes[$0] }, as: UTF8.self)
-            })
     }
 }

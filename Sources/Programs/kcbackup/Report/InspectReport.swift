@@ -14,14 +14,13 @@ struct InspectReport {
 
     func write(to file: ReportFile) throws {
         var counts = ReportCounts()
-        let progress = Progress("reading items", in: session)
+        let progress = Progress("reading items", in: session, reading: proven.opened, 1, metadata: 2)
+        defer { progress.finish() }
         var page: ReportPage?
         try file.make { write in
-            try proven.inspect { item in
-                progress.step()
+            try proven.inspect(step: progress.step) { item in
                 if selection.includes(item) { counts.add(item, selection.verdict(item)) }
             } begin: { read in
-                progress.finish()
                 let begun = ReportPage(
                     outline: outline, path: path, source: read.source, origin: proven.origin, contents: read.contents,
                     counts: counts, isSameDevice: selection.isSameDevice, judged: judged, made: session.now)

@@ -25,6 +25,8 @@ extension SecretInput {
 struct WantedSecret {
     /// Its name in a sentence, such as "passcode of keychain 'login'".
     var what: String
+    /// What is said before it is asked for again; may be empty.
+    var remark = ""
     /// A note in brackets for the prompt of a new secret; may be empty.
     var note = ""
     /// The option that names its source.
@@ -33,6 +35,12 @@ struct WantedSecret {
     var source: SecretSource?
     /// True for the secret of an item, which may be empty or contain any byte, and must be read completely.
     var isContent = false
+
+    /// The first word of its name: "passcode" or "passphrase".
+    var kind: String { String(what.prefix { $0 != " " }) }
+
+    /// True if a person types it, if anyone.
+    var isTyped: Bool { source == nil || source == .terminal }
 
     /// Bytes of a passphrase or passcode: far more than anyone types.
     static let limit = PrivateFile.sizeLimit
@@ -44,7 +52,7 @@ struct SourcedSecretInput: SecretInput {
 
     func existing(_ wanted: WantedSecret) throws -> SecretBytes {
         if try asksPerson(wanted) {
-            let secret = try world.terminal.readSecret("Enter the \(wanted.what): ")
+            let secret = try world.terminal.readSecret("\(wanted.remark)Enter the \(wanted.what): ")
             return try checked(secret, wanted)
         }
         return try sourced(wanted)

@@ -1,0 +1,76 @@
+internal import AgeEncryption
+internal import ByteStreams
+internal import Cryptography
+package import DeviceIdentity
+internal import KeychainModel
+internal import TarArchive
+
+extension OpenedArchive {
+    /// Makes the same archive for other keys: the headers of its age files are new, everything in them is as it was.
+    ///
+    /// The checksums change, so only the device that made the archive can sign them.
+    ///
+    /// - Parameter keys: made for the ID of this archive.
+    /// - Returns: the archive, durable and compared with this one, without a name.
+    /// - Throws: `ArchiveFailure`: `damaged`, `noMatchingIdentity` for an inspect key, `age`, `limit`, `stream`, `file`,
+    ///   `cryptography`, `notRekeyable`.
+    package func rekeyed(
+        to keys: ArchiveKeys, by device: DeviceKey, inFolder folder: String
+    ) throws -> FinishedArchive {
+        guard header.mode == .encrypted else { throw ArchiveFailure.notRekeyable(.unencrypted) }
+        guard signer == device.signingPublicKey else { throw ArchiveFailure.notRekeyable(.otherDevice) }
+        guard case .opened(let metadataKey) = metadata else { throw ArchiveFailure.noMatchingIdentity([]) }
+        guard case .opened(let secretsKey) = secrets else { throw ArchiveFailure.noMatchingIdentity([]) }
+        precondition(keys.archiveID == header.archiveID, "the keys are made for this archive")
+        let protection = ArchiveProtection.encrypted(keys)
+        do {
+            // All of it, before anything is copied: damage must not get a new signature.
+            let before = try ContentFingerprint.read(from: self, device)
+            let output = try UnnamedFile(inFolder: folder)
+            var container = try ArchiveContainer(output, modified: header.created.seconds)
+            let headerBytes = try archive.parts.read(.header, limit: ArchiveLimits.headerSize)
+            guard SHA256.hash(headerBytes.span) == archive.headerHash else { throw ArchiveFailure.checksum(.header) }
+            try container.append(.header, headerBytes)
+            if let identity = keys.identityMember { try container.append(.identity, identity) }
+            let mode = header.mode
+            let newMetadata = try rewrap(
+                .metadata(mode), metadataKey, protection.recipients(of: .metadata), folder, &container)
+            let newSecrets = try rewrap(
+                .secrets(mode), secretsKey, protection.recipients(of: .secrets), folder, &container)
+            try container.finish(signedBy: device)
+            try output.synchronize()
+            let after = try ArchiveFile(output.file).prove()
+                .open(metadata: .opened(by: newMetadata), secrets: .opened(by: newSecrets))
+            guard try ContentFingerprint.read(from: after, device) == before else {
+                throw ArchiveFailure.damaged(rule: "what is in the new archive differs from what is in the old one")
+            }
+            let contents = try after.contents(device)
+            return FinishedArchive(
+                output: output, header: header, contents: contents, size: try output.file.size(), fingerprint: before)
+        } catch {
+            throw ArchiveFailure(any: error)
+        }
+    }
+
+    /// Writes one stream with a new header, and returns what opens it.
+    private func rewrap(
+        _ member: ArchiveMember, _ key: any Identity, _ recipients: [any Recipient], _ folder: String,
+        _ container: inout ArchiveContainer
+    ) throws -> any Identity {
+        var rekeying = try AgeRekeying(archive.source(member), identities: [key], recipients: recipients)
+        var sink = UnnamedFileSink(try UnnamedFile(inFolder: folder))
+        try rekeying.write(to: &sink)
+        try container.append(member, try sink.finish())
+        return rekeying.reader
+    }
+
+    /// How much it holds.
+    private func contents(_ device: DeviceKey) throws -> ArchiveContents {
+        var visitor = NothingVisitor()
+        return try readMetadata(&visitor).contents
+    }
+}
+
+private struct NothingVisitor: RecordVisitor {
+    func take(_ item: Item, line: borrowing Span<UInt8>, secret: borrowing SecretBytes, state: SecretState) {}
+}

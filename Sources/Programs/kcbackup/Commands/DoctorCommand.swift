@@ -1,0 +1,219 @@
+internal import ArgumentParser
+internal import BackupCatalogue
+internal import ByteStreams
+internal import Console
+internal import KeychainModel
+internal import KeychainStore
+internal import LocalKeychains
+
+/// `kcbackup doctor`.
+struct DoctorCommand: Verb {
+    static let configuration = CommandConfiguration(
+        commandName: "doctor",
+        abstract: "Find what would make the next run of a job fail.",
+        discussion: """
+            Looks at the device key, the clock, the jobs, their folders, keychains and secrets, and at what lies beside \
+            the archives. Each problem comes with what mends it. Changes nothing. The exit code is that of the first problem.
+
+            EXAMPLES:
+              kcbackup doctor
+            """)
+
+    @OptionGroup
+    var style: StyleOptions
+
+    func run(in session: Session) throws -> ExitStatus {
+        var examination = Examination(session)
+        examination.run()
+        let problems = examination.problems
+        try session.result(
+            [
+                "checked": .number(examination.count),
+                "problems": .list(
+                    problems.map { problem in
+                        problem.explanation.jsonBody.adding([("job", problem.job.map { .text($0) })])
+                    }),
+            ],
+            problems.flatMap { problem in
+                ["\(problem.job.map { "job \(quoted($0)): " } ?? "")\(problem.explanation.message)\n"]
+                    + problem.explanation.hints.map { "  \($0)\n" }
+            })
+        if problems.isEmpty {
+            session.note("\(examination.count) checks, no problem")
+        }
+        return problems.first?.explanation.status ?? .ok
+    }
+}
+
+/// What `doctor` looks at.
+private struct Examination {
+    struct Problem {
+        let job: String?
+        let explanation: Explanation
+    }
+
+    private(set) var problems: [Problem] = []
+    private(set) var count = 0
+    private let session: Session
+    private var job: String?
+
+    // A new archive is as large as the last one, twice for its making.
+    private static let spareRoom: UInt64 = 16 << 20
+
+    /// Nothing is asked: a job has nobody to ask either.
+    init(_ session: Session) {
+        var world = session.world
+        world.terminal = NoTerminal()
+        world.messages = NoOutput()
+        self.session = Session(world, OutputStyle(isQuiet: true))
+    }
+
+    mutating func run() {
+        check { session in _ = try LocalDevice(session.world).key() }
+        let jobs = Jobs(session.world)
+        var names: [String] = []
+        check { _ in names = try jobs.names() }
+        if names.isEmpty {
+            report(
+                Explanation(
+                    .notFound, "no job backs anything up",
+                    hint: "'kcbackup schedule add' makes one; see its help for examples"))
+        }
+        var state: BackupState?
+        check { session in state = try BackupState(in: session) }
+        for name in names {
+            job = name
+            check { _ in _ = try jobs.job(name) }
+            if let state = state?.jobs.first(where: { $0.job.name == name }) { examine(state) }
+        }
+        job = nil
+        guard let state else { return }
+        for keychain in state.keychains {
+            count += 1
+            guard keychain.jobs.isEmpty, !names.isEmpty else { continue }
+            report(
+                Explanation(
+                    .notFound, "keychain \(quoted(keychain.name)) is in no job",
+                    hint: "add it to one, or make that one back up all of them with '\(OptionName.all.spelling)'"))
+        }
+        count += 1
+        let newest = state.catalogues.flatMap(\.complete).map(\.created).max()
+        if let newest, newest > session.now {
+            report(
+                Explanation(
+                    .refused, "the clock says \(session.now.moment), and there is a backup of \(newest.moment)",
+                    hint: "set the clock, 'timedatectl' shows it"))
+        }
+    }
+
+    private mutating func examine(_ state: BackupState.JobState) {
+        count += 1
+        if let record = state.record, !state.isRunning {
+            if record.ended == nil {
+                report(
+                    Explanation(
+                        .io, "its last run, of \(record.began.moment), was killed",
+                        hint: "'kcbackup run \(state.job.name) -v' finishes what it left"))
+            } else if record.status != .ok {
+                report(Explanation(record.status, "its last run failed: \(record.message)"))
+            }
+        }
+        var options: CreateOptions?
+        check { session in
+            options = try CreateOptions.parse(state.job.create)
+            try options?.check(in: session)
+        }
+        guard let options else { return }
+        check { session in
+            if !options.unencrypted { _ = try options.keys.recipients(in: session) }
+        }
+        check { session in try Self.checkFolder(state.job.folder, session) }
+        check { session in try Self.checkIdentities(beside: state.job.folder) }
+        let names: [String?]
+        do {
+            names =
+                options.folder.all
+                ? try LocalKeychain.names(in: session.world.dataFolder) : [options.keychain.keychain]
+        } catch {
+            return report(Failure(error, session.subjects).explanation)
+        }
+        for name in names { check { session in try Self.checkKeychain(name, options, session) } }
+        for (option, source) in [(OptionName.passphrase, options.keys.passphrase)] {
+            guard let source else { continue }
+            check { session in try Self.checkSource(source, option, session) }
+        }
+        let user = session.world.environment["USER"] ?? ""
+        check { session in
+            let timer = SystemdUnits(of: state.job, in: session).installedPaths(in: session).last ?? ""
+            guard try Path.exists(timer), user != "root", !user.isEmpty,
+                try !Path.exists("/var/lib/systemd/linger/\(user)")
+            else { return }
+            throw Refusal.noLinger
+        }
+    }
+
+    private static func checkFolder(_ path: String, _ session: Session) throws {
+        let known = try session.catalogue(of: path)
+        guard Path.isFolder(path) else {
+            if let archives = known?.complete.count, archives > 0 {
+                throw CatalogueFailure.folderGone(folder: path, archives: archives)
+            }
+            return
+        }
+        try PrivateFolder.require(path)
+        // A file without a name shows whether one can be made.
+        _ = try UnnamedFile(inFolder: path)
+        let wanted = (known?.complete.last?.size ?? 0) * 2 + spareRoom
+        if let free = Path.freeSpace(in: path), free < wanted {
+            throw Refusal.littleRoom(folder: path, free: free, wanted: wanted)
+        }
+    }
+
+    /// Whoever steals the folder should not get the key with it.
+    private static func checkIdentities(beside folder: String) throws {
+        guard Path.isFolder(folder) else { return }
+        for name in try Path.names(in: folder).sorted() where !name.hasSuffix(ArchiveName.ending) {
+            let text: SecretBytes
+            do throws(FileFailure) {
+                text = try PrivateFile.readPublic("\(folder)/\(name)")
+            } catch {
+                // A folder, or larger than any identity file.
+                continue
+            }
+            let isIdentity = text.withBytes { bytes in
+                String(decoding: bytes.indices.map { bytes[$0] }, as: UTF8.self).contains("AGE-SECRET-KEY-1")
+            }
+            if isIdentity { throw Refusal.identityBesideArchives(path: "\(folder)/\(name)") }
+        }
+    }
+
+    private static func checkKeychain(_ name: String?, _ options: CreateOptions, _ session: Session) throws {
+        if let name, FileOfItems.path(name) != nil { return }
+        var named = options.keychain
+        named.keychain = name
+        let keychain = try named.open(in: session)
+        if options.unencrypted || !keychain.hasPasscode { return }
+        if case .credential? = named.passcode, session.world.environment["CREDENTIALS_DIRECTORY"] == nil { return }
+        try named.unlock(keychain, in: session)
+    }
+
+    private static func checkSource(_ source: SecretSource, _ option: OptionName, _ session: Session) throws {
+        // Only the unit that runs the job has credentials.
+        if case .credential = source, session.world.environment["CREDENTIALS_DIRECTORY"] == nil { return }
+        _ = try session.secrets.existing(
+            WantedSecret(what: "passphrase of the archive", flag: option, source: source))
+    }
+
+    private mutating func check(_ body: (Session) throws -> Void) {
+        count += 1
+        do {
+            try body(session)
+        } catch {
+            report(Failure(error, session.subjects).explanation)
+        }
+    }
+
+    private mutating func report(_ explanation: Explanation) {
+        problems.append(Problem(job: job, explanation: explanation))
+    }
+}

@@ -1,0 +1,227 @@
+internal import AgeEncryption
+internal import ArgumentParser
+internal import BackupArchive
+internal import BackupCatalogue
+internal import BackupEngine
+internal import ByteStreams
+internal import DeviceIdentity
+internal import KeychainModel
+internal import LocalKeychains
+
+/// `kcbackup rekey`.
+struct RekeyCommand: Verb {
+    static let configuration = CommandConfiguration(
+        commandName: "rekey",
+        abstract: "Let other keys open archives that this device made.",
+        discussion: """
+            The keys that are given replace all that an archive has: give those that are to stay again. What is encrypted \
+            stays as it is; only the part that says who opens it is new. The archive is read and compared before and \
+            after, and takes its place in one step.
+
+            Copies elsewhere, and in the trash of a folder, keep the keys that they have. Whoever could open an archive \
+            before may have kept what is in it: change the passwords too if a key was stolen.
+
+            EXAMPLES:
+              kcbackup rekey laptop.kcb -i old-key.txt -r age1…
+              kcbackup rekey ~/backups -i old-key.txt -r age1… -r age1…
+              kcbackup rekey laptop.kcb --new-passphrase tty
+            """)
+
+    @Argument(
+        help: ArgumentHelp("Archives, or folders of 'create --to'.", valueName: "archive|folder"),
+        completion: .file(extensions: ["kcb"]))
+    var archives: [String]
+
+    @OptionGroup
+    var opening: ArchiveOptions
+
+    @OptionGroup
+    var restoring: RecipientOptions
+
+    @Option(
+        name: OptionName.inspectRecipient.name,
+        help: ArgumentHelp("A public key that opens the metadata alone; may be repeated.", valueName: "recipient"))
+    var inspectRecipient: [String] = []
+
+    @Option(
+        name: OptionName.newPassphrase.name,
+        help: ArgumentHelp("Where the new passphrase comes from.", valueName: "source"))
+    var newPassphrase: SecretSource?
+
+    @OptionGroup
+    var lock: LockWaitOption
+
+    @OptionGroup
+    var style: StyleOptions
+
+    /// An archive, and the folder of backups that it is in, if any.
+    private struct Subject {
+        let path: String
+        let folder: BackupFolder?
+        let entry: CatalogueEntry?
+    }
+
+    func run(in session: Session) throws -> ExitStatus {
+        let device = try LocalDevice(session.world).key()
+        let (maker, names) = try newKeys(in: session)
+        let opener = ArchiveOpener(opening, in: session)
+        var done: [String] = []
+        var status = ExitStatus.ok
+        for archive in archives {
+            let subjects = try subjects(of: archive, in: session)
+            var hasFailed = false
+            for subject in subjects {
+                session.subjects.path = subject.path
+                do {
+                    try rekey(subject, opener, maker, names, device, session)
+                    done.append(subject.path)
+                    session.note("rekeyed  \(displayed(subject.path))")
+                } catch {
+                    hasFailed = true
+                    let failure = Failure(error, session.subjects)
+                    if opener.hasUnreadableKey || [.interrupted, .terminated].contains(failure.explanation.status) {
+                        throw failure
+                    }
+                    session.message(failure.explanation.lines)
+                    if status == .ok { status = failure.explanation.status }
+                }
+            }
+            // Later runs are to use the new keys, once every archive has them.
+            if !hasFailed, Path.isFolder(session.world.resolve(archive)), let folder = subjects.first?.folder {
+                try folder.pin(keys: names)
+            }
+        }
+        if !done.isEmpty {
+            session.note("copies elsewhere, and in a trash, keep the keys that they have")
+        }
+        if style.json {
+            try session.result(["rekeyed": .list(done.map { .text($0) }), "keys": .list(names.map { .text($0) })], [])
+        }
+        return status
+    }
+
+    /// What makes the new keys, and their names as a catalogue has them.
+    private func newKeys(in session: Session) throws -> (ArchiveKeyMaker, [String]) {
+        var keys = try ArchiveKeyOptions.parse([])
+        keys.restoring = restoring
+        keys.inspectRecipient = inspectRecipient
+        keys.passphrase = newPassphrase
+        if newPassphrase == .unknown { throw SecretProblem.notASource(.newPassphrase) }
+        let given = try keys.recipients(in: session)
+        if given.restoring.isEmpty, newPassphrase == nil { throw UsageProblem.noNewKey }
+        return (try keys.maker(given, of: "", in: session), keys.names(given))
+    }
+
+    /// The archive itself, or the encrypted ones of a folder.
+    private func subjects(of archive: String, in session: Session) throws -> [Subject] {
+        if archive.isEmpty { throw UsageProblem.emptyArchive }
+        let resolved = session.world.resolve(archive)
+        if Path.isFolder(resolved) {
+            guard try session.catalogue(of: archive) != nil else { throw CatalogueFailure.unknownFolder(archive) }
+            let folder = try session.backupFolder(archive, waitingAtMost: lock.wait())
+            return try folder.catalogue.complete.filter { try $0.mode == .encrypted && folder.isPresent($0) }.map {
+                Subject(path: folder.path(of: $0), folder: folder, entry: $0)
+            }
+        }
+        // A link stays one: what it leads to is replaced.
+        guard let path = Path.real(resolved) else { throw FileFailure(archive, .notFound) }
+        let (place, name) = Path.split(path)
+        guard let known = try session.catalogue(of: place)?.entries.first(where: { $0.name == name }) else {
+            return [Subject(path: path, folder: nil, entry: nil)]
+        }
+        let folder = try session.backupFolder(place, waitingAtMost: lock.wait())
+        return [Subject(path: path, folder: folder, entry: known)]
+    }
+
+    private func rekey(
+        _ subject: Subject, _ opener: ArchiveOpener, _ maker: ArchiveKeyMaker, _ names: [String], _ device: DeviceKey,
+        _ session: Session
+    ) throws {
+        let file = try ArchiveFile(path: subject.path)
+        if file.header.mode == .unencrypted { throw ArchiveFailure.notRekeyable(.unencrypted) }
+        let opened = try opener.prove(file, at: subject.path).opened
+        let (folder, name) = Path.split(subject.path)
+        let archive = try opened.rekeyed(to: maker.make(of: opened.header.archiveID), by: device, inFolder: folder)
+        if let backups = subject.folder, let entry = subject.entry {
+            try backups.replace(entry, by: archive, keys: names, now: session.now)
+        } else {
+            try archive.replace(name)
+        }
+    }
+}
+
+/// `kcbackup keys`.
+struct KeysCommand: Verb {
+    static let configuration = CommandConfiguration(
+        commandName: "keys",
+        abstract: "Show which keys open the archives in a folder.",
+        discussion: """
+            Without '--identity' this is what the catalogue of the folder says. With identity files, each archive is \
+            tried with them; nothing of it is read.
+
+            EXAMPLES:
+              kcbackup keys ~/backups
+              kcbackup keys ~/backups -i restore-key.txt
+            """)
+
+    @Argument(help: "The folder.", completion: .directory)
+    var folder: String
+
+    @Option(
+        name: OptionName.identity.name,
+        help: ArgumentHelp("An age identity file to try; may be repeated.", valueName: "file"), completion: .file())
+    var identity: [String] = []
+
+    @OptionGroup
+    var style: StyleOptions
+
+    func run(in session: Session) throws -> ExitStatus {
+        guard let catalogue = try session.catalogue(of: folder) else { throw CatalogueFailure.unknownFolder(folder) }
+        let options = try ArchiveOptions.parse([])
+        let identities = try identity.map { (path: $0, found: try options.identities(in: $0, session)) }
+        var table = Table([Table.Column(title: "ARCHIVE", least: 16), Table.Column(title: "OPENS WITH", least: 12)])
+        var json: [JSONValue] = []
+        var status = ExitStatus.ok
+        for entry in catalogue.complete {
+            var keys = entry.mode == .unencrypted ? ["this device"] : entry.keys
+            var opensWith: [String]?
+            if !identity.isEmpty, entry.mode == .encrypted {
+                do {
+                    opensWith = try identities.compactMap { path, found in
+                        try opening(entry, found, session).map { path + $0 }
+                    }
+                    keys = opensWith ?? []
+                    if keys.isEmpty { keys = ["none of these"] }
+                } catch {
+                    session.warn(Failure(error, session.subjects).explanation.message)
+                    keys = ["?"]
+                    status = .incomplete
+                }
+            }
+            table.append([entry.name, keys.isEmpty ? "?" : keys.joined(separator: ", ")])
+            json.append(
+                .members([
+                    ("file", .text(entry.name)), ("keys", .list(entry.keys.map { .text($0) })),
+                    ("opensWith", opensWith.map { .list($0.map { .text($0) }) }),
+                ]))
+        }
+        try session.result(
+            ["folder": .text(folder), "keysOf": .list(json)],
+            table.isEmpty ? [] : table.lines(width: session.tableWidth))
+        return status
+    }
+
+    /// What an identity opens, to be said behind its name; nil if it opens nothing.
+    private func opening(
+        _ entry: CatalogueEntry, _ identities: [any Identity], _ session: Session
+    ) throws -> String? {
+        let path = "\(session.world.resolve(folder))/\(entry.name)"
+        session.subjects.path = path
+        do {
+            return try ArchiveFile(path: path).prove().open(identities: identities).opensSecrets
+                ? "" : " (metadata alone)"
+        } catch ArchiveFailure.noMatchingIdentity {
+            return nil
+        }
+    }
+}

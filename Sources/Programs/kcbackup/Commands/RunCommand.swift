@@ -1,0 +1,114 @@
+internal import ArgumentParser
+internal import ByteStreams
+internal import Console
+internal import KeychainModel
+
+/// `kcbackup run`.
+struct RunCommand: Verb {
+    static let configuration = CommandConfiguration(
+        commandName: "run",
+        abstract: "Run a job: create, verify, prune.",
+        discussion: """
+            For cron and systemd. Nothing is asked; success is silent, and a failure is one line. Archives that were \
+            not read for a week are read again. Old ones are removed only after a backup that is whole.
+
+            The commands of the job get KCBACKUP_JOB, KCBACKUP_RESULT (a word of the list of exit codes), KCBACKUP_CODE, \
+            KCBACKUP_ITEMS, KCBACKUP_ARCHIVES and KCBACKUP_REMOVED in their environment, and no names of items.
+
+            EXAMPLES:
+              kcbackup run nightly
+              kcbackup run nightly -v
+            """)
+
+    @Argument(help: "The job, as 'schedule list' shows it.")
+    var job: String
+
+    @Option(
+        name: OptionName.lockWait.name,
+        help: ArgumentHelp(
+            "Wait that long for a run of the same job, as in '5m'. (default: do not wait)", valueName: "time"))
+    var lockWait: String?
+
+    @OptionGroup
+    var style: StyleOptions
+
+    func run(in session: Session) throws -> ExitStatus {
+        let jobs = Jobs(session.world)
+        let job = try jobs.job(self.job)
+        let wait = try lockWait.map { text throws(UsageProblem) in try LockWaitOption.wait(text) } ?? .zero
+        let lock: FileLock
+        do throws(FileFailure) {
+            lock = try jobs.lock(job.name, waitingAtMost: wait)
+        } catch {
+            if error.problem == .busy { throw Refusal.jobRuns(job.name) }
+            throw error
+        }
+        defer { withExtendedLifetime(lock) {} }
+        let last = try jobs.record(job.name)
+        var record = RunRecord(began: session.now)
+        record.good = last?.good
+        record.items = last?.items ?? 0
+        try jobs.save(record, of: job.name)
+
+        var world = session.world
+        world.terminal = NoTerminal()
+        if !style.verbose { world.messages = NoOutput() }
+        let report = JobRun(job: job, session: Session(world, OutputStyle(isVerbose: style.verbose))).run()
+
+        record.ended = max(session.now, session.world.clock())
+        record.status = report.status
+        record.message = report.explanation?.message ?? ""
+        if report.status == .ok {
+            record.good = record.ended
+            record.items = report.items
+        }
+        try jobs.save(record, of: job.name)
+        tell(report, of: job, session)
+        callHook(of: job, report, session)
+        return report.status
+    }
+
+    private func tell(_ report: JobRun.Report, of job: Job, _ session: Session) {
+        if style.json {
+            // Standard output that takes nothing does not undo the run.
+            try? session.result(
+                .members([
+                    ("job", .text(job.name)), ("code", .number(Int(report.status.code))),
+                    ("result", .text(report.status.name)), ("items", .number(report.items)),
+                    ("archives", .number(report.archives)), ("verifiedAgain", .number(report.verified)),
+                    ("removed", .number(report.removed)), ("error", report.explanation?.jsonBody),
+                ]), [])
+        }
+        if let explanation = report.explanation {
+            let told = explanation.prefixed("job \(quoted(job.name)): ")
+            session.message(style.verbose ? told.lines : "kcbackup: error: \(told.message)\n")
+        } else {
+            session.note(
+                "job \(quoted(job.name)): \(counted(report.items, "item")), \(counted(report.archives, "new archive")), "
+                    + "\(report.removed) removed")
+        }
+    }
+
+    private func callHook(of job: Job, _ report: JobRun.Report, _ session: Session) {
+        guard let command = report.status == .ok ? job.onSuccess : job.onFailure else { return }
+        let values = [
+            "KCBACKUP_JOB": job.name, "KCBACKUP_RESULT": report.status.name,
+            "KCBACKUP_CODE": String(report.status.code), "KCBACKUP_ITEMS": String(report.items),
+            "KCBACKUP_ARCHIVES": String(report.archives), "KCBACKUP_REMOVED": String(report.removed),
+        ]
+        let option = report.status == .ok ? OptionName.onSuccess : .onFailure
+        do throws(ShellCommand.Failure) {
+            _ = try ShellCommand.output(
+                of: command, environment: session.world.environment.merging(values) { $1 }, limit: 1 << 20)
+        } catch {
+            let reason =
+                switch error {
+                case .failed(let status): "ended with status \(status)"
+                case .notStarted(let code): "cannot be started: error \(code)"
+                case .tooLong: "prints too much"
+                case .stream: "was interrupted"
+                }
+            session.warn("job \(quoted(job.name)): the command of '\(option.spelling)' \(reason)")
+        }
+    }
+}

@@ -1,0 +1,258 @@
+internal import ArgumentParser
+internal import ByteStreams
+internal import KeychainModel
+
+/// `kcbackup schedule`: backups that run by themselves.
+struct ScheduleCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "schedule",
+        abstract: "Backups that run by themselves.",
+        subcommands: [
+            ScheduleAddCommand.self, ScheduleShowCommand.self, ScheduleInstallCommand.self, ScheduleListCommand.self,
+            ScheduleRemoveCommand.self,
+        ])
+}
+
+/// `kcbackup schedule add`.
+struct ScheduleAddCommand: Verb {
+    static let configuration = CommandConfiguration(
+        commandName: "add",
+        abstract: "Add a job for 'kcbackup run'.",
+        discussion: """
+            Takes the options of 'create --to', and those of 'prune' for what is to be kept. Where a passcode or a \
+            passphrase is needed, a SOURCE that works unattended says where it is: file:, cmd: or cred:.
+
+            EXAMPLES:
+              kcbackup schedule add nightly --all --to ~/backups -r age1… --passcode file:~/.passcode --keep-daily 14
+              kcbackup schedule add hourly --unencrypted --to ~/hourly --if-changed --keep-hourly 48 --at hourly
+            """)
+
+    @Argument(help: "The name of the job.")
+    var job: String
+
+    @OptionGroup
+    var create: CreateOptions
+
+    @OptionGroup
+    var rules: RetentionOptions
+
+    @Option(
+        name: OptionName.at.name,
+        help: ArgumentHelp("When it runs, as systemd.time(7) has it. (default: daily)", valueName: "time"))
+    var at: String?
+
+    @Option(
+        name: OptionName.onSuccess.name,
+        help: ArgumentHelp("A shell command to run after a run that ended well.", valueName: "command"))
+    var onSuccess: String?
+
+    @Option(
+        name: OptionName.onFailure.name,
+        help: ArgumentHelp("A shell command to run after one that did not.", valueName: "command"))
+    var onFailure: String?
+
+    @OptionGroup
+    var style: StyleOptions
+
+    func run(in session: Session) throws -> ExitStatus {
+        try create.check(in: session)
+        _ = try rules.retention()
+        let (words, folder) = try create.words(in: session)
+        // What cannot be backed up should be known now, not at three in the morning.
+        if !create.unencrypted {
+            let given = try create.keys.recipients(in: session)
+            if given.restoring.isEmpty, create.keys.passphrase == nil { throw UsageProblem.noRestoreKey }
+        }
+        var job = Job(name: self.job, create: words, folder: folder)
+        job.keep = rules.words
+        if let at { job.time = at }
+        job.onSuccess = onSuccess
+        job.onFailure = onFailure
+        guard job.time.wholeMatch(of: /[A-Za-z0-9*:,.~\/ -]{1,100}/) != nil else {
+            throw UsageProblem.malformed(.at, form: "a time such as 'daily', 'hourly' or 'Mon..Fri 12:00'")
+        }
+        try Jobs(session.world).add(job)
+        session.note("job \(quoted(job.name)) added; try it: kcbackup run \(job.name) -v")
+        session.note("then let it run by itself: kcbackup schedule show \(job.name)")
+        if style.json { try session.result(["jobs": [job.json]], []) }
+        return .ok
+    }
+}
+
+/// `kcbackup schedule list`.
+struct ScheduleListCommand: Verb {
+    static let configuration = CommandConfiguration(
+        commandName: "list",
+        abstract: "List the jobs.",
+        discussion: """
+            EXAMPLES:
+              kcbackup schedule list
+            """)
+
+    @OptionGroup
+    var style: StyleOptions
+
+    func run(in session: Session) throws -> ExitStatus {
+        let jobs = Jobs(session.world)
+        let found = try jobs.names().map { try jobs.job($0) }
+        var table = Table([
+            Table.Column(title: "JOB", least: 8), Table.Column(title: "TIME", least: 6),
+            Table.Column(title: "FOLDER", least: 10),
+        ])
+        for job in found { table.append([job.name, job.time, job.folder]) }
+        try session.result(
+            ["jobs": .list(found.map(\.json))], table.isEmpty ? [] : table.lines(width: session.tableWidth))
+        if found.isEmpty { session.note("no jobs; 'kcbackup schedule add' makes one") }
+        return .ok
+    }
+}
+
+/// `kcbackup schedule remove`.
+struct ScheduleRemoveCommand: Verb {
+    static let configuration = CommandConfiguration(
+        commandName: "remove",
+        abstract: "Remove a job; its backups stay.",
+        discussion: """
+            EXAMPLES:
+              kcbackup schedule remove nightly
+            """)
+
+    @Argument(help: "The job.")
+    var job: String
+
+    @OptionGroup
+    var style: StyleOptions
+
+    func run(in session: Session) throws -> ExitStatus {
+        let jobs = Jobs(session.world)
+        let found = try jobs.job(job)
+        try jobs.remove(job)
+        session.note("job \(quoted(job)) removed; its backups stay in \(displayed(found.folder))")
+        let units = SystemdUnits(of: found, in: session)
+        for path in units.installedPaths(in: session) where try Path.exists(path) {
+            session.warn("its unit is still there: \(quoted(path))")
+        }
+        if style.json { try session.result(["jobs": [found.json]], []) }
+        return .ok
+    }
+}
+
+/// `kcbackup schedule show`.
+struct ScheduleShowCommand: Verb {
+    static let configuration = CommandConfiguration(
+        commandName: "show",
+        abstract: "Show what lets a job run by itself.",
+        discussion: """
+            Prints a systemd service and a timer, or with '--crontab' a line for crontab(5).
+
+            EXAMPLES:
+              kcbackup schedule show nightly
+              kcbackup schedule show nightly --crontab
+              kcbackup schedule show nightly --system
+            """)
+
+    @Argument(help: "The job.")
+    var job: String
+
+    @Flag(name: OptionName.crontab.name, help: "Print a line for crontab(5).")
+    var crontab = false
+
+    @OptionGroup
+    var unit: UnitOptions
+
+    @OptionGroup
+    var style: StyleOptions
+
+    func run(in session: Session) throws -> ExitStatus {
+        if crontab, unit.system { throw UsageProblem.together(.crontab, .system) }
+        let found = try Jobs(session.world).job(job)
+        if crontab {
+            let line = try found.crontabLine(in: session)
+            try session.result(["jobs": [found.json], "crontab": .text(line)], [line + "\n"])
+            return .ok
+        }
+        let units = unit.units(of: found, in: session)
+        try session.result(
+            [
+                "jobs": [found.json],
+                "units": .list(units.files.map { ["name": .text($0.name), "text": .text($0.text)] }),
+            ],
+            units.files.map { "# \($0.name)\n\($0.text)\n" })
+        return .ok
+    }
+}
+
+/// `kcbackup schedule install`.
+struct ScheduleInstallCommand: Verb {
+    static let configuration = CommandConfiguration(
+        commandName: "install",
+        abstract: "Install the systemd units of a job.",
+        discussion: """
+            Writes the service and the timer that 'schedule show' prints, and says how to start the timer. Units that \
+            are there already are replaced. Only root can write units of the system; 'schedule show --system' prints \
+            those for another user's job.
+
+            EXAMPLES:
+              kcbackup schedule install nightly
+              kcbackup schedule install nightly --system
+            """)
+
+    @Argument(help: "The job.")
+    var job: String
+
+    @OptionGroup
+    var unit: UnitOptions
+
+    @OptionGroup
+    var style: StyleOptions
+
+    func run(in session: Session) throws -> ExitStatus {
+        let found = try Jobs(session.world).job(job)
+        let units = unit.units(of: found, in: session)
+        let folder = units.folder(in: session)
+        try Path.makeFolder(folder)
+        for file in units.files { try PrivateFile.replace("\(folder)/\(file.name)", file.text.utf8.span) }
+        try session.result(
+            ["jobs": [found.json], "installed": .list(units.files.map { .text("\(folder)/\($0.name)") })],
+            ["installed; start it with\n", "  \(units.startCommand)\n"])
+        return .ok
+    }
+}
+
+/// Which systemd runs a job.
+struct UnitOptions: ParsableArguments {
+    @Flag(name: OptionName.system.name, help: "Units of the system, which run without anybody being logged in.")
+    var system = false
+
+    @Option(
+        name: OptionName.failureUnit.name,
+        help: ArgumentHelp("A unit that systemd starts when the job fails.", valueName: "unit"))
+    var failureUnit: String?
+
+    /// The units of a job.
+    func units(of job: Job, in session: Session) -> SystemdUnits {
+        SystemdUnits(of: job, in: session, isOfSystem: system, failureUnit: failureUnit)
+    }
+}
+
+extension Job {
+    /// The JSON object "job".
+    var json: JSONValue {
+        .members([
+            ("name", .text(name)), ("folder", .text(folder)), ("time", .text(time)),
+            ("create", .list(create.map { .text($0) })), ("keep", .list(keep.map { .text($0) })),
+            ("onSuccess", onSuccess.map { .text($0) }), ("onFailure", onFailure.map { .text($0) }),
+        ])
+    }
+}
+
+extension RetentionOptions {
+    /// The rules as they were given.
+    var words: [String] {
+        let given: [(OptionName, String?)] = [
+            (.keepLast, keepLast), (.keepHourly, keepHourly), (.keepDaily, keepDaily), (.keepWeekly, keepWeekly),
+            (.keepMonthly, keepMonthly), (.keepYearly, keepYearly), (.keepWithin, keepWithin),
+        ]
+        return given.flatMap { name, value in value.map { [name.spelling, $0] } ?? [] }
+    }
+}

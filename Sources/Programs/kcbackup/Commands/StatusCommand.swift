@@ -1,0 +1,156 @@
+internal import ArgumentParser
+internal import KeychainModel
+
+/// `kcbackup status`.
+struct StatusCommand: Verb {
+    static let configuration = CommandConfiguration(
+        commandName: "status",
+        abstract: "Tell of the last good backup of each job and keychain.",
+        discussion: """
+            With '--max-age', a job or a keychain whose last good backup is older ends the run with 17; so do jobs that \
+            never ended well. '--prometheus' prints the text format that a node exporter collects.
+
+            EXAMPLES:
+              kcbackup status
+              kcbackup status --max-age 26h --quiet
+              kcbackup status --prometheus > kcbackup.prom
+            """)
+
+    @Option(
+        name: OptionName.maxAge.name,
+        help: ArgumentHelp("End with 17 if a last good backup is older, as in '26h' or '8d'.", valueName: "time"))
+    var maxAge: String?
+
+    @Flag(name: OptionName.prometheus.name, help: "Print the figures for Prometheus.")
+    var prometheus = false
+
+    @OptionGroup
+    var style: StyleOptions
+
+    func run(in session: Session) throws -> ExitStatus {
+        if prometheus, style.json { throw UsageProblem.together(.prometheus, .json) }
+        let limit = try maxAge.map { text throws(UsageProblem) in
+            guard let match = text.wholeMatch(of: /([1-9]\d{0,4})(h|d)/), let number = Int64(match.1) else {
+                throw .malformed(.maxAge, form: "a time such as '26h' or '8d'")
+            }
+            let hours = match.2 == "d" ? number * 24 : number
+            return session.now.advanced(byMicroseconds: -hours * 3_600_000_000)
+        }
+        let state = try BackupState(in: session)
+        if prometheus {
+            try session.result([:], state.metrics)
+        } else if style.json {
+            try session.result(state.json(at: session.now), [])
+        } else if !style.quiet {
+            try session.result([:], lines(state, in: session))
+        }
+        for keychain in state.keychains where keychain.jobs.isEmpty && !state.jobs.isEmpty {
+            session.note("keychain \(quoted(keychain.name)) is in no job")
+        }
+        let stale = limit.map(state.stale) ?? []
+        if let maxAge, !stale.isEmpty { throw Refusal.stale(what: stale, limit: maxAge) }
+        return .ok
+    }
+
+    private func lines(_ state: BackupState, in session: Session) -> [String] {
+        var lines: [String] = []
+        if !state.jobs.isEmpty {
+            var table = Table([
+                Table.Column(title: "JOB", least: 8), Table.Column(title: "LAST GOOD", yields: 1),
+                Table.Column(title: "AGE"), Table.Column(title: "ITEMS", alignment: .right, yields: 2),
+                Table.Column(title: "LAST RUN", least: 12),
+            ])
+            for job in state.jobs {
+                table.append([
+                    job.job.name, job.good.map { String($0.moment.dropLast(7)) } ?? "never",
+                    job.good.map { age($0, at: session.now) } ?? "-",
+                    job.good == nil ? "" : String(job.record?.items ?? 0),
+                    job.lastRun,
+                ])
+            }
+            lines += table.lines(width: session.tableWidth) + ["\n"]
+        }
+        var table = Table([
+            Table.Column(title: "KEYCHAIN", least: 8), Table.Column(title: "LAST GOOD", yields: 1),
+            Table.Column(title: "AGE"), Table.Column(title: "ARCHIVES", alignment: .right, yields: 2),
+            Table.Column(title: "JOBS", least: 8),
+        ])
+        for keychain in state.keychains {
+            table.append([
+                keychain.name, keychain.good.map { String($0.moment.dropLast(7)) } ?? "never",
+                keychain.good.map { age($0, at: session.now) } ?? "-", String(keychain.archives),
+                keychain.jobs.isEmpty ? "none" : keychain.jobs.joined(separator: ", "),
+            ])
+        }
+        return lines + (table.isEmpty ? ["no keychains\n"] : table.lines(width: session.tableWidth))
+    }
+}
+
+extension BackupState.JobState {
+    /// How the last run ended, in words.
+    var lastRun: String {
+        guard let record else { return "never ran" }
+        if record.ended == nil { return isRunning ? "runs now" : "began \(record.began.moment), and was killed" }
+        return record.status == .ok ? "ok" : "\(record.status.name): \(record.message)"
+    }
+
+    /// The name of its result in JSON.
+    fileprivate var result: String {
+        guard let record else { return "never" }
+        if record.ended == nil { return isRunning ? "running" : "killed" }
+        return record.status.name
+    }
+}
+
+extension BackupState {
+    /// The JSON object of `status`.
+    fileprivate func json(at now: Timestamp) -> JSONValue {
+        [
+            "jobs": .list(
+                jobs.map { state in
+                    state.job.json.adding([
+                        ("result", .text(state.result)), ("began", state.record.map { .text($0.began.description) }),
+                        ("ended", state.record?.ended.map { .text($0.description) }),
+                        ("good", state.good.map { .text($0.description) }),
+                        ("items", state.record.map { .number($0.items) }),
+                        ("message", state.record.flatMap { $0.message.isEmpty ? nil : .text($0.message) }),
+                    ])
+                }),
+            "backupsOf": .list(
+                keychains.map { state in
+                    .members([
+                        ("keychain", .text(state.name)), ("archives", .number(state.archives)),
+                        ("good", state.good.map { .text($0.description) }),
+                        ("inJobs", .list(state.jobs.map { .text($0) })),
+                    ])
+                }),
+        ]
+    }
+
+    /// The figures in Prometheus's text format.
+    fileprivate var metrics: [String] {
+        func metric(_ name: String, _ help: String, _ values: [(label: String, name: String, value: Int64)]) -> [String]
+        {
+            ["# HELP \(name) \(help)\n", "# TYPE \(name) gauge\n"]
+                + values.map { "\(name){\($0.label)=\"\(Self.label($0.name))\"} \($0.value)\n" }
+        }
+        return metric(
+            "kcbackup_last_good_timestamp_seconds", "End of the last run of a job that ended well; 0 for never.",
+            jobs.map { ("job", $0.job.name, $0.good?.seconds ?? 0) })
+            + metric(
+                "kcbackup_last_exit_code", "Exit code of the last run of a job.",
+                jobs.compactMap { state in
+                    state.record.flatMap { $0.ended == nil ? nil : ("job", state.job.name, Int64($0.status.code)) }
+                })
+            + metric(
+                "kcbackup_items", "Items in the archives of the last good run of a job.",
+                jobs.map { ("job", $0.job.name, Int64($0.record?.items ?? 0)) })
+            + metric(
+                "kcbackup_keychain_last_good_timestamp_seconds", "Last good backup of a keychain; 0 for never.",
+                keychains.map { ("keychain", $0.name, $0.good?.seconds ?? 0) })
+    }
+
+    private static func label(_ text: String) -> String {
+        text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"").replacing("\n", with: "\\n")
+    }
+}

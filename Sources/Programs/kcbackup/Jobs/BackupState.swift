@@ -1,0 +1,120 @@
+internal import ByteStreams
+internal import BackupCatalogue
+internal import Cryptography
+internal import KeychainModel
+internal import KeychainStore
+internal import LocalKeychains
+
+/// What is known of all backups of a user: of each job, and of each keychain.
+struct BackupState {
+    /// A job and its last runs.
+    struct JobState {
+        let job: Job
+        /// Nil if it never ran.
+        let record: RunRecord?
+        /// False where a run began and neither ended nor still runs.
+        let isRunning: Bool
+
+        /// The end of the last run that ended well.
+        var good: Timestamp? { record?.good }
+    }
+
+    /// A keychain and its archives in all folders.
+    struct KeychainState {
+        let name: String
+        let archives: Int
+        /// The last time that a backup of it ended well.
+        let good: Timestamp?
+        /// The jobs that it is in.
+        let jobs: [String]
+    }
+
+    let jobs: [JobState]
+    let keychains: [KeychainState]
+    let catalogues: [Catalogue]
+
+    /// Looks at everything; changes nothing.
+    ///
+    /// - Throws: `Jobs.Problem`, `CatalogueFailure`, `FileFailure`, and what opening the device key throws.
+    init(in session: Session) throws {
+        let store = Jobs(session.world)
+        var states: [JobState] = []
+        for name in try store.names() {
+            let record = try store.record(name)
+            let isRunning = try record.map { $0.ended == nil } == true && Self.isHeld(store, name)
+            states.append(JobState(job: try store.job(name), record: record, isRunning: isRunning))
+        }
+        jobs = states
+        let device = try LocalDevice(session.world).keyIfAny()
+        catalogues = try device.map { try CatalogueFile.all(in: session.world.catalogues, device: $0) } ?? []
+        let standard = try LocalKeychain(nil, in: session.world)
+        var keychains: [KeychainState] = []
+        for name in try LocalKeychain.names(in: session.world.dataFolder) {
+            let local = try LocalKeychain(name, in: session.world)
+            var entries: [CatalogueEntry] = []
+            if let storeID = Self.storeID(of: local, in: session) {
+                for catalogue in catalogues {
+                    let series = catalogue.pin?.subjects.filter { $0.value == storeID }.keys
+                    entries += catalogue.complete.filter {
+                        series?.contains($0.series) == true && $0.isComplete != false
+                    }
+                }
+            }
+            keychains.append(
+                KeychainState(
+                    name: name, archives: entries.count, good: entries.map(\.lastGood).max(),
+                    jobs: states.filter { $0.job.covers(local, standard: standard) }.map(\.job.name)))
+        }
+        self.keychains = keychains
+    }
+
+    private static func isHeld(_ jobs: Jobs, _ name: String) throws -> Bool {
+        do {
+            _ = try jobs.lock(name, waitingAtMost: .zero)
+            return false
+        } catch {
+            if error.problem == .busy { return true }
+            throw error
+        }
+    }
+
+    /// The ID of a keychain's file; nil if it cannot be opened, which other verbs explain.
+    private static func storeID(of local: LocalKeychain, in session: Session) -> String? {
+        do {
+            return Hexadecimal.encode(try local.open(in: session).storeID)
+        } catch {
+            session.warn(Failure(error, session.subjects).explanation.message)
+            return nil
+        }
+    }
+
+    /// What has had no good backup since a time: jobs, and keychains that ever had one.
+    func stale(since limit: Timestamp) -> [String] {
+        let jobs = jobs.filter { $0.good.map { $0 < limit } ?? true }.map { "job \(quoted($0.job.name))" }
+        let keychains = keychains.filter { $0.good.map { $0 < limit } ?? !$0.jobs.isEmpty }
+        return jobs + keychains.map { "keychain \(quoted($0.name))" }
+    }
+}
+
+extension Job {
+    /// True if the job backs up a keychain.
+    func covers(_ keychain: LocalKeychain, standard: LocalKeychain) -> Bool {
+        if create.contains(OptionName.all.spelling) { return true }
+        guard let option = create.firstIndex(of: OptionName.keychain.spelling), option + 1 < create.count else {
+            return keychain == standard || keychain.path == standard.path
+        }
+        return create[option + 1] == keychain.name || create[option + 1] == keychain.path
+    }
+}
+
+/// How long ago something was, as in "7 h" and "3 days".
+func age(_ time: Timestamp, at now: Timestamp) -> String {
+    let seconds = now.seconds - time.seconds
+    switch seconds {
+    case ..<0: return "in the future"
+    case ..<120: return "\(seconds) s"
+    case ..<7_200: return "\(seconds / 60) min"
+    case ..<172_800: return "\(seconds / 3_600) h"
+    default: return "\(seconds / 86_400) days"
+    }
+}

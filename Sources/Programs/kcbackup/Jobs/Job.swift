@@ -1,0 +1,267 @@
+internal import ByteStreams
+internal import KeychainModel
+internal import LocalKeychains
+
+/// A backup that runs by itself: what `schedule add` keeps and `run` does.
+struct Job: Hashable, Sendable {
+    /// 1 to 40 letters, digits, '-' and '_'.
+    let name: String
+    /// The arguments of `create`, complete and with absolute paths.
+    var create: [String]
+    /// The folder that it backs up to, absolute.
+    var folder: String
+    /// The arguments that say what `prune` keeps; empty to keep everything.
+    var keep: [String] = []
+    /// When it is to run, as systemd.time(7) has it.
+    var time = "daily"
+    /// Shell commands that are told how it ended.
+    var onSuccess: String?
+    var onFailure: String?
+
+    /// True if a job can have this name, which is part of the names of files and units.
+    static func isName(_ text: String) -> Bool {
+        text.wholeMatch(of: /[A-Za-z0-9][A-Za-z0-9_-]{0,39}/) != nil
+    }
+}
+
+/// The file of a job: a line that names the format, each part with its words below it, and a last line.
+///
+/// ```
+/// kcbackup job 1
+/// time daily
+/// folder /home/ada/backups
+/// create
+///  --all
+///  --to
+///  /home/ada/backups
+/// keep
+///  --keep-daily
+///  7
+/// on-failure mail -s 'no backup' ada
+/// end
+/// ```
+extension Job {
+    private static let firstLine = "kcbackup job 1"
+
+    var spelling: String {
+        var lines = [Self.firstLine, "time \(time)", "folder \(folder)", "create"] + create.map { " " + $0 }
+        if !keep.isEmpty { lines += ["keep"] + keep.map { " " + $0 } }
+        if let onSuccess { lines.append("on-success \(onSuccess)") }
+        if let onFailure { lines.append("on-failure \(onFailure)") }
+        return (lines + ["end"]).map { $0 + "\n" }.joined()
+    }
+
+    /// Reads what `spelling` gives; nil for anything else.
+    init?(name: String, parsing text: String) {
+        var lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)[...]
+        guard lines.popFirst() == Self.firstLine, lines.popLast() == "", lines.popLast() == "end" else { return nil }
+        var values: [String: String] = [:]
+        var lists: [String: [String]] = [:]
+        while let line = lines.popFirst() {
+            if line == "create" || line == "keep" {
+                var words: [String] = []
+                while let word = lines.first, word.hasPrefix(" ") {
+                    words.append(String(word.dropFirst()))
+                    lines.removeFirst()
+                }
+                guard lists.updateValue(words, forKey: line) == nil else { return nil }
+            } else {
+                let parts = line.split(separator: " ", maxSplits: 1).map(String.init)
+                guard parts.count == 2, values.updateValue(parts[1], forKey: parts[0]) == nil else { return nil }
+            }
+        }
+        guard let create = lists["create"], let folder = values["folder"], let time = values["time"] else { return nil }
+        self.name = name
+        self.create = create
+        self.folder = folder
+        self.time = time
+        keep = lists["keep"] ?? []
+        onSuccess = values["on-success"]
+        onFailure = values["on-failure"]
+        // One file has one spelling, so nothing in it was overlooked.
+        guard spelling == text else { return nil }
+    }
+}
+
+/// How the last runs of a job ended.
+struct RunRecord: Hashable, Sendable {
+    /// When the last run began.
+    var began: Timestamp
+    /// When it ended; nil while it runs, or if it was killed.
+    var ended: Timestamp?
+    /// How it ended.
+    var status = ExitStatus.ok
+    /// Its error, in one line.
+    var message = ""
+    /// The end of the last run that ended well.
+    var good: Timestamp?
+    /// The items in its archives.
+    var items = 0
+
+    private static let firstLine = "kcbackup run 1"
+
+    var spelling: String {
+        var lines = [Self.firstLine, "began \(began)"]
+        if let ended { lines += ["ended \(ended)", "status \(status.code)"] }
+        if !message.isEmpty { lines.append("message \(message)") }
+        if let good { lines += ["good \(good)", "items \(items)"] }
+        return (lines + ["end"]).map { $0 + "\n" }.joined()
+    }
+
+    init(began: Timestamp) {
+        self.began = began
+    }
+
+    /// Reads what `spelling` gives; nil for anything else.
+    init?(parsing text: String) {
+        var lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+        guard lines.count > 3, lines.removeFirst() == Self.firstLine, lines.removeLast() == "",
+            lines.removeLast() == "end"
+        else { return nil }
+        var values: [String: String] = [:]
+        for line in lines {
+            let parts = line.split(separator: " ", maxSplits: 1).map(String.init)
+            guard parts.count == 2 else { return nil }
+            values[parts[0]] = parts[1]
+        }
+        guard let began = values["began"].flatMap(Timestamp.init) else { return nil }
+        self.began = began
+        if let text = values["ended"] {
+            guard let ended = Timestamp(text), let code = values["status"].flatMap({ Int32($0) }),
+                let status = ExitStatus(rawValue: code)
+            else { return nil }
+            self.ended = ended
+            self.status = status
+        }
+        message = values["message"] ?? ""
+        if let text = values["good"] {
+            guard let good = Timestamp(text), let items = values["items"].flatMap({ Int($0) }) else { return nil }
+            self.good = good
+            self.items = items
+        }
+    }
+}
+
+/// The jobs of a user, in the data folder.
+struct Jobs {
+    private let folder: String
+
+    private static let ending = ".job"
+
+    /// Why a job cannot be used.
+    enum Problem: Error, Hashable, Sendable {
+        case invalidName
+        case notFound(String)
+        case exists(String)
+        /// The file of the job, or of its last run, is not as this program writes it.
+        case damaged(path: String)
+        /// A word has a line feed.
+        case severalLines
+    }
+
+    /// Finds the jobs of this world.
+    init(_ world: World) {
+        folder = world.dataFolder.path + "/jobs"
+    }
+
+    /// The names of all jobs, sorted.
+    ///
+    /// - Throws: `FileFailure`.
+    func names() throws(FileFailure) -> [String] {
+        try PrivateFolder.require(folder, mayBeMissing: true)
+        return try Path.names(in: folder).filter { $0.hasSuffix(Self.ending) }.map {
+            String($0.dropLast(Self.ending.count))
+        }.filter(Job.isName).sorted()
+    }
+
+    /// A job.
+    ///
+    /// - Throws: `Problem` (`invalidName`, `notFound`, `damaged`), `FileFailure`.
+    func job(_ name: String) throws -> Job {
+        guard Job.isName(name) else { throw Problem.invalidName }
+        guard let text = try text(path(name)) else { throw Problem.notFound(name) }
+        guard let job = Job(name: name, parsing: text) else { throw Problem.damaged(path: path(name)) }
+        return job
+    }
+
+    /// Adds a job.
+    ///
+    /// - Throws: `Problem` (`invalidName`, `exists`, `severalLines`), `FileFailure`.
+    func add(_ job: Job) throws {
+        guard Job.isName(job.name) else { throw Problem.invalidName }
+        guard Job(name: job.name, parsing: job.spelling) == job else { throw Problem.severalLines }
+        try Path.makeFolder(folder)
+        do throws(FileFailure) {
+            try PrivateFile.create(path(job.name), job.spelling.utf8.span)
+        } catch {
+            if error.problem == .exists { throw Problem.exists(job.name) }
+            throw error
+        }
+    }
+
+    /// Removes a job and what is known of its runs.
+    ///
+    /// - Throws: as `job`.
+    func remove(_ name: String) throws {
+        _ = try job(name)
+        for ending in [Self.ending, ".last", ".lock"] { try Path.remove("\(folder)/\(name)\(ending)") }
+    }
+
+    /// How the last run of a job ended; nil if it never ran.
+    ///
+    /// - Throws: `Problem` (`damaged`), `FileFailure`.
+    func record(_ name: String) throws -> RunRecord? {
+        let path = "\(folder)/\(name).last"
+        guard let text = try text(path) else { return nil }
+        guard let record = RunRecord(parsing: text) else { throw Problem.damaged(path: path) }
+        return record
+    }
+
+    /// Writes down how a run goes.
+    ///
+    /// - Throws: `FileFailure`.
+    func save(_ record: RunRecord, of name: String) throws(FileFailure) {
+        try PrivateFile.replace("\(folder)/\(name).last", record.spelling.utf8.span)
+    }
+
+    /// Holds off every other run of a job; the kernel lets go when the process ends, however it ends.
+    ///
+    /// - Throws: `FileFailure` (`busy`).
+    func lock(_ name: String, waitingAtMost wait: Duration) throws(FileFailure) -> FileLock {
+        try FileLock("\(folder)/\(name).lock", waitingAtMost: wait)
+    }
+
+    private func path(_ name: String) -> String { "\(folder)/\(name)\(Self.ending)" }
+
+    private func text(_ path: String) throws(FileFailure) -> String? {
+        do throws(FileFailure) {
+            return try PrivateFile.read(path).withBytes { span in
+                String(decoding: span.indices.map { span[$0] }, as: UTF8.self)
+            }
+        } catch {
+            if error.problem == .notFound { return nil }
+            throw error
+        }
+    }
+}
+
+/// Explains what is wrong with a job.
+func explainJob(_ problem: Jobs.Problem) -> Explanation {
+    switch problem {
+    case .invalidName:
+        Explanation(
+            .usage, "that cannot be the name of a job", hint: "a name has 1 to 40 letters, digits, '-' and '_'")
+    case .notFound(let name):
+        Explanation(
+            .notFound, "there is no job \(quoted(name))", hint: "'kcbackup schedule list' shows the jobs")
+    case .exists(let name):
+        Explanation(
+            .exists, "there is a job \(quoted(name)) already",
+            hint: "'kcbackup schedule remove \(displayed(name))' removes it; its backups stay")
+    case .damaged(let path):
+        Explanation(
+            .damaged, "the file of the job is not as this program writes it: \(quoted(path))",
+            hint: "add the job again: 'kcbackup schedule add'")
+    case .severalLines: Explanation(.usage, "a word of the job has a line feed")
+    }
+}

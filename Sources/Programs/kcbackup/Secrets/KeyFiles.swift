@@ -1,0 +1,47 @@
+internal import AgeEncryption
+internal import ByteStreams
+internal import Console
+
+/// Identity and recipients files, in the clear or encrypted with a passphrase.
+extension Session {
+    /// The identities of a file.
+    ///
+    /// - Throws: `AgeFailure`, `FileFailure`, `StreamFailure`, and what asking throws.
+    func identities(in path: String, passphrase: SecretSource?) throws -> [X25519Identity] {
+        let wanted = WantedSecret(
+            what: "passphrase of the identity file \(quoted(path))", flag: .identityPassphrase, source: passphrase)
+        return try readKeyFile(path, isSecret: true, wanted) { try IdentityFile.parse($0).identities }
+    }
+
+    /// The public keys of a file.
+    ///
+    /// - Throws: as `identities(in:passphrase:)`.
+    func recipients(in path: String, passphrase: SecretSource?) throws -> [X25519Recipient] {
+        let wanted = WantedSecret(
+            what: "passphrase of the recipients file \(quoted(path))", flag: .recipientsPassphrase, source: passphrase)
+        return try readKeyFile(path, isSecret: false, wanted) { text in
+            try RecipientFile.parse(
+                text.withBytes { bytes in String(decoding: bytes.indices.map { bytes[$0] }, as: UTF8.self) })
+        }
+    }
+
+    private func readKeyFile<Keys>(
+        _ path: String, isSecret: Bool, _ wanted: WantedSecret, _ parse: (borrowing SecretBytes) throws -> Keys
+    ) throws -> Keys {
+        let subject = subjects.path
+        subjects.path = path
+        let text = try world.readKeyFile(path, isSecret: isSecret)
+        let keys: Keys
+        if let file = try EncryptedKeyFile(text) {
+            try file.requirePassphrase()
+            keys = try trying(wanted) { secret in try parse(file.open(with: [ScryptIdentity(passphrase: secret)])) }
+        } else {
+            if wanted.source != nil {
+                note("\(quoted(path)) is not encrypted, so '\(wanted.flag.spelling)' is not read")
+            }
+            keys = try parse(text)
+        }
+        subjects.path = subject
+        return keys
+    }
+}

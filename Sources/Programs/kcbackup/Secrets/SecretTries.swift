@@ -1,0 +1,115 @@
+internal import AgeEncryption
+internal import BackupArchive
+internal import ByteStreams
+internal import KeychainStore
+
+extension Session {
+    // As other programs that ask for a password.
+    private static let tries = 3
+
+    /// Reads an existing secret for `use`; a typed one that turns out wrong may be typed again, three times in all.
+    ///
+    /// - Parameter wait: the seconds until a next one is tried at all, before which nothing is asked; nil for none.
+    /// - Throws: what asking and `use` throw.
+    func trying<Result: ~Copyable>(
+        _ wanted: WantedSecret, wait: () throws -> Int? = { nil },
+        _ use: (borrowing SecretBytes) throws -> Result
+    ) throws -> Result {
+        var wanted = wanted
+        var left = wanted.isTyped ? Self.tries : 1
+        while true {
+            left -= 1
+            let secret = try secrets.existing(wanted)
+            do {
+                return try use(secret)
+            } catch {
+                guard Self.isWrongSecret(error) else { throw error }
+                let seconds = try wait()
+                if left > 0, seconds == nil {
+                    wanted.remark = "Wrong \(wanted.kind); \(counted(left, "more try", plural: "more tries")).\n"
+                    if let doubt = SecretDoubt(secret) { wanted.remark += "(\(doubt.words(wanted.kind)))\n" }
+                    continue
+                }
+                let doubts = [SecretDoubt(secret), seconds.map { .wait(seconds: $0) }].compactMap { $0 }
+                if doubts.isEmpty { throw error }
+                throw Failure.wrongSecret(Failure(error, subjects), kind: wanted.kind, doubts)
+            }
+        }
+    }
+
+    /// Reads the passcode of a keychain for `use`; where wrong ones make the next one wait, none is typed in vain.
+    ///
+    /// - Throws: as `trying`, `KeychainStoreError` (`tooManyAttempts`).
+    func trying<Result: ~Copyable>(
+        _ wanted: WantedSecret, of keychain: Keychain, _ use: (borrowing SecretBytes) throws -> Result
+    ) throws -> Result {
+        let wait = { try keychain.secondsUntilNextTry(now: self.world.clock()) }
+        if wanted.isTyped, let seconds = try wait() { throw KeychainStoreError.tooManyAttempts(retryAfter: seconds) }
+        return try trying(wanted, wait: wait, use)
+    }
+
+    private static func isWrongSecret(_ error: any Error) -> Bool {
+        switch error {
+        case AgeFailure.wrongPassphrase, ArchiveFailure.wrongPassphrase, ArchiveFailure.wrongPasscode,
+            KeychainStoreError.wrongPasscode:
+            true
+        default: false
+        }
+    }
+}
+
+/// Why a secret that looks right is wrong, or what its being wrong leads to.
+enum SecretDoubt: Hashable, Sendable {
+    /// It ends with a carriage return, as the first line of a file with Windows' line ends does.
+    case carriageReturn
+    /// It has letters that are spelled as a letter and a mark (not NFC).
+    case decomposed
+    /// It has letters that could also be spelled as a letter and a mark (NFC).
+    case composed
+    /// The next one is not tried before these seconds are over.
+    case wait(seconds: Int)
+
+    /// Looks for a reason; nil where there is none, as in everything that is ASCII.
+    init?(_ secret: borrowing SecretBytes) {
+        let found: SecretDoubt? = secret.withBytes { bytes in
+            if !bytes.isEmpty, bytes[bytes.count - 1] == UInt8(ascii: "\r") { return .carriageReturn }
+            do {
+                var text = try UTF8Span(validating: bytes)
+                if text.isKnownASCII { return nil }
+                if !text.checkForNFC(quickCheck: false) { return .decomposed }
+                var scalars = text.makeUnicodeScalarIterator()
+                while let scalar = scalars.next() {
+                    if Self.mayBeDecomposed(scalar) { return .composed }
+                }
+                return nil
+            } catch {
+                // No text in Unicode, so it has no other spelling.
+                return nil
+            }
+        }
+        guard let found else { return nil }
+        self = found
+    }
+
+    /// True for accented letters and for Korean syllables; the standard library does not tell decompositions.
+    private static func mayBeDecomposed(_ scalar: Unicode.Scalar) -> Bool {
+        if (0xac00...0xd7a3).contains(scalar.value) { return true }
+        guard scalar.properties.isAlphabetic, let name = scalar.properties.name,
+            let mark = name.firstRange(of: " WITH ")
+        else { return false }
+        return !name[mark.upperBound...].hasPrefix("STROKE")
+    }
+
+    /// What to do about it, without showing the secret.
+    func words(_ kind: String) -> String {
+        switch self {
+        case .carriageReturn:
+            "the \(kind) ends with a carriage return, as lines of Windows do; was it set without one?"
+        case .decomposed:
+            "the \(kind) spells accented letters as letter and mark (NFD); was it set with whole letters (NFC)?"
+        case .composed:
+            "the \(kind) has accented letters (NFC); was it set where they are spelled as letter and mark (NFD)?"
+        case .wait(let seconds): "the next try is possible in \(duration(seconds: seconds))"
+        }
+    }
+}

@@ -1,0 +1,102 @@
+import ByteStreams
+import Foundation
+import TestSupport
+import Testing
+
+@testable import kcbackup
+
+@Suite("Undo, where the keychain file is damaged or gone")
+struct DamagedKeychainUndoTests {
+    private let home: TestHome
+    private let file = "home/.local/share/kcbackup/keychains/login.keychain"
+
+    /// A keychain with one kept state.
+    init() throws {
+        home = try TestHome()
+        try home.write("passcode", "walnut lantern\n")
+        try home.write("items.jsonl", #"{"class":"genp","attributes":{"svce":"Bank"},"secret":"tulip"}"# + "\n")
+        for line in [
+            "keychain create --passcode file:passcode", "item import items.jsonl --passcode file:passcode",
+            "create -o a.kcb --unencrypted", "item update --service Bank --set icmt=kept --passcode file:passcode",
+            "restore a.kcb --on-conflict overwrite --passcode file:passcode",
+        ] {
+            #expect(home.run(line).status == .ok)
+        }
+    }
+
+    private func damage() throws {
+        var bytes = try home.folder.read(file)
+        for position in 0..<min(bytes.count, 4_096) { bytes[position] ^= 0x5a }
+        try home.folder.write(file, bytes, mode: 0o600)
+    }
+
+    private func names(_ part: String) throws -> [String] { try home.folder.list().filter { $0.contains(part) } }
+
+    private func expectBroughtBack() throws {
+        let found = home.run("item find --service Bank --json --reveal --passcode file:passcode")
+        #expect(
+            found.text.contains(#""icmt":"kept""#) && found.text.contains(#""secret":"tulip""#), "\(found.messages)")
+    }
+
+    @Test("The newest state takes the place of a damaged file, after asking, and the damaged bytes are kept")
+    func damagedFile() throws {
+        try damage()
+        let damaged = try home.folder.read(file)
+        #expect(home.run("item list").status == .damaged)
+        let listed = home.run("restore --list-undo --json")
+        #expect(listed.status == .ok && listed.text.contains(#""items":1"#), "\(listed.messages)")
+        #expect(home.run("restore --undo").status == .refused)
+        #expect(home.run("restore --undo --dry-run").text.contains("(now it does not open)"))
+        let no = home.run(["restore", "--undo"], terminal: ScriptedTerminal(answers: ["n"]))
+        #expect(no.status == .refused)
+        #expect(try home.folder.read(file) == damaged && names(".damaged-").isEmpty)
+        let outcome = home.run(["restore", "--undo"], terminal: ScriptedTerminal(answers: ["y"]))
+        #expect(outcome.status == .ok, "\(outcome.messages)")
+        try expectBroughtBack()
+        let old = try #require(try names(".damaged-").first)
+        #expect(try home.folder.read(old) == damaged)
+        #expect(home.run("keychain list --json").text.components(separatedBy: "\"name\"").count == 2)
+        #expect(home.run("restore --undo --yes").status == .notFound)
+    }
+
+    @Test("A file that is gone comes back too, and a journal that was beside it is not taken for the new one's")
+    func missingFile() throws {
+        try FileManager.default.removeItem(atPath: home.folder.path(file))
+        try home.folder.write(file + "-journal", Array("not of this file".utf8), mode: 0o600)
+        let outcome = home.run("restore --undo --yes --json")
+        #expect(outcome.status == .ok, "\(outcome.messages)")
+        #expect(outcome.text.contains(#""items":1"#) && !outcome.text.contains("oldFile"), "\(outcome.text)")
+        try expectBroughtBack()
+        #expect(try names("-journal").allSatisfy { $0.contains(".damaged-") })
+    }
+
+    @Test("A state that is damaged as well replaces nothing")
+    func damagedState() throws {
+        try damage()
+        let damaged = try home.folder.read(file)
+        let state = try #require(try names("/undo/").first { $0.hasSuffix(".keychain") })
+        var bytes = try home.folder.read(state)
+        bytes[bytes.count - 1] ^= 1
+        try home.folder.write(state, bytes, mode: 0o600)
+        #expect(home.run("restore --undo --yes").status == .damaged)
+        #expect(try home.folder.read(file) == damaged && names(".damaged-").isEmpty)
+    }
+
+    @Test("A keychain that never had a state says what is wrong with it")
+    func noState() throws {
+        #expect(home.run("keychain delete login --confirm login").status == .ok)
+        #expect(home.run("restore --undo --yes").status == .notFound)
+        try home.write("other.keychain", "no keychain\n")
+        #expect(home.run("restore --undo --yes --keychain ./other.keychain").status == .damaged)
+        #expect(try home.folder.read("work/other.keychain") == Array("no keychain\n".utf8))
+    }
+
+    @Test("Deleting a keychain that does not open deletes its states, after saying so")
+    func deleted() throws {
+        try damage()
+        let outcome = home.run("keychain delete login --confirm login")
+        #expect(outcome.status == .ok)
+        #expect(outcome.messages.contains("warning: 1 state of it from before restores will be deleted as well"))
+        #expect(try names("/undo/").allSatisfy { !$0.hasSuffix(".keychain") })
+    }
+}

@@ -1,0 +1,181 @@
+import ByteStreams
+import Foundation
+import KeychainModel
+import TestSupport
+import Testing
+
+@testable import kcbackup
+
+@Suite("Jobs")
+struct JobTests {
+    @Test("What is written of a job is read again, and nothing else is")
+    func spelling() throws {
+        var job = Job(name: "nightly", create: ["--to", "/b", "--all"], folder: "/b", keep: ["--keep-daily", "7"])
+        job.onFailure = "mail -s 'no backup' ada"
+        #expect(Job(name: "nightly", parsing: job.spelling) == job)
+        for (old, new) in [("end\n", ""), ("job 1", "job 2"), (" --all\n", ""), ("time", "more x\ntime")] {
+            let changed = job.spelling.replacing(old, with: new)
+            #expect(Job(name: "nightly", parsing: changed) != job, "\(changed)")
+        }
+        var record = RunRecord(began: .reference)
+        #expect(RunRecord(parsing: record.spelling) == record)
+        record.ended = .reference
+        record.status = .locked
+        record.message = "keychain 'login' is locked"
+        record.good = .reference
+        record.items = 85
+        #expect(RunRecord(parsing: record.spelling) == record)
+        #expect(RunRecord(parsing: record.spelling + "x") == nil)
+    }
+
+    @Test("A word with a line feed makes no job that means something else")
+    func lineFeed() throws {
+        let home = try TestHome()
+        #expect(home.run("keychain create --no-passcode").status == .ok)
+        let outcome = home.run([
+            "schedule", "add", "x", "--unencrypted", "--to", "b", "--on-failure", "true\nfolder /elsewhere",
+        ])
+        #expect(outcome.status == .usage)
+        #expect(home.run("schedule list").text.isEmpty)
+    }
+
+    @Test("A run that was killed is told apart from one that never was, and the next one succeeds")
+    func killed() throws {
+        let home = try TestHome()
+        #expect(home.run("keychain create --no-passcode").status == .ok)
+        #expect(home.run("schedule add x --unencrypted --to b").status == .ok)
+        let jobs = Jobs(home.world())
+        try jobs.save(RunRecord(began: .reference), of: "x")
+        #expect(home.run("status").text.contains("was killed"))
+        #expect(home.run("doctor").text.contains("was killed"))
+        let lock = try jobs.lock("x", waitingAtMost: .zero)
+        #expect(home.run("status").text.contains("runs now"))
+        #expect(home.run("run x").status == .busy)
+        withExtendedLifetime(lock) {}
+    }
+
+    @Test("After a backup that is not whole, nothing is removed")
+    func noPruneAfterFailure() throws {
+        let home = try TestHome()
+        #expect(home.run("keychain create --no-passcode").status == .ok)
+        try home.write("items.jsonl", #"{"class":"genp","attributes":{"svce":"a"},"secret":"x"}"# + "\n")
+        #expect(home.run("item import items.jsonl").status == .ok)
+        #expect(home.run("schedule add x --unencrypted --to b --keep-last 1").status == .ok)
+        #expect(home.run("run x").status == .ok)
+        #expect(home.run("item delete --service a").status == .ok)
+        let outcome = home.run("run x")
+        #expect(outcome.status == .shrunk)
+        #expect(outcome.messages.split(separator: "\n").count == 1)
+        #expect(home.run("list b --columns state").text == "STATE\nok\n")
+    }
+
+    @Test("Archives that nobody read for a week are read again, and one that rotted fails the run")
+    func rot() throws {
+        let home = try TestHome()
+        #expect(home.run("keychain create --no-passcode").status == .ok)
+        #expect(home.run("schedule add x --unencrypted --to b").status == .ok)
+        #expect(home.run("run x").status == .ok)
+        let name = try #require(try Path.names(in: home.path("b")).first { $0.hasSuffix(".kcb") })
+        var bytes = try home.folder.read("work/b/" + name)
+        bytes[bytes.count / 2] ^= 1
+        try home.write("b/" + name, bytes)
+        #expect(home.run("run x").status == .ok)
+        for _ in 0..<(8 * 24 * 60) { _ = home.nextTime() }
+        let outcome = home.run("run x")
+        #expect(outcome.status == .damaged)
+        #expect(outcome.messages.contains(name))
+    }
+}
+
+@Suite("Units of systemd", .enabled(if: ExternalProgram.locate("systemd-analyze") != nil, "systemd is not installed"))
+struct UnitTests {
+    private func units(_ option: String) throws -> TemporaryFolder {
+        let home = try TestHome()
+        #expect(home.run("keychain create --no-passcode").status == .ok)
+        try home.write("phrase", "correct horse battery\n")
+        #expect(
+            home.run("schedule add nightly --passphrase cred:phrase --to b --at Mon..Fri").status == .ok)
+        let folder = try TemporaryFolder()
+        for file in home.run("schedule show nightly \(option)").text.components(separatedBy: "# kcbackup-").dropFirst()
+        {
+            let (name, text) = try #require(file.firstIndex(of: "\n").map { (file[..<$0], file[$0...]) })
+            // The tests have a program of their own, which systemd wants to be there.
+            let program = text.replacing(/ExecStart=[^ ]+/, with: "ExecStart=/bin/true")
+            try folder.write("kcbackup-\(name)", Array(program.utf8))
+        }
+        return folder
+    }
+
+    @Test("systemd finds no fault in them", arguments: ["", "--system"])
+    func verify(option: String) throws {
+        let folder = try units(option)
+        let files = ["kcbackup-nightly.service", "kcbackup-nightly.timer"].map(folder.path)
+        let outcome = try ExternalProgram.run("systemd-analyze", ["verify", "--man=no"] + files)
+        #expect(outcome.status == 0 && outcome.errorText.isEmpty, "\(outcome.errorText)")
+    }
+
+    @Test("A unit of the system is exposed to little")
+    func exposure() throws {
+        let folder = try units("--system")
+        let outcome = try ExternalProgram.run(
+            "systemd-analyze",
+            ["security", "--offline=true", "--threshold=30", folder.path("kcbackup-nightly.service")])
+        #expect(outcome.status == 0, "\(outcome.text.suffix(200))")
+    }
+}
+
+@Suite(
+    "Runs by cron",
+    .enabled(
+        if: ExternalProgram.locate("cron") != nil && geteuid() == 0, "cron is not installed, or needs root"))
+struct CronTests {
+    @Test("A job runs by the real cron, with its empty environment, and says nothing")
+    func reboot() throws {
+        let folder = try TemporaryFolder()
+        let program = try ExternalProgram.built("kcbackup")
+        let script = """
+            set -eu
+            export HOME=$PWD/home
+            mkdir home
+            "$0" keychain create --no-passcode -q
+            "$0" schedule add nightly --unencrypted --to "$HOME/b" --on-success "echo done > $HOME/told" -q
+            line=$("$0" schedule show nightly --crontab)
+            mount -t tmpfs none /run
+            mount -t tmpfs none /var/spool/cron/crontabs
+            # What cron would do at three in the morning it does at once.
+            echo "@reboot ${line#* * * * * } > $HOME/said 2>&1" > /var/spool/cron/crontabs/root
+            chmod 600 /var/spool/cron/crontabs/root
+            cron -f &
+            daemon=$!
+            for _ in $(seq 600); do [ ! -s home/told ] || break; read -r -t 0.1 _ <> <(:) || :; done
+            kill "$daemon"
+            cat home/said home/told
+            ls home/b
+            """
+        let outcome = try ExternalProgram.run(
+            "unshare", ["-m", "bash", "-c", script, program], environment: ["PATH": "/usr/sbin:/usr/bin:/sbin:/bin"],
+            in: folder.path)
+        let lines = outcome.text.split(separator: "\n")
+        try #require(lines.count == 2, "\(outcome.text)\(outcome.errorText)")
+        #expect(lines[0] == "done")
+        #expect(lines[1].hasPrefix("login-KC-") && lines[1].hasSuffix(".kcb"))
+    }
+
+    @Test("Without an environment, a home folder, a terminal or open descriptors a job runs all the same")
+    func bare() throws {
+        let folder = try TemporaryFolder()
+        let program = try ExternalProgram.built("kcbackup")
+        let script = """
+            set -eu
+            export XDG_DATA_HOME=$PWD/data
+            "$0" keychain create --no-passcode -q
+            "$0" schedule add nightly --unencrypted --to "$PWD/b" -q
+            env -i XDG_DATA_HOME="$PWD/data" "$0" run nightly <&- >&- 2>&-
+            env -i TMPDIR=/proc XDG_DATA_HOME="$PWD/data" "$0" run nightly < /dev/null
+            ls b | wc -l
+            """
+        let outcome = try ExternalProgram.run(
+            "unshare", ["-m", "bash", "-c", script, program], environment: ["PATH": "/usr/bin:/bin"], in: folder.path)
+        #expect(outcome.text == "2\n", "\(outcome.text)\(outcome.errorText)")
+    }
+}

@@ -1,0 +1,121 @@
+import ByteStreams
+import TestSupport
+import Testing
+
+@testable import kcbackup
+
+@Suite("Wrong passphrases and passcodes")
+struct SecretTriesTests {
+    private let home: TestHome
+
+    init() throws {
+        home = try TestHome()
+        try home.write("passcode", "walnut lantern\n")
+        try home.write("passphrase", "orbit velvet\n")
+        try home.write("wrong", "guess\n")
+        #expect(home.run("keychain create --passcode file:passcode").status == .ok)
+        #expect(home.run("create a.kcb --passphrase file:passphrase --passcode file:passcode").status == .ok)
+    }
+
+    private func run(_ line: String, _ terminal: ScriptedTerminal) -> TestHome.Outcome {
+        home.run(line.split(separator: " ").map(String.init), terminal: terminal)
+    }
+
+    @Test("A typed one has three tries, and a passcode is asked for only when the archive is open")
+    func threeTries() {
+        let right = ScriptedTerminal(answers: ["a", "b", "orbit velvet", "c", "walnut lantern"])
+        #expect(run("restore a.kcb", right).status == .ok)
+        let passphrase = "Enter the passphrase of 'a.kcb': "
+        let passcode = "Enter the passcode of keychain 'login': "
+        #expect(
+            right.asked == [
+                passphrase, "Wrong passphrase; 2 more tries.\n" + passphrase,
+                "Wrong passphrase; 1 more try.\n" + passphrase, passcode, "Wrong passcode; 2 more tries.\n" + passcode,
+            ])
+        let wrong = ScriptedTerminal(answers: ["a", "b", "c", "walnut lantern"])
+        let outcome = run("restore a.kcb", wrong)
+        #expect(outcome.status == .wrongKey)
+        #expect(outcome.messages == "kcbackup: error: wrong passphrase for 'a.kcb'\n")
+        #expect(wrong.unasked == 1)
+    }
+
+    @Test("What comes from a source has one try")
+    func sources() {
+        let terminal = ScriptedTerminal(answers: ["orbit velvet"])
+        #expect(run("verify a.kcb --passphrase file:wrong", terminal).status == .wrongKey)
+        #expect(run("keychain unlock --passcode file:wrong", terminal).status == .wrongKey)
+        #expect(terminal.asked.isEmpty)
+        let typed = ScriptedTerminal(answers: ["x", "orbit velvet"])
+        #expect(run("verify a.kcb --passphrase tty", typed).status == .ok)
+    }
+
+    @Test("An archive that does not open asks for no passcode")
+    func damagedArchive() throws {
+        var bytes = try home.folder.read("work/a.kcb")
+        bytes[bytes.count / 2] ^= 1
+        try home.write("damaged.kcb", bytes)
+        let terminal = ScriptedTerminal(answers: ["walnut lantern"])
+        #expect(run("restore damaged.kcb --passphrase file:passphrase", terminal).status == .damaged)
+        #expect(run("restore a.kcb --passphrase file:wrong", terminal).status == .wrongKey)
+        #expect(terminal.asked.isEmpty)
+    }
+
+    @Test("Wrong passcodes are counted, and the wait is said before one is typed in vain")
+    func waiting() {
+        #expect(run("keychain unlock", ScriptedTerminal(answers: ["a", "b", "c"])).status == .wrongKey)
+        let fifth = ScriptedTerminal(answers: ["d", "e", "walnut lantern"])
+        let outcome = run("keychain unlock", fifth)
+        #expect(outcome.status == .wrongKey)
+        #expect(outcome.messages.contains("hint: the next try is possible in 2 s\n"))
+        #expect(fifth.unasked == 1)
+
+        // Three minutes pass before each, which doubles the delay to 256 seconds, and one before each later run.
+        for _ in 1...7 {
+            _ = (home.nextTime(), home.nextTime())
+            #expect(home.run("keychain unlock --passcode file:wrong").status == .wrongKey)
+        }
+        for line in ["keychain unlock", "item add --service x --generate", "keychain set-passcode"] {
+            let vain = ScriptedTerminal(answers: ["walnut lantern"])
+            let refused = run(line, vain)
+            #expect(refused.status == .locked, "\(line)")
+            #expect(vain.asked.isEmpty, "\(line)")
+            #expect(refused.messages.contains("hint: the next one is heard in "), "\(line): \(refused.messages)")
+        }
+    }
+
+    @Test("Setting a passcode tries the old one thrice, and the passcode of an archive's time too")
+    func otherPasscodes() {
+        #expect(home.run("create here.kcb --unencrypted").status == .ok)
+        let change = ScriptedTerminal(answers: ["x", "walnut lantern", "harbor cactus fiddle", "harbor cactus fiddle"])
+        #expect(run("keychain set-passcode", change).status == .ok)
+        let archive = ScriptedTerminal(answers: ["x", "y", "walnut lantern"])
+        #expect(run("verify here.kcb --archive-passcode tty", archive).status == .ok)
+        #expect(archive.asked.count == 3)
+    }
+
+    @Test(
+        "What is invisible in a wrong secret is hinted at, and the secret is not shown",
+        arguments: [
+            ("orbit velvet\r\n", "carriage return"), ("caf\u{e9}\n", "(NFC)"), ("cafe\u{301}\n", "(NFD)"),
+            ("\u{d55c}\n", "(NFC)"), ("guess\n", ""), ("stra\u{df}e \u{f8} \u{e9e}\n", ""),
+        ])
+    func hints(text: String, hint: String) throws {
+        try home.write("secret", text)
+        for line in ["verify a.kcb --passphrase file:secret", "keychain unlock --passcode file:secret"] {
+            let outcome = home.run(line)
+            #expect(outcome.status == .wrongKey)
+            #expect(outcome.messages.contains("kcbackup: hint: the pass") == !hint.isEmpty, "\(outcome.messages)")
+            #expect(outcome.messages.contains(hint) || hint.isEmpty, "\(outcome.messages)")
+            #expect(!outcome.messages.contains(text.prefix(3)))
+        }
+        let typed = ScriptedTerminal(answers: [text.filter { $0 != "\n" }, "orbit velvet"])
+        #expect(run("verify a.kcb", typed).status == .ok)
+        #expect(typed.asked.last?.contains("(NF") == hint.hasPrefix("(NF"))
+    }
+
+    @Test("A secret that is no text in Unicode has no doubt")
+    func noText() {
+        let isSure = SecretDoubt(SecretBytes(copying: [0xff, 0xe9])) == nil
+        #expect(isSure)
+    }
+}
