@@ -2,7 +2,7 @@ internal import ByteStreams
 internal import Cryptography
 internal import KeychainModel
 
-/// A page about all backups: jobs, keychains, and what is too old. It needs nothing from elsewhere, and has no script.
+/// A page about all backups, which needs nothing from elsewhere and has no script.
 struct StatusPage {
     let state: BackupState
     /// What has no good backup since the limit that was asked for.
