@@ -39,7 +39,8 @@ struct DiffCommand: Verb {
 
     @Option(
         name: OptionName.keychain.name,
-        help: ArgumentHelp("Compare with this keychain as it is now.", valueName: "name|path"))
+        help: ArgumentHelp("Compare with this keychain as it is now.", valueName: "name|path"),
+        completion: KnownNames.keychains)
     var keychain: String?
 
     @OptionGroup
