@@ -19,7 +19,7 @@ enum FailureExamples {
     /// The types whose every case must be among the examples, with the files that declare them.
     static let types: [(type: String, file: String)] = [
         ("UsageProblem", "Programs/kcbackup/Failures/UsageProblem.swift"),
-        ("Refusal", "Programs/kcbackup/Failures/UsageProblem.swift"),
+        ("Refusal", "Programs/kcbackup/Failures/Refusal.swift"),
         ("SecretProblem", "Programs/kcbackup/Secrets/SecretSource.swift"),
         ("TerminalFailure", "Programs/Console/Terminal.swift"),
         ("Problem", "Foundations/ByteStreams/FileFailure.swift"),
