@@ -46,6 +46,8 @@ struct ArchiveDrill {
     /// The keychain may be gone or damaged: that is what backups are for.
     private func borrowKeys() {
         guard let stored = proven.stored, stored.needsPasscode, proven.isFromThisDevice else { return }
+        // No later failure is about that keychain.
+        defer { session.subjects.keychain = nil }
         do {
             let source = try proven.opened.source()
             guard source.kind == ArchiveSource.keychain, LocalKeychain.isName(source.name) else { return }

@@ -147,6 +147,8 @@ final class CheckedFolders {
 
     /// Notes all of them; what cannot be noted is a warning, since the archives are whole all the same.
     func note(in session: Session) {
+        // After a signal there is no time to wait for another run.
+        if Interruption.isRequested { return }
         let path = session.subjects.path
         for (folder, archives) in archives.sorted(by: { $0.key < $1.key }) {
             do {

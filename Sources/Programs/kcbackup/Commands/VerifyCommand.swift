@@ -60,7 +60,7 @@ struct VerifyCommand: Verb {
         try archives.check()
         let passcode = KeptSecret()
         let checked = CheckedFolders()
-        // What was found before a signal is worth noting.
+        // Also when nobody takes the results any more.
         defer { checked.note(in: session) }
         return try archives.forEach(
             VerifySubject.all(archives.archives, in: session), named: \.path, in: session
