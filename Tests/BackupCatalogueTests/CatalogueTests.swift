@@ -104,13 +104,17 @@ struct CatalogueTests {
         #expect(throws: CatalogueFailure.altered(folder: file.folder)) { try file.load() }
     }
 
-    @Test("A catalogue of another device is not believed")
+    @Test("A catalogue of another device is not believed, and does not stand in the way")
     func otherDevice() throws {
         try file.save(example())
-        let other = try DeviceKey.generate()
-        #expect(throws: CatalogueFailure.self) {
-            try CatalogueFile(of: folder.path("backups"), in: folder.path("catalogues"), device: other).load()
-        }
+        let name = try #require(Path.names(in: folder.path("catalogues")).first)
+        let other = try CatalogueFile(
+            of: folder.path("backups"), in: folder.path("catalogues"), device: DeviceKey.generate())
+        #expect(try other.load() == nil)
+        try other.save(example())
+        let otherName = try #require(Path.names(in: folder.path("catalogues")).first { $0 != name })
+        try folder.write("catalogues/" + otherName, folder.read("catalogues/" + name), mode: 0o600)
+        #expect(throws: CatalogueFailure.altered(folder: file.folder)) { try other.load() }
     }
 
     @Test("A folder has one catalogue, however it is spelled, also before it is made")
