@@ -84,7 +84,7 @@ struct CatalogueTests {
         let catalogue = try example()
         try file.save(catalogue)
         #expect(try file.load() == catalogue)
-        #expect(try CatalogueFile.all(in: folder.path("catalogues"), device: device) == [catalogue])
+        #expect(try CatalogueFile.all(in: folder.path("catalogues"), device: device).found == [catalogue])
     }
 
     @Test("A change of any byte, by whomever, is noticed")

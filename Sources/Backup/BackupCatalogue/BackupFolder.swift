@@ -15,6 +15,8 @@ package final class BackupFolder {
     package private(set) var catalogue: Catalogue
     /// The key of this device.
     package let device: DeviceKey
+    /// What the folder is for once the run has made an archive.
+    private(set) var pin: BackupPin?
     private let file: CatalogueFile
     private let lock: FileLock
 
@@ -29,16 +31,24 @@ package final class BackupFolder {
     ///   - wait: how long to wait for another run.
     ///   - mayBeNew: make the folder where there is none and nothing was ever backed up to it.
     ///   - maySwitch: make it also where there were backups.
+    ///   - isRebuilt: take a catalogue that cannot be believed for none.
     /// - Throws: `CatalogueFailure` (`altered`, `newerFormat`, `folderGone`, `file`, also `sharedFolder` and
     ///   `foreignFolder` where others could change what is in it, `busy`), `ArchiveFailure`.
     package init(
         _ path: String, named name: String, catalogues: String, device: DeviceKey, waitingAtMost wait: Duration,
-        mayBeNew: Bool = false,
-        maySwitch: Bool = false
+        mayBeNew: Bool = false, maySwitch: Bool = false, isRebuilt: Bool = false
     ) throws {
         let file = CatalogueFile(of: path, in: catalogues, device: device)
         lock = try file.lock(waitingAtMost: wait)
-        let known = try file.load()
+        let known: Catalogue?
+        do throws(CatalogueFailure) {
+            known = try file.load()
+        } catch {
+            switch error {
+            case .altered where isRebuilt, .newerFormat where isRebuilt: known = nil
+            default: throw error
+            }
+        }
         if !Path.isFolder(path) {
             let archives = known?.complete.count ?? 0
             if archives > 0, !maySwitch { throw CatalogueFailure.folderGone(folder: name, archives: archives) }
@@ -50,6 +60,8 @@ package final class BackupFolder {
         self.file = file
         self.device = device
         catalogue = known ?? Catalogue(folder: file.folder)
+        pin = catalogue.pin
+        try StaleFiles.remove(in: path)
         try finishWhatWasBegun()
     }
 
@@ -134,7 +146,7 @@ package final class BackupFolder {
         try change { $0.pin?.keys = keys.sorted() }
     }
 
-    /// Makes sure that the folder is for what the run is going to do, and pins it to that.
+    /// Makes sure that the folder is for what the run is going to do; its first archive pins the folder to that.
     ///
     /// - Parameter maySwitch: true where the user said that the run may switch.
     /// - Throws: `CatalogueFailure` (`switches`, `folderGone`, `file`, `cryptography`).
@@ -145,11 +157,33 @@ package final class BackupFolder {
                 throw CatalogueFailure.switches(folder: name, difference)
             }
             // An empty mount point looks like a folder whose backups are all gone.
-            if !known.isEmpty, try !known.contains(where: isPresent) {
+            if !known.isEmpty, try !known.contains(where: { try Self.size(of: path(of: $0)) != nil }) {
                 throw CatalogueFailure.folderGone(folder: name, archives: known.count)
             }
         }
-        try change { $0.pin = $0.pin?.following(run) ?? run }
+        pin = catalogue.pin?.following(run) ?? run
+    }
+
+    /// Lets the folder be without a keychain that is no more.
+    ///
+    /// - Throws: `CatalogueFailure` (`file`, `cryptography`).
+    package func forget(series: String) throws(CatalogueFailure) {
+        pin?.subjects[series] = nil
+        try change { $0.pin?.subjects[series] = nil }
+    }
+
+    /// True if the file of an entry is in its place, whole to its last byte.
+    package func isWhole(_ entry: CatalogueEntry) throws -> Bool {
+        try isPresent(entry) && isRekeyed(entry)
+    }
+
+    /// Archives of this device in the folder that the catalogue does not know.
+    ///
+    /// - Throws: `FileFailure`.
+    package func unlisted() throws(FileFailure) -> [String] {
+        let known = Set(catalogue.entries.map(\.name))
+        let short = ArchiveName.short(device.id)
+        return try Path.names(in: path).filter { !known.contains($0) && ArchiveName($0)?.device == short }.sorted()
     }
 
     /// Finishes what a killed run began: gives an archive that has its name its entry, and empties half-emptied places.

@@ -56,8 +56,7 @@ package struct CatalogueFile {
     /// - Parameter catalogues: where all catalogues are.
     package init(of folder: String, in catalogues: String, device: DeviceKey) {
         self.folder = Self.place(of: folder)
-        let name = SHA256.hash(self.folder.utf8.span).hex.prefix(16)
-        path = "\(catalogues)/\(name)\(Self.ending(device))"
+        path = Self.path(of: self.folder, in: catalogues, device)
         self.device = device
     }
 
@@ -72,10 +71,16 @@ package struct CatalogueFile {
         return place == "/" ? "/" + name : "\(place)/\(name)"
     }
 
-    /// All catalogues of this device, by their folders.
+    private static func path(of place: String, in catalogues: String, _ device: DeviceKey) -> String {
+        "\(catalogues)/\(SHA256.hash(place.utf8.span).hex.prefix(16))\(ending(device))"
+    }
+
+    /// All catalogues of this device, by their folders, and why others cannot be read.
     ///
-    /// - Throws: `CatalogueFailure`.
-    package static func all(in catalogues: String, device: DeviceKey) throws(CatalogueFailure) -> [Catalogue] {
+    /// - Throws: `CatalogueFailure.file` where the folder of the catalogues cannot be listed.
+    package static func all(
+        in catalogues: String, device: DeviceKey
+    ) throws(CatalogueFailure) -> (found: [Catalogue], failures: [CatalogueFailure]) {
         let names: [String]
         do {
             try PrivateFolder.require(catalogues, mayBeMissing: true)
@@ -84,10 +89,21 @@ package struct CatalogueFile {
             throw .file(error)
         }
         var found: [Catalogue] = []
+        var failures: [CatalogueFailure] = []
         for name in names.sorted() {
-            if let catalogue = try read("\(catalogues)/\(name)", device, folder: name) { found.append(catalogue) }
+            let path = "\(catalogues)/\(name)"
+            do throws(CatalogueFailure) {
+                guard let catalogue = try read(path, device, folder: path) else { continue }
+                // One that lies in the place of another is not believed either.
+                guard Self.path(of: catalogue.folder, in: catalogues, device) == path else {
+                    throw .altered(folder: path)
+                }
+                found.append(catalogue)
+            } catch {
+                failures.append(error)
+            }
         }
-        return found.sorted { $0.folder < $1.folder }
+        return (found.sorted { $0.folder < $1.folder }, failures)
     }
 
     /// The catalogue; nil where there is none.

@@ -116,6 +116,8 @@ package struct BackupPin: Hashable, Sendable {
             return .keys(
                 lost: keys.filter { !run.keys.contains($0) }.count, added: run.keys.filter { !keys.contains($0) }.count)
         }
+        // Of all keychains, one that was replaced fails for itself.
+        if isOfAll, run.isOfAll { return nil }
         for (series, subject) in run.subjects.sorted(by: { $0.key < $1.key }) {
             if let known = subjects[series], known != subject { return .replaced(series: series) }
             if subjects[series] == nil, !isOfAll { return .otherKeychain(was: subjects.keys.sorted()) }

@@ -13,6 +13,8 @@ package enum CatalogueFailure: Error, Hashable, Sendable {
     case switches(folder: String, BackupPin.Difference)
     /// There is far less to back up than last time.
     case shrunk(Shrinkage)
+    /// A keychain of which there are backups in a folder for all keychains is no more.
+    case vanished(series: String)
     /// No rule says what to keep.
     case noRule
     /// An archive that was whole when it was made no longer is.

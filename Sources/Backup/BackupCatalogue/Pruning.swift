@@ -19,19 +19,38 @@ extension BackupFolder {
     /// - Throws: `CatalogueFailure` (`noRule`), `FileFailure`.
     package func plan(_ retention: Retention, now: Timestamp, calendar: LocalCalendar) throws -> [Fate] {
         if retention.isEmpty { throw CatalogueFailure.noRule }
-        var fates: [Fate] = []
         let counting = try catalogue.complete.filter { try $0.isComplete != false && isPresent($0) }
-        for series in Set(counting.map(\.series)).sorted() {
-            let entries = counting.filter { $0.series == series }
-            let decisions = retention.decide(entries.map(\.created), now: now, calendar: calendar)
-            for decision in decisions {
-                var reasons = decision.reasons
-                // By order, not by the clock: the archive that was made last is never removed.
-                if reasons.isEmpty, decision.index == entries.count - 1 { reasons = [.newest] }
-                fates.append(Fate(entry: entries[decision.index], reasons: reasons))
-            }
+        return try Set(counting.map(\.series)).sorted().flatMap { series in
+            try fates(of: counting.filter { $0.series == series }, retention, now: now, calendar: calendar)
         }
-        return fates
+    }
+
+    /// What becomes of the archives of one series.
+    ///
+    /// An archive that rotted takes nobody's place, so those that are kept are read to their last byte.
+    private func fates(
+        of entries: [CatalogueEntry], _ retention: Retention, now: Timestamp, calendar: LocalCalendar
+    ) throws -> [Fate] {
+        var counting = entries
+        var whole: Set<[UInt8]> = []
+        while true {
+            let decisions = retention.decide(counting.map(\.created), now: now, calendar: calendar)
+            let fates = decisions.map { decision in
+                // By order, not by the clock: the archive that was made last is never removed.
+                let isLast = decision.reasons.isEmpty && decision.index == counting.count - 1
+                return Fate(entry: counting[decision.index], reasons: isLast ? [.newest] : decision.reasons)
+            }
+            var rotten: Set<[UInt8]> = []
+            for fate in fates where !fate.reasons.isEmpty && !whole.contains(fate.entry.archiveID) {
+                if try isWhole(fate.entry) {
+                    whole.insert(fate.entry.archiveID)
+                } else {
+                    rotten.insert(fate.entry.archiveID)
+                }
+            }
+            if rotten.isEmpty { return fates }
+            counting.removeAll { rotten.contains($0.archiveID) }
+        }
     }
 
     /// Moves archives into the trash of the folder, from which `bringBack` takes them.

@@ -24,12 +24,12 @@ extension BackupFolder {
         var found: [CatalogueEntry] = []
         var added: [CatalogueEntry] = []
         var ignored: [String] = []
-        for name in try Path.names(in: path).sorted() where name.hasSuffix(ArchiveName.ending) {
-            guard let parts = ArchiveName(name), let archive = try genuine("\(path)/\(name)") else {
-                ignored.append(name)
+        for file in try Path.names(in: path).sorted() where file.hasSuffix(ArchiveName.ending) {
+            guard let parts = ArchiveName(file), let archive = try genuine("\(path)/\(file)") else {
+                ignored.append(file)
                 continue
             }
-            if var entry = known[archive.header.archiveID], entry.name == name {
+            if var entry = known[archive.header.archiveID], entry.name == file {
                 entry.state = .complete
                 entry.trashed = nil
                 entry.verified = now
@@ -37,12 +37,15 @@ extension BackupFolder {
                 continue
             }
             let entry = CatalogueEntry(
-                name: name, archiveID: archive.header.archiveID, created: archive.header.created, series: parts.series,
+                name: file, archiveID: archive.header.archiveID, created: archive.header.created, series: parts.series,
                 mode: archive.header.mode, keys: archive.hasPassphrase ? [BackupPin.passphrase] : [],
                 size: archive.size, content: nil, state: .complete, verified: now)
             found.append(entry)
             added.append(entry)
         }
+        let lost = catalogue.complete.count
+        // An empty mount point is no reason to forget what was there.
+        if found.isEmpty, lost > 0 { throw CatalogueFailure.folderGone(folder: name, archives: lost) }
         let present = Set(found.map(\.archiveID))
         let trashed = catalogue.entries.filter { $0.state == .trashed && !present.contains($0.archiveID) }
         let order = found.sorted { ($0.created, $0.name) < ($1.created, $1.name) }

@@ -50,13 +50,14 @@ package final class SeriesDestination: ArchiveDestination {
     /// - Throws: `CatalogueFailure` (`shrunk`, `file`, `cryptography`), `FileFailure`; no archive is there then.
     package func receive(_ archive: FinishedArchive, _ report: CreateReport) throws {
         let last = folder.catalogue.newest(of: series)
-        let keys = folder.catalogue.pin?.keys ?? []
+        let keys = folder.pin?.keys ?? []
         let now = archive.header.created
         if let last {
             if rules.skipsUnchanged, last.content?.fingerprint == archive.fingerprint, last.mode == archive.header.mode,
-                last.keys == keys, last.isComplete == true, report.damaged.isEmpty, try folder.isPresent(last)
+                last.keys == keys, last.isComplete == true, report.damaged.isEmpty, try folder.isWhole(last)
             {
                 try folder.change(last) { $0.confirmed = max(now, $0.lastGood) }
+                try folder.change { $0.pin = folder.pin }
                 outcome = .unchanged(folder.catalogue.newest(of: series) ?? last)
                 return
             }
@@ -82,6 +83,7 @@ package final class SeriesDestination: ArchiveDestination {
                 continue
             }
             try folder.change { catalogue in
+                catalogue.pin = folder.pin
                 catalogue.entries.append(entry)
                 catalogue.begun = catalogue.begun ?? now
             }

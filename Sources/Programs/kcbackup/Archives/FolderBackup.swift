@@ -77,7 +77,6 @@ struct FolderBackup {
     /// Backs up.
     func back() throws -> Summary {
         let rules = options.folder
-        if rules.all, options.keychain.keychain != nil { throw UsageProblem.together(.all, .keychain) }
         let wait = try rules.lock.wait()
         let folder = try session.backupFolder(path, waitingAtMost: wait, mayBeNew: true, maySwitch: rules.change)
         var results: [(name: String, result: Result)] = []
@@ -93,7 +92,15 @@ struct FolderBackup {
             }
         }
         if rules.all, parts.isEmpty, results.isEmpty { throw Refusal.noKeychains }
+        _ = try folder.emptyTrash(now: session.now)
+        if folder.catalogue.entries.isEmpty, case let unlisted = try folder.unlisted(), !unlisted.isEmpty {
+            session.warn(
+                "\(counted(unlisted.count, "archive")) in \(quoted(path)) "
+                    + "\(unlisted.count == 1 ? "is" : "are") not in its catalogue, and nothing is compared with them; "
+                    + "'kcbackup list \(OptionName.rebuild.spelling)' enters them")
+        }
         let given = try options.unencrypted ? nil : options.keys.recipients(in: session)
+        if rules.all { try setAsideReplaced(&parts, &results, in: folder) }
         let pin = BackupPin(
             isOfAll: rules.all, mode: options.unencrypted ? .unencrypted : .encrypted,
             keys: given.map { options.keys.names($0) } ?? [],
@@ -103,9 +110,9 @@ struct FolderBackup {
         for part in parts {
             session.subjects.keychain = part.subject.name
             do {
-                if let given, maker == nil {
+                if let given {
                     if case .keychain(let open) = part.source { try options.keychain.unlock(open, in: session) }
-                    maker = try options.keys.maker(given, of: part.subject.name, in: session)
+                    if maker == nil { maker = try options.keys.maker(given, of: part.subject.name, in: session) }
                 }
                 let (outcome, report) = try back(up: part, into: folder, maker)
                 results.append((part.subject.name, .done(outcome, report)))
@@ -115,6 +122,33 @@ struct FolderBackup {
             }
         }
         return Summary(results: results.sorted { $0.name < $1.name }, folder: folder)
+    }
+
+    /// Of all keychains, those that were replaced or are gone fail for themselves, unless the user says that it is meant.
+    private func setAsideReplaced(
+        _ parts: inout [Part], _ results: inout [(name: String, result: Result)], in folder: BackupFolder
+    ) throws {
+        let rules = options.folder
+        guard let pin = folder.catalogue.pin, pin.isOfAll else { return }
+        var found = Set(results.map { ArchiveName.series(of: $0.name) })
+        var staying: [Part] = []
+        for part in parts {
+            found.insert(part.series)
+            if let known = pin.subjects[part.series], try known != identity(of: part), !rules.change {
+                let failure = CatalogueFailure.switches(folder: folder.name, .replaced(series: part.series))
+                results.append((part.subject.name, .failed(.catalogue(failure))))
+            } else {
+                staying.append(part)
+            }
+        }
+        parts = staying
+        for series in pin.subjects.keys.sorted() where !found.contains(series) {
+            if rules.acceptShrink || rules.change {
+                try folder.forget(series: series)
+            } else {
+                results.append((series, .failed(.catalogue(.vanished(series: series)))))
+            }
+        }
     }
 
     private func part(_ name: String?) throws -> Part {
@@ -150,7 +184,6 @@ struct FolderBackup {
         let progress = try Progress("archiving items", in: session, itemsOf: part.source.itemCount)
         let report: CreateReport
         if let maker {
-            if case .keychain(let open) = part.source { try options.keychain.unlock(open, in: session) }
             var bound: [Item] = []
             report = try part.source.encrypted(
                 backup, with: maker.make(), bound: { if session.style.isVerbose { bound.append($0) } },

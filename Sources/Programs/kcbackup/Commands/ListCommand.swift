@@ -48,7 +48,8 @@ struct ListCommand: Verb {
         let path = session.world.resolve(folder)
         guard Path.isFolder(path) else { throw FileFailure(folder, .notFound) }
         if rebuild {
-            let found = try session.backupFolder(folder, waitingAtMost: lock.wait()).rebuild(now: session.now)
+            let found = try session.backupFolder(folder, waitingAtMost: lock.wait(), isRebuilt: true).rebuild(
+                now: session.now)
             session.note(
                 "\(counted(found.added.count, "backup")) entered, \(found.ignored.count) ignored: not of this device, "
                     + "damaged, or under another name")

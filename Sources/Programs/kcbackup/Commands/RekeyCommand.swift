@@ -66,9 +66,10 @@ struct RekeyCommand: Verb {
         let (maker, names) = try newKeys(in: session)
         let opener = ArchiveOpener(opening, in: session)
         var done: [String] = []
+        var unknown: [String] = []
         var status = ExitStatus.ok
         for archive in archives {
-            let subjects = try subjects(of: archive, in: session)
+            let subjects = try subjects(of: archive, &unknown, in: session)
             var hasFailed = false
             for subject in subjects {
                 session.subjects.path = subject.path
@@ -90,6 +91,11 @@ struct RekeyCommand: Verb {
             if !hasFailed, Path.isFolder(session.world.resolve(archive)), let folder = subjects.first?.folder {
                 try folder.pin(keys: names)
             }
+        }
+        for path in unknown {
+            session.warn(
+                "\(quoted(path)) is not in the catalogue, and keeps the keys that it has; name it to change them")
+            if status == .ok { status = .incomplete }
         }
         if !done.isEmpty {
             session.note("copies elsewhere, and in a trash, keep the keys that they have")
@@ -113,12 +119,16 @@ struct RekeyCommand: Verb {
     }
 
     /// The archive itself, or the encrypted ones of a folder.
-    private func subjects(of archive: String, in session: Session) throws -> [Subject] {
+    private func subjects(
+        of archive: String, _ unknown: inout [String], in session: Session
+    ) throws -> [Subject] {
         if archive.isEmpty { throw UsageProblem.emptyArchive }
         let resolved = session.world.resolve(archive)
         if Path.isFolder(resolved) {
             guard try session.catalogue(of: archive) != nil else { throw CatalogueFailure.unknownFolder(archive) }
             let folder = try session.backupFolder(archive, waitingAtMost: lock.wait())
+            let unlisted = try folder.unlisted()
+            if !unlisted.isEmpty { unknown += unlisted.map { "\(archive)/\($0)" } }
             return try folder.catalogue.complete.filter { try $0.mode == .encrypted && folder.isPresent($0) }.map {
                 Subject(path: folder.path(of: $0), folder: folder, entry: $0)
             }

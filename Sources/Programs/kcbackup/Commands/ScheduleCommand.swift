@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import ByteStreams
+internal import Console
 internal import KeychainModel
 
 /// `kcbackup schedule`: backups that run by themselves.
@@ -71,6 +72,18 @@ struct ScheduleAddCommand: Verb {
         guard job.time.wholeMatch(of: /[A-Za-z0-9*:,.~\/ -]{1,100}/) != nil else {
             throw UsageProblem.malformed(.at, form: "a time such as 'daily', 'hourly' or 'Mon..Fri 12:00'")
         }
+        for (option, command) in [(OptionName.onSuccess, onSuccess), (.onFailure, onFailure)] where command == "" {
+            throw UsageProblem.empty(option)
+        }
+        do throws(ShellCommand.Failure) {
+            // Where systemd is there to be asked; the characters of the time were checked above.
+            _ = try ShellCommand.output(
+                of:
+                    "command -v systemd-analyze > /dev/null || exit 0; exec systemd-analyze calendar '\(job.time)' 2>&1",
+                environment: session.world.environment, limit: 65_536)
+        } catch {
+            throw UsageProblem.malformed(.at, form: "a time such as 'daily', 'hourly' or 'Mon..Fri 12:00'")
+        }
         try Jobs(session.world).add(job)
         session.note("job \(quoted(job.name)) added; try it: kcbackup run \(job.name) -v")
         session.note("then let it run by itself: kcbackup schedule show \(job.name)")
@@ -130,7 +143,7 @@ struct ScheduleRemoveCommand: Verb {
         session.note("job \(quoted(job)) removed; its backups stay in \(displayed(found.folder))")
         let units = SystemdUnits(of: found, in: session)
         for path in units.installedPaths(in: session) where try Path.exists(path) {
-            session.warn("its unit is still there: \(quoted(path))")
+            session.warn("its unit is still there: \(quoted(path)); 'systemctl --user disable --now' stops a timer")
         }
         if style.json { try session.result(["jobs": [found.json]], []) }
         return .ok

@@ -48,7 +48,7 @@ struct StatusCommand: Verb {
         if html != nil, style.json { throw UsageProblem.together(.html, .json) }
         let page = try html.map { try ReportFile($0, replacing: StatusPage.mark, in: session) }
         let state = try BackupState(in: session)
-        let stale = limit.map(state.stale) ?? []
+        let stale = limit.map { state.stale(since: $0, at: session.now) } ?? []
         if let page {
             try page.make { write in try write(StatusPage(state: state, stale: stale, made: session.now).html) }
         } else if prometheus {

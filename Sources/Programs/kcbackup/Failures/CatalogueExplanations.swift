@@ -22,6 +22,11 @@ func explainCatalogue(_ failure: CatalogueFailure) -> Explanation {
             .refused, "the backups in \(quoted(folder)) \(explainSwitch(difference))",
             hint: "choose another folder, or add '\(OptionName.change.spelling)' if that is what you want")
     case .shrunk(let loss): explainShrinkage(loss)
+    case .vanished(let series):
+        Explanation(
+            .shrunk, "there is no keychain \(quoted(series)) any more, of which there are backups here",
+            hint: "'kcbackup restore' brings it back from one of them",
+            "if it was deleted on purpose, back up once with '\(OptionName.acceptShrink.spelling)'")
     case .noRule:
         Explanation(
             .usage, "nothing says what to keep",

@@ -162,6 +162,10 @@ func explainUsage(_ problem: UsageProblem) -> Explanation {
             hint: "use '\(OptionName.recipient.spelling) age1…' or '\(OptionName.newPassphrase.spelling) SOURCE'")
     case .needsFolder:
         Explanation(.usage, "nothing says where the backups are kept", hint: "use '\(OptionName.to.spelling) FOLDER'")
+    case .notUnattended(let flag) where [.change, .acceptShrink].contains(flag):
+        Explanation(
+            .usage, "'\(flag.spelling)' is for a run that somebody watches, not for a job",
+            hint: "run 'kcbackup create' with it once, by hand")
     case .notUnattended(let flag):
         Explanation(
             .usage, "'\(flag.spelling)' of this kind is for a run that somebody watches, not for a job",

@@ -46,7 +46,9 @@ struct BackupState {
         }
         jobs = states
         let device = try LocalDevice(session.world).keyIfAny()
-        catalogues = try device.map { try CatalogueFile.all(in: session.world.catalogues, device: $0) } ?? []
+        let known = try device.map { try CatalogueFile.all(in: session.world.catalogues, device: $0) }
+        catalogues = known?.found ?? []
+        for failure in known?.failures ?? [] { session.warn(Failure(failure, session.subjects).explanation.message) }
         let standard = try LocalKeychain(nil, in: session.world)
         var keychains: [KeychainState] = []
         for name in try LocalKeychain.names(in: session.world.dataFolder) {
@@ -89,9 +91,12 @@ struct BackupState {
     }
 
     /// What has had no good backup since a time: jobs, and keychains that ever had one.
-    func stale(since limit: Timestamp) -> [String] {
-        let jobs = jobs.filter { $0.good.map { $0 < limit } ?? true }.map { "job \(quoted($0.job.name))" }
-        let keychains = keychains.filter { $0.good.map { $0 < limit } ?? !$0.jobs.isEmpty }
+    func stale(since limit: Timestamp, at now: Timestamp) -> [String] {
+        // A date in the future says nothing of the past, but for a clock that was a little ahead.
+        let latest = now.advanced(byMicroseconds: 3_600_000_000)
+        func isOld(_ good: Timestamp) -> Bool { good < limit || good > latest }
+        let jobs = jobs.filter { $0.good.map(isOld) ?? true }.map { "job \(quoted($0.job.name))" }
+        let keychains = keychains.filter { $0.good.map(isOld) ?? !$0.jobs.isEmpty }
         return jobs + keychains.map { "keychain \(quoted($0.name))" }
     }
 }

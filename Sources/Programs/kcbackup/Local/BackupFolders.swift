@@ -12,13 +12,13 @@ extension Session {
     ///
     /// - Throws: `CatalogueFailure`, and what `LocalDevice.key` throws.
     func backupFolder(
-        _ path: String, waitingAtMost wait: Duration, mayBeNew: Bool = false, maySwitch: Bool = false
+        _ path: String, waitingAtMost wait: Duration, mayBeNew: Bool = false, maySwitch: Bool = false,
+        isRebuilt: Bool = false
     ) throws -> BackupFolder {
         subjects.path = path
         return try BackupFolder(
             world.resolve(path), named: path, catalogues: world.catalogues, device: LocalDevice(world).key(),
-            waitingAtMost: wait,
-            mayBeNew: mayBeNew, maySwitch: maySwitch)
+            waitingAtMost: wait, mayBeNew: mayBeNew, maySwitch: maySwitch, isRebuilt: isRebuilt)
     }
 
     /// What is known of a folder of backups, also on a machine that has no device key yet.

@@ -21,6 +21,7 @@ struct CreateOptions: ParsableArguments {
     ///
     /// - Throws: `UsageProblem` (`unencryptedWith`), `Refusal` (`clock`).
     func check(in session: Session) throws {
+        if folder.all, keychain.keychain != nil { throw UsageProblem.together(.all, .keychain) }
         if unencrypted, let option = keys.firstGiven { throw UsageProblem.unencryptedWith(option) }
         // A member of a tar is dated with 11 octal digits of seconds since 1970.
         guard (0..<(1 << 33)).contains(session.now.seconds) else { throw Refusal.clock(day: session.now.day) }
