@@ -17,6 +17,7 @@ enum OptionName: String, CaseIterable, Sendable {
     case confirm
     case crontab
     case dryRun = "dry-run"
+    case escrow
     case failureUnit = "failure-unit"
     case forDevice = "for-device"
     case generate

@@ -8,6 +8,7 @@ import Cryptography
 import DeviceIdentity
 import ItemSources
 import KernelKeyring
+import KeychainKeys
 import KeychainModel
 import KeychainStore
 import LocalKeychains
@@ -26,6 +27,7 @@ enum FailureExamples {
         ("Kind", "Foundations/ByteStreams/StreamFailure.swift"),
         ("LocalKeychainFailure", "Keychain/LocalKeychains/LocalKeychainFailure.swift"),
         ("KeychainStoreError", "Keychain/KeychainStore/KeychainStoreError.swift"),
+        ("EscrowProblem", "Keychain/KeychainKeys/EscrowKey.swift"),
         ("ItemProblem", "Keychain/KeychainModel/Item.swift"),
         ("ImportProblem", "Programs/kcbackup/Failures/Failure.swift"),
         ("Problem", "Keychain/ItemSources/ItemLines.swift"),
@@ -123,6 +125,8 @@ enum FailureExamples {
         .severalNames("login.keychain"), .foreignJournal("login.keychain-wal"),
         .newerFormat(found: 2, known: 1), .damaged("a row has no UUID"), .otherDevice(device), .busy,
         .locked(.whenUnlocked), .wrongPasscode, .tooManyAttempts(retryAfter: 40), .passcodeNotSet, .passcodeEmpty,
+        .escrow(.none), .escrow(.exists), .escrow(.noPasscode), .escrow(.otherKey), .escrow(.forged),
+        .escrow(.malformedLine(3)), .escrow(.noKey),
         .duplicateItem, .duplicateUUID(uuid), .itemNotFound, .itemDamaged(uuid), .unchangeable(.cdat),
         .item(.missing(.agrp)), .file(missing), .limit("items", found: 20, allowed: 10), .diskFull, .readOnly,
         .kernelKeys(.full(122)),
