@@ -12,22 +12,22 @@ LINKFLAGS := --static-swift-stdlib --disable-local-rpath -Xlinker -z -Xlinker no
 STAGE := .build/stage
 PROGRAM := bin/kcbackup
 BINARIES := $(PROGRAM) bin/security
-MANUAL := share/man/man1/kcbackup.1
-COMPLETIONS := share/bash-completion/completions/kcbackup share/zsh/site-functions/_kcbackup \
-	share/fish/vendor_completions.d/kcbackup.fish
+MANUAL := $(foreach page,$(notdir $(wildcard docs/man/*.[15])),share/man/man$(patsubst .%,%,$(suffix $(page)))/$(page))
+COMPLETIONS := $(foreach name,kcbackup security,share/bash-completion/completions/$(name) \
+	share/zsh/site-functions/_$(name) share/fish/vendor_completions.d/$(name).fish)
 # Installed as it is.
 RECOVERY := share/kcbackup/recover.sh
 # Where packages are made, and what of. The trees lie beside their packages; the sources of both are in .ci/package.
 PACKAGES := .build/packages
 SOURCES := Package.swift $(shell find Sources -type f)
 
-.PHONY: help build test faults demo install uninstall deb tarball test-deb test-html format clean
+.PHONY: help build test faults demo install uninstall deb tarball test-deb test-html docs format clean
 .PHONY: packages-build packages-test packages-test-html packages-deb packages-test-deb
 # Half a file must not look up to date.
 .DELETE_ON_ERROR:
 
 help:
-	@echo 'make build      release binaries, manual page and shell completions, in $(STAGE)'
+	@echo 'make build      release binaries, manual pages and shell completions, in $(STAGE)'
 	@echo 'make test       build, check the format, run all tests'
 	@echo 'make test-html  the page of inspect --html in a browser, which is installed for it'
 	@echo 'make faults     kill and disturb the program at every system call that changes a file'
@@ -37,6 +37,7 @@ help:
 	@echo 'make deb        a Debian package, $(PACKAGES)/kcbackup_VERSION_ARCH.deb'
 	@echo 'make tarball    the same as an archive, $(PACKAGES)/kcbackup-VERSION-linux-ARCH.tar.gz'
 	@echo 'make test-deb   build both, install them into a fresh Debian system, and use and remove them there'
+	@echo 'make docs       the documentation of the libraries, for a browser, in .build/docs'
 	@echo 'make format     rewrite the sources in the format that `make test` expects'
 	@echo 'make clean      remove all that was built'
 
@@ -87,6 +88,10 @@ tarball: build
 test-deb: packages-test-deb deb tarball
 	.ci/package/test $(PACKAGES)
 
+docs: packages-build
+	swift build
+	.ci/docs .build/docs
+
 format:
 	swift format --in-place --recursive Sources Tests Package.swift
 
@@ -114,14 +119,33 @@ $(addprefix $(STAGE)/,$(BINARIES)): $(SOURCES) | packages-build
 	.ci/check-binary .build/release/$(@F)
 	install -D -m 755 .build/release/$(@F) $@
 
-# The plugin of swift-argument-parser writes the page from the same declarations as --help.
-$(STAGE)/$(MANUAL): $(STAGE)/$(PROGRAM)
-	swift package plugin generate-manual
-	install -D -m 644 .build/plugins/GenerateManual/outputs/kcbackup/kcbackup.1 $@
+$(STAGE)/share/man/man1/%: docs/man/%
+	install -D -m 644 $< $@
 
-$(STAGE)/share/bash-completion/%: shell = bash
-$(STAGE)/share/zsh/%: shell = zsh
-$(STAGE)/share/fish/%: shell = fish
-$(addprefix $(STAGE)/,$(COMPLETIONS)): $(STAGE)/$(PROGRAM)
+$(STAGE)/share/man/man5/%: docs/man/%
+	install -D -m 644 $< $@
+
+# What swift-argument-parser makes of the declarations, and what it does not know: that files follow `file:`. In zsh that
+# has to stand before the last lines, which call what was defined.
+$(STAGE)/share/bash-completion/completions/kcbackup: docs/completions/kcbackup.bash $(STAGE)/$(PROGRAM)
 	@mkdir -p $(@D)
-	$(STAGE)/$(PROGRAM) --generate-completion-script $(shell) > $@
+	{ $(STAGE)/$(PROGRAM) --generate-completion-script bash && cat $<; } > $@
+
+$(STAGE)/share/zsh/site-functions/_kcbackup: docs/completions/kcbackup.zsh $(STAGE)/$(PROGRAM)
+	@mkdir -p $(@D)
+	$(STAGE)/$(PROGRAM) --generate-completion-script zsh > $@.generated
+	awk '/^if \[\[ .*funcstack/ { while ((getline line < "$<") > 0) print line } { print }' $@.generated > $@
+	rm $@.generated
+
+$(STAGE)/share/fish/vendor_completions.d/kcbackup.fish: docs/completions/kcbackup.fish $(STAGE)/$(PROGRAM)
+	@mkdir -p $(@D)
+	{ $(STAGE)/$(PROGRAM) --generate-completion-script fish && cat $<; } > $@
+
+$(STAGE)/share/bash-completion/completions/security: docs/completions/security.bash
+	install -D -m 644 $< $@
+
+$(STAGE)/share/zsh/site-functions/_security: docs/completions/security.zsh
+	install -D -m 644 $< $@
+
+$(STAGE)/share/fish/vendor_completions.d/security.fish: docs/completions/security.fish
+	install -D -m 644 $< $@

@@ -201,7 +201,7 @@ let package = Package(
                 "Console",
                 argumentParser,
             ],
-            exclude: ["Help", "Stories"]),
+            exclude: ["Help", "Screens", "Stories"]),
         tests(
             "SecurityCommand",
             [

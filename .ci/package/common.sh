@@ -38,9 +38,10 @@ build_time() {
 
 # Puts the documents, as they are in the project, into the folder $1.
 install_documents() {
-    install -d "$1/docs"
+    install -d "$1/docs/pictures"
     install -m 644 "$project/README.md" "$project/CHANGELOG.md" "$project/SECURITY.md" "$1"
     install -m 644 "$project"/docs/*.md "$1/docs"
+    install -m 644 "$project"/docs/pictures/*.svg "$1/docs/pictures"
     install -m 644 "$project/.ci/package/copyright" "$1"
 }
 

@@ -13,7 +13,8 @@ enum Repository {
     /// What is neither: scripts, the Makefile, documents.
     static let others =
         files(below: ".ci", endings: nil) + files(below: "Samples", endings: ["sh", "md"])
-        + files(below: "docs", endings: ["md", "sh"]) + files(in: "", named: ["Makefile", "Package.swift"])
+        + files(below: "docs", endings: ["md", "sh", "1", "5", "bash", "fish", "zsh"])
+        + files(in: "", named: ["Makefile", "Package.swift"])
         + topLevelDocuments
 
     /// README.md and its neighbours, of which some may not be written yet.

@@ -8,11 +8,16 @@ import Testing
 
 @Suite("What the documents say of the command line")
 struct ManualTests {
-    @Test("Every command line in a code block of the README parses")
-    func commandLinesParse() throws {
-        let readme = try Project.text("README.md")
+    @Test(
+        "Every command line in a code block of the README and of the pages for users parses",
+        arguments: [
+            ("README.md", ["create", "inspect", "item", "keychain", "restore", "verify"]),
+            ("docs/moving.md", ["create", "device", "restore"]), ("docs/unattended.md", ["create"]),
+            ("docs/keys.md", ["create", "keychain", "keygen", "verify"]),
+        ])
+    func commandLinesParse(name: String, expected: [String]) throws {
         var tried: Set<String> = []
-        for block in readme.components(separatedBy: "\n```").enumerated() where block.offset % 2 == 1 {
+        for block in try Project.text(name).components(separatedBy: "\n```").enumerated() where block.offset % 2 == 1 {
             for line in block.element.replacing("\\\n", with: " ").components(separatedBy: "\n") {
                 // The line itself, or what a line of cron or systemd runs; a name that the shell makes is one word.
                 guard let match = line.firstMatch(of: /^(?:.*\/)?(kcbackup [a-z].*)$/) else { continue }
@@ -22,7 +27,7 @@ struct ManualTests {
                 tried.insert(words[0])
             }
         }
-        #expect(tried.isSuperset(of: ["create", "inspect", "item", "keychain", "restore", "verify"]))
+        #expect(tried.isSuperset(of: expected))
     }
 
     @Test("The README lists every exit code with its name")

@@ -32,8 +32,7 @@ open class SAMKeychain: NSObject {
 
     /// The password as text; nil if there is none, or if it is empty or not UTF-8.
     ///
-    /// - Parameter error: set to what `SAMKeychainQuery.fetch()` throws; a password that is empty or not UTF-8 is not
-    ///   an error.
+    /// `error` is set to what `SAMKeychainQuery.fetch()` throws; a password that is empty or not UTF-8 is not an error.
     open class func password(
         forService serviceName: String, account: String, error: UnsafeMutablePointer<NSError?>?
     ) -> String? {
@@ -53,7 +52,7 @@ open class SAMKeychain: NSObject {
 
     /// The password as bytes; nil if there is none.
     ///
-    /// - Parameter error: set to what `SAMKeychainQuery.fetch()` throws.
+    /// `error` is set to what `SAMKeychainQuery.fetch()` throws.
     open class func passwordData(
         forService serviceName: String, account: String, error: UnsafeMutablePointer<NSError?>?
     ) -> Data? {
@@ -76,7 +75,8 @@ open class SAMKeychain: NSObject {
 
     /// Stores a password, replacing an existing one.
     ///
-    /// - Parameter error: set to what `SAMKeychainQuery.save()` throws.
+    /// `error` is set to what `SAMKeychainQuery.save()` throws.
+    ///
     /// - Returns: false on failure.
     @discardableResult
     open class func setPassword(
@@ -101,7 +101,8 @@ open class SAMKeychain: NSObject {
 
     /// Stores a password given as bytes, replacing an existing one.
     ///
-    /// - Parameter error: set to what `SAMKeychainQuery.save()` throws.
+    /// `error` is set to what `SAMKeychainQuery.save()` throws.
+    ///
     /// - Returns: false on failure.
     @discardableResult
     open class func setPasswordData(
@@ -126,7 +127,8 @@ open class SAMKeychain: NSObject {
 
     /// Deletes a password, synchronizable or not.
     ///
-    /// - Parameter error: set to what `SAMKeychainQuery.deleteItem()` throws.
+    /// `error` is set to what `SAMKeychainQuery.deleteItem()` throws.
+    ///
     /// - Returns: false on failure, including if there was none.
     @discardableResult
     open class func deletePassword(
@@ -149,7 +151,7 @@ open class SAMKeychain: NSObject {
 
     /// The attributes of all accounts, under the keys `kSAMKeychain…Key`, unordered; nil if there are none.
     ///
-    /// - Parameter error: set to what `SAMKeychainQuery.fetchAll()` throws; `errSecItemNotFound` if there are none.
+    /// `error` is set to what `SAMKeychainQuery.fetchAll()` throws; `errSecItemNotFound` if there are none.
     open class func allAccounts(_ error: UnsafeMutablePointer<NSError?>?) -> [[String: Any]]? {
         unsafe accounts(forService: nil, error: error)
     }
@@ -167,7 +169,7 @@ open class SAMKeychain: NSObject {
 
     /// The attributes of all accounts of a service, or of every service if nil; nil if there are none.
     ///
-    /// - Parameter error: set to what `SAMKeychainQuery.fetchAll()` throws; `errSecItemNotFound` if there are none.
+    /// `error` is set to what `SAMKeychainQuery.fetchAll()` throws; `errSecItemNotFound` if there are none.
     open class func accounts(
         forService serviceName: String?, error: UnsafeMutablePointer<NSError?>?
     ) -> [[String: Any]]? {

@@ -36,7 +36,7 @@ extension BackupFolder {
 
     /// Moves archives into the trash of the folder, from which `bringBack` takes them.
     ///
-    /// - Throws: `CatalogueFailure`, `FileFailure`; what was not moved yet is moved by the next run.
+    /// - Throws: `CatalogueFailure`, `FileFailure`; what was not moved yet stays where it is.
     package func discard(_ entries: [CatalogueEntry], now: Timestamp) throws {
         if entries.isEmpty { return }
         let going = Set(entries.map(\.archiveID))
@@ -47,7 +47,21 @@ extension BackupFolder {
                 catalogue.entries[index].trashed = now
             }
         }
-        for entry in entries { try Path.move(path(of: entry), to: trashPath(of: entry)) }
+        for (position, entry) in entries.enumerated() {
+            do throws(FileFailure) {
+                try Path.move(path(of: entry), to: trashPath(of: entry))
+            } catch {
+                // What is still in its place is not to look removed.
+                let staying = Set(entries[position...].map(\.archiveID))
+                try change { catalogue in
+                    for index in catalogue.entries.indices where staying.contains(catalogue.entries[index].archiveID) {
+                        catalogue.entries[index].state = .complete
+                        catalogue.entries[index].trashed = nil
+                    }
+                }
+                throw error
+            }
+        }
     }
 
     /// Moves the archives that the last `discard` moved back into their place.

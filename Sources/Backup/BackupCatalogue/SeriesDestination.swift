@@ -17,6 +17,8 @@ package final class SeriesDestination: ArchiveDestination {
     package let workFolder: String
     /// Nil until the archive was received.
     package private(set) var outcome: Outcome?
+    /// Why the archive, which is saved, is not yet complete in the catalogue; the next run makes it so.
+    package private(set) var entryFailure: CatalogueFailure?
     private let folder: BackupFolder
     private let series: String
     private let rules: Rules
@@ -87,7 +89,12 @@ package final class SeriesDestination: ArchiveDestination {
                 if error.problem == .exists { continue }
                 throw error
             }
-            try folder.change(entry) { $0.state = .complete }
+            do {
+                try folder.change(entry) { $0.state = .complete }
+            } catch {
+                // The archive is there, whole and durable: the next run enters it.
+                entryFailure = error
+            }
             var complete = entry
             complete.state = .complete
             outcome = .saved(complete)

@@ -23,7 +23,9 @@ func run(_ arguments: [String], in world: World) -> ExitStatus {
     var session = Session(world, OutputStyle(before: words))
     let command: any ParsableCommand
     do {
-        command = try CommandLineTool.parseAsRoot(arguments)
+        command = try KnownNames.$place.withValue(KnownNames.Place(world)) {
+            try CommandLineTool.parseAsRoot(arguments)
+        }
     } catch {
         return answer(error, session)
     }

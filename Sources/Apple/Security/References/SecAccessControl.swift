@@ -68,6 +68,7 @@ public struct SecAccessControlCreateFlags: OptionSet, Sendable {
 /// ```
 ///
 /// - Parameters:
+///   - allocator: without meaning here.
 ///   - protection: one of `kSecAttrAccessible…`.
 ///   - flags: must be empty. This system cannot enforce any flag, and an item with less protection than requested would
 ///     be worse than none.

@@ -15,6 +15,7 @@ internal import KeychainModel
 /// ```
 ///
 /// - Parameters:
+///   - data: the file.
 ///   - options: the passphrase, under `kSecImportExportPassphrase`.
 ///   - items: set to one dictionary for each identity: `kSecImportItemIdentity`, `kSecImportItemCertChain` (its own
 ///     certificate first, then those of its issuers that are in the file), `kSecImportItemKeyID` and, if the file has

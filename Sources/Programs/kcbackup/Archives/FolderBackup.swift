@@ -160,6 +160,11 @@ struct FolderBackup {
             report = try options.unencrypted(backup, source, session) { progress.step() }
         }
         progress.finish()
+        if let failure = destination.entryFailure {
+            session.warn(
+                "the archive is saved, and the next run enters it into the catalogue: "
+                    + Failure(failure, session.subjects).explanation.message)
+        }
         guard let outcome = destination.outcome else { preconditionFailure("a finished backup has an outcome") }
         return (outcome, report)
     }

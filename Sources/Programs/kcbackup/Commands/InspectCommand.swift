@@ -38,7 +38,8 @@ struct InspectCommand: Verb {
         name: OptionName.forDevice.name,
         help: ArgumentHelp(
             "Judge what would restore on this device; 'other' is any but the one that made the archive. (default: the one you are on)",
-            valueName: "id"))
+            valueName: "id"),
+        completion: KnownNames.devices)
     var forDevice: String?
 
     @Flag(

@@ -19,10 +19,13 @@ struct KeychainOperand: ParsableArguments {
     @Argument(
         help: ArgumentHelp(
             "The keychain: a name, or a path with a '/'. (default: login, unless 'security default-keychain' set another)",
-            valueName: "name|path"))
+            valueName: "name|path"),
+        completion: KnownNames.keychains)
     var name: String?
 
-    @Option(name: OptionName.keychain.name, help: ArgumentHelp("The same as an option.", valueName: "name|path"))
+    @Option(
+        name: OptionName.keychain.name, help: ArgumentHelp("The same as an option.", valueName: "name|path"),
+        completion: KnownNames.keychains)
     var keychain: String?
 
     /// Resolves the keychain.

@@ -75,7 +75,8 @@ struct RestoreCommand: Verb {
 
     @Option(
         name: OptionName.acceptOrigin.name,
-        help: ArgumentHelp("Accept an archive of this device although nobody vouches for it.", valueName: "id"))
+        help: ArgumentHelp("Accept an archive of this device although nobody vouches for it.", valueName: "id"),
+        completion: KnownNames.devices)
     var acceptOrigin: String?
 
     @Flag(name: OptionName.yes.name, help: "Do not ask before items are removed, or a damaged file is replaced.")

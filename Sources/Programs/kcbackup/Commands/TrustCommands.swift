@@ -99,7 +99,9 @@ struct DeviceUntrustCommand: Verb {
               kcbackup device untrust KC-ABCD-EFGH-IJKL-MNOP-QRST
             """)
 
-    @Argument(help: ArgumentHelp("The device, as 'kcbackup device list' prints it.", valueName: "device-id"))
+    @Argument(
+        help: ArgumentHelp("The device, as 'kcbackup device list' prints it.", valueName: "device-id"),
+        completion: KnownNames.trustedDevices)
     var device: String
 
     @OptionGroup

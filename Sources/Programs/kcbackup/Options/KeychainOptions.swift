@@ -12,7 +12,8 @@ struct KeychainOptions: ParsableArguments {
         name: OptionName.keychain.name,
         help: ArgumentHelp(
             "The keychain: a name, or a path with a '/'. (default: login, unless 'security default-keychain' set another)",
-            valueName: "name|path"))
+            valueName: "name|path"),
+        completion: KnownNames.keychains)
     var keychain: String?
 
     @Option(

@@ -1,0 +1,56 @@
+internal import ArgumentParser
+internal import DeviceIdentity
+internal import LocalKeychains
+
+/// The names that a shell offers while one types, and that only this device knows.
+///
+/// Where they cannot be read none are offered: a shell has no place for an error, and the command will tell it.
+enum KnownNames {
+    /// Where the names are looked up; set while a command line is parsed.
+    @TaskLocal static var place: Place?
+
+    /// A part of the `World`.
+    struct Place: Sendable {
+        let folder: DataFolder
+        let machineIDPath: String
+
+        init(_ world: World) {
+            folder = world.dataFolder
+            machineIDPath = world.machineIDPath
+        }
+    }
+
+    /// The keychains in the data folder.
+    static let keychains = CompletionKind.custom { _, _, _ in
+        look { place in try LocalKeychain.names(in: place.folder) }
+    }
+
+    /// The devices that are trusted.
+    static let trustedDevices = CompletionKind.custom { _, _, _ in look(trusted) }
+
+    /// This device, and those that are trusted.
+    static let devices = CompletionKind.custom { _, _, _ in
+        look { place in
+            let own = try LocalDevice(place.folder, machineIDPath: place.machineIDPath).status().device
+            return try [own.description] + trusted(place)
+        }
+    }
+
+    private static func trusted(_ place: Place) throws -> [String] {
+        let device = LocalDevice(place.folder, machineIDPath: place.machineIDPath)
+        return try device.trusted(by: device.key()).list().keys.map(\.description).sorted()
+    }
+
+    private static func look(_ names: (Place) throws -> [String]) -> [String] {
+        guard let place else { return [] }
+        do {
+            try place.folder.requireOwn()
+            // A line of the answer is a name, and a control character would reach the terminal.
+            return try names(place).filter { name in
+                !name.unicodeScalars.contains { $0.properties.generalCategory == .control }
+            }
+        } catch {
+            return []
+        }
+    }
+}

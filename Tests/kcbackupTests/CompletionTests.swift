@@ -1,0 +1,135 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import kcbackup
+
+/// Each shell runs in a terminal of its own; a line is typed, the tabulator pressed, and what stands there is shown.
+@Suite("Completion in shells")
+struct CompletionTests {
+    enum Shell: String, CaseIterable {
+        case bash, zsh, fish
+
+        var command: [String] {
+            switch self {
+            case .bash: ["bash", "--norc", "-i"]
+            case .zsh: ["zsh", "-f", "-i"]
+            case .fish: ["fish", "--no-config", "-i"]
+            }
+        }
+
+        /// What makes the shell take the scripts in `folder`, the folder that `make install` writes.
+        func setup(_ folder: String) -> String {
+            switch self {
+            case .bash:
+                ". \(folder)/bash-completion/completions/kcbackup; . \(folder)/bash-completion/completions/security"
+            case .zsh: "fpath=(\(folder)/zsh/site-functions $fpath); autoload -Uz compinit; compinit -D"
+            case .fish: "for name in kcbackup security; source \(folder)/fish/vendor_completions.d/$name.fish; end"
+            }
+        }
+
+        static let areAvailable =
+            TmuxTerminal.isAvailable && allCases.allSatisfy { ExternalProgram.locate($0.rawValue) != nil }
+    }
+
+    private static let lines = [
+        ("kcbackup res", "kcbackup restore"),
+        ("kcbackup item fi", "kcbackup item find"),
+        ("kcbackup create --unen", "kcbackup create --unencrypted"),
+        ("kcbackup create --keychain wo", "kcbackup create --keychain work"),
+        ("kcbackup keychain unlock wo", "kcbackup keychain unlock work"),
+        ("kcbackup create --passphrase fi", "kcbackup create --passphrase file:"),
+        ("kcbackup create --passphrase tt", "kcbackup create --passphrase tty"),
+        ("kcbackup create --passphrase file:pa", "kcbackup create --passphrase file:pass.txt"),
+        ("kcbackup create --passphrase file:my", "kcbackup create --passphrase file:my folder"),
+        ("kcbackup create --keychain file:pa", "kcbackup create --keychain file:pass.txt"),
+        ("kcbackup create --keychain ./pa", "kcbackup create --keychain ./pass.txt"),
+        ("kcbackup inspect lap", "kcbackup inspect laptop.kcb"),
+        (
+            "kcbackup inspect laptop.kcb --for-device KC-AB",
+            "kcbackup inspect laptop.kcb --for-device KC-ABCD-EFGH-IJKL-MNOP-QRST"
+        ),
+        ("kcbackup device untrust KC", "kcbackup device untrust KC-ABCD-EFGH-IJKL-MNOP-QRST"),
+        ("security find-g", "security find-generic-password"),
+        ("security unlock-keychain wo", "security unlock-keychain work"),
+        ("security import pa", "security import pass.txt"),
+        ("security import pass.txt -k wo", "security import pass.txt -k work"),
+        ("security list-keychains -d us", "security list-keychains -d user"),
+        ("security help find-id", "security help find-identity"),
+    ]
+
+    @Test(
+        "Names of keychains, IDs of devices and files after 'file:' are completed",
+        .enabled(if: Shell.areAvailable, "tmux, bash, zsh and fish are needed: .ci/install-packages test"),
+        arguments: Shell.allCases)
+    func completes(shell: Shell) throws {
+        let folder = try TemporaryFolder()
+        let environment = try prepare(folder)
+        let terminal = try TmuxTerminal(
+            columns: 120, rows: 50, shell.command, environment: environment, in: folder.path)
+        try terminal.type(.text(shell.setup(folder.path("stage/share")) + "; clear; echo rea\"\"dy"), .key("Enter"))
+        try terminal.wait(for: { $0 == "ready" })
+        for (number, (begun, whole)) in Self.lines.enumerated() {
+            try terminal.type(
+                .text(begun), .key("Tab"), .key("C-a"), .text("clear; echo \"\(number)["), .key("C-e"), .text("]\""),
+                .key("Enter"))
+            let screen = try terminal.wait(for: { $0.hasPrefix("\(number)[") && $0.hasSuffix("]") })
+            // What ends a word or folder, and a backslash before a blank, are the shell's.
+            let line = try #require(screen.components(separatedBy: "\n").first { $0.hasPrefix("\(number)[") })
+            let found = line.dropFirst("\(number)[".count).dropLast().replacing("\\", with: "")
+            #expect(found.trimmingCharacters(in: [" ", "/"]) == whole)
+        }
+    }
+
+    @Test(
+        "Names that a shell would run are completed by no shell, and run by none",
+        .enabled(if: Shell.areAvailable, "tmux, bash, zsh and fish are needed: .ci/install-packages test"),
+        arguments: Shell.allCases)
+    func hostileNames(shell: Shell) throws {
+        let folder = try TemporaryFolder()
+        let environment = try prepare(folder)
+        for name in ["zz$(touch hacked)", "zz`touch hacked`", "zz;touch hacked"] {
+            try folder.write("data/kcbackup/keychains/\(name).keychain", [])
+        }
+        let terminal = try TmuxTerminal(
+            columns: 120, rows: 50, shell.command, environment: environment, in: folder.path)
+        try terminal.type(.text(shell.setup(folder.path("stage/share")) + "; clear; echo rea\"\"dy"), .key("Enter"))
+        try terminal.wait(for: { $0 == "ready" })
+        for (number, line) in ["kcbackup create --keychain z", "security unlock-keychain z"].enumerated() {
+            try terminal.type(
+                .text(line), .key("Tab"), .key("Tab"), .key("C-c"), .text("clear; echo \"\(number)\"\"end\""),
+                .key("Enter"))
+            try terminal.wait(for: { $0 == "\(number)end" })
+        }
+        #expect(!FileManager.default.fileExists(atPath: folder.path("hacked")))
+    }
+
+    /// A home with two keychains and a trusted device, and the scripts as `make` writes them.
+    private func prepare(_ folder: TemporaryFolder) throws -> [String: String] {
+        let program = try ExternalProgram.built("kcbackup")
+        let environment = [
+            "HOME": folder.path, "XDG_DATA_HOME": folder.path("data"), "TERM": "screen", "PS1": "> ",
+            "LC_ALL": "C.UTF-8",
+            "PATH": URL(filePath: program).deletingLastPathComponent().path + ":/usr/bin:/bin",
+        ]
+        let script = """
+            set -eu
+            umask 077
+            mkdir -p data "my folder" stage/bin
+            touch pass.txt laptop.kcb "my folder/pass"
+            cp "$program" stage/bin/kcbackup
+            touch -d 2100-01-01 stage/bin/kcbackup
+            make --silent -C "$project" STAGE="$HOME/stage" \\
+                $(make --silent -C "$project" list STAGE="$HOME/stage" \\
+                    --eval='list:; @printf "%s\\n" $(addprefix $(STAGE)/,$(COMPLETIONS))')
+            for name in login work; do kcbackup keychain create $name --no-passcode 2>/dev/null; done
+            kcbackup device trust KC-ABCD-EFGH-IJKL-MNOP-QRST
+            """
+        let outcome = try ExternalProgram.run(
+            "bash", ["-c", script],
+            environment: environment.merging(["program": program, "project": Project.folder.path]) { $1 },
+            in: folder.path)
+        try #require(outcome.status == 0, "\(outcome.errorText)")
+        return environment
+    }
+}

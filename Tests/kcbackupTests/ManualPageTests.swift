@@ -1,0 +1,123 @@
+import ArgumentParser
+import Foundation
+import TestSupport
+import Testing
+
+@testable import kcbackup
+
+@Suite("The manual pages")
+struct ManualPageTests {
+    private static let common: Set = ["--json", "-q", "--quiet", "-v", "--verbose", "--version", "-h", "--help"]
+    /// What `Ar condition` stands for in a synopsis.
+    private static let conditions = Set(
+        [
+            .class, .service, .server, .account, .label, .group, .accessible, .attribute, .uuid, .synchronizable,
+        ].map { (name: OptionName) in name.spelling })
+
+    /// The options of a verb, from its help, without those of all verbs.
+    private static func options(of verb: String) throws -> Set<String> {
+        let help = try #require(HelpTests.texts[verb]?.components(separatedBy: "OPTIONS:").last)
+        let options = help.matches(of: /(?m)^  (?:(-\w), )?(--[a-z-]+)/)
+        return Set(options.flatMap { [$0.1, $0.2].compactMap { $0 }.map(String.init) }).subtracting(common)
+    }
+
+    /// The page of a verb.
+    private static func page(of verb: String) throws -> ManualPage {
+        try ManualPage("kcbackup-\(verb.split(separator: " ")[0]).1")
+    }
+
+    @Test("The synopsis of each verb has its options, all of them and no others", arguments: HelpTests.verbs)
+    func synopsis(verb: String) throws {
+        var given: Set<String> = []
+        var isOfVerb = false
+        var isThere = false
+        for line in try Self.page(of: verb).lines(of: "SYNOPSIS") {
+            if line.hasPrefix(".Nm ") {
+                isOfVerb = line == ".Nm kcbackup \(verb)"
+                isThere = isThere || isOfVerb
+            }
+            guard isOfVerb else { continue }
+            given.formUnion(ManualPage.flags(in: line))
+            if line.contains("Ar condition ...") { given.formUnion(Self.conditions) }
+        }
+        #expect(isThere)
+        #expect(given == (try Self.options(of: verb)))
+    }
+
+    @Test("Each page explains the options of its verbs, and names none that there is not")
+    func options() throws {
+        for (_, verbs) in Dictionary(grouping: HelpTests.verbs, by: { $0.split(separator: " ")[0] }) {
+            let page = try Self.page(of: verbs[0])
+            let known = try verbs.reduce(into: Set<String>()) { $0.formUnion(try Self.options(of: $1)) }
+            let explained = page.lines(of: "OPTIONS").filter { $0.hasPrefix(".It ") }.flatMap(ManualPage.flags)
+            #expect(Set(explained) == known, "\(page.file)")
+            #expect(explained.count == known.count, "\(page.file) explains an option twice")
+            let named = page.text.components(separatedBy: "\n").flatMap(ManualPage.flags)
+            #expect(Set(named).subtracting(known.union(Self.common)) == [], "\(page.file)")
+        }
+        let main = try ManualPage("kcbackup.1")
+        let explained = main.lines(of: "OPTIONS").filter { $0.hasPrefix(".It ") }.flatMap(ManualPage.flags)
+        #expect(Set(explained) == Self.common)
+        let known = Set(OptionName.allCases.map(\.spelling)).union(Self.common)
+        #expect(Set(main.text.components(separatedBy: "\n").flatMap(ManualPage.flags)).subtracting(known) == [])
+    }
+
+    @Test("Every command line of the pages parses")
+    func examples() throws {
+        for page in try ManualPage.all() {
+            for command in page.commands where command.hasPrefix("kcbackup ") {
+                let words = Story.words(command.components(separatedBy: " | ")[0])
+                #expect(throws: Never.self, "\(page.file): \(command)") {
+                    _ = try CommandLineTool.parseAsRoot(Array(words.dropFirst()))
+                }
+            }
+            #expect(!page.commands.isEmpty, "\(page.file)")
+        }
+    }
+
+    @Test("kcbackup(1) lists every exit code with its name")
+    func exitCodes() throws {
+        let text = try ManualPage("kcbackup.1").lines(of: "EXIT STATUS").joined(separator: "\n")
+        let rows = text.matches(of: /\.It (\d+)\n\.Em ([a-z-]+) :/).map { "\($0.1) \($0.2)" }
+        #expect(rows == ExitStatus.allCases.map { "\($0.code) \($0.name)" })
+    }
+
+    @Test("Each page has what a reader looks for, and sends on to pages that there are")
+    func sections() throws {
+        let pages = try ManualPage.all()
+        let names = Set(pages.map { $0.file.replacing(".", with: " ") })
+        let needed = ["NAME", "SYNOPSIS", "DESCRIPTION", "OPTIONS", "EXIT STATUS", "EXAMPLES", "SEE ALSO"]
+        for page in pages {
+            let wanted = page.file.hasSuffix(".5") ? needed.filter { $0 != "SYNOPSIS" && $0 != "OPTIONS" } : needed
+            #expect(page.titles.filter(wanted.contains) == wanted, "\(page.file)")
+            #expect(page.lines(of: "NAME").contains(".Nm \(page.file.dropLast(2))"))
+            for link in page.text.matches(of: /(?m)^\.Xr ((?:kcbackup|security)\S*) (\d)/) {
+                #expect(names.contains("\(link.1) \(link.2)"), "\(page.file)")
+            }
+        }
+        let listed = try ManualPage("kcbackup.1").lines(of: "SEE ALSO")
+        for name in names where name != "kcbackup 1" {
+            #expect(listed.contains { $0.hasPrefix(".Xr \(name)") }, "\(name)")
+        }
+    }
+
+    private static let tools = ["groff", "mandoc"].allSatisfy { ExternalProgram.locate($0) != nil }
+
+    @Test(
+        "mandoc and groff find no fault with the pages",
+        .enabled(if: tools, "groff and mandoc are needed: .ci/install-packages test"))
+    func lint() throws {
+        for page in try ManualPage.all() {
+            let path = Project.path("docs/man/\(page.file)")
+            // Whether pages are installed here is no property of the page.
+            let lint = try ExternalProgram.run("mandoc", ["-T", "lint", path]).text
+                .split(separator: "\n").filter { !$0.contains("referenced manual not found") }
+            #expect(lint == [])
+            let groff = try ExternalProgram.run("groff", ["-mandoc", "-ww", "-z", path])
+            #expect(groff.text + groff.errorText == "")
+            let width = try ExternalProgram.run("mandoc", ["-T", "ascii", "-O", "width=80", path]).text
+                .replacing(/.\u{8}/, with: "").split(separator: "\n").map(String.init).filter { $0.count > 80 }
+            #expect(width == [], "\(page.file)")
+        }
+    }
+}
