@@ -110,8 +110,12 @@ settle() {
     kc keychain delete settle --confirm settle -q
 } > /dev/null 2>&1
 
+# How many archives a job has made depends on how often it ran.
+also=
+[ "$scenario" != run ] || also='/^backups\/.*\.kcb/d;'
 leftovers() { find . -mindepth 1 -printf '%P %y %m\n' | grep -v '^messages ' | sed 's/retired-[^ ]*/retired/;
-  s#-KC-[^ ]*\.kcb#-ARCHIVE.kcb#; s#/[0-9a-f]*\.catalogue#/FOLDER.catalogue#;
+  '"$also"'
+  s#-KC-[^ ]*\.kcb#-ARCHIVE.kcb#; s#/[0-9a-f]*-KC-[A-Z2-7]*\.catalogue#/FOLDER.catalogue#;
   s#/undo/[^/ ]*#/undo/KEYCHAIN#; s#/undo/KEYCHAIN/[^ ]*\.keychain#/undo/KEYCHAIN/STATE#' | sort | uniq -c; }
 
 prepare() {

@@ -19,10 +19,14 @@ package final class TestHome: Sendable {
     private let suspended = Atomic<Int64>(0)
 
     /// Makes an empty home.
-    package init(retention: MemoryRetention = MemoryRetention(), kernel: (any KeyRetention)? = nil) throws {
+    ///
+    /// - Parameter inMemory: for tests whose many runs would wait for the disk.
+    package init(
+        retention: MemoryRetention = MemoryRetention(), kernel: (any KeyRetention)? = nil, inMemory: Bool = false
+    ) throws {
         self.retention = retention
         self.kernel = kernel ?? retention
-        folder = try TemporaryFolder()
+        folder = try TemporaryFolder(inMemory: inMemory)
         for name in ["home", "work"] { try Path.makeFolder(folder.path(name)) }
         try folder.writeMachineID()
     }

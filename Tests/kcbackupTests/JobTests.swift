@@ -114,6 +114,46 @@ struct UnitTests {
         #expect(outcome.status == 0 && outcome.errorText.isEmpty, "\(outcome.errorText)")
     }
 
+    @Test("The units among the samples are those that a job gets")
+    func samples() throws {
+        let home = try TestHome()
+        #expect(home.run("keychain create --no-passcode").status == .ok)
+        #expect(home.run("schedule add nightly --unencrypted --to b").status == .ok)
+        for file in home.run("schedule show nightly").text.components(separatedBy: "# kcbackup-").dropFirst() {
+            let (name, unit) = try #require(file.firstIndex(of: "\n").map { (file[..<$0], String(file[$0...])) })
+            func lines(_ text: String) -> [String] {
+                text.components(separatedBy: "\n").filter { line in
+                    !line.isEmpty && !["#", "ExecStart=", "Environment="].contains { line.hasPrefix($0) }
+                }
+            }
+            let sample = lines(try Project.text("Samples/unattended/kcbackup-\(name)"))
+            #expect(lines(unit) == sample, "\(lines(unit).difference(from: sample))")
+        }
+    }
+
+    @Test("The script among the samples backs up and prunes, and stops at a backup that is not whole")
+    func script() throws {
+        let folder = try TemporaryFolder()
+        let program = try ExternalProgram.built("kcbackup")
+        let script = """
+            set -eu
+            export XDG_DATA_HOME=$PWD/data KCBACKUP=$0 FOLDER=$PWD/b
+            "$0" keychain create --no-passcode -q
+            "$0" keygen -o key -q
+            RECIPIENT=$(sed -n 's/^# public key: //p' key)
+            export RECIPIENT
+            "$1"
+            "$1"
+            ls b | wc -l
+            "$0" device renew --yes -q > renewed
+            "$1" && echo wrong || echo "ended with $?"
+            """
+        let outcome = try ExternalProgram.run(
+            "bash", ["-c", script, program, Project.path("Samples/unattended/backup.sh")],
+            environment: ["PATH": "/usr/bin:/bin"], in: folder.path)
+        #expect(outcome.text == "1\nended with 4\n", "\(outcome.text)\(outcome.errorText)")
+    }
+
     @Test("A unit of the system is exposed to little")
     func exposure() throws {
         let folder = try units("--system")

@@ -12,7 +12,10 @@ struct ManualTests {
         "Every command line in a code block of the README and of the pages for users parses",
         arguments: [
             ("README.md", ["create", "inspect", "item", "keychain", "restore", "verify"]),
-            ("docs/moving.md", ["create", "device", "restore"]), ("docs/unattended.md", ["create"]),
+            ("docs/moving.md", ["create", "device", "restore"]),
+            (
+                "docs/unattended.md", ["create", "doctor", "keygen", "prune", "run", "schedule", "status"]
+            ),
             ("docs/keys.md", ["create", "keychain", "keygen", "verify"]),
         ])
     func commandLinesParse(name: String, expected: [String]) throws {

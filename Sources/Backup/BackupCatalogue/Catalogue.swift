@@ -39,7 +39,6 @@ package struct CatalogueFile {
 
     // Some 20,000 archives.
     private static let sizeLimit = 16 << 20
-    private static let ending = ".catalogue"
     private static let context = Array("backup catalogue".utf8)
 
     /// Finds the file for a folder of backups.
@@ -48,9 +47,12 @@ package struct CatalogueFile {
     package init(of folder: String, in catalogues: String, device: DeviceKey) {
         self.folder = Self.place(of: folder)
         let name = SHA256.hash(self.folder.utf8.span).hex.prefix(16)
-        path = "\(catalogues)/\(name)\(Self.ending)"
+        path = "\(catalogues)/\(name)\(Self.ending(device))"
         self.device = device
     }
+
+    /// A device that was renewed is another one, and begins catalogues of its own.
+    private static func ending(_ device: DeviceKey) -> String { "-\(ArchiveName.short(device.id)).catalogue" }
 
     /// Where a folder is, also one that is still to be made.
     private static func place(of folder: String) -> String {
@@ -67,7 +69,7 @@ package struct CatalogueFile {
         let names: [String]
         do {
             try PrivateFolder.require(catalogues, mayBeMissing: true)
-            names = try Path.names(in: catalogues).filter { $0.hasSuffix(ending) }
+            names = try Path.names(in: catalogues).filter { $0.hasSuffix(ending(device)) }
         } catch {
             throw .file(error)
         }

@@ -82,7 +82,6 @@ struct SystemdUnits {
         """
         [Unit]
         Description=kcbackup: when job \(job.name) runs
-        Documentation=man:kcbackup(1)
 
         [Timer]
         OnCalendar=\(job.time)
