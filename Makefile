@@ -21,7 +21,8 @@ RECOVERY := share/kcbackup/recover.sh
 PACKAGES := .build/packages
 SOURCES := Package.swift $(shell find Sources -type f)
 
-.PHONY: help build test faults demo install uninstall deb tarball test-deb test-html docs format clean
+.PHONY: help build test test-packages wrappers faults demo install uninstall deb tarball test-deb test-html docs format
+.PHONY: clean
 .PHONY: packages-build packages-test packages-test-html packages-deb packages-test-deb
 # Half a file must not look up to date.
 .DELETE_ON_ERROR:
@@ -29,6 +30,8 @@ SOURCES := Package.swift $(shell find Sources -type f)
 help:
 	@echo 'make build      release binaries, manual pages and shell completions, in $(STAGE)'
 	@echo 'make test       build, check the format, run all tests'
+	@echo 'make test-packages  build packages that use the libraries beside packages of others'
+	@echo 'make wrappers   type-check the keychain wrappers in the folder WRAPPERS=, and print a table'
 	@echo 'make test-html  the page of inspect --html in a browser, which is installed for it'
 	@echo 'make faults     kill and disturb the program at every system call that changes a file'
 	@echo 'make demo       backup and restore of the sample keychain, in a temporary folder'
@@ -57,6 +60,14 @@ faults: packages-test
 test-html: packages-test-html
 	swift build --build-tests
 	.ci/run-tests --filter ReportBrowserTests
+
+# Fetches and builds swift-certificates, which takes minutes.
+test-packages: packages-test
+	swift run --package-path Samples/BesideCertificates --scratch-path .build/BesideCertificates
+
+wrappers: packages-test
+	swift build
+	Samples/check-wrappers.sh '$(WRAPPERS)'
 
 demo: packages-test $(STAGE)/$(PROGRAM)
 	KCBACKUP=$(abspath $(STAGE)/$(PROGRAM)) Samples/demo.sh

@@ -37,6 +37,7 @@ func tests(
 let package = Package(
     name: "kcbackup",
     products: [
+        .library(name: "KeychainSecurity", targets: ["KeychainSecurity"]),
         .library(name: "Security", targets: ["Security"]),
         .library(name: "SAMKeychain", targets: ["SAMKeychain"]),
         .library(name: "SSKeychain", targets: ["SSKeychain"]),
@@ -89,12 +90,13 @@ let package = Package(
             ["ByteStreams", "Cryptography", "DeviceIdentity", "KeychainModel", "KeychainKeys", "KeychainStore"]),
         library("ItemSources", in: "Keychain", ["ByteStreams", "Cryptography", "KeychainModel"]),
         library(
-            "Security", in: "Apple",
+            "KeychainSecurity", in: "Apple",
             [
                 "ByteStreams", "Cryptography", "DeviceIdentity", "KernelKeyring", "KeychainModel", "KeychainStore",
                 "LocalKeychains", "CertificateItems", "SecurityStatus",
             ]),
-        library("SAMKeychain", in: "Apple", ["Security"]),
+        library("Security", in: "Apple", ["KeychainSecurity"]),
+        library("SAMKeychain", in: "Apple", ["KeychainSecurity"]),
         library("SSKeychain", in: "Apple", ["SAMKeychain"]),
         library("Console", in: "Programs", ["ByteStreams", "CSystem"]),
         library(
@@ -133,7 +135,7 @@ let package = Package(
             name: "KeychainDemo", dependencies: ["Security"], path: "Samples/KeychainDemo",
             exclude: ["KeychainDemo.entitlements", "output.txt"], swiftSettings: clientSettings),
         .executableTarget(
-            name: "ConcurrentProgram", dependencies: ["Security"], path: "Tests/ConcurrentProgram",
+            name: "ConcurrentProgram", dependencies: ["KeychainSecurity"], path: "Tests/ConcurrentProgram",
             swiftSettings: clientSettings),
 
         .target(name: "CTestSupport", path: "Tests/CTestSupport"),
@@ -145,7 +147,7 @@ let package = Package(
             ],
             path: "Tests/TestSupport", swiftSettings: settings),
         .testTarget(name: "TestSupportTests", dependencies: ["TestSupport"], swiftSettings: settings),
-        tests("BackupCatalogue", ["ByteStreams", "DeviceIdentity", "KeychainModel"]),
+        tests("BackupCatalogue", ["BackupEngine", "ByteStreams", "DeviceIdentity", "KeychainModel"]),
         tests("SecurityStatus"),
         tests("ByteStreams"),
         tests("Cryptography"),
@@ -161,8 +163,9 @@ let package = Package(
         tests("ItemSources", ["ByteStreams", "KeychainModel"]),
         tests("KeychainStore", ["KernelKeyring", "KeychainKeys"], exclude: ["Keychains"]),
         tests("LocalKeychains", ["ByteStreams", "Cryptography", "DeviceIdentity", "KeychainModel", "KeychainStore"]),
+        tests("Security", settings: clientSettings),
         tests(
-            "Security",
+            "KeychainSecurity",
             [
                 "ByteStreams", "Cryptography", "DeviceIdentity", "KeychainModel", "KeychainKeys", "KeychainStore",
                 "LocalKeychains",

@@ -1,17 +1,14 @@
 #!/bin/sh
-# Prints how long the calls of the Security library take, on a keychain of COUNT items that is made for it.
+# Prints how long the calls of the Security library take, beside bare SQLite that is as durable, and which goals hold.
 #
-#   Benchmarks/measure-calls.sh [COUNT]    1,000 by default
+#   Benchmarks/measure-calls.sh [COUNT]    on a keychain of COUNT items that is made for it, 1,000 by default
 #
-# Needs a release build of kcbackup (`make build`). The keychain is on the disk of the temporary folder; the time of a
-# change is that of making it durable.
+# Keychain and database are on the disk of the temporary folder (TMPDIR); the time of a change is that of making it
+# durable.
 set -eu
 cd "$(dirname "$0")"
 count=${1-1000}
-kcbackup=$PWD/../.build/stage/bin/kcbackup
 swift build --package-path Calls --configuration release --quiet
-XDG_DATA_HOME=$(mktemp -d)
-export XDG_DATA_HOME
-trap 'rm -rf "$XDG_DATA_HOME"' EXIT
-"$kcbackup" keychain create --no-passcode --quiet 2>/dev/null
-Calls/.build/release/Calls "$count"
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+XDG_DATA_HOME=$folder Calls/.build/release/Calls "$count" "$folder"

@@ -6,5 +6,7 @@ let package = Package(
     name: "Calls",
     dependencies: [.package(name: "kcbackup", path: "../..")],
     targets: [
-        .executableTarget(name: "Calls", dependencies: [.product(name: "Security", package: "kcbackup")])
+        .systemLibrary(name: "BareSQLite"),
+        .executableTarget(
+            name: "Calls", dependencies: [.product(name: "Security", package: "kcbackup"), "BareSQLite"]),
     ])

@@ -20,7 +20,7 @@ struct RandomItems {
             if pick([true, false, false]) { attributes[code] = value(code.kind) }
         }
         attributes[.pdmn] = .text(accessibility.rawValue)
-        attributes[.sync] = .number(accessibility.isThisDeviceOnly ? 0 : pick([0, 1]))
+        attributes[.sync] = .number(pick([0, 1]))
         attributes[.agrp] = .text(text())
         attributes[.cdat] = .date(date())
         attributes[.mdat] = .date(date())

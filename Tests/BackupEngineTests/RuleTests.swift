@@ -48,6 +48,27 @@ struct RuleTests {
         #expect(try Set(target.contents().keys) == ["ak", "ck", "dk"])
     }
 
+    @Test(
+        "of a synchronizable item that is ThisDeviceOnly the latter decides: it restores on its device, with its flag")
+    func synchronizableInNameOnly() throws {
+        let (old, new) = (try Machine(), try Machine())
+        let keychain = try old.makeKeychain()
+        let item = try keychain.add("bound", "tulip", .whenUnlockedThisDeviceOnly, synchronizable: true)
+        let report = try old.backUp(keychain, as: "a.kcb", passphrase: "horse")
+        #expect(report.boundToThisDevice == 1)
+        let foreign = try new.restore(
+            new.open(old.folder.path("a.kcb"), passphrase: "horse"), into: new.makeKeychain())
+        #expect(foreign.stayingBehind.map(\.reason) == [.thisDeviceOnly] && foreign.counts.create == 0)
+        // It is local: a replacing restore removes what the archive does not have.
+        try keychain.add("later", "violet", .alwaysThisDeviceOnly, synchronizable: true)
+        let own = try old.restore(old.open(old.folder.path("a.kcb"), passphrase: "horse"), into: keychain) {
+            $0.replacing = .archived
+        }
+        #expect(own.counts.create == 1)
+        #expect(try keychain.contents() == ["bound": "tulip"])
+        #expect(try keychain.find(ItemQuery(synchronizable: .yes)).items.map(\.uuid) == [item.uuid])
+    }
+
     @Test("an unencrypted archive gives back every item on its device, without a passcode")
     func unencryptedSameDevice() throws {
         let machine = try Machine()

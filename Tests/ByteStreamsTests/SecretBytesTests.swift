@@ -80,6 +80,41 @@ struct SecretBytesTests {
         #expect(hiddenBytes(&secret, 16) == [UInt8](repeating: 0, count: 16))
     }
 
+    @Test("a page that another secret has had starts as zeros, however that one was left")
+    func reusedPages() throws {
+        for _ in 0..<100 {
+            var first = SecretBytes(capacity: 4096)
+            first.append(upTo: 4096) { output in
+                unsafe output.withUnsafeMutableBufferPointer { buffer, count in
+                    unsafe buffer.initialize(repeating: 9)
+                    count = 10
+                }
+            }
+            var second = SecretBytes(capacity: 4096)
+            #expect(hiddenBytes(&second, 4096) == [UInt8](repeating: 0, count: 4096))
+            _ = consume first
+            var third = SecretBytes(capacity: 4096)
+            #expect(hiddenBytes(&third, 4096) == [UInt8](repeating: 0, count: 4096))
+        }
+    }
+
+    @Test("no two secrets share a page, whichever threads make and drop them")
+    func pagesOfThreads() async {
+        await withTaskGroup(of: Bool.self) { group in
+            for thread in UInt8(1)...8 {
+                group.addTask {
+                    (0..<2_000).allSatisfy { round in
+                        let bytes = [UInt8](repeating: thread, count: 64 + round % 64)
+                        let one = SecretBytes(bytes.span)
+                        let other = SecretBytes(bytes.span)
+                        return one.bytesForTest() == bytes && other.bytesForTest() == bytes
+                    }
+                }
+            }
+            for await isWhole in group { #expect(isWhole) }
+        }
+    }
+
     @Test("bytes can be changed in place")
     func changesInPlace() {
         var secret = SecretBytes(count: 3) { output in for byte in 1...3 { output.append(UInt8(byte)) } }

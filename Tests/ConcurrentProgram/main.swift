@@ -1,5 +1,5 @@
 import Foundation
-import Security
+import KeychainSecurity
 
 // One of several processes that work on one keychain at the same time; the tests run it.
 //

@@ -45,13 +45,22 @@ import Testing
         #expect(throws: ItemProblem.self) { try sample(extra: many) }
     }
 
-    @Test("a ThisDeviceOnly item cannot be synchronizable", arguments: Accessibility.allCases)
+    @Test(
+        "a synchronizable item that is ThisDeviceOnly is local, and has its flag for nothing",
+        arguments: Accessibility.allCases)
     func deviceBound(accessibility: Accessibility) throws {
-        let attributes: [AttributeCode: AttributeValue] = [.pdmn: .text(accessibility.rawValue), .sync: .number(1)]
-        if accessibility.isThisDeviceOnly {
-            #expect(throws: ItemProblem.thisDeviceOnlySynchronizable) { try sample(.genericPassword, attributes) }
-        } else {
-            #expect(try sample(.genericPassword, attributes).isSynchronizable)
+        for flag in [Int64(0), 1] {
+            let item = try sample(
+                .genericPassword, [.pdmn: .text(accessibility.rawValue), .sync: .number(flag)])
+            let isInNameOnly = flag == 1 && accessibility.isThisDeviceOnly
+            #expect(item.isSynchronizable == (flag == 1))
+            #expect(item.isSynchronizableInNameOnly == isInNameOnly)
+            #expect(item.isLocal == (flag == 0 || accessibility.isThisDeviceOnly))
+            if isInNameOnly {
+                #expect(throws: ItemProblem.thisDeviceOnlySynchronizable) { try item.requireMeaningfulFlag() }
+            } else {
+                try item.requireMeaningfulFlag()
+            }
         }
     }
 

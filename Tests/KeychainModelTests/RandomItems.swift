@@ -47,7 +47,7 @@ struct RandomItems {
         attributes[.agrp] = .text(text())
         attributes[.cdat] = .date(moment())
         attributes[.mdat] = .date(moment())
-        attributes[.sync] = .number(!accessibility.isThisDeviceOnly && Bool.random(using: &random) ? 1 : 0)
+        attributes[.sync] = .number(Bool.random(using: &random) ? 1 : 0)
         var names: [[UInt8]: ExtraAttribute] = [:]
         for _ in 0..<Int.random(in: 0...3, using: &random) {
             let extra = ExtraAttribute(name: text(), value: text())

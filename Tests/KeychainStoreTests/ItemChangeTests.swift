@@ -130,18 +130,21 @@ import Testing
         #expect(try keychain.items() == [item])
     }
 
-    @Test("an update to a synchronizable ThisDeviceOnly item is refused")
+    @Test(
+        "a ThisDeviceOnly item may have the flag of synchronizable ones, and a replacing restore removes it all the same"
+    )
     func deviceBound() throws {
         let keychain = try bench.create()
         let item = try keychain.add(password("ann", [.pdmn: .text("aku")]), secret: nil, now: moment(1))
-        #expect(throws: KeychainStoreError.item(.thisDeviceOnlySynchronizable)) {
-            try keychain.update(matching: ItemQuery(item), set: [.sync: .number(1)], now: moment(2))
-        }
-        #expect(throws: KeychainStoreError.item(.thisDeviceOnlySynchronizable)) {
-            try keychain.add(
-                password("bob", [.pdmn: .text("aku"), .sync: .number(1)]), secret: nil, now: moment(2))
-        }
-        #expect(try keychain.items() == [item])
+        try keychain.update(matching: ItemQuery(item), set: [.sync: .number(1)], now: moment(2))
+        try keychain.add(password("bob", [.pdmn: .text("dku"), .sync: .number(1)]), secret: nil, now: moment(2))
+        let shared = try keychain.add(password("eve", [.sync: .number(1)]), secret: nil, now: moment(2))
+        var local: [String] = []
+        try keychain.read { reader in try reader.localItems(.all) { local.append($0.attributes.text(.acct) ?? "") } }
+        #expect(local == ["ann", "bob"])
+        let removed = try keychain.write { writer in try writer.removeLocalItems(.all) }
+        #expect(removed == 2)
+        #expect(try keychain.items() == [shared])
     }
 
     @Test("deleting removes what matches and nothing else")

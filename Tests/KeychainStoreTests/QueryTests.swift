@@ -79,13 +79,17 @@ import Testing
     func plans(itemClass: ItemClass) throws {
         let row = ItemRow.of(itemClass)
         let table = itemClass.rawValue
-        let plans = try [row.selection + row.hasKey, row.selection + row.order, row.selection + " WHERE uuid=?"]
-            .map { sql in
-                try bench.alter("EXPLAIN QUERY PLAN " + sql.replacing("?", with: "1")).map(\.last?.text)
-            }
+        let first = " WHERE " + Schema.keyTerm(itemClass.uniqueKey[0]) + "=?"
+        let plans = try [
+            row.hasKey, row.clause(for: .archive), " WHERE uuid=?", first + row.clause(for: .insertion),
+        ].map { clause in
+            try bench.alter("EXPLAIN QUERY PLAN " + (row.selection + clause).replacing("?", with: "1")).map(
+                \.last?.text)
+        }
         let terms = itemClass.uniqueKey.map { _ in "<expr>=?" }.joined(separator: " AND ")
         #expect(plans[0] == ["SEARCH \(table) USING INDEX \(table)_key (\(terms))"])
         #expect(plans[1] == ["SCAN \(table) USING INDEX \(table)_key"])
         #expect(plans[2] == ["SEARCH \(table) USING INDEX \(table)_uuid (uuid=?)"])
+        #expect(plans[3].first == "SEARCH \(table) USING INDEX \(table)_key (<expr>=?)")
     }
 }

@@ -43,7 +43,7 @@ struct SourceRuleTests {
     static let innocent: [SourceFile] = [
         SourceFile(
             path: "Sources/Foundations/Cryptography/A.swift", text: "internal import CLibCrypto\nlet a = unsafe b()\n"),
-        SourceFile(path: "Sources/Apple/Security/A.swift", text: "import Foundation\nimport KeychainStore\n"),
+        SourceFile(path: "Sources/Apple/KeychainSecurity/A.swift", text: "import Foundation\nimport KeychainStore\n"),
         SourceFile(
             path: "Sources/Keychain/KeychainModel/A.swift", text: "// unsafe, /* print( */\nlet a = \"unsafe print(\"\n"
         ),

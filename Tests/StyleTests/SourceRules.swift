@@ -23,7 +23,7 @@ enum SourceRule: String, CaseIterable, Sendable {
     ///
     /// They are interfaces of others, which are made of Foundation's types. Elsewhere bytes, paths and dates have types
     /// of their own, a secret must have no way into `Data`, and a program without Foundation is a quarter as large.
-    static let foundationTargets: Set = ["Security", "SAMKeychain", "SSKeychain"]
+    static let foundationTargets: Set = ["KeychainSecurity", "SAMKeychain", "SSKeychain"]
     /// The targets whose business is memory, system calls or a C library.
     static let fenceTargets: Set = [
         "ByteStreams", "Cryptography", "TarArchive", "GzipStreams", "KernelKeyring", "PasscodeStrength",
@@ -32,11 +32,19 @@ enum SourceRule: String, CaseIterable, Sendable {
     static let fenceFiles: Set = [
         "Sources/Keychain/KeychainStore/Database.swift", "Sources/Keychain/KeychainStore/KeychainPath.swift",
         "Sources/Keychain/KeychainStore/SQLStatement.swift", "Sources/Keychain/KeychainStore/SQLiteCodes.swift",
-        "Sources/Backup/BackupCatalogue/LocalCalendar.swift", "Sources/Apple/Security/Items/SecItem.swift",
-        "Sources/Apple/Security/References/SecAccessControl.swift",
-        "Sources/Apple/Security/References/SecCertificate.swift", "Sources/Apple/Security/References/SecKey.swift",
-        "Sources/Apple/Security/References/SecRandom.swift", "Sources/Apple/Security/References/SecPKCS12Import.swift",
-        "Sources/Apple/Security/References/SecKeyCreation.swift", "Sources/Apple/Security/References/SecretData.swift",
+        "Sources/Backup/BackupCatalogue/LocalCalendar.swift", "Sources/Apple/KeychainSecurity/Items/SecItem.swift",
+        "Sources/Apple/KeychainSecurity/Client/FairLock.swift",
+        "Sources/Apple/KeychainSecurity/Items/SecItemObjects.swift",
+        "Sources/Apple/KeychainSecurity/References/SecKeyOperations.swift",
+        "Sources/Apple/KeychainSecurity/References/SecIdentityCreation.swift",
+        "Sources/Apple/KeychainSecurity/CoreFoundation/CoreFoundationDictionaries.swift",
+        "Sources/Apple/KeychainSecurity/References/SecAccessControl.swift",
+        "Sources/Apple/KeychainSecurity/References/SecCertificate.swift",
+        "Sources/Apple/KeychainSecurity/References/SecKey.swift",
+        "Sources/Apple/KeychainSecurity/References/SecRandom.swift",
+        "Sources/Apple/KeychainSecurity/References/SecPKCS12Import.swift",
+        "Sources/Apple/KeychainSecurity/References/SecKeyCreation.swift",
+        "Sources/Apple/KeychainSecurity/References/SecretData.swift",
         "Sources/Apple/SAMKeychain/PasswordArchive.swift",
         "Sources/Apple/SAMKeychain/SAMKeychain.swift", "Sources/Apple/SAMKeychain/SAMKeychainQuery.swift",
         "Sources/Programs/Console/ControllingTerminal.swift", "Sources/Programs/Console/Descriptor.swift",

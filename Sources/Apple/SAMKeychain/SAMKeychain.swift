@@ -1,6 +1,6 @@
 // Fence: returns errors through a pointer, as the wrapper does.
 public import Foundation
-public import Security
+public import KeychainSecurity
 internal import Synchronization
 
 /// Stores and reads passwords of services and accounts: generic passwords of the keychain of `Security`.

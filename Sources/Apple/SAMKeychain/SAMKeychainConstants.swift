@@ -1,5 +1,5 @@
 // The wrapper's header imports Security, so that programs need only one import; so does this file.
-@_exported public import Security
+@_exported public import KeychainSecurity
 
 // Values and names: SAMKeychain.h and SAMKeychainQuery.h of SAMKeychain 1.5.3, as Swift imports them.
 

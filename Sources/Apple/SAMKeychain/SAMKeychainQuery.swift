@@ -1,6 +1,6 @@
 // Fence: receives keychain results through a pointer.
 public import Foundation
-internal import Security
+internal import KeychainSecurity
 
 /// A generic password to find, save or delete.
 ///

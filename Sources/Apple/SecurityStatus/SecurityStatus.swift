@@ -26,11 +26,11 @@ package struct SecurityStatus: Error, Hashable, Sendable {
         byCode[code]?.message ?? "OSStatus \(code)"
     }
 
-    /// The exit status of a process that fails with this status, 0…255: the low eight bits of the number.
+    /// The exit status of a process that fails with this status; see `exitStatus(of:)`.
     package var exitStatus: Int32 { Self.exitStatus(of: code) }
 
-    /// The exit status of a process that fails with this number, 0…255: its low eight bits.
-    package static func exitStatus(of code: Int32) -> Int32 { code & 0xff }
+    /// The exit status of a process that fails with this number, 0…255: its low eight bits, or 1 where they say success.
+    package static func exitStatus(of code: Int32) -> Int32 { code == 0 || code & 0xff != 0 ? code & 0xff : 1 }
 
     private static let byCode = [Int32: SecurityStatus](uniqueKeysWithValues: all.map { ($0.code, $0) })
 }

@@ -134,7 +134,10 @@ extension SecurityStatus {
         "RestrictedAPI", -34020, "Client is restricted and is not permitted to perform this operation.")
 
     /// Every status, in the order of Apple's header: from 0 down.
-    package static let all: [SecurityStatus] = [
+    package static let all: [SecurityStatus] = (common + further).sorted { $0.code > $1.code }
+
+    /// Those that something here returns or explains, with Apple's messages.
+    private static let common: [SecurityStatus] = [
         .success, .unimplemented, .diskFull, .io, .openedForWriting, .parameter, .writePermission, .allocation,
         .userCanceled, .badRequest, .accessListNotSimple, .policyNotFound, .invalidTrustSetting,
         .noAccessForItem, .invalidOwnerEdit, .trustNotAvailable, .unsupportedFormat, .unknownFormat,

@@ -8,7 +8,7 @@ package import KeychainModel
 package struct RestoreOptions: Hashable, Sendable {
     /// What happens to items that are there already.
     package var conflictPolicy: ConflictPolicy = .newer
-    /// Apple's device restore: these items that are not synchronizable go first; nil for none.
+    /// Apple's device restore: these local items go first; nil for none.
     package var replacing: LocalItems?
     /// An item that stays behind stops the restore before it begins.
     package var requiresAll = false

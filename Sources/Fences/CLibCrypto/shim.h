@@ -4,6 +4,7 @@
 #include <openssl/bn.h>
 #include <openssl/core_names.h>
 #include <openssl/crypto.h>
+#include <openssl/ec.h>
 #include <openssl/err.h>
 #include <openssl/evp.h>
 #include <openssl/kdf.h>
@@ -13,6 +14,7 @@
 #include <openssl/pkcs7.h>
 #include <openssl/provider.h>
 #include <openssl/rand.h>
+#include <openssl/rsa.h>
 #include <openssl/x509.h>
 
 /* Tells an HMAC context to hash with SHA-256; a parameter list is easier to say in C. */
@@ -40,3 +42,88 @@ static inline const ASN1_ITEM *kcbackup_pbe_item(void) { return ASN1_ITEM_rptr(P
 static inline const ASN1_ITEM *kcbackup_pbes2_item(void) { return ASN1_ITEM_rptr(PBE2PARAM); }
 static inline const ASN1_ITEM *kcbackup_pbkdf2_item(void) { return ASN1_ITEM_rptr(PBKDF2PARAM); }
 static inline const ASN1_ITEM *kcbackup_scrypt_item(void) { return ASN1_ITEM_rptr(SCRYPT_PARAMS); }
+
+/* Key pairs; the function below them takes a variable list of arguments, which Swift does not see. */
+static inline EVP_PKEY *kcbackup_generate_rsa(size_t bits) { return EVP_PKEY_Q_keygen(NULL, NULL, "RSA", bits); }
+static inline EVP_PKEY *kcbackup_generate_ec(const char *curve) { return EVP_PKEY_Q_keygen(NULL, NULL, "EC", curve); }
+static inline EVP_PKEY *kcbackup_generate(const char *type) { return EVP_PKEY_Q_keygen(NULL, NULL, type); }
+
+/* Sets the padding of RSA, its hash (NULL for none), and for PSS and OAEP the same hash for MGF1 and the salt's length. */
+static inline int kcbackup_use_rsa(EVP_PKEY_CTX *context, int padding, const char *hash) {
+    const EVP_MD *digest = hash == NULL ? NULL : EVP_get_digestbyname(hash);
+    if ((hash != NULL && digest == NULL) || EVP_PKEY_CTX_set_rsa_padding(context, padding) != 1) return 0;
+    if (digest == NULL) return 1;
+    if (padding == RSA_PKCS1_OAEP_PADDING)
+        return EVP_PKEY_CTX_set_rsa_oaep_md(context, digest) == 1 && EVP_PKEY_CTX_set_rsa_mgf1_md(context, digest) == 1;
+    if (EVP_PKEY_CTX_set_signature_md(context, digest) != 1) return 0;
+    return padding != RSA_PKCS1_PSS_PADDING
+        || (EVP_PKEY_CTX_set_rsa_pss_saltlen(context, RSA_PSS_SALTLEN_DIGEST) == 1
+            && EVP_PKEY_CTX_set_rsa_mgf1_md(context, digest) == 1);
+}
+
+/* The numbers of an ECDSA signature in DER, each as `length` big-endian bytes one after the other, and back. */
+static inline int kcbackup_ecdsa_numbers(
+    const unsigned char *der, long count, unsigned char *numbers, int length
+) {
+    ECDSA_SIG *signature = d2i_ECDSA_SIG(NULL, &der, count);
+    const BIGNUM *r = NULL, *s = NULL;
+    if (signature == NULL) return 0;
+    ECDSA_SIG_get0(signature, &r, &s);
+    int status = BN_bn2binpad(r, numbers, length) == length && BN_bn2binpad(s, numbers + length, length) == length;
+    ECDSA_SIG_free(signature);
+    return status;
+}
+
+static inline int kcbackup_ecdsa_der(const unsigned char *numbers, int length, unsigned char **der) {
+    ECDSA_SIG *signature = ECDSA_SIG_new();
+    BIGNUM *r = BN_bin2bn(numbers, length, NULL), *s = BN_bin2bn(numbers + length, length, NULL);
+    if (signature == NULL || r == NULL || s == NULL || ECDSA_SIG_set0(signature, r, s) != 1) {
+        ECDSA_SIG_free(signature);
+        BN_free(r);
+        BN_free(s);
+        return -1;
+    }
+    int count = i2d_ECDSA_SIG(signature, der);
+    ECDSA_SIG_free(signature);
+    return count;
+}
+
+/* The key derivation of ANSI X9.63. */
+static inline int kcbackup_x963(
+    const char *hash, const unsigned char *secret, size_t secret_length, const unsigned char *info, size_t info_length,
+    unsigned char *output, size_t length
+) {
+    EVP_KDF *kdf = EVP_KDF_fetch(NULL, "X963KDF", NULL);
+    EVP_KDF_CTX *context = EVP_KDF_CTX_new(kdf);
+    OSSL_PARAM parameters[] = {
+        OSSL_PARAM_construct_utf8_string(OSSL_KDF_PARAM_DIGEST, (char *)hash, 0),
+        OSSL_PARAM_construct_octet_string(OSSL_KDF_PARAM_KEY, (void *)secret, secret_length),
+        OSSL_PARAM_construct_octet_string(OSSL_KDF_PARAM_INFO, (void *)info, info_length),
+        OSSL_PARAM_construct_end(),
+    };
+    if (info_length == 0) parameters[2] = OSSL_PARAM_construct_end();
+    int status = context == NULL ? 0 : EVP_KDF_derive(context, output, length, parameters);
+    EVP_KDF_CTX_free(context);
+    EVP_KDF_free(kdf);
+    return status;
+}
+
+/* AES-GCM with a nonce of 16 bytes and a tag of 16 bytes; a key of 16 or 32 bytes. */
+static inline int kcbackup_gcm(
+    int seals, const unsigned char *key, size_t key_length, const unsigned char *nonce, const unsigned char *data,
+    int data_length, const unsigned char *input, int length, unsigned char *output, unsigned char *tag
+) {
+    EVP_CIPHER_CTX *context = EVP_CIPHER_CTX_new();
+    const EVP_CIPHER *cipher = key_length == 32 ? EVP_aes_256_gcm() : EVP_aes_128_gcm();
+    int written = 0;
+    int status = context != NULL && EVP_CipherInit_ex(context, cipher, NULL, NULL, NULL, seals) == 1
+        && EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_GCM_SET_IVLEN, 16, NULL) == 1
+        && EVP_CipherInit_ex(context, NULL, NULL, key, nonce, seals) == 1
+        && (data_length == 0 || EVP_CipherUpdate(context, NULL, &written, data, data_length) == 1)
+        && (length == 0 || EVP_CipherUpdate(context, output, &written, input, length) == 1)
+        && (seals || EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_GCM_SET_TAG, 16, tag) == 1)
+        && EVP_CipherFinal_ex(context, output + length, &written) == 1
+        && (!seals || EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_GCM_GET_TAG, 16, tag) == 1);
+    EVP_CIPHER_CTX_free(context);
+    return status;
+}

@@ -7,8 +7,11 @@ package final class FileLock {
     /// How long to wait for another process by default.
     package static let defaultWait = Duration.seconds(10)
 
-    // Long enough to cost nothing, short enough not to be noticed.
-    private static let pause = timespec(tv_sec: 0, tv_nsec: 20_000_000)
+    // Nanoseconds between two tries: short at first, since most holders are done within a commit, then long enough to
+    // cost nothing.
+    private static let pauses = 200_000...2_000_000
+    // F_OFD_SETLK (fcntl(2)), which Glibc declares for programs that ask for GNU extensions.
+    private static let setOpenFileLock: Int32 = 37
 
     /// Waits at most `limit` for the current holder; creates the file with mode 0600 if it is missing.
     ///
@@ -52,16 +55,49 @@ package final class FileLock {
         }
     }
 
+    /// Waits for its turn, then for the lock.
+    ///
+    /// The kernel gives a lock to whoever asks at the right moment, and a program that releases it and asks again at once
+    /// would have it for ever. So only one waits for the lock itself, and all others, the last holder among them, wait
+    /// for that one's place.
     private static func wait(for file: OpenFile, _ deadline: ContinuousClock.Instant) throws(FileFailure) {
-        while flock(file.descriptor, LOCK_EX | LOCK_NB) != 0 {
-            let code = errno
+        try retry(file, deadline) { setTurn(of: file, F_WRLCK) }
+        // File systems without such locks have no order.
+        defer { _ = setTurn(of: file, F_UNLCK) }
+        try retry(file, deadline) { flock(file.descriptor, LOCK_EX | LOCK_NB) == 0 ? 0 : errno }
+    }
+
+    /// Repeats `attempt`, which gives an error number, until it gives 0 or the time is over.
+    private static func retry(
+        _ file: OpenFile, _ deadline: ContinuousClock.Instant, _ attempt: () -> Int32
+    ) throws(FileFailure) {
+        var pause = pauses.lowerBound
+        while true {
+            let code = attempt()
+            if code == 0 { return }
             if Interruption.isRequested { throw FileFailure(file.path, .system(EINTR, doing: "locking")) }
             guard code == EWOULDBLOCK || code == EINTR else {
                 throw FileFailure(file.path, .system(code, doing: "locking"))
             }
             guard ContinuousClock.now < deadline else { throw FileFailure(file.path, .busy) }
-            var pause = pause
-            unsafe nanosleep(&pause, nil)
+            var time = timespec(tv_sec: 0, tv_nsec: pause)
+            unsafe nanosleep(&time, nil)
+            pause = min(pause * 2, pauses.upperBound)
         }
+    }
+
+    /// Takes or leaves the place of the one that waits: a lock on the first byte, which has nothing to do with flock(2).
+    ///
+    /// - Returns: 0, or `EWOULDBLOCK` if another one has it.
+    private static func setTurn(of file: OpenFile, _ type: Int32) -> Int32 {
+        var range = Glibc.flock()
+        range.l_type = Int16(type)
+        range.l_whence = Int16(SEEK_SET)
+        range.l_len = 1
+        let status = unsafe withUnsafeMutablePointer(to: &range) { unsafe fcntl(file.descriptor, setOpenFileLock, $0) }
+        guard status != 0 else { return 0 }
+        let code = errno
+        // Anything else than "taken" means that there are no such locks here.
+        return code == EAGAIN || code == EACCES ? EWOULDBLOCK : code == EINTR ? EINTR : 0
     }
 }

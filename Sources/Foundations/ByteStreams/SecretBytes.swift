@@ -3,7 +3,7 @@ internal import Glibc
 /// Secret bytes: one owner, locked into memory, excluded from core dumps, wiped on release.
 ///
 /// The memory is whole pages from `mmap`, locked as far as `RLIMIT_MEMLOCK` allows and marked `MADV_DONTDUMP`; if the
-/// system refuses another mapping, it comes from the heap. Growing copies, wipes and releases the old pages.
+/// system refuses another mapping, it comes from the heap. Single pages are kept for the next secret (`SparePages`). Growing copies, wipes and releases the old pages.
 /// `explicit_bzero` does the wiping, since the optimiser may not remove it. Access is by closure only, so that no copy
 /// is made by accident.
 @safe package struct SecretBytes: ~Copyable, @unchecked Sendable {

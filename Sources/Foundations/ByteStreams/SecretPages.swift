@@ -9,9 +9,11 @@ internal import Glibc
     /// Their size in bytes.
     let size: Int
     private let isMapped: Bool
+    /// The process that has locked them; nil if the system refused.
+    private let lockedBy: Int32?
 
     // `mmap` and `munmap` round up the same way if pages are larger.
-    private static let page = 4096
+    private static let page = SparePages.size
 
     /// Allocates pages for `count` bytes.
     ///
@@ -21,6 +23,12 @@ internal import Glibc
         let (rounded, overflow) = count.addingReportingOverflow(Self.page - 1)
         precondition(!overflow, "a secret of that size cannot exist")
         size = rounded & ~(Self.page - 1)
+        if size == SparePages.size, let spare = unsafe SparePages.take() {
+            unsafe start = spare
+            isMapped = true
+            lockedBy = getpid()
+            return
+        }
         let memory = unsafe mmap(nil, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
         if let memory = unsafe memory, unsafe memory != MAP_FAILED {
             unsafe start = memory
@@ -30,11 +38,21 @@ internal import Glibc
             isMapped = false
         }
         // Locking can fail under a small RLIMIT_MEMLOCK; the bytes are then as safe as swap is (SECURITY.md).
-        if unsafe mlock(start, size) != 0 { SecretMemory.noteUnlocked() }
+        if unsafe mlock(start, size) == 0 {
+            lockedBy = getpid()
+        } else {
+            lockedBy = nil
+            SecretMemory.noteUnlocked()
+        }
         unsafe madvise(start, size, MADV_DONTDUMP)
     }
 
     func release() {
+        if size == SparePages.size, isMapped, let lockedBy {
+            // All of it, as a failed call of a library may have written behind the bytes that count.
+            unsafe explicit_bzero(start, size)
+            if unsafe SparePages.keep(start, of: lockedBy) { return }
+        }
         if isMapped {
             unsafe munmap(start, size)
         } else {

@@ -39,6 +39,7 @@ package struct ItemCollection: ~Copyable {
         var draft = line.draft
         if draft.uuid == nil { draft.uuid = try draft.completed(now: date, secretSize: size).derivedUUID }
         let item = try draft.completed(now: date, secretSize: size)
+        try item.requireMeaningfulFlag()
         line.appendSecret(to: &secrets)
         entries.append(CollectedItems.Entry(item: item, secret: start..<secrets.count, ordinal: entries.count))
     }

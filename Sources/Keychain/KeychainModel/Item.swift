@@ -30,7 +30,6 @@ package struct Item: Hashable, Sendable {
         for attribute in extra { size += attribute.name.utf8.count + attribute.value.utf8.count }
         guard size <= ItemLimits.attributesSize else { throw .attributesTooLarge(size) }
         if let secretSize, secretSize > ItemLimits.secretSize { throw .secretTooLarge(secretSize) }
-        if accessibility.isThisDeviceOnly, attributes.number(.sync) == 1 { throw .thisDeviceOnlySynchronizable }
         self.itemClass = itemClass
         self.uuid = uuid
         self.attributes = attributes
@@ -76,8 +75,19 @@ package struct Item: Hashable, Sendable {
 extension Item {
     /// The value of `agrp`.
     package var accessGroup: String { attributes.text(.agrp) ?? "" }
-    /// True for items that a synchronising keychain would share between devices.
+    /// True for items with the flag of those that a synchronising keychain would share between devices.
     package var isSynchronizable: Bool { attributes.number(.sync) == 1 }
+    /// True for a synchronizable item that is ThisDeviceOnly: it stays on its device, and queries find it by its flag.
+    package var isSynchronizableInNameOnly: Bool { isSynchronizable && accessibility.isThisDeviceOnly }
+    /// True for items that no synchronising keychain would bring back.
+    package var isLocal: Bool { !isSynchronizable || accessibility.isThisDeviceOnly }
+
+    /// Refuses an item that is synchronizable in name only: Apple's calls take it, and people cannot mean it.
+    ///
+    /// - Throws: `ItemProblem.thisDeviceOnlySynchronizable`.
+    package func requireMeaningfulFlag() throws(ItemProblem) {
+        if isSynchronizableInNameOnly { throw .thisDeviceOnlySynchronizable }
+    }
     /// When the item was added.
     package var created: Timestamp { attributes.date(.cdat) ?? .reference }
     /// When the item was last changed.
@@ -115,6 +125,6 @@ package enum ItemProblem: Error, Hashable, Sendable {
     case extraTooLarge
     /// Free attributes repeat a name or are out of order.
     case extraOutOfOrder
-    /// A synchronizable item cannot be bound to one device (Apple: `kSecAttrSynchronizable`).
+    /// A synchronizable item that is bound to one device; see `Item.requireMeaningfulFlag`.
     case thisDeviceOnlySynchronizable
 }

@@ -186,7 +186,8 @@ extension ItemProblem {
         case .tooManyExtra: "there are more than \(ItemLimits.extraCount) free attributes"
         case .extraTooLarge: "a free attribute has more than \(ItemLimits.attributeSize) bytes"
         case .extraOutOfOrder: "the free attributes repeat a name or are out of order"
-        case .thisDeviceOnlySynchronizable: "a synchronizable item cannot be ThisDeviceOnly"
+        case .thisDeviceOnlySynchronizable:
+            "a synchronizable item that is ThisDeviceOnly would stay on this device all the same"
         }
     }
 }

@@ -67,7 +67,7 @@ package protocol ItemTarget {
     func writeItems<Result>(_ body: (any ItemWriter) throws -> Result) throws -> Result
 }
 
-/// Which of the items that are not synchronizable a replacing restore removes.
+/// Which of the local items (`Item.isLocal`) a replacing restore removes.
 package enum LocalItems: Hashable, Sendable {
     /// Those that archives hold: none of WhenPasscodeSetThisDeviceOnly, which no archive could bring back.
     case archived
@@ -75,7 +75,7 @@ package enum LocalItems: Hashable, Sendable {
 
     /// True if `item` is one of them.
     package func includes(_ item: Item) -> Bool {
-        !item.isSynchronizable && (self == .all || Travel(item.accessibility) != .nowhere)
+        item.isLocal && (self == .all || Travel(item.accessibility) != .nowhere)
     }
 }
 
@@ -110,7 +110,7 @@ package protocol ItemWriter: ExistingItems {
         _ item: Item, line: borrowing Span<UInt8>, secret: borrowing SecretBytes, in form: SecretForm,
         replacing: Item?) throws
 
-    /// Removes live items that are not synchronizable and returns their number.
+    /// Removes live local items and returns their number.
     func removeLocalItems(_ local: LocalItems) throws -> Int
 }
 

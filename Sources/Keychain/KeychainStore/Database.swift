@@ -13,6 +13,10 @@ internal import KeychainModel
     /// True once SQLite has rolled back on its own: later statements must not run outside the transaction unnoticed.
     private(set) var isTransactionLost = false
     private var isLent = false
+    /// Compiled statements that nothing uses now, by their text: to compile one takes longer than to run it.
+    private var spare: [String: OpaquePointer] = unsafe [:]
+    // Statements: more than one program uses, few enough for their memory not to count.
+    private static let spareLimit = 64
 
     /// Opens an existing file without reading it.
     ///
@@ -36,7 +40,8 @@ internal import KeychainModel
     }
 
     deinit {
-        // Statements retain the database, so none is left here, and closing cannot fail otherwise.
+        // Statements retain the database, so only spare ones are left here, and closing cannot fail otherwise.
+        unsafe spare.values.forEach { statement in _ = unsafe sqlite3_finalize(statement) }
         _ = unsafe sqlite3_close(pointer)
     }
 
@@ -71,12 +76,25 @@ internal import KeychainModel
 
     // MARK: Statements
 
-    /// Compiles one statement.
+    /// Compiles one statement, or takes a spare one.
     func prepare(_ sql: String) throws(KeychainStoreError) -> OpaquePointer {
+        if let statement = unsafe spare.removeValue(forKey: sql) { return unsafe statement }
         var statement: OpaquePointer?
         try check(unsafe sqlite3_prepare_v2(pointer, sql, -1, &statement, nil))
         guard let statement = unsafe statement else { throw .sqlite(SQLITE_MISUSE) }
         return unsafe statement
+    }
+
+    /// Takes a statement back, with what was bound to it removed.
+    func takeBack(_ statement: OpaquePointer, _ sql: String) {
+        // Both return results that were already checked.
+        _ = unsafe sqlite3_reset(statement)
+        _ = unsafe sqlite3_clear_bindings(statement)
+        if unsafe spare.count < Self.spareLimit && spare[sql] == nil {
+            unsafe spare[sql] = statement
+        } else {
+            _ = unsafe sqlite3_finalize(statement)
+        }
     }
 
     /// Runs statements whose rows are ignored.

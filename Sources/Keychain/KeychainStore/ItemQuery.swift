@@ -24,6 +24,16 @@ package struct ItemQuery: Hashable, Sendable {
     package var limit: Int?
     /// True to select tombstones instead of live items.
     package var meansTombstones = false
+    /// The order within a class.
+    package var order = Order.archive
+
+    /// How the items of one class follow each other.
+    package enum Order: Hashable, Sendable {
+        /// By unique key, as in an archive.
+        case archive
+        /// Older ones first; changes do not move an item, and a restore adds in archive order.
+        case insertion
+    }
 
     /// Creates a query that matches every item unless conditions are given.
     package init(
@@ -79,9 +89,9 @@ extension ItemQuery {
         }
     }
 
-    /// The statement that selects the rows of one class in archive order, with all parameters bound.
+    /// The statement that selects the rows of one class in order, with all parameters bound.
     func statement(_ row: ItemRow, on database: Database) throws(KeychainStoreError) -> SQLStatement {
-        try statement(row.selection, row.order, row, on: database)
+        try statement(row.selection, row.clause(for: order), row, on: database)
     }
 
     /// The statement that counts the rows of one class in the table itself, with all parameters bound.

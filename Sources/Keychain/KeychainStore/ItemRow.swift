@@ -42,8 +42,20 @@ struct ItemRow {
     /// The condition for all other rows; a flipped bit must not hide an item, so a tombstone with a secret is live.
     static let isLive = "(tomb IS NOT 1 OR data IS NOT NULL)"
 
-    /// The order of an archive, which is that of the unique index.
-    var order: String { " ORDER BY \(Schema.keyTerms(of: itemClass).joined(separator: ","))" }
+    /// The condition for `Item.isLocal`.
+    static let isLocal: String = {
+        let bound = Accessibility.allCases.filter(\.isThisDeviceOnly)
+        let codes = bound.map { code in "x'" + code.rawValue.utf8.map { String($0, radix: 16) }.joined() + "'" }
+        return "(\(Schema.keyTerm(.sync)) = 0 OR \(Schema.quoted(.pdmn)) IN (\(codes.joined(separator: ","))))"
+    }()
+
+    /// The clause for the order of a query.
+    func clause(for order: ItemQuery.Order) -> String {
+        switch order {
+        case .archive: " ORDER BY \(Schema.keyTerms(of: itemClass).joined(separator: ","))"
+        case .insertion: " ORDER BY id"
+        }
+    }
 
     /// The condition for the row with a unique key; `bindKey` binds its parameters.
     var hasKey: String { " WHERE " + Schema.keyTerms(of: itemClass).map { $0 + "=?" }.joined(separator: " AND ") }

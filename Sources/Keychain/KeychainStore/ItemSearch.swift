@@ -1,6 +1,6 @@
 internal import KeychainModel
 
-/// Iterates over the rows that match a query, in archive order, without missing any unnoticed.
+/// Iterates over the rows that match a query, in its order, without missing any unnoticed.
 ///
 /// SQLite trusts an index: one flipped bit in it hides a row or finds a wrong one. So every row found through the index
 /// is compared with the query, and at the end the table is counted without an index. The count is not needed for an

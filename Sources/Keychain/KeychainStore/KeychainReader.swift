@@ -16,7 +16,7 @@ package final class KeychainReader: ExistingItems {
         sealer = try sealing { () throws(CryptographyFailure) in try ItemSealer() }
     }
 
-    /// The items that match a query, in archive order; attributes only, seals are not checked.
+    /// The items that match a query, in its order; attributes only, seals are not checked.
     ///
     /// - Parameter isIncluded: a further condition; rows that are not valid items are counted without it.
     /// - Throws: `item` (`wrongKind`), `limit`, `damaged`, `sqlite`.
@@ -35,7 +35,7 @@ package final class KeychainReader: ExistingItems {
         return matches
     }
 
-    /// Visits the items that match a query, in archive order, until `body` returns false or the limit is reached.
+    /// Visits the items that match a query, in its order, until `body` returns false or the limit is reached.
     ///
     /// Rows that are not valid items are skipped; seals are not checked.
     ///
@@ -153,9 +153,9 @@ package final class KeychainReader: ExistingItems {
         }
     }
 
-    /// All live items that are not synchronizable, in archive order; rows that are not valid items are skipped.
+    /// All live items that are local, in archive order; rows that are not valid items are skipped.
     package func localItems(_ local: LocalItems, _ body: (Item) throws -> Void) throws {
-        var search = try ItemSearch(ItemQuery(synchronizable: .no), in: tables)
+        var search = try ItemSearch(ItemQuery(), in: tables)
         while let match = try search.next() {
             if let item = match.item, local.includes(item) { try body(item) }
         }

@@ -46,7 +46,7 @@ extension Keychain: StoredItemSource {
             throw KeychainStoreError.limit("items of a class", found: expected, allowed: ItemLimits.itemCount)
         }
         // Tombstones are skipped but counted: an index that lost entries must not look like fewer items.
-        let statement = try SQLStatement(row.selection + row.order, on: tables.database)
+        let statement = try SQLStatement(row.selection + row.clause(for: .archive), on: tables.database)
         var sealer = try sealing { () throws(CryptographyFailure) in try ItemSealer() }
         var secret = SecretBytes(capacity: 65_536)
         var count = 0

@@ -190,13 +190,13 @@ package final class KeychainWriter: ItemWriter {
         }
     }
 
-    /// Removes the live items that are not synchronizable; see `ItemWriter`.
+    /// Removes the live items that are local; see `ItemWriter`.
     package func removeLocalItems(_ local: LocalItems) throws -> Int {
         try runChange { () throws(KeychainStoreError) in
             var removed = 0
             for itemClass in ItemClass.allCases {
                 let statement = try SQLStatement(
-                    "DELETE FROM \(itemClass.rawValue) WHERE \(ItemRow.isLive) AND \(Schema.keyTerm(.sync)) = 0"
+                    "DELETE FROM \(itemClass.rawValue) WHERE \(ItemRow.isLive) AND \(ItemRow.isLocal)"
                         + (local == .archived ? " AND \(Schema.quoted(.pdmn)) <> ?" : ""),
                     on: tables.database)
                 if local == .archived {

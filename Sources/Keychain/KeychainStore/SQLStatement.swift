@@ -4,16 +4,17 @@ internal import CSQLite
 @safe final class SQLStatement {
     private let database: Database
     private let pointer: OpaquePointer
+    private let sql: String
 
     /// Compiles `sql`, which is always a text of this program.
     init(_ sql: String, on database: Database) throws(KeychainStoreError) {
         unsafe pointer = try database.prepare(sql)
         self.database = database
+        self.sql = sql
     }
 
     deinit {
-        // It returns the result of the last step, which was already checked.
-        _ = unsafe sqlite3_finalize(pointer)
+        unsafe database.takeBack(pointer, sql)
     }
 
     /// Runs to the next row; false at the end.

@@ -162,9 +162,6 @@ private let spellingCases = join([
         $0.edit("\"acct\":\"ak\"", "\"mail\"", "\"#mail\"")
         $0.compressMetadata = { storedGzip($0.map { $0 == UInt8(ascii: "#") ? 0xff : $0 }) }
     },
-    HostileCase.both("ThisDeviceOnly and synchronizable", .damaged("cannot be ThisDeviceOnly")) {
-        $0.edit("\"acct\":\"aku\"", "\"sync\":0", "\"sync\":1")
-    },
     HostileCase.both("verdict class that contradicts the accessibility", .damaged("")) {
         $0.edit("\"acct\":\"aku\"", "this-device", "any-device")
     },

@@ -1,47 +1,64 @@
 import Foundation
 import Security
 
-// Times the four calls, one after the other, on the default keychain, which must be unlocked and be there for this alone.
+// Times the calls on the default keychain, which must be unlocked and be there for this alone, beside bare SQLite.
 //
-//   Calls COUNT    adds COUNT items, then finds, changes and deletes 1,000 of them
+//   Calls COUNT FOLDER               adds COUNT items, then finds, changes and deletes 1,000 of them, and says which goals
+//                                    hold; FOLDER is where SQLite's file goes, on the disk of the keychain
+//   Calls worker KIND FOLDER NUMBER  what this program starts three of: 8 threads, each with its calls
 
-let count = CommandLine.arguments.dropFirst().first.flatMap { Int($0) } ?? 1_000
-let calls = min(count, 1_000)
-
-func query(_ number: Int) -> [String: Any] {
-    [
-        kSecClass as String: kSecClassGenericPassword, kSecAttrService as String: "service \(number)",
-        kSecAttrAccount as String: "ada",
-    ]
+let arguments = CommandLine.arguments
+if arguments.count == 5, arguments[1] == "worker" {
+    Worker(isBare: arguments[2] == "bare", folder: arguments[3], number: Int(arguments[4]) ?? 0).run()
+    exit(0)
 }
+let count = arguments.dropFirst().first.flatMap { Int($0) } ?? 1_000
+let folder = arguments.count > 2 ? arguments[2] : NSTemporaryDirectory()
+let sample = Array(stride(from: 0, to: count, by: max(1, count / min(count, 1_000))).prefix(1_000))
 
-/// Runs a call for each number, and prints microseconds a call.
-func time(_ name: String, _ numbers: some Collection<Int>, _ call: (Int) -> OSStatus) {
-    let clock = ContinuousClock()
-    let start = clock.now
-    for number in numbers {
-        let status = call(number)
-        guard status == errSecSuccess else {
-            print("\(name) \(number): \(SecCopyErrorMessageString(status, nil) ?? "")")
-            exit(1)
-        }
+func show(_ name: String, _ figures: Figures, _ bare: Figures? = nil) {
+    let words = [figures, bare].compactMap { $0 }.map {
+        "\(Int(1_000_000 / $0.mean))/s (p50 \(milliseconds($0.median)), p99 \(milliseconds($0.percentile99)))"
     }
-    let microseconds = (clock.now - start) / .microseconds(1)
-    let figure = Int(microseconds / Double(numbers.count))
-    print("\(name)\t\(numbers.count) calls\t\(figure) µs each")
+    print("\(name)\t\(figures.count) calls\t" + words.joined(separator: "\tbare SQLite "))
 }
 
-time("SecItemAdd", 0..<count) { number in
-    SecItemAdd(query(number).merging([kSecValueData as String: Data("secret \(number)".utf8)]) { $1 } as CFDictionary, nil)
+do {
+    try KeychainClient.createDefaultKeychain(passcode: nil)
+} catch {
+    print("the keychain cannot be made: \(error)")
+    exit(1)
 }
-let sample = stride(from: 0, to: count, by: max(1, count / calls)).prefix(calls)
-time("SecItemCopyMatching", Array(sample)) { number in
-    var result: AnyObject?
-    let status = SecItemCopyMatching(
-        query(number).merging([kSecReturnData as String: true]) { $1 } as CFDictionary, &result)
-    return result as? Data == Data("secret \(number)".utf8) ? status : errSecDecode
+let bare = Bare(folder + "/bare.db")
+// By turns, so that both have the same disk: what else a machine does changes from second to second.
+var (additions, bareAdditions): ([Double], [Double]) = ([], [])
+for number in 0..<count {
+    additions += timed([number]) { Items.add("\($0)") }
+    bareAdditions += timed([number]) { bare.add("\($0)") }
 }
-time("SecItemUpdate", Array(sample)) { number in
-    SecItemUpdate(query(number) as CFDictionary, [kSecValueData as String: Data("new".utf8)] as CFDictionary)
+let (added, bareAdded) = (Figures(additions), Figures(bareAdditions))
+show("SecItemAdd", added, bareAdded)
+let found = Figures(timed((0..<20).flatMap { _ in sample }) { Items.find("\($0)") })
+let bareFound = Figures(
+    timed((0..<20).flatMap { _ in sample }) { number in
+        guard bare.find("\(number)") > 0 else { fatalError("lost") }
+    })
+show("SecItemCopyMatching", found, bareFound)
+show("SecItemUpdate", Figures(timed(sample) { Items.update("\($0)") }))
+show("SecItemDelete", Figures(timed(sample) { Items.delete("\($0)") }))
+
+let (reads, writes) = Worker.runAll(isBare: false, folder: folder)
+let (bareReads, bareWrites) = Worker.runAll(isBare: true, folder: folder)
+show("24 threads of 3 processes: reads", reads, bareReads)
+show("24 threads of 3 processes: adds", writes, bareWrites)
+
+func judge(_ goal: String, _ holds: Bool, _ figure: String) {
+    print("\(holds ? "holds" : "MISSED")\t\(goal)\t\(figure)")
 }
-time("SecItemDelete", Array(sample)) { number in SecItemDelete(query(number) as CFDictionary) }
+judge("copy of one item with data, one thread: 5,000/s", 1_000_000 / found.mean >= 5_000, "\(Int(1_000_000 / found.mean))/s")
+let ratio = added.mean / bareAdded.mean
+judge("add: within 1.2 of bare SQLite", ratio <= 1.2, String(format: "%.2f", ratio))
+judge("24 threads of 3 processes: p99 of reads under 50 ms", reads.percentile99 < 50_000, milliseconds(reads.percentile99))
+judge(
+    "24 threads of 3 processes: p99 of adds under 50 ms", writes.percentile99 < 50_000,
+    "\(milliseconds(writes.percentile99)); bare SQLite \(milliseconds(bareWrites.percentile99))")

@@ -54,13 +54,14 @@ struct ItemAddCommand: Verb {
         }
         let draft = ItemDraft(itemClass: itemClass, attributes: given)
         // An invalid item is refused before anything is asked.
-        let accessibility = try draft.completed(now: session.now, secretSize: nil).accessibility
+        let completed = try draft.completed(now: session.now, secretSize: nil)
+        try completed.requireMeaningfulFlag()
         if !Self.names.contains(where: { given[$0]?.size ?? 0 > 0 }) { throw UsageProblem.nameless }
         let choice = try secret.choice(for: itemClass, in: session)
 
         let store = try keychain.open(in: session)
         // An item that is always readable can be written without a passcode.
-        try keychain.unlock(store, for: [accessibility], in: session)
+        try keychain.unlock(store, for: [completed.accessibility], in: session)
         let value = try secret.read(choice, isPublic: itemClass == .certificate, in: session)
         let item = try store.add(draft, secret: value, now: session.now)
         session.note("added: \(item.words)")

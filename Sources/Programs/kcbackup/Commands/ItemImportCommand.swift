@@ -34,7 +34,8 @@ struct ItemImportCommand: Verb {
             var counts = ItemCounts()
             try lines.forEach { number, line in
                 do throws(KeychainStoreError) {
-                    try writer.add(line.draft, secret: line.secret, now: session.now)
+                    let item = try writer.add(line.draft, secret: line.secret, now: session.now)
+                    if item.isSynchronizableInNameOnly { throw .item(.thisDeviceOnlySynchronizable) }
                 } catch {
                     throw Failure.importLine(number, .store(error))
                 }

@@ -57,7 +57,11 @@ struct ItemUpdateCommand: Verb {
         let updated = try store.write { writer in
             // Exactly the items that were counted and confirmed.
             try matches.items.flatMap { item in
-                try writer.update(matching: ItemQuery(item), set: changes, secret: value, now: session.now)
+                let updated = try writer.update(
+                    matching: ItemQuery(item), set: changes, secret: value, now: session.now)
+                // One that a program has made so may be changed in other ways.
+                if !item.isSynchronizableInNameOnly { for item in updated { try item.requireMeaningfulFlag() } }
+                return updated
             }
         }
         for item in updated { session.note("changed: \(item.words)") }

@@ -1,0 +1,90 @@
+// Fence: takes keys and values through pointers, as Apple's functions do.
+public import Foundation
+
+/// How a dictionary keeps its keys; there is one way.
+public struct CFDictionaryKeyCallBacks: Sendable {
+    /// The one way.
+    public init() {}
+}
+
+/// How a dictionary keeps its values; there is one way.
+public struct CFDictionaryValueCallBacks: Sendable {
+    /// The one way.
+    public init() {}
+}
+
+/// Keys that are objects.
+public let kCFTypeDictionaryKeyCallBacks = CFDictionaryKeyCallBacks()
+/// Keys that are objects.
+public let kCFCopyStringDictionaryKeyCallBacks = CFDictionaryKeyCallBacks()
+/// Values that are objects.
+public let kCFTypeDictionaryValueCallBacks = CFDictionaryValueCallBacks()
+
+/// Creates a dictionary.
+///
+/// - Parameters:
+///   - keys: pointers to objects that are texts; others are left out.
+///   - values: as many pointers to objects.
+///   - count: how many there are.
+/// - Returns: the dictionary.
+public func CFDictionaryCreate(
+    _ allocator: CFAllocator?, _ keys: UnsafeMutablePointer<UnsafeRawPointer?>?,
+    _ values: UnsafeMutablePointer<UnsafeRawPointer?>?, _ count: CFIndex,
+    _ keyCallBacks: UnsafePointer<CFDictionaryKeyCallBacks>?,
+    _ valueCallBacks: UnsafePointer<CFDictionaryValueCallBacks>?
+) -> CFDictionary! {
+    var dictionary: CFDictionary = [:]
+    guard let keys = unsafe keys, let values = unsafe values else { return dictionary }
+    for index in 0..<max(0, count) {
+        guard let key = unsafe object(keys[index]) as? String, let value = unsafe object(values[index]) else {
+            continue
+        }
+        dictionary[key] = value
+    }
+    return dictionary
+}
+
+/// Creates an empty dictionary that can be changed.
+public func CFDictionaryCreateMutable(
+    _ allocator: CFAllocator?, _ capacity: CFIndex, _ keyCallBacks: UnsafePointer<CFDictionaryKeyCallBacks>?,
+    _ valueCallBacks: UnsafePointer<CFDictionaryValueCallBacks>?
+) -> CFMutableDictionary! {
+    CFMutableDictionary()
+}
+
+/// Creates a copy of a dictionary that can be changed.
+public func CFDictionaryCreateMutableCopy(
+    _ allocator: CFAllocator?, _ capacity: CFIndex, _ dictionary: CFDictionary!
+) -> CFMutableDictionary! {
+    CFMutableDictionary(dictionary: dictionary ?? [:])
+}
+
+/// Sets a value.
+///
+/// - Parameters:
+///   - key: a pointer to an object that is a text; nothing is set for another.
+///   - value: a pointer to an object.
+public func CFDictionarySetValue(
+    _ dictionary: CFMutableDictionary!, _ key: UnsafeRawPointer!, _ value: UnsafeRawPointer!
+) {
+    guard let key = unsafe object(key) as? String, let value = unsafe object(value) else { return }
+    dictionary.setObject(value, forKey: NSString(string: key))
+}
+
+/// Sets a value for a key that is not there yet; see `CFDictionarySetValue`.
+public func CFDictionaryAddValue(
+    _ dictionary: CFMutableDictionary!, _ key: UnsafeRawPointer!, _ value: UnsafeRawPointer!
+) {
+    guard let text = unsafe object(key) as? String, dictionary.object(forKey: NSString(string: text)) == nil else {
+        return
+    }
+    unsafe CFDictionarySetValue(dictionary, key, value)
+}
+
+/// How many entries a dictionary has.
+public func CFDictionaryGetCount(_ dictionary: CFDictionary!) -> CFIndex { dictionary.count }
+
+private func object(_ pointer: UnsafeRawPointer?) -> AnyObject? {
+    guard let pointer = unsafe pointer else { return nil }
+    return unsafe Unmanaged<AnyObject>.fromOpaque(pointer).takeUnretainedValue()
+}

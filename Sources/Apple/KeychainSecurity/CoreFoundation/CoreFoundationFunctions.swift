@@ -1,0 +1,106 @@
+public import Foundation
+
+/// The types that `CFGetTypeID` knows; their numbers differ from those of Apple's systems, where they are no constants.
+private enum KnownType: CFTypeID {
+    case other = 1
+    case string
+    case data
+    case boolean
+    case number
+    case date
+    case array
+    case dictionary
+    case error
+    case null
+    case certificate
+    case key
+    case identity
+    case accessControl
+
+    init(of value: Any) {
+        self =
+            switch value {
+            case is SecCertificate: .certificate
+            case is SecKey: .key
+            case is SecIdentity: .identity
+            case is SecAccessControl: .accessControl
+            case is NSNull: .null
+            case is String: .string
+            case is Data: .data
+            case is Date: .date
+            case let number as NSNumber: Self.isTruth(number) ? .boolean : .number
+            case is NSError: .error
+            case is [Any]: .array
+            case is NSDictionary, is [AnyHashable: Any]: .dictionary
+            default: .other
+            }
+    }
+
+    private static func isTruth(_ number: NSNumber) -> Bool {
+        // Foundation makes one object for each truth value, and no number is the same object.
+        number === NSNumber(value: true) || number === NSNumber(value: false)
+    }
+}
+
+/// The type of a value, to be compared with that of `CFStringGetTypeID()` and its like.
+///
+/// ```swift
+/// var result: CFTypeRef?
+/// SecItemCopyMatching([kSecClass: kSecClassKey, kSecReturnRef: true], &result)
+/// if let result, CFGetTypeID(result) == SecKeyGetTypeID() { print("a key") }
+/// ```
+public func CFGetTypeID(_ value: CFTypeRef!) -> CFTypeID { KnownType(of: value as Any).rawValue }
+
+/// The type of texts.
+public func CFStringGetTypeID() -> CFTypeID { KnownType.string.rawValue }
+/// The type of bytes.
+public func CFDataGetTypeID() -> CFTypeID { KnownType.data.rawValue }
+/// The type of truth values.
+public func CFBooleanGetTypeID() -> CFTypeID { KnownType.boolean.rawValue }
+/// The type of numbers that are no truth values.
+public func CFNumberGetTypeID() -> CFTypeID { KnownType.number.rawValue }
+/// The type of dates.
+public func CFDateGetTypeID() -> CFTypeID { KnownType.date.rawValue }
+/// The type of arrays.
+public func CFArrayGetTypeID() -> CFTypeID { KnownType.array.rawValue }
+/// The type of dictionaries.
+public func CFDictionaryGetTypeID() -> CFTypeID { KnownType.dictionary.rawValue }
+/// The type of errors.
+public func CFErrorGetTypeID() -> CFTypeID { KnownType.error.rawValue }
+/// The type of the null object.
+public func CFNullGetTypeID() -> CFTypeID { KnownType.null.rawValue }
+/// The type of certificates.
+public func SecCertificateGetTypeID() -> CFTypeID { KnownType.certificate.rawValue }
+/// The type of keys.
+public func SecKeyGetTypeID() -> CFTypeID { KnownType.key.rawValue }
+/// The type of identities.
+public func SecIdentityGetTypeID() -> CFTypeID { KnownType.identity.rawValue }
+/// The type of access controls.
+public func SecAccessControlGetTypeID() -> CFTypeID { KnownType.accessControl.rawValue }
+
+/// True if two values are equal, by the measure of their type.
+public func CFEqual(_ one: CFTypeRef!, _ other: CFTypeRef!) -> Bool {
+    guard let one, let other else { return one == nil && other == nil }
+    if one === other { return true }
+    guard let left = one as? AnyHashable, let right = other as? AnyHashable else { return false }
+    return KnownType(of: one) == KnownType(of: other) && left == right
+}
+
+/// The hash value of a value; equal values have the same.
+public func CFHash(_ value: CFTypeRef!) -> CFHashCode {
+    guard let value else { return 0 }
+    guard let hashable = value as? AnyHashable else { return CFHashCode(bitPattern: ObjectIdentifier(value).hashValue) }
+    return CFHashCode(bitPattern: hashable.hashValue)
+}
+
+/// The number of an error: of those with `NSOSStatusErrorDomain`, one of `errSec…`.
+public func CFErrorGetCode(_ error: CFError!) -> CFIndex { error.code }
+
+/// The domain of an error.
+public func CFErrorGetDomain(_ error: CFError!) -> CFErrorDomain! { error.domain }
+
+/// What else an error says.
+public func CFErrorCopyUserInfo(_ error: CFError!) -> CFDictionary! { error.userInfo }
+
+/// An error as a sentence.
+public func CFErrorCopyDescription(_ error: CFError!) -> CFString! { error.localizedDescription }

@@ -1,0 +1,178 @@
+internal import ByteStreams
+internal import Foundation
+internal import KeychainModel
+internal import KeychainStore
+
+/// The work of one call on an open keychain, for a program with these groups, at this time.
+struct ItemCall {
+    let keychain: Keychain
+    let groups: AccessGroups
+    let now: Timestamp
+
+    // MARK: Adding
+
+    /// Adds one item, or two for an identity, in one transaction.
+    ///
+    /// - Returns: the requested result, or nil.
+    func add(_ request: ItemRequest) throws -> Any? {
+        // An object contains its data; other data would be dropped.
+        guard let subject = request.subject, request.object == nil || request.data == nil else {
+            throw CallFailure(errSecParam)
+        }
+        return try keychain.write { writer in
+            switch (subject, request.object) {
+            case (.identities, .identity(let identity)):
+                let certificate = try add(.certificate(identity.certificate), request, with: writer)
+                let key = try add(.key(identity.key), request, with: writer)
+                return try result(FoundIdentity(certificate: certificate, key: key), request.returns)
+            case (.identities, _): throw CallFailure(errSecParam)
+            case (.items(let itemClass), nil):
+                let draft = try complete(ItemDraft(itemClass: itemClass), request)
+                return try result(add(draft, request.data, with: writer), request.returns)
+            case (.items, .some(let object)):
+                return try result(add(object, request, with: writer), request.returns)
+            }
+        }
+    }
+
+    /// Adds the objects of several requests in one transaction.
+    func addAll(_ requests: [ItemRequest]) throws {
+        try keychain.write { writer in
+            for request in requests {
+                guard let object = request.object else { throw CallFailure(errSecParam) }
+                _ = try add(object, request, with: writer)
+            }
+        }
+    }
+
+    private func add(_ object: ReferencedObject, _ request: ItemRequest, with writer: KeychainWriter) throws
+        -> FoundItem
+    {
+        switch object {
+        case .certificate(let certificate):
+            return try add(
+                complete(certificate.draft, request), SecCertificateCopyData(certificate), with: writer)
+        case .key(let key):
+            return try add(
+                complete(ItemDraft(itemClass: .key, attributes: key.attributes), request), key.data, with: writer)
+        case .identity: throw CallFailure(errSecParam)
+        }
+    }
+
+    private func add(_ draft: ItemDraft, _ data: Data?, with writer: KeychainWriter) throws -> FoundItem {
+        var secret: SecretBytes?
+        if let data { secret = SecretBytes(copying: data) }
+        let item = try writer.add(draft, secret: secret, now: now)
+        return FoundItem(item: item, data: data)
+    }
+
+    /// The draft with the attributes of the request, and with its access group.
+    private func complete(_ draft: ItemDraft, _ request: ItemRequest) throws(CallFailure) -> ItemDraft {
+        var draft = draft
+        if request.object == nil, draft.itemClass == .certificate, let data = request.data,
+            let certificate = SecCertificateCreateWithData(nil, data)
+        {
+            draft = certificate.draft
+        }
+        for (code, value) in request.attributes where draft.itemClass.has(code) { draft.attributes[code] = value }
+        // Set by the keychain, whatever the caller says.
+        draft.attributes[.cdat] = nil
+        draft.attributes[.mdat] = nil
+        draft.attributes[.sync] = .number(request.synchronizable == .yes ? 1 : 0)
+        draft.attributes[.agrp] = .text(try groups.writable(draft.attributes.text(.agrp)))
+        try refuseToken(draft.attributes[.tkid])
+        return draft
+    }
+
+    /// There are no tokens here, so no item can be in one.
+    private func refuseToken(_ token: AttributeValue?) throws(CallFailure) {
+        guard token ?? .text("") == .text("") else { throw CallFailure(errSecUnimplemented) }
+    }
+
+    // MARK: Reading
+
+    /// Finds the items that match the request.
+    ///
+    /// - Returns: a single value, or an array if the limit is not one; nil if nothing is requested.
+    func copy(_ request: ItemRequest) throws -> Any? {
+        let needsData = request.returns.contains(.data) || request.returns.contains(.reference)
+        let isSingle = (request.limit ?? .one) == .one
+        let values: [Any?] = try keychain.read { reader in
+            var finder = ItemFinder(self, reader, request)
+            finder.needsData = needsData
+            switch try finder.subject() {
+            case .items: return try finder.items().map { try result($0, request.returns) }
+            case .identities: return try finder.identities().map { try result($0, request.returns) }
+            }
+        }
+        guard let first = values.first else { throw CallFailure(errSecItemNotFound) }
+        if request.returns.isEmpty { return nil }
+        return isSingle ? first : values.compactMap { $0 }
+    }
+
+    // MARK: Changing
+
+    /// Changes every item that matches the request, or none.
+    func update(_ request: ItemRequest, to dictionary: CFDictionary) throws {
+        guard case .items(let itemClass) = request.persistentReference?.subject ?? request.subject else {
+            throw CallFailure(errSecUnimplemented)
+        }
+        let new = try ItemRequest.changes(dictionary, of: itemClass)
+        var changes: [AttributeCode: AttributeValue?] = new.attributes.mapValues { $0 }
+        changes[.cdat] = nil
+        changes[.mdat] = nil
+        try refuseToken(new.attributes[.tkid])
+        if case .text(let group) = new.attributes[.agrp] {
+            changes[.agrp] = .some(.text(try groups.writable(group)))
+        }
+        switch new.synchronizable {
+        case .yes: changes[.sync] = .some(.number(1))
+        case .no: changes[.sync] = .some(.number(0))
+        case .any: throw CallFailure(errSecParam)
+        case nil: break
+        }
+        var secret: SecretBytes?
+        if let data = new.data { secret = SecretBytes(copying: data) }
+        try keychain.write { writer in
+            let items = try ItemFinder(self, writer.reader, request).allItems()
+            guard !items.isEmpty else { throw CallFailure(errSecItemNotFound) }
+            for item in items {
+                try writer.update(matching: ItemQuery(item), set: changes, secret: secret, now: now)
+            }
+        }
+    }
+
+    /// Deletes every item that matches the request; both halves of an identity.
+    func delete(_ request: ItemRequest) throws {
+        let isFound = try keychain.write { writer in
+            var finder = ItemFinder(self, writer.reader, request)
+            finder.takesRowsUnseen = true
+            switch try finder.subject() {
+            case .items(let itemClass):
+                let query = try finder.query(itemClass)
+                let deleted = try writer.delete(
+                    matching: query, now: now, leavingTombstones: request.leavesTombstones)
+                return !deleted.items.isEmpty
+            case .identities:
+                let identities = try finder.allIdentities()
+                // Two certificates may share one key.
+                var items: [Item] = []
+                for item in identities.flatMap({ [$0.certificate.item, $0.key.item] }) where !items.contains(item) {
+                    items.append(item)
+                }
+                for item in items {
+                    try writer.delete(
+                        matching: ItemQuery(item), now: now, leavingTombstones: request.leavesTombstones)
+                }
+                return !items.isEmpty
+            }
+        }
+        // Deleted rows that were not valid items do not count: they were invisible.
+        guard isFound else { throw CallFailure(errSecItemNotFound) }
+    }
+}
+
+extension ItemClass {
+    /// True if items of the class can have an attribute.
+    func has(_ code: AttributeCode) -> Bool { code.belongs(to: self) }
+}

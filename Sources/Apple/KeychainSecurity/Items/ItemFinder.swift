@@ -1,0 +1,174 @@
+internal import ByteStreams
+internal import Foundation
+internal import KeychainModel
+internal import KeychainStore
+
+/// A found item, with its secret if requested.
+struct FoundItem {
+    let item: Item
+    let data: Data?
+}
+
+/// A found certificate and its private key.
+struct FoundIdentity {
+    let certificate: FoundItem
+    let key: FoundItem
+}
+
+/// Finds the items of a request, in one snapshot of the keychain.
+///
+/// A row that is not a valid item, or whose seal is broken, is skipped as if it did not exist. An item whose class key
+/// is not available ends the search with `errSecInteractionNotAllowed`, even if no secret is requested: on Apple's
+/// systems attributes are locked too, and a program must not take "locked" for "not found".
+struct ItemFinder {
+    private let call: ItemCall
+    private let reader: KeychainReader
+    private let request: ItemRequest
+    /// True to include secrets.
+    var needsData = false
+    /// True to accept locked or damaged rows: deleting needs no class key.
+    var takesRowsUnseen = false
+
+    init(_ call: ItemCall, _ reader: KeychainReader, _ request: ItemRequest) {
+        self.call = call
+        self.reader = reader
+        self.request = request
+    }
+
+    /// The subject of the search.
+    ///
+    /// - Throws: `CallFailure` (`errSecParam`) if filters do not apply.
+    func subject() throws(CallFailure) -> ItemRequest.Subject {
+        guard let subject = request.persistentReference?.subject ?? request.subject else {
+            throw CallFailure(errSecParam)
+        }
+        try request.filters.check(subject)
+        return subject
+    }
+
+    /// The matching items, up to the limit.
+    func items() throws -> [FoundItem] {
+        guard case .items(let itemClass) = try subject() else { throw CallFailure(errSecParam) }
+        return try found(itemClass, attributes: conditions, limit: limit)
+    }
+
+    /// All matching items, regardless of the limit, without their secrets.
+    func allItems() throws -> [Item] {
+        guard case .items(let itemClass) = try subject() else { throw CallFailure(errSecParam) }
+        return try found(itemClass, attributes: conditions, limit: nil).map(\.item)
+    }
+
+    /// The matching identities, up to the limit.
+    func identities() throws -> [FoundIdentity] { try identities(limit: limit) }
+
+    /// All matching identities, regardless of the limit.
+    func allIdentities() throws -> [FoundIdentity] { try identities(limit: nil) }
+
+    private func identities(limit: Int?) throws -> [FoundIdentity] {
+        var ofKey: [AttributeCode: AttributeValue] = [:]
+        var ofCertificate: [AttributeCode: AttributeValue] = [:]
+        for (code, value) in conditions {
+            if ItemClass.certificate.has(code) { ofCertificate[code] = value } else { ofKey[code] = value }
+        }
+        ofKey[.kcls] = .number(1)
+        var identities: [FoundIdentity] = []
+        try visit(.certificate, attributes: ofCertificate) { certificate in
+            guard let hash = certificate.item.attributes[.pkhh] else { return true }
+            ofKey[.klbl] = hash
+            guard let key = try found(.key, attributes: ofKey, limit: 1).first else { return true }
+            identities.append(FoundIdentity(certificate: certificate, key: key))
+            return identities.count != limit
+        }
+        return identities
+    }
+
+    /// The query for candidates in the keychain.
+    func query(_ itemClass: ItemClass) throws(CallFailure) -> ItemQuery { try query(itemClass, conditions) }
+
+    private func query(
+        _ itemClass: ItemClass, _ attributes: [AttributeCode: AttributeValue]
+    ) throws(CallFailure) -> ItemQuery {
+        if let group = attributes[.agrp] {
+            guard case .text(let named) = group, call.groups.include(named) else {
+                throw CallFailure(errSecMissingEntitlement)
+            }
+        } else if call.groups.ordered.isEmpty {
+            throw CallFailure(errSecMissingEntitlement)
+        }
+        var query = ItemQuery(itemClass: itemClass, attributes: attributes, accessGroups: call.groups.searched)
+        query.meansTombstones = request.meansTombstones
+        query.order = .insertion
+        if let reference = request.persistentReference {
+            if case .items = reference.subject { query.uuid = reference.uuid }
+            if itemClass == .certificate { query.uuid = reference.uuid }
+        } else {
+            query.synchronizable = request.synchronizable ?? .no
+        }
+        return query
+    }
+
+    private var conditions: [AttributeCode: AttributeValue] {
+        // Further conditions narrow the search for an object.
+        (request.object?.conditions ?? [:]).merging(request.attributes) { $1 }
+    }
+
+    private var limit: Int? {
+        switch request.limit ?? .one {
+        case .one: 1
+        case .number(let count): count
+        case .all: nil
+        }
+    }
+
+    private func found(
+        _ itemClass: ItemClass, attributes: [AttributeCode: AttributeValue], limit: Int?
+    ) throws -> [FoundItem] {
+        var found: [FoundItem] = []
+        try visit(itemClass, attributes: attributes) { item in
+            found.append(item)
+            return found.count != limit
+        }
+        return found
+    }
+
+    /// Visits the matching items, row by row, until `body` returns false.
+    private func visit(
+        _ itemClass: ItemClass, attributes: [AttributeCode: AttributeValue], _ body: (FoundItem) throws -> Bool
+    ) throws {
+        let (exact, folded) = request.filters.split(attributes)
+        let query = try query(itemClass, exact)
+        if request.limit == .number(0) { return }
+        try reader.visit(query) { item in
+            guard request.filters.accepts(item, folded: folded), let found = try judged(item) else { return true }
+            return try body(found)
+        }
+    }
+
+    /// The item if it counts; nil to skip it.
+    private func judged(_ item: Item) throws -> FoundItem? {
+        if request.meansTombstones || takesRowsUnseen { return FoundItem(item: item, data: nil) }
+        guard call.keychain.canOpen(item.accessibility) else {
+            if request.skipsLocked { return nil }
+            throw CallFailure(errSecInteractionNotAllowed)
+        }
+        // A certificate is public, and its filters examine it. Other secrets are copied only if requested.
+        if needsData || item.itemClass == .certificate {
+            guard let found = try opened(item),
+                item.itemClass != .certificate || request.filters.accepts(certificate: found.data)
+            else { return nil }
+            return found
+        }
+        return try reader.isWhole(item) ? FoundItem(item: item, data: nil) : nil
+    }
+
+    /// An item with its secret; nil if its seal is broken.
+    private func opened(_ item: Item) throws(KeychainStoreError) -> FoundItem? {
+        do {
+            guard let secret = try reader.secret(of: item) else { return FoundItem(item: item, data: nil) }
+            return FoundItem(item: item, data: secret.data)
+        } catch {
+            if case .itemDamaged = error { return nil }
+            throw error
+        }
+    }
+}

@@ -1,0 +1,266 @@
+internal import Foundation
+internal import KeychainModel
+internal import KeychainStore
+
+/// The parsed dictionary of a call: every key is known and every value has the right type.
+struct ItemRequest {
+    /// What to search for.
+    enum Subject: Hashable {
+        case items(ItemClass)
+        /// Certificates joined with their private keys.
+        case identities
+    }
+
+    /// The call that the dictionary is for; the allowed keys differ.
+    enum Call {
+        case add
+        case copy
+        case update
+        case delete
+    }
+
+    /// The maximum number of items.
+    enum Limit: Hashable {
+        /// As a word or as the number 1; the result is a single value.
+        case one
+        /// 0 or above 1.
+        case number(Int)
+        case all
+    }
+
+    /// The requested results.
+    struct Returns: OptionSet {
+        let rawValue: Int
+        static let data = Returns(rawValue: 1)
+        static let attributes = Returns(rawValue: 2)
+        static let reference = Returns(rawValue: 4)
+        static let persistentReference = Returns(rawValue: 8)
+    }
+
+    /// Nil only if a persistent reference or an object determines it.
+    var subject: Subject?
+    /// Attributes by code, except `sync`; for an identity those of its certificate and of its key.
+    var attributes: [AttributeCode: AttributeValue] = [:]
+    /// Nil if not given.
+    var synchronizable: ItemQuery.Synchronizable?
+    var returns: Returns = []
+    var limit: Limit?
+    var filters = ItemFilters()
+    var data: Data?
+    var object: ReferencedObject?
+    var persistentReference: PersistentReference?
+    /// True to select tombstones.
+    var meansTombstones = false
+    /// Whether a deletion leaves a tombstone; nil to decide by `sync`.
+    var leavesTombstones: Bool?
+    /// True to skip locked items instead of failing.
+    var skipsLocked = false
+    /// False to fail at locked items rather than ask for the passcode.
+    var mayAsk = true
+
+    /// More keys than this are refused, as in Apple's keychain.
+    static let keyLimit = 128
+}
+
+extension ItemRequest {
+    /// Parses the dictionary of `call`.
+    ///
+    /// - Throws: `CallFailure`: `errSecParam`, `errSecNoSuchClass`, `errSecNoSuchAttr`, `errSecUnimplemented`.
+    init(_ dictionary: CFDictionary, for call: Call) throws(CallFailure) {
+        guard dictionary.count <= Self.keyLimit else { throw CallFailure(errSecParam) }
+        try readSubject(dictionary)
+        var accessibility: Set<String> = []
+        // In the order of the keys, so that of two mistakes always the same one is reported.
+        for (key, value) in dictionary.sorted(by: { $0.key < $1.key }) where key != kSecClass {
+            switch key {
+            case kSecAttrAccessible:
+                guard let code = AttributeCode.text(value), Accessibility(rawValue: code) != nil else {
+                    throw CallFailure(errSecParam)
+                }
+                accessibility.insert(code)
+            case kSecAttrAccessControl:
+                guard let control = value as? SecAccessControl else { throw CallFailure(errSecParam) }
+                accessibility.insert(control.protection)
+            case kSecAttrSynchronizable: synchronizable = try Self.synchronizable(value)
+            case kSecAttrTombstone: meansTombstones = try Self.flag(value)
+            case kSecValueData:
+                guard let given = value as? Data else { throw CallFailure(errSecParam) }
+                data = given
+            case kSecValueRef: break
+            case kSecValuePersistentRef:
+                guard call != .add, let given = value as? Data else { throw CallFailure(errSecParam) }
+                persistentReference = try PersistentReference(given)
+            default: try read(key, value, for: call)
+            }
+        }
+        // Both forms of an attribute may be given, as in returned attributes, if they agree.
+        guard accessibility.count <= 1 else { throw CallFailure(errSecParam) }
+        if let code = accessibility.first { attributes[.pdmn] = .text(code) }
+        try check(call)
+    }
+
+    /// Parses the dictionary of new values for an update.
+    ///
+    /// - Throws: `CallFailure`: `errSecParam`, `errSecNoSuchAttr`.
+    static func changes(
+        _ dictionary: CFDictionary, of itemClass: ItemClass
+    ) throws(CallFailure) -> ItemRequest {
+        guard dictionary[kSecClass] == nil else { throw CallFailure(errSecParam) }
+        var complete = dictionary
+        complete[kSecClass] = itemClass.rawValue
+        let request = try ItemRequest(complete, for: .add)
+        let fixed: [AttributeCode] = [.musr, .ggrp]
+        guard request.returns.isEmpty, request.object == nil, request.leavesTombstones == nil,
+            fixed.allSatisfy({ request.attributes[$0] == nil })
+        else { throw CallFailure(errSecParam) }
+        return request
+    }
+
+    private mutating func read(_ key: String, _ value: Any, for call: Call) throws(CallFailure) {
+        if key.hasPrefix("r_") { return try readReturn(key, value) }
+        if key.hasPrefix("m_") {
+            // A limit selects items; of the other calls, only deleting supports it.
+            guard call == .copy || call == .delete && key == kSecMatchLimit else { throw CallFailure(errSecParam) }
+            if key == kSecMatchLimit {
+                limit = try Self.limit(value)
+            } else {
+                try filters.read(key, value)
+            }
+            return
+        }
+        if key.hasPrefix("u_") || key == kSecUseDataProtectionKeychain { return try readUse(key, value, for: call) }
+        try readAttribute(key, value)
+    }
+
+    private mutating func readReturn(_ key: String, _ value: Any) throws(CallFailure) {
+        let kind: Returns
+        switch key {
+        case kSecReturnData: kind = .data
+        case kSecReturnAttributes: kind = .attributes
+        case kSecReturnRef: kind = .reference
+        case kSecReturnPersistentRef: kind = .persistentReference
+        default: throw CallFailure(errSecParam)
+        }
+        if try Self.flag(value) { returns.insert(kind) }
+    }
+
+    private mutating func readUse(_ key: String, _ value: Any, for call: Call) throws(CallFailure) {
+        switch key {
+        case kSecUseDataProtectionKeychain: _ = try Self.flag(value)
+        case kSecUseNoAuthenticationUI: if try Self.flag(value) { mayAsk = false }
+        case kSecUseOperationPrompt:
+            guard value is String else { throw CallFailure(errSecParam) }
+        case kSecUseAuthenticationUI:
+            switch value as? String {
+            case kSecUseAuthenticationUIAllow: break
+            case kSecUseAuthenticationUIFail: mayAsk = false
+            case kSecUseAuthenticationUISkip: skipsLocked = true
+            default: throw CallFailure(errSecParam)
+            }
+        case kSecUseTombstones: leavesTombstones = try Self.flag(value)
+        case kSecUseSystemKeychain where try !Self.flag(value): break
+        case kSecUseUserIndependentKeychain where try !Self.flag(value): break
+        // A list of items selects items, which is meaningless for adding.
+        case kSecUseItemList where call == .add: throw CallFailure(errSecParam)
+        case kSecUseItemList, kSecUseSystemKeychain, kSecUseUserIndependentKeychain, kSecUseKeychain,
+            kSecUseAuthenticationContext:
+            throw CallFailure(errSecUnimplemented)
+        default: throw CallFailure(errSecParam)
+        }
+    }
+
+    private mutating func readAttribute(_ key: String, _ value: Any) throws(CallFailure) {
+        // Attributes have four characters; another key is none, known or not.
+        guard let code = AttributeCode(code: key) else {
+            throw CallFailure(key.utf16.count == 4 ? errSecNoSuchAttr : errSecParam)
+        }
+        // Apple's keychain does not let callers set this one.
+        guard code != .clip else { throw CallFailure(errSecParam) }
+        switch subject {
+        case .items(let itemClass):
+            guard code.belongs(to: itemClass) else { throw CallFailure(errSecNoSuchAttr) }
+            attributes[code] = try code.value(of: value, in: itemClass)
+        case .identities:
+            // Attributes of both, such as the label, are the certificate's.
+            guard let owner = [ItemClass.certificate, .key].first(where: code.belongs) else {
+                throw CallFailure(errSecNoSuchAttr)
+            }
+            attributes[code] = try code.value(of: value, in: owner)
+        case nil:
+            // Without a class nothing else can be interpreted; this is reported before mistakes in attributes.
+            throw CallFailure(errSecParam)
+        }
+    }
+
+    private func check(_ call: Call) throws(CallFailure) {
+        if subject == nil, persistentReference == nil { throw CallFailure(errSecParam) }
+        // A secret in a query is ignored, as on Apple's systems, where one dictionary is used to delete and then to
+        // add.
+        let isFit =
+            switch call {
+            case .add: !meansTombstones && !skipsLocked
+            case .copy: true
+            case .update: returns.isEmpty
+            case .delete: limit == nil || limit == .all
+            }
+        guard isFit, call == .delete || leavesTombstones == nil else { throw CallFailure(errSecParam) }
+        // A persistent reference identifies one item.
+        if let reference = persistentReference {
+            // "Synchronizable or not" is not a condition.
+            let isBare = attributes.isEmpty && synchronizable ?? .any == .any
+            guard isBare, object == nil, filters.isEmpty, subject ?? reference.subject == reference.subject else {
+                throw CallFailure(errSecParam)
+            }
+        }
+    }
+}
+
+extension ItemRequest {
+    private mutating func readSubject(_ dictionary: CFDictionary) throws(CallFailure) {
+        if let given = dictionary[kSecValueRef] {
+            let reference = try ReferencedObject(given)
+            object = reference
+            subject = reference.subject
+        }
+        guard let given = dictionary[kSecClass] else { return }
+        let named = try Self.subject(given)
+        guard object == nil || named == subject else { throw CallFailure(errSecParam) }
+        subject = named
+    }
+
+    private static func subject(_ given: Any) throws(CallFailure) -> Subject {
+        guard let code = given as? String else { throw CallFailure(errSecParam) }
+        if code == kSecClassIdentity { return .identities }
+        guard let itemClass = ItemClass(rawValue: code) else { throw CallFailure(errSecNoSuchClass) }
+        return .items(itemClass)
+    }
+
+    /// A Boolean; a number is accepted too, a string is not.
+    static func flag(_ given: Any) throws(CallFailure) -> Bool {
+        guard let number = given as? NSNumber, !number.doubleValue.isNaN else { throw CallFailure(errSecParam) }
+        return number.boolValue
+    }
+
+    private static func synchronizable(_ given: Any) throws(CallFailure) -> ItemQuery.Synchronizable {
+        if let text = given as? String {
+            if text == kSecAttrSynchronizableAny { return .any }
+            guard let number = AttributeCode.number(spelledBy: text) else { throw CallFailure(errSecParam) }
+            return number == 0 ? .no : .yes
+        }
+        return try flag(given) ? .yes : .no
+    }
+
+    private static func limit(_ given: Any) throws(CallFailure) -> Limit {
+        if let text = given as? String {
+            switch text {
+            case kSecMatchLimitOne: return .one
+            case kSecMatchLimitAll: return .all
+            default: throw CallFailure(errSecParam)
+            }
+        }
+        guard let number = given as? NSNumber, let count = Int(exactly: number), count >= 0 else {
+            throw CallFailure(errSecParam)
+        }
+        return count == 1 ? .one : .number(count)
+    }
+}

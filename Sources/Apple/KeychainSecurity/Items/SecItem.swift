@@ -1,0 +1,134 @@
+// Fence: returns results through a pointer, as Apple's functions do.
+internal import SecurityStatus
+
+/// Adds an item.
+///
+/// ```swift
+/// let status = SecItemAdd(
+///     [
+///         kSecClass: kSecClassGenericPassword, kSecAttrService: "mail.example.org", kSecAttrAccount: "ada",
+///         kSecValueData: Data("correct horse".utf8),
+///     ], nil)
+/// if status == errSecDuplicateItem { print("there is a password already") }
+/// ```
+///
+/// - Parameters:
+///   - attributes: class, attributes, `kSecValueData` or `kSecValueRef`, and the requested results.
+///   - result: set to what the return keys request; unchanged if the call fails or nothing is requested. With nil, the
+///     item is added, and nothing is returned.
+/// - Returns: `errSecSuccess`, `errSecDuplicateItem`, `errSecParam`, `errSecNoSuchClass`, `errSecNoSuchAttr`,
+///   `errSecMissingEntitlement`, `errSecInteractionNotAllowed`, `errSecAuthFailed` for `WhenPasscodeSetThisDeviceOnly` without a passcode, or a
+///   status for a failure of the keychain. See docs/security-module.md.
+@discardableResult
+public func SecItemAdd(_ attributes: CFDictionary, _ result: UnsafeMutablePointer<CFTypeRef?>?) -> OSStatus {
+    unsafe KeychainClient.shared.add(attributes, result)
+}
+
+/// Finds items.
+///
+/// ```swift
+/// var result: CFTypeRef?
+/// let status = SecItemCopyMatching(
+///     [
+///         kSecClass: kSecClassGenericPassword, kSecAttrService: "mail.example.org", kSecAttrAccount: "ada",
+///         kSecReturnData: true,
+///     ], &result)
+/// let password = status == errSecSuccess ? result as? Data : nil
+/// ```
+///
+/// - Parameters:
+///   - query: class, conditions, limit, and the requested results.
+///   - result: set to one value or, if the limit is not one, an array; unchanged if the call fails or nothing is
+///     requested. With nil, the status says whether there is such an item.
+/// - Returns: `errSecSuccess`, `errSecItemNotFound`, `errSecParam`, `errSecNoSuchAttr`, `errSecMissingEntitlement`,
+///   `errSecInteractionNotAllowed`, `errSecUnimplemented`, or a status for a failure of the keychain.
+@discardableResult
+public func SecItemCopyMatching(_ query: CFDictionary, _ result: UnsafeMutablePointer<CFTypeRef?>?) -> OSStatus {
+    unsafe KeychainClient.shared.copyMatching(query, result)
+}
+
+/// Changes all items that match a query, or none.
+///
+/// ```swift
+/// let status = SecItemUpdate(
+///     [kSecClass: kSecClassGenericPassword, kSecAttrService: "mail.example.org", kSecAttrAccount: "ada"],
+///     [kSecValueData: Data("battery staple".utf8)])
+/// ```
+///
+/// - Returns: `errSecSuccess`, `errSecItemNotFound`, `errSecDuplicateItem`, `errSecParam`, `errSecNoSuchAttr`,
+///   `errSecMissingEntitlement`, `errSecInteractionNotAllowed`, or a status for a failure of the keychain.
+@discardableResult
+public func SecItemUpdate(_ query: CFDictionary, _ attributesToUpdate: CFDictionary) -> OSStatus {
+    KeychainClient.shared.update(query, attributesToUpdate)
+}
+
+/// Deletes all items that match a query.
+///
+/// ```swift
+/// let status = SecItemDelete([kSecClass: kSecClassGenericPassword, kSecAttrService: "mail.example.org"])
+/// ```
+///
+/// - Returns: `errSecSuccess`, `errSecItemNotFound`, `errSecParam`, `errSecNoSuchAttr`, `errSecMissingEntitlement`, or
+///   a status for a failure of the keychain.
+@discardableResult
+public func SecItemDelete(_ query: CFDictionary) -> OSStatus {
+    KeychainClient.shared.delete(query)
+}
+
+/// The message for a status, for display.
+///
+/// ```swift
+/// print(SecCopyErrorMessageString(errSecItemNotFound, nil) ?? "")
+/// ```
+///
+/// - Returns: always a string; a status without a message is represented by its number.
+public func SecCopyErrorMessageString(_ status: OSStatus, _ reserved: UnsafeMutableRawPointer?) -> CFString? {
+    SecurityStatus.message(for: status)
+}
+
+extension KeychainClient {
+    func add(_ attributes: CFDictionary, _ result: UnsafeMutablePointer<CFTypeRef?>?) -> OSStatus {
+        let pointer = unsafe result
+        return unsafe hand(to: pointer, attributes, .add) { call, request in try call.add(request) }
+    }
+
+    func copyMatching(_ query: CFDictionary, _ result: UnsafeMutablePointer<CFTypeRef?>?) -> OSStatus {
+        unsafe hand(to: result, query, .copy) { call, request in try call.copy(request) }
+    }
+
+    func update(_ query: CFDictionary, _ attributes: CFDictionary) -> OSStatus {
+        do {
+            let request = try ItemRequest(query, for: .update)
+            return perform(mayAsk: request.mayAsk) { call in try call.update(request, to: attributes) }.status
+        } catch {
+            return error.status
+        }
+    }
+
+    func delete(_ query: CFDictionary) -> OSStatus {
+        do {
+            let request = try ItemRequest(query, for: .delete)
+            return perform(mayAsk: request.mayAsk) { call in try call.delete(request) }.status
+        } catch {
+            return error.status
+        }
+    }
+
+    private func hand(
+        to result: UnsafeMutablePointer<CFTypeRef?>?, _ dictionary: CFDictionary, _ kind: ItemRequest.Call,
+        _ body: (ItemCall, ItemRequest) throws -> Any?
+    ) -> OSStatus {
+        do throws(CallFailure) {
+            var request = try ItemRequest(dictionary, for: kind)
+            // Without a place for a result nothing is asked for: whether the call succeeds is the answer.
+            if unsafe result == nil { request.returns = [] }
+            let outcome = perform(mayAsk: request.mayAsk) { call in try body(call, request) }
+            if outcome.status == errSecSuccess, !request.returns.isEmpty {
+                unsafe result?.pointee = (outcome.result ?? nil).map { $0 as AnyObject }
+            }
+            return outcome.status
+        } catch {
+            return error.status
+        }
+    }
+}

@@ -1,0 +1,85 @@
+// Fence: returns objects through pointers, as Apple's functions do.
+internal import Cryptography
+public import Foundation
+
+/// An X.509 certificate as an object.
+public final class SecCertificate: Hashable, Sendable, CustomStringConvertible {
+    let certificate: X509Certificate
+
+    init(_ certificate: X509Certificate) {
+        self.certificate = certificate
+    }
+
+    /// Compares the bytes.
+    public static func == (left: SecCertificate, right: SecCertificate) -> Bool {
+        left.certificate == right.certificate
+    }
+
+    /// Hashes the bytes.
+    public func hash(into hasher: inout Hasher) { hasher.combine(certificate) }
+
+    /// The type and the subject in one line.
+    public var description: String { "<SecCertificate: \(certificate.subjectSummary ?? "")>" }
+}
+
+/// Creates a certificate; nil if `data` is not the DER of one.
+///
+/// ```swift
+/// let der = try Data(contentsOf: URL(filePath: "/etc/mail/mail.der"))
+/// if let certificate = SecCertificateCreateWithData(nil, der) {
+///     print(SecCertificateCopySubjectSummary(certificate) ?? "")
+///     SecItemAdd([kSecClass: kSecClassCertificate, kSecValueRef: certificate], nil)
+/// }
+/// ```
+public func SecCertificateCreateWithData(_ allocator: CFAllocator?, _ data: CFData) -> SecCertificate? {
+    (try? X509Certificate(der: Array(data))).map { SecCertificate($0) }
+}
+
+/// The DER of a certificate.
+public func SecCertificateCopyData(_ certificate: SecCertificate) -> CFData {
+    Data(certificate.certificate.der)
+}
+
+/// A one-line description of a certificate: its common name, or the next best; nil if it has no text.
+public func SecCertificateCopySubjectSummary(_ certificate: SecCertificate) -> CFString? {
+    certificate.certificate.subjectSummary
+}
+
+/// Copies the common name of the subject.
+///
+/// - Returns: `errSecSuccess`, with nil if there is no common name.
+@discardableResult
+public func SecCertificateCopyCommonName(
+    _ certificate: SecCertificate, _ commonName: UnsafeMutablePointer<CFString?>
+) -> OSStatus {
+    unsafe commonName.pointee = certificate.certificate.commonName
+    return errSecSuccess
+}
+
+/// Copies the email addresses of a certificate, possibly none.
+///
+/// - Returns: `errSecSuccess`.
+@discardableResult
+public func SecCertificateCopyEmailAddresses(
+    _ certificate: SecCertificate, _ emailAddresses: UnsafeMutablePointer<CFArray?>
+) -> OSStatus {
+    unsafe emailAddresses.pointee = certificate.certificate.emailAddresses
+    return errSecSuccess
+}
+
+/// The serial number: the content of its INTEGER, big-endian.
+public func SecCertificateCopySerialNumberData(
+    _ certificate: SecCertificate, _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?
+) -> CFData? {
+    Data(certificate.certificate.serialNumber)
+}
+
+/// The issuer as the keychain stores it.
+public func SecCertificateCopyNormalizedIssuerSequence(_ certificate: SecCertificate) -> CFData? {
+    Data(certificate.certificate.normalizedIssuer)
+}
+
+/// The subject as the keychain stores it.
+public func SecCertificateCopyNormalizedSubjectSequence(_ certificate: SecCertificate) -> CFData? {
+    Data(certificate.certificate.normalizedSubject)
+}

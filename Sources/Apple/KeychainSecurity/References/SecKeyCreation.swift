@@ -1,0 +1,101 @@
+// Fence: returns an error through a pointer, as Apple's function does.
+internal import ByteStreams
+internal import CertificateItems
+internal import Cryptography
+public import Foundation
+internal import KeychainModel
+
+/// Creates a key from its bytes, to be used, or stored with `kSecValueRef`.
+///
+/// ```swift
+/// let bytes = try Data(contentsOf: URL(filePath: "/etc/mail/key.pkcs1"))
+/// if let key = SecKeyCreateWithData(
+///     bytes, [kSecAttrKeyType: kSecAttrKeyTypeRSA, kSecAttrKeyClass: kSecAttrKeyClassPrivate], nil)
+/// {
+///     SecItemAdd([kSecClass: kSecClassKey, kSecValueRef: key, kSecAttrLabel: "mail"], nil)
+/// }
+/// ```
+///
+/// - Parameters:
+///   - keyData: the key in the form of `SecKeyCopyExternalRepresentation`: PKCS #1 for RSA, for elliptic curves the
+///     point followed by the number.
+///   - attributes: `kSecAttrKeyType` (RSA, elliptic curves and Edwards curves), and `kSecAttrKeyClass`, private or public:
+///     symmetric keys are stored as data with `SecItemAdd`.
+///   - error: set to the reason, with `errSecParam`, `errSecUnimplemented` or `errSecDecode`.
+/// - Returns: nil if the bytes are not such a key.
+public func SecKeyCreateWithData(
+    _ keyData: CFData, _ attributes: CFDictionary, _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?
+) -> SecKey? {
+    func refuse(_ status: OSStatus) -> SecKey? {
+        let reason = SecCopyErrorMessageString(status, nil) ?? ""
+        let failure = NSError(
+            domain: statusDomain, code: Int(status), userInfo: [NSLocalizedDescriptionKey: reason])
+        unsafe error?.pointee = Unmanaged.passRetained(failure)
+        return nil
+    }
+    guard let given = try? ItemRequest.changes(attributes, of: .key).attributes,
+        case .number(let type) = given[.type], case .number(let half) = given[.kcls]
+    else { return refuse(errSecParam) }
+    guard half == KeyClass.privateKey.rawValue || half == KeyClass.publicKey.rawValue, let kind = KeyKind(keyType: type)
+    else {
+        return refuse(errSecUnimplemented)
+    }
+    do throws(CertificateFailure) {
+        if half == KeyClass.publicKey.rawValue {
+            return try SecKey(PublicKey(externalRepresentation: Array(keyData), kind: kind))
+        }
+        let bytes = SecretBytes(copying: keyData)
+        return try SecKey(PrivateKey(externalRepresentation: bytes, kind: kind))
+    } catch {
+        return refuse(error.status)
+    }
+}
+
+/// Makes a key, and stores it if it is to be permanent.
+///
+/// ```swift
+/// let key = SecKeyCreateRandomKey(
+///     [
+///         kSecAttrKeyType: kSecAttrKeyTypeECSECPrimeRandom, kSecAttrKeySizeInBits: 256,
+///         kSecPrivateKeyAttrs: [kSecAttrIsPermanent: true, kSecAttrApplicationTag: Data("org.example.mail".utf8)],
+///     ], nil)
+/// ```
+///
+/// - Parameters:
+///   - parameters: `kSecAttrKeyType` and `kSecAttrKeySizeInBits` (RSA 1,024 to 16,384, elliptic curves 256, 384 or 521,
+///     Ed25519 and X25519 256); attributes of both halves; those of one in `kSecPrivateKeyAttrs` and
+///     `kSecPublicKeyAttrs`. A half whose attributes say `kSecAttrIsPermanent` is added to the keychain.
+///   - error: set to the reason: `errSecParam`; `errSecUnimplemented` for the Secure Enclave and other tokens; what
+///     `SecItemAdd` gives.
+/// - Returns: the private key, or nil with an error, and then nothing is stored.
+public func SecKeyCreateRandomKey(
+    _ parameters: CFDictionary, _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?
+) -> SecKey? {
+    do throws(CallFailure) {
+        return try KeyPair(parameters).stored(by: .shared).privateKey
+    } catch let failure {
+        unsafe set(error, failure.status)
+        return nil
+    }
+}
+
+/// Makes a key as `SecKeyCreateRandomKey`, and gives both halves.
+///
+/// - Returns: `errSecSuccess`, or the number of the error of `SecKeyCreateRandomKey`.
+@discardableResult
+public func SecKeyGeneratePair(
+    _ parameters: CFDictionary, _ publicKey: UnsafeMutablePointer<SecKey?>?,
+    _ privateKey: UnsafeMutablePointer<SecKey?>?
+) -> OSStatus {
+    do throws(CallFailure) {
+        let pair = try KeyPair(parameters).stored(by: .shared)
+        unsafe publicKey?.pointee = pair.publicKey
+        unsafe privateKey?.pointee = pair.privateKey
+        return errSecSuccess
+    } catch {
+        return error.status
+    }
+}
+
+/// The domain of errors whose code is an `OSStatus`.
+let statusDomain = "NSOSStatusErrorDomain"

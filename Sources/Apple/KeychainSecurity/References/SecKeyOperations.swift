@@ -1,0 +1,191 @@
+// Fence: returns errors through a pointer, as Apple's functions do.
+internal import ByteStreams
+internal import Cryptography
+public import Foundation
+
+/// What can be done with a key.
+public enum SecKeyOperationType: CFIndex, Hashable, Sendable {
+    /// `SecKeyCreateSignature`.
+    case sign = 0
+    /// `SecKeyVerifySignature`.
+    case verify = 1
+    /// `SecKeyCreateEncryptedData`.
+    case encrypt = 2
+    /// `SecKeyCreateDecryptedData`.
+    case decrypt = 3
+    /// `SecKeyCopyKeyExchangeResult`.
+    case keyExchange = 4
+}
+
+/// The names of the parameters of `SecKeyCopyKeyExchangeResult`.
+public struct SecKeyKeyExchangeParameter: RawRepresentable, Hashable, Sendable {
+    /// The key in the dictionary.
+    public let rawValue: CFString
+
+    /// Names a parameter.
+    public init(rawValue: CFString) { self.rawValue = rawValue }
+
+    /// How many bytes are wanted; a number.
+    public static let requestedSize = SecKeyKeyExchangeParameter(rawValue: "requestedSize")
+    /// What else goes into the derivation; data.
+    public static let sharedInfo = SecKeyKeyExchangeParameter(rawValue: "sharedInfo")
+}
+
+/// True if a key can do an operation with an algorithm: private keys sign, decrypt and exchange, public ones verify and
+/// encrypt.
+///
+/// ```swift
+/// let attributes: [String: Any] = [kSecAttrKeyType: kSecAttrKeyTypeECSECPrimeRandom, kSecAttrKeySizeInBits: 256]
+/// if let key = SecKeyCreateRandomKey(attributes, nil) {
+///     print(SecKeyIsAlgorithmSupported(key, .sign, .ecdsaSignatureMessageX962SHA256))
+/// }
+/// ```
+public func SecKeyIsAlgorithmSupported(
+    _ key: SecKey, _ operation: SecKeyOperationType, _ algorithm: SecKeyAlgorithm
+) -> Bool {
+    KeyAlgorithm(algorithm)?.supports(operation, key) ?? false
+}
+
+/// Signs data with a private key.
+///
+/// ```swift
+/// let signature = SecKeyCreateSignature(key, .ecdsaSignatureMessageX962SHA256, Data("hello".utf8), nil)
+/// ```
+///
+/// - Parameters:
+///   - dataToSign: the message, or its digest, as the algorithm says.
+///   - error: set to the reason, with `errSecParam` if the key cannot sign so or the digest has another length.
+/// - Returns: nil with an error.
+public func SecKeyCreateSignature(
+    _ key: SecKey, _ algorithm: SecKeyAlgorithm, _ dataToSign: CFData,
+    _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?
+) -> CFData? {
+    unsafe attempt(.sign, key, algorithm, error) { algorithm throws(CertificateFailure) in
+        guard case .signature(let form, let isMessage) = algorithm else { throw .unsupported("") }
+        let digest = try digest(of: dataToSign, form, isMessage)
+        return Data(try key.privateKey().sign(digest.span, form))
+    }
+}
+
+/// True if a signature is one of the data by the private half of a public key.
+///
+/// - Parameter error: set to the reason where it is not, with `errSecVerifyFailed`, or `errSecParam` as in
+///   `SecKeyCreateSignature`.
+public func SecKeyVerifySignature(
+    _ key: SecKey, _ algorithm: SecKeyAlgorithm, _ signedData: CFData, _ signature: CFData,
+    _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?
+) -> Bool {
+    let isGenuine = unsafe attempt(.verify, key, algorithm, error) { algorithm throws(CertificateFailure) in
+        guard case .signature(let form, let isMessage) = algorithm else { throw .unsupported("") }
+        let digest = try digest(of: signedData, form, isMessage)
+        return try key.publicKey().verifies(Array(signature), of: digest.span, form)
+    }
+    if isGenuine == false { unsafe set(error, errSecVerifyFailed) }
+    return isGenuine ?? false
+}
+
+/// Encrypts data for a public key.
+///
+/// - Parameter error: set to the reason, with `errSecParam`, also where the data is too long for the algorithm.
+/// - Returns: nil with an error.
+public func SecKeyCreateEncryptedData(
+    _ key: SecKey, _ algorithm: SecKeyAlgorithm, _ plaintext: CFData,
+    _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?
+) -> CFData? {
+    unsafe attempt(.encrypt, key, algorithm, error) { algorithm throws(CertificateFailure) in
+        let (own, plain) = (try key.publicKey(), Array(plaintext))
+        switch algorithm {
+        case .encryption(.raw):
+            let room = (own.sizeInBits + 7) / 8 - plain.count
+            return Data(try own.encrypt(([UInt8](repeating: 0, count: max(0, room)) + plain).span, .raw))
+        case .encryption(let form): return Data(try own.encrypt(plain.span, form))
+        case .hybrid(let hash): return Data(try HybridEncryption.seal(plain, for: own, hash))
+        case .ecies(let hash, let derivesNonce):
+            return Data(try HybridEncryption.sealECIES(plain, for: own, hash, derivesNonce: derivesNonce))
+        case .signature, .exchange: throw .unsupported("")
+        }
+    }
+}
+
+/// Decrypts data with a private key.
+///
+/// - Parameter error: set to the reason, with `errSecParam`, also where the data was not encrypted for the key.
+/// - Returns: nil with an error; else memory of the program that is not wiped.
+public func SecKeyCreateDecryptedData(
+    _ key: SecKey, _ algorithm: SecKeyAlgorithm, _ ciphertext: CFData,
+    _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?
+) -> CFData? {
+    unsafe attempt(.decrypt, key, algorithm, error) { algorithm throws(CertificateFailure) in
+        let (own, sealed) = (try key.privateKey(), Array(ciphertext))
+        switch algorithm {
+        case .encryption(let form): return try own.decrypt(sealed.span, form).data
+        case .hybrid(let hash): return try HybridEncryption.open(sealed, with: own, hash).data
+        case .ecies(let hash, let derivesNonce):
+            return try HybridEncryption.openECIES(sealed, with: own, hash, derivesNonce: derivesNonce).data
+        case .signature, .exchange: throw .unsupported("")
+        }
+    }
+}
+
+/// The secret that a private key and somebody else's public key have in common.
+///
+/// ```swift
+/// let secret = SecKeyCopyKeyExchangeResult(
+///     key, .ecdhKeyExchangeStandardX963SHA256, theirs, [SecKeyKeyExchangeParameter.requestedSize.rawValue: 32], nil)
+/// ```
+///
+/// - Parameters:
+///   - parameters: `requestedSize`, which algorithms with a derivation need, and `sharedInfo`.
+///   - error: set to the reason, with `errSecParam`.
+/// - Returns: nil with an error; else memory of the program that is not wiped.
+public func SecKeyCopyKeyExchangeResult(
+    _ privateKey: SecKey, _ algorithm: SecKeyAlgorithm, _ publicKey: SecKey, _ parameters: CFDictionary,
+    _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?
+) -> CFData? {
+    unsafe attempt(.keyExchange, privateKey, algorithm, error) { algorithm throws(CertificateFailure) in
+        guard case .exchange(let hash) = algorithm else { throw .unsupported("") }
+        let shared = try privateKey.privateKey().sharedSecret(with: publicKey.publicKey())
+        guard let hash else { return shared.data }
+        let info = parameters[SecKeyKeyExchangeParameter.sharedInfo.rawValue] ?? Data()
+        guard let size = parameters[SecKeyKeyExchangeParameter.requestedSize.rawValue] as? NSNumber,
+            let count = Int(exactly: size), (1...largestSecret).contains(count), let info = info as? Data
+        else { throw .malformed("the parameters of an exchange") }
+        return try X963.derive(shared, info: Array(info), count: count, hash: hash).data
+    }
+}
+
+// Bytes: far more than keys for anything need.
+private let largestSecret = 1 << 16
+
+private func digest(
+    of data: Data, _ form: SignatureForm, _ isMessage: Bool
+) throws(CertificateFailure) -> [UInt8] {
+    guard isMessage, let hash = form.hash else { return Array(data) }
+    return try hash.digest(of: Array(data).span)
+}
+
+/// Runs an operation that the key can do; nil, with the error set, where it cannot or fails.
+private func attempt<Result>(
+    _ operation: SecKeyOperationType, _ key: SecKey, _ algorithm: SecKeyAlgorithm,
+    _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?,
+    _ body: (KeyAlgorithm) throws(CertificateFailure) -> Result
+) -> Result? {
+    guard let parsed = KeyAlgorithm(algorithm), parsed.supports(operation, key) else {
+        unsafe set(error, errSecParam)
+        return nil
+    }
+    do throws(CertificateFailure) {
+        return try body(parsed)
+    } catch let failure {
+        if case .library = failure { unsafe set(error, errSecInternal) } else { unsafe set(error, errSecParam) }
+        return nil
+    }
+}
+
+/// Sets an error with a status as its number.
+func set(_ error: UnsafeMutablePointer<Unmanaged<CFError>?>?, _ status: OSStatus) {
+    let failure = NSError(
+        domain: statusDomain, code: Int(status),
+        userInfo: [NSLocalizedDescriptionKey: SecCopyErrorMessageString(status, nil) ?? ""])
+    unsafe error?.pointee = Unmanaged.passRetained(failure)
+}

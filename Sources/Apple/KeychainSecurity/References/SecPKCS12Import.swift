@@ -1,0 +1,93 @@
+// Fence: returns an array through a pointer, as Apple's function does.
+internal import ByteStreams
+internal import CertificateItems
+internal import Cryptography
+public import Foundation
+internal import KeychainModel
+
+/// Reads the identities of a PKCS #12 file; nothing is added to a keychain.
+///
+/// ```swift
+/// let file = try Data(contentsOf: URL(filePath: "/etc/mail/mail.p12"))
+/// var items: CFArray?
+/// let status = SecPKCS12Import(file, [kSecImportExportPassphrase: "walnut"], &items)
+/// let identity = (items?.first as? [String: Any])?[kSecImportItemIdentity] as? SecIdentity
+/// ```
+///
+/// - Parameters:
+///   - data: the file.
+///   - options: the passphrase, under `kSecImportExportPassphrase`.
+///   - items: set to one dictionary for each identity: `kSecImportItemIdentity`, `kSecImportItemCertChain` (its own
+///     certificate first, then those of its issuers that are in the file), `kSecImportItemKeyID` and, if the file has
+///     one, `kSecImportItemLabel`. There is no `kSecImportItemTrust`: trust is not evaluated here.
+/// - Returns: `errSecSuccess`; `errSecPassphraseRequired` if the file needs a passphrase and none is given;
+///   `errSecAuthFailed` for a wrong one; `errSecUnknownFormat` for another kind of file; `errSecDecode` for a malformed
+///   one; `errSecUnsupportedFormat` for a cipher that this system does not have; `errSecParam`.
+@discardableResult
+public func SecPKCS12Import(
+    _ data: CFData, _ options: CFDictionary, _ items: UnsafeMutablePointer<CFArray?>
+) -> OSStatus {
+    var passphrase: SecretBytes?
+    if let given = options[kSecImportExportPassphrase] {
+        guard let text = given as? String else { return errSecParam }
+        passphrase = SecretBytes(copying: text.utf8)
+    }
+    do throws(CertificateFailure) {
+        let contents = try PKCS12.open(Array(data).span, passphrase: passphrase)
+        var imported: [CFDictionary] = []
+        for identity in contents.identities { imported.append(try dictionary(identity, contents)) }
+        unsafe items.pointee = imported
+        return errSecSuccess
+    } catch {
+        return error.status
+    }
+}
+
+private func dictionary(
+    _ identity: PKCS12.Identity, _ contents: PKCS12.Contents
+) throws(CertificateFailure) -> CFDictionary {
+    let key = try SecKey(identity.key)
+    var dictionary: CFDictionary = [
+        kSecImportItemIdentity: SecIdentity(SecCertificate(identity.certificate), key),
+        kSecImportItemCertChain: chain(from: identity.certificate, among: contents).map { SecCertificate($0) },
+        kSecImportItemKeyID: Data(identity.localKeyID ?? identity.key.publicKeyHash),
+    ]
+    if let name = identity.friendlyName { dictionary[kSecImportItemLabel] = name }
+    return dictionary
+}
+
+/// A certificate and those of its issuers that the file contains, matched by name.
+private func chain(from leaf: X509Certificate, among contents: PKCS12.Contents) -> [X509Certificate] {
+    let others = contents.certificates.map(\.value) + contents.identities.map(\.certificate)
+    var chain = [leaf]
+    // A self-signed certificate ends the chain, and no certificate may occur in it twice.
+    while let last = chain.last, last.issuer != last.subject,
+        let issuer = others.first(where: { $0.subject == last.issuer && !chain.contains($0) })
+    {
+        chain.append(issuer)
+    }
+    return chain
+}
+
+extension SecKey {
+    /// A private key with the attributes of its item.
+    convenience init(_ key: PrivateKey, label: String? = nil) throws(CertificateFailure) {
+        let draft = try ItemDraft(privateKey: key, label: label)
+        self.init(draft.attributes, try key.externalRepresentation())
+    }
+}
+
+extension CertificateFailure {
+    /// The status for a caller of the API.
+    var status: OSStatus {
+        switch self {
+        case .malformed: errSecDecode
+        case .unknownFormat: errSecUnknownFormat
+        case .passphraseRequired: errSecPassphraseRequired
+        case .wrongPassphrase: errSecAuthFailed
+        case .unsupported: errSecUnsupportedFormat
+        case .tooLarge: errSecDataTooLarge
+        case .library: errSecInternal
+        }
+    }
+}

@@ -1,0 +1,40 @@
+// Fence: fills the caller's memory.
+internal import ByteStreams
+internal import Cryptography
+
+/// A source of random bytes; there is only one.
+public enum SecRandomRef: Hashable, Sendable {}
+
+/// The only source.
+public let kSecRandomDefault: SecRandomRef? = nil
+
+/// Fills memory with random bytes from libcrypto's generator for secrets.
+///
+/// ```swift
+/// var key = [UInt8](repeating: 0, count: 32)
+/// guard SecRandomCopyBytes(kSecRandomDefault, key.count, &key) == errSecSuccess else { fatalError() }
+/// ```
+///
+/// - Returns: `errSecSuccess`; `errSecParam` for a negative count; `errSecAllocate` if there is no randomness, with the
+///   memory partly filled.
+@discardableResult
+public func SecRandomCopyBytes(_ source: SecRandomRef?, _ count: Int, _ bytes: UnsafeMutableRawPointer) -> Int32 {
+    guard count >= 0 else { return errSecParam }
+    var filled = 0
+    while filled < count {
+        // In pieces, so that an absurd count does not allocate the same amount again.
+        let size = min(count - filled, randomPiece)
+        guard let random = try? RandomBytes.secret(count: size) else { return errSecAllocate }
+        random.withBytes { span in
+            unsafe span.withUnsafeBytes { piece in
+                guard let start = piece.baseAddress else { return }
+                unsafe (bytes + filled).copyMemory(from: start, byteCount: piece.count)
+            }
+        }
+        filled += size
+    }
+    return errSecSuccess
+}
+
+// Bytes generated at a time.
+private let randomPiece = 65_536

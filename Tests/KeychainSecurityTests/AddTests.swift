@@ -1,0 +1,202 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import KeychainSecurity
+
+@Suite("SecItemAdd")
+struct AddTests {
+    private let program: TestClient
+
+    init() throws {
+        program = try TestClient()
+    }
+
+    @Test("Without return keys the result is left alone; with them it has the shapes of a query")
+    func resultShapes() throws {
+        #expect(program.adding(password("none")).1 == nil)
+        #expect(program.adding(password("ref", "1", [kSecReturnPersistentRef: true])).1 as? Data == reference("ref"))
+        #expect(program.adding(password("data", "1", [kSecReturnData: true])).1 as? Data == Data("1".utf8))
+        let attributes = try #require(
+            program.adding(password("attributes", "1", [kSecReturnAttributes: true])).1 as? [String: Any])
+        #expect(attributes[kSecAttrAccount] as? String == "attributes")
+        #expect(attributes[kSecAttrAccessGroup] as? String == "test")
+        #expect(attributes[kSecValueData] == nil && attributes[kSecClass] == nil)
+        let several = try #require(
+            program.adding(
+                password(
+                    "several", "1",
+                    [kSecReturnAttributes: true, kSecReturnData: true, kSecReturnPersistentRef: true])
+            ).1 as? [String: Any])
+        #expect(several[kSecAttrAccount] as? String == "several")
+        #expect(several[kSecValueData] as? Data == Data("1".utf8))
+        #expect(several[kSecValuePersistentRef] as? Data == reference("several"))
+        let (status, object) = program.adding(password("object", "1", [kSecReturnRef: true]))
+        #expect(status == errSecSuccess && object == nil)
+    }
+
+    @Test("A return key without a place for the result adds the item, and is no mistake")
+    func noPlaceForResult() {
+        let item = password("nowhere", "1", [kSecReturnData: true, kSecReturnAttributes: true])
+        #expect(program.add(item) == errSecSuccess)
+        #expect(program.text(query("nowhere")) == "1")
+        #expect(program.add(item) == errSecDuplicateItem)
+    }
+
+    private func reference(_ account: String) -> Data? { program.reference(query(account)) }
+
+    @Test("A second add is a duplicate, leaves the result alone and the item as it was")
+    func duplicate() {
+        #expect(program.add(password("ann", "first")) == errSecSuccess)
+        let (status, result) = program.adding(password("ann", "second", [kSecReturnData: true]))
+        #expect(status == errSecDuplicateItem && result == nil)
+        #expect(program.text(query("ann")) == "first")
+    }
+
+    @Test(
+        "Each attribute of the unique key makes another item, and none makes one twice",
+        arguments: [
+            (kSecClassGenericPassword, [kSecAttrAccount, kSecAttrService]),
+            (
+                kSecClassInternetPassword,
+                [
+                    kSecAttrAccount, kSecAttrSecurityDomain, kSecAttrServer, kSecAttrAuthenticationType, kSecAttrPath,
+                    kSecAttrProtocol, kSecAttrPort,
+                ]
+            ),
+            (kSecClassCertificate, [kSecAttrCertificateType, kSecAttrIssuer, kSecAttrSerialNumber]),
+            (
+                kSecClassKey,
+                [
+                    kSecAttrKeyClass, kSecAttrApplicationLabel, kSecAttrApplicationTag, kSecAttrCreator,
+                    kSecAttrKeyType, kSecAttrKeySizeInBits, kSecAttrEffectiveKeySize, "sdat", "edat",
+                ]
+            ),
+        ])
+    func uniqueKey(className: String, attributes: [String]) {
+        let plain: [String: Any] = [kSecClass: className]
+        var variations = [plain]
+        for name in attributes + [kSecAttrSyncViewHint] {
+            variations.append(plain.merging([name: Self.value(of: name)]) { $1 })
+        }
+        variations.append(plain.merging([kSecAttrSynchronizable: true]) { $1 })
+        for variation in variations { #expect(program.add(variation) == errSecSuccess, "\(variation.keys.sorted())") }
+        for variation in variations {
+            #expect(program.add(variation) == errSecDuplicateItem, "\(variation.keys.sorted())")
+        }
+        #expect(program.count(plain) == variations.count)
+    }
+
+    private static func value(of name: String) -> Any {
+        switch name {
+        case kSecAttrIssuer, kSecAttrSerialNumber, kSecAttrApplicationLabel: Data([1, 2])
+        case kSecAttrProtocol: kSecAttrProtocolHTTPS
+        case kSecAttrKeyClass: kSecAttrKeyClassPrivate
+        case kSecAttrKeyType: kSecAttrKeyTypeRSA
+        case kSecAttrPort, kSecAttrCertificateType, kSecAttrCreator, kSecAttrKeySizeInBits, kSecAttrEffectiveKeySize: 7
+        case "sdat", "edat": Date(timeIntervalSinceReferenceDate: 1)
+        default: "x"
+        }
+    }
+
+    @Test(
+        "What is not in the unique key does not make another item",
+        arguments: [
+            [kSecAttrLabel: "x"], [kSecAttrComment: "x"], [kSecAttrDescription: "x"], [kSecAttrGeneric: "x"],
+            [kSecAttrType: 7], [kSecAttrCreator: 7], [kSecAttrAccessible: kSecAttrAccessibleAlways],
+            [kSecValueData: Data("other".utf8)],
+        ] as [[String: any Sendable]])
+    func outsideUniqueKey(more: [String: any Sendable]) {
+        #expect(program.add(query("ann")) == errSecSuccess)
+        #expect(program.add(query("ann", more)) == errSecDuplicateItem)
+    }
+
+    @Test("An absent text of the unique key is the empty one, and an absent number is 0")
+    func absentEqualsEmpty() {
+        #expect(program.add(generic([kSecAttrService: "mail"])) == errSecSuccess)
+        for empty in ["", Data()] as [Any] {
+            let spelled = generic([kSecAttrService: "mail", kSecAttrAccount: empty])
+            #expect(program.add(spelled) == errSecDuplicateItem)
+            #expect(program.status(spelled) == errSecSuccess)
+        }
+        #expect(program.add(internet()) == errSecSuccess)
+        #expect(program.add(internet([kSecAttrPort: 0, kSecAttrProtocol: 0, kSecAttrPath: ""])) == errSecDuplicateItem)
+        #expect(program.status(internet([kSecAttrPort: 0])) == errSecSuccess)
+        let key: [String: Any] = [kSecClass: kSecClassKey]
+        #expect(program.add(key) == errSecSuccess)
+        let epoch = Date(timeIntervalSinceReferenceDate: 0)
+        #expect(program.add(key.merging(["sdat": epoch, kSecAttrKeyClass: "0"]) { $1 }) == errSecDuplicateItem)
+    }
+
+    @Test("An attribute that the class does not have, or nobody has, is refused by all four calls")
+    func unknownAttribute() {
+        for name in ["abcd", "UUID", "sha1", kSecAttrServer, kSecAttrIssuer] {
+            let statuses = program.statusesOfAllCalls(password("ann", "1", [name: "x"]))
+            #expect(statuses.allSatisfy { $0 == errSecNoSuchAttr }, "\(name): \(statuses)")
+        }
+        #expect(program.count(generic()) == 0)
+    }
+
+    @Test("An unknown key that is not four characters long is no attribute, and makes no sense")
+    func unknownKey() {
+        for name in ["", "persistref", "abc", "m_Odd", "r_Odd", "u_Odd", "v_Odd", "ä\u{1F511}"] {
+            let statuses = program.statusesOfAllCalls(password("ann", "1", [name: true]))
+            #expect(statuses.allSatisfy { $0 == errSecParam }, "\(name): \(statuses)")
+        }
+        #expect(program.count(generic()) == 0)
+    }
+
+    @Test(
+        "A dictionary without a class means nothing, and an unknown class is none",
+        arguments: [
+            ([:], errSecParam), ([kSecAttrAccount: "ann"], errSecParam), ([kSecClass: 1], errSecParam),
+            ([kSecClass: "none"], errSecNoSuchClass), ([kSecClass: ""], errSecNoSuchClass),
+        ] as [([String: any Sendable], OSStatus)])
+    func noClass(dictionary: [String: any Sendable], expected: OSStatus) {
+        let statuses = program.statusesOfAllCalls(dictionary)
+        #expect(statuses.allSatisfy { $0 == expected }, "\(dictionary): \(statuses)")
+    }
+
+    @Test("A secret must be data", arguments: ["secret", 7, NSNull(), ["a"]] as [any Sendable])
+    func secretOfAnotherType(value: any Sendable) {
+        #expect(program.add(password("ann", "", [kSecValueData: value])) == errSecParam)
+        #expect(program.count(generic()) == 0)
+    }
+
+    @Test(
+        "Conditions, lists of items and persistent references have no place in an add",
+        arguments: [
+            [kSecMatchLimit: kSecMatchLimitOne], [kSecMatchLimit: kSecMatchLimitAll], [kSecMatchCaseInsensitive: true],
+            [kSecMatchPolicy: 1], [kSecUseItemList: ["x"]], [kSecAttrTombstone: true],
+            [kSecUseAuthenticationUI: kSecUseAuthenticationUISkip], [kSecUseTombstones: true],
+            [kSecValuePersistentRef: Data("genp".utf8) + Data(count: 16)],
+        ] as [[String: any Sendable]])
+    func foreignKeys(more: [String: any Sendable]) {
+        #expect(program.add(password("ann", "1", more)) == errSecParam)
+        #expect(program.count(generic()) == 0)
+    }
+
+    @Test("Dates of creation and change are the keychain's own, whatever the caller says")
+    func dates() throws {
+        let old = Date(timeIntervalSince1970: 0)
+        #expect(
+            program.add(password("ann", "1", [kSecAttrCreationDate: old, kSecAttrModificationDate: old]))
+                == errSecSuccess)
+        let attributes = try #require(program.attributes(query("ann")))
+        #expect(attributes[kSecAttrCreationDate] as? Date == Date(TestClient.start))
+        #expect(attributes[kSecAttrModificationDate] as? Date == Date(TestClient.start))
+    }
+
+    @Test("An item is readable while unlocked, a certificate always, unless somebody says otherwise")
+    func defaultAccessibility() throws {
+        for (className, expected) in [
+            (kSecClassGenericPassword, "ak"), (kSecClassInternetPassword, "ak"), (kSecClassKey, "ak"),
+            (kSecClassCertificate, "dk"),
+        ] {
+            #expect(program.add([kSecClass: className]) == errSecSuccess)
+            let attributes = try #require(program.attributes([kSecClass: className]))
+            #expect(attributes[kSecAttrAccessible] as? String == expected)
+            #expect((attributes[kSecAttrAccessControl] as? SecAccessControl)?.protection == expected)
+        }
+    }
+}

@@ -1,0 +1,177 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import KeychainSecurity
+
+@Suite("Certificates as items")
+struct CertificateTests {
+    private let program: TestClient
+    private let certificates: [String: Any] = [kSecClass: kSecClassCertificate]
+
+    init() throws {
+        program = try TestClient(hasPasscode: true)
+    }
+
+    private func with(_ more: [String: Any]) -> [String: Any] { certificates.merging(more) { $1 } }
+
+    /// The summaries of the certificates that a query finds.
+    private func found(_ conditions: [String: Any]) -> Set<String> {
+        let query = with(conditions).merging([kSecReturnRef: true, kSecMatchLimit: kSecMatchLimitAll]) { $1 }
+        let objects = program.find(query).1 as? [SecCertificate] ?? []
+        return Set(objects.compactMap { SecCertificateCopySubjectSummary($0) })
+    }
+
+    private func addAll() throws {
+        for name in ["authority", "web", "mail"] {
+            #expect(program.add([kSecValueRef: try SampleCertificates.object(name)]) == errSecSuccess)
+        }
+    }
+
+    @Test("A certificate is added as an object or as data, and is one item either way", arguments: [true, false])
+    func addOnce(asObject: Bool) throws {
+        let object = try SampleCertificates.object("mail")
+        let data = try SampleCertificates.der("mail")
+        let byObject: [String: Any] = [kSecValueRef: object]
+        let byData = with([kSecValueData: data])
+        #expect(program.add(asObject ? byObject : byData) == errSecSuccess)
+        #expect(program.add(byObject) == errSecDuplicateItem)
+        #expect(program.add(byData) == errSecDuplicateItem)
+        #expect(program.add(with(byObject)) == errSecDuplicateItem)
+        #expect(program.find(with([kSecReturnData: true])).1 as? Data == data)
+        #expect(program.find([kSecValueRef: object, kSecReturnRef: true]).1 as? SecCertificate == object)
+        #expect(program.add([kSecClass: kSecClassKey, kSecValueRef: object]) == errSecParam)
+    }
+
+    @Test("An added certificate comes back in the shapes of the return keys")
+    func shapes() throws {
+        let object = try SampleCertificates.object("mail")
+        func added(_ keys: String...) throws -> AnyObject? {
+            _ = program.delete(certificates)
+            let query: [String: Any] = [kSecValueRef: object]
+            let (status, result) = program.adding(query.merging(keys.map { ($0, true) }) { $1 })
+            #expect(status == errSecSuccess)
+            return result
+        }
+        #expect(try added() == nil)
+        #expect(try added(kSecReturnData) as? Data == SampleCertificates.der("mail"))
+        #expect(try added(kSecReturnRef) as? SecCertificate == object)
+        let reference = try #require(try added(kSecReturnPersistentRef) as? Data)
+        #expect(reference.prefix(4) == Data("cert".utf8) && reference.count == 20)
+        let attributes = try #require(try added(kSecReturnAttributes) as? [String: Any])
+        #expect(attributes[kSecAttrLabel] as? String == "mail.example.org")
+        #expect(attributes[kSecClass] == nil && attributes[kSecValueData] == nil)
+        let several = try #require(
+            try added(kSecReturnAttributes, kSecReturnRef, kSecReturnData, kSecReturnPersistentRef) as? [String: Any])
+        #expect(several[kSecValueRef] as? SecCertificate == object)
+        #expect(several[kSecValueData] as? Data == SecCertificateCopyData(object))
+        #expect(several[kSecClass] as? String == kSecClassCertificate)
+        #expect((several[kSecValuePersistentRef] as? Data)?.count == 20)
+    }
+
+    @Test("The attributes of a certificate's item are what stands in the certificate")
+    func attributes() throws {
+        let object = try SampleCertificates.object("mail")
+        #expect(program.add([kSecValueRef: object]) == errSecSuccess)
+        let attributes = try #require(program.attributes(certificates))
+        #expect(attributes[kSecAttrCertificateType] as? Int == 3)
+        #expect(attributes[kSecAttrCertificateEncoding] as? Int == 3)
+        #expect(
+            attributes[kSecAttrIssuer] as? Data == SecCertificateCopyNormalizedIssuerSequence(object))
+        #expect(
+            attributes[kSecAttrSubject] as? Data == SecCertificateCopyNormalizedSubjectSequence(object))
+        let serial = Data([0x4b, 0x43, 0, 0, 0, 0, 0, 3])
+        #expect(attributes[kSecAttrSerialNumber] as? Data == serial)
+        #expect(SecCertificateCopySerialNumberData(object, nil) == serial)
+        #expect(attributes[kSecAttrAlias] as? String == "grace@example.org")
+        #expect((attributes[kSecAttrPublicKeyHash] as? Data)?.count == 20)
+        #expect(attributes[kSecAttrSubjectKeyID] as? Data == attributes[kSecAttrPublicKeyHash] as? Data)
+        #expect(attributes[kSecAttrAccessible] as? String == kSecAttrAccessibleAlways)
+        let bySerial = with([kSecAttrIssuer: attributes[kSecAttrIssuer] as Any, kSecAttrSerialNumber: serial])
+        #expect(program.status(bySerial) == errSecSuccess)
+    }
+
+    @Test("A certificate is readable while the keychain is locked, and can be given a stricter accessibility")
+    func locked() throws {
+        let object = try SampleCertificates.object("web")
+        #expect(program.add([kSecValueRef: object]) == errSecSuccess)
+        program.lock(.beforeFirstUnlock)
+        #expect(program.find(with([kSecReturnRef: true])).1 as? SecCertificate == object)
+        program.lock(.nobody)
+        let stricter = [kSecAttrAccessible: kSecAttrAccessibleWhenUnlocked]
+        #expect(program.update([kSecValueRef: object, kSecClass: kSecClassCertificate], stricter) == errSecSuccess)
+        program.lock(.locked)
+        #expect(program.find(with([kSecReturnRef: true])).0 == errSecInteractionNotAllowed)
+    }
+
+    @Test("An object finds, changes and deletes its own item alone")
+    func byObject() throws {
+        try addAll()
+        let mail = try SampleCertificates.object("mail")
+        #expect(program.update([kSecValueRef: mail], [kSecAttrLabel: "Grace"]) == errSecSuccess)
+        #expect(program.attributes([kSecValueRef: mail])?[kSecAttrLabel] as? String == "Grace")
+        #expect(program.delete([kSecValueRef: mail]) == errSecSuccess)
+        #expect(program.delete([kSecValueRef: mail]) == errSecItemNotFound)
+        #expect(found([:]) == ["kcbackup Sample Root (do not trust)", "www.example.com"])
+    }
+
+    @Test("Subject, email address and issuer choose certificates")
+    func conditions() throws {
+        try addAll()
+        let root = "kcbackup Sample Root (do not trust)"
+        #expect(found([kSecMatchSubjectContains: "EXAMPLE.com"]) == ["www.example.com"])
+        #expect(found([kSecMatchSubjectContains: "example"]) == ["www.example.com", "mail.example.org"])
+        #expect(found([kSecMatchSubjectContains: "nobody"]) == [])
+        // A certificate without any address is for everybody.
+        #expect(found([kSecMatchEmailAddressIfPresent: "Grace@example.org"]).contains("mail.example.org"))
+        #expect(found([kSecMatchEmailAddressIfPresent: "eve@example.org"]) == [root, "www.example.com"])
+        let authority = try SampleCertificates.object("authority")
+        let name = try #require(SecCertificateCopyNormalizedSubjectSequence(authority))
+        #expect(found([kSecMatchIssuers: [name]]) == [root, "www.example.com", "mail.example.org"])
+        #expect(found([kSecMatchIssuers: [Data([1])]]) == [] && found([kSecMatchIssuers: [Data]()]) == [])
+    }
+
+    @Test("A moment chooses the certificates that are valid then, and null is now")
+    func validOnDate() throws {
+        try addAll()
+        let formatter = ISO8601DateFormatter()
+        func moment(_ text: String) -> Date { formatter.date(from: text) ?? .distantPast }
+        #expect(found([kSecMatchValidOnDate: moment("2025-12-31T23:59:59Z")]) == [])
+        #expect(found([kSecMatchValidOnDate: moment("2026-01-01T00:00:00Z")]).count == 3)
+        #expect(found([kSecMatchValidOnDate: Date.distantFuture]) == [])
+        let now = moment("2026-01-01T00:00:00Z") <= Date() ? found([kSecMatchValidOnDate: Date()]) : []
+        #expect(found([kSecMatchValidOnDate: NSNull()]) == now)
+    }
+
+    @Test("Policies and trust are not evaluated, and a query that asks for it says so")
+    func trust() throws {
+        try addAll()
+        #expect(program.status(with([kSecMatchPolicy: "x"])) == errSecUnimplemented)
+        #expect(program.status(with([kSecMatchTrustedOnly: true])) == errSecUnimplemented)
+        #expect(program.status(with([kSecMatchTrustedOnly: false])) == errSecSuccess)
+    }
+
+    @Test("The functions of a certificate say what stands in it; bytes that are none make none")
+    func functions() throws {
+        let mail = try SampleCertificates.object("mail")
+        var name: CFString?
+        #expect(SecCertificateCopyCommonName(mail, &name) == errSecSuccess && name == "mail.example.org")
+        var addresses: CFArray?
+        #expect(SecCertificateCopyEmailAddresses(mail, &addresses) == errSecSuccess)
+        #expect(addresses as? [String] == ["grace@example.org"])
+        #expect(SecCertificateCopyData(mail) == (try SampleCertificates.der("mail")))
+        let der = try SampleCertificates.der("mail")
+        for bytes in [Data(), Data([1, 2, 3]), der.dropLast(), der + Data([0])] {
+            #expect(SecCertificateCreateWithData(nil, Data(bytes)) == nil)
+        }
+    }
+
+    @Test("Data that is no certificate is kept as it is, without the attributes of one and without an object")
+    func notACertificate() throws {
+        #expect(program.add(with([kSecValueData: Data([1]), kSecAttrSerialNumber: Data([7])])) == errSecSuccess)
+        #expect(program.find(with([kSecReturnData: true])).1 as? Data == Data([1]))
+        #expect(program.find(with([kSecReturnRef: true])).1 == nil)
+        #expect(program.attributes(certificates)?[kSecAttrSubject] == nil)
+        #expect(program.status(with([kSecMatchSubjectContains: ""])) == errSecItemNotFound)
+    }
+}

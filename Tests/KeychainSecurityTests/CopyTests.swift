@@ -1,0 +1,222 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import KeychainSecurity
+
+@Suite("SecItemCopyMatching")
+struct CopyTests {
+    private let program: TestClient
+
+    init() throws {
+        program = try TestClient()
+    }
+
+    @Test("An empty keychain finds nothing in any class, and leaves the result alone")
+    func nothing() {
+        for className in [
+            kSecClassGenericPassword, kSecClassInternetPassword, kSecClassCertificate, kSecClassKey, kSecClassIdentity,
+        ] {
+            for key in [kSecReturnData, kSecReturnAttributes, kSecReturnRef, kSecReturnPersistentRef] {
+                for limit in [kSecMatchLimitOne, kSecMatchLimitAll, 5] as [Any] {
+                    let (status, result) = program.find([kSecClass: className, key: true, kSecMatchLimit: limit])
+                    #expect(status == errSecItemNotFound && result == nil, "\(className) \(key)")
+                }
+            }
+            #expect(program.status([kSecClass: className]) == errSecItemNotFound)
+        }
+    }
+
+    @Test("One kind of value comes by itself, two or more in a dictionary, and a limit makes a list of either")
+    func shapes() throws {
+        #expect(program.add(password("a", "1")) == errSecSuccess)
+        #expect(program.add(password("b", "2")) == errSecSuccess)
+        let mail = generic([kSecAttrService: "mail"])
+        let all = mail.merging([kSecMatchLimit: kSecMatchLimitAll]) { $1 }
+        func find(_ query: [String: Any], _ keys: String...) -> AnyObject? {
+            program.find(query.merging(keys.map { ($0, true) }) { $1 }).1
+        }
+        #expect(find(mail, kSecReturnData) as? Data == Data("1".utf8))
+        #expect(find(all, kSecReturnData) as? [Data] == [Data("1".utf8), Data("2".utf8)])
+        let references = try #require(find(all, kSecReturnPersistentRef) as? [Data])
+        #expect(references.count == 2 && find(mail, kSecReturnPersistentRef) as? Data == references[0])
+        let attributes = try #require(find(all, kSecReturnAttributes) as? [[String: Any]])
+        #expect(attributes.map { $0[kSecAttrAccount] as? String } == ["a", "b"])
+        let both = try #require(find(all, kSecReturnData, kSecReturnPersistentRef) as? [[String: Any]])
+        #expect(both.map { $0[kSecValueData] as? Data } == [Data("1".utf8), Data("2".utf8)])
+        #expect(both.map { $0[kSecValuePersistentRef] as? Data } == references)
+        #expect(both.allSatisfy { $0.count == 2 })
+        for limit in [2, 3] {
+            let found = find(mail.merging([kSecMatchLimit: limit]) { $1 }, kSecReturnData) as? [Data]
+            #expect(found?.count == 2)
+        }
+        #expect(find(mail.merging([kSecMatchLimit: 1]) { $1 }, kSecReturnData) as? Data == Data("1".utf8))
+    }
+
+    @Test("A limit of nothing finds nothing, and is no mistake")
+    func limitOfNothing() {
+        #expect(program.add(password("ann")) == errSecSuccess)
+        let (status, result) = program.find(query("ann", [kSecReturnData: true, kSecMatchLimit: 0]))
+        #expect(status == errSecItemNotFound && result == nil)
+    }
+
+    @Test("Items come in the order in which they were added, whatever happens to them later")
+    func order() {
+        for account in ["c", "a", "b"] { #expect(program.add(password(account, account)) == errSecSuccess) }
+        func accounts() -> [String] {
+            let all: [String: Any] = [kSecMatchLimit: kSecMatchLimitAll, kSecReturnAttributes: true]
+            let found = program.find(generic(all)).1 as? [[String: Any]] ?? []
+            return found.compactMap { $0[kSecAttrAccount] as? String }
+        }
+        #expect(accounts() == ["c", "a", "b"])
+        #expect(program.text(generic([kSecAttrService: "mail"])) == "c")
+        #expect(program.update(query("c"), [kSecAttrAccount: "z", kSecAttrAccessible: "ck"]) == errSecSuccess)
+        #expect(accounts() == ["z", "a", "b"])
+        #expect(program.delete(query("a")) == errSecSuccess)
+        #expect(program.add(password("a", "a")) == errSecSuccess)
+        #expect(accounts() == ["z", "b", "a"])
+    }
+
+    @Test("Without a place for a result, the status says whether there is such an item")
+    func existence() {
+        #expect(program.add(password("ann")) == errSecSuccess)
+        let all: [String: Any] = [kSecReturnAttributes: true, kSecReturnData: true, kSecMatchLimit: kSecMatchLimitAll]
+        #expect(program.status(query("ann", all)) == errSecSuccess)
+        #expect(program.status(query("bob", all)) == errSecItemNotFound)
+    }
+
+    @Test("A return key that is false asks for nothing")
+    func falseReturnKeys() {
+        #expect(program.add(password("ann")) == errSecSuccess)
+        let nothing: [String: Any] = [
+            kSecReturnData: false, kSecReturnAttributes: 0, kSecMatchLimit: kSecMatchLimitAll,
+        ]
+        let (status, result) = program.find(query("ann", nothing))
+        #expect(status == errSecSuccess && result == nil)
+        #expect(program.status(query("ann", nothing)) == errSecSuccess)
+    }
+
+    @Test("An item without data has none in a dictionary, and empty data by itself")
+    func withoutData() throws {
+        #expect(program.add(query("none")) == errSecSuccess)
+        #expect(program.add(password("empty", "")) == errSecSuccess)
+        for account in ["none", "empty"] {
+            #expect(program.find(query(account, [kSecReturnData: true])).1 as? Data == Data())
+            let both: [String: Any] = [kSecReturnData: true, kSecReturnAttributes: true]
+            let found = try #require(program.find(query(account, both)).1 as? [String: Any])
+            #expect(found[kSecValueData] as? Data == (account == "none" ? nil : Data()))
+        }
+    }
+
+    @Test("Asking for attributes never brings the secret, nor what the keychain keeps for itself")
+    func attributesAlone() throws {
+        #expect(program.add(password("ann")) == errSecSuccess)
+        let attributes = try #require(program.attributes(query("ann")))
+        let expected: Set = [
+            kSecAttrAccount, kSecAttrService, kSecAttrAccessGroup, kSecAttrAccessible, kSecAttrAccessControl,
+            kSecAttrSynchronizable, kSecAttrCreationDate, kSecAttrModificationDate,
+        ]
+        #expect(Set(attributes.keys) == expected)
+    }
+
+    @Test("The class is in a result only beside an object, and passwords have none")
+    func classAndObject() throws {
+        #expect(program.add(password("ann")) == errSecSuccess)
+        let (status, object) = program.find(query("ann", [kSecReturnRef: true]))
+        #expect(status == errSecSuccess && object == nil)
+        let all: [String: Any] = [kSecReturnRef: true, kSecMatchLimit: kSecMatchLimitAll]
+        #expect((program.find(query("ann", all)).1 as? [Any])?.isEmpty == true)
+        let both: [String: Any] = [kSecReturnRef: true, kSecReturnAttributes: true]
+        let found = try #require(program.find(query("ann", both)).1 as? [String: Any])
+        #expect(found[kSecClass] as? String == kSecClassGenericPassword)
+        #expect(found[kSecValueRef] == nil)
+        #expect(program.attributes(query("ann"))?[kSecClass] == nil)
+    }
+
+    @Test("The attributes that a query returned find the same item, after changes as well")
+    func byReturnedAttributes() throws {
+        let item = internet([
+            kSecAttrServer: "example.org", kSecAttrAccount: "ann", kSecAttrProtocol: kSecAttrProtocolHTTPS,
+            kSecAttrPort: 443, kSecAttrPath: "/", kSecAttrAuthenticationType: kSecAttrAuthenticationTypeHTTPBasic,
+            kSecAttrLabel: "Example", kSecAttrComment: Data([1, 2]), kSecAttrIsInvisible: true,
+            kSecAttrCreator: 0x6162_6364, kSecValueData: Data("1".utf8),
+        ])
+        #expect(program.add(item) == errSecSuccess)
+        for _ in 0..<3 {
+            let attributes = try #require(program.attributes(internet()))
+            #expect(program.text(internet(attributes)) == "1")
+            #expect(program.update(internet(attributes), [kSecAttrComment: "later"]) == errSecSuccess)
+            #expect(program.status(internet(attributes)) == errSecItemNotFound)
+        }
+    }
+
+    @Test("Texts are compared with regard to case unless a query says otherwise")
+    func caseInsensitive() {
+        #expect(program.add(password("Ann", "1", [kSecAttrLabel: "ÉCOLE"])) == errSecSuccess)
+        #expect(program.status(query("ann")) == errSecItemNotFound)
+        #expect(program.text(query("ann", [kSecMatchCaseInsensitive: true])) == "1")
+        #expect(program.text(query("ANN", [kSecMatchCaseInsensitive: true, kSecAttrLabel: "école"])) == "1")
+        #expect(program.status(query("bob", [kSecMatchCaseInsensitive: true])) == errSecItemNotFound)
+        let otherGroup: [String: Any] = [kSecMatchCaseInsensitive: true, kSecAttrAccessGroup: "TEST"]
+        #expect(program.status(query("ann", otherGroup)) == errSecMissingEntitlement)
+    }
+
+    @Test("A host finds the passwords of its own and of the hosts below it, and of no other")
+    func hostOrSubdomain() throws {
+        for server in ["example.org", "www.Example.org", "badexample.org", "example.org.evil", "org"] {
+            #expect(program.add(internet([kSecAttrServer: server])) == errSecSuccess)
+        }
+        func servers(_ host: String) -> Set<String> {
+            let query = internet([
+                kSecMatchHostOrSubdomainOfHost: host, kSecReturnAttributes: true, kSecMatchLimit: kSecMatchLimitAll,
+            ])
+            let found = program.find(query).1 as? [[String: Any]] ?? []
+            return Set(found.compactMap { $0[kSecAttrServer] as? String })
+        }
+        #expect(servers("EXAMPLE.org") == ["example.org", "www.Example.org"])
+        #expect(servers("www.example.org") == ["www.Example.org"])
+        #expect(servers("nowhere") == [])
+        #expect(program.status(generic([kSecMatchHostOrSubdomainOfHost: "example.org"])) == errSecParam)
+    }
+
+    @Test("Conditions on certificates are for certificates and identities")
+    func conditionsOnCertificates() {
+        let conditions: [String: Any] = [
+            kSecMatchSubjectContains: "x", kSecMatchEmailAddressIfPresent: "x", kSecMatchIssuers: [Data()],
+            kSecMatchValidOnDate: Date(),
+        ]
+        for (key, value) in conditions {
+            #expect(program.status(generic([key: value])) == errSecParam)
+            for className in [kSecClassCertificate, kSecClassIdentity] {
+                #expect(program.status([kSecClass: className, key: value]) == errSecItemNotFound)
+                #expect(program.status([kSecClass: className, key: 7]) == errSecParam)
+            }
+        }
+        #expect(
+            program.status([kSecClass: kSecClassCertificate, kSecMatchValidOnDate: NSNull()]) == errSecItemNotFound)
+    }
+
+    @Test("A condition that cannot be kept is an error, never silence")
+    func notHere() {
+        #expect(program.add(password("ann")) == errSecSuccess)
+        let unsupported: [String: Any] = [
+            kSecMatchPolicy: 1, kSecMatchTrustedOnly: true, kSecMatchItemList: ["x"], kSecMatchSearchList: ["x"],
+            kSecUseAuthenticationContext: "x", kSecUseSystemKeychain: true, kSecUseItemList: ["x"],
+        ]
+        for (key, value) in unsupported { #expect(program.status(query("ann", [key: value])) == errSecUnimplemented) }
+    }
+
+    @Test("What changes nothing here is taken and ignored")
+    func ignored() {
+        let harmless: [String: Any] = [
+            kSecUseDataProtectionKeychain: true, kSecUseOperationPrompt: "please", kSecUseNoAuthenticationUI: true,
+            kSecUseAuthenticationUI: kSecUseAuthenticationUIFail, kSecUseSystemKeychain: false,
+        ]
+        #expect(program.add(password("ann", "1", harmless)) == errSecSuccess)
+        #expect(program.text(query("ann", harmless.merging([kSecMatchTrustedOnly: false]) { $1 })) == "1")
+        #expect(program.text(query("ann", [kSecUseDataProtectionKeychain: false, kSecValueData: Data([9])])) == "1")
+        #expect(program.update(query("ann", harmless), [kSecValueData: Data("2".utf8)]) == errSecSuccess)
+        #expect(program.text(query("ann")) == "2")
+        #expect(program.delete(query("ann", harmless)) == errSecSuccess)
+    }
+}

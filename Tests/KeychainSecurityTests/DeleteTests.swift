@@ -1,0 +1,61 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import KeychainSecurity
+
+@Suite("SecItemDelete")
+struct DeleteTests {
+    private let program: TestClient
+
+    init() throws {
+        program = try TestClient()
+    }
+
+    @Test("All items that a query means go, and no other")
+    func all() {
+        for account in ["a", "b"] { #expect(program.add(password(account)) == errSecSuccess) }
+        #expect(program.add(password("a", "1", [kSecAttrService: "news"])) == errSecSuccess)
+        #expect(program.add(internet([kSecAttrAccount: "a"])) == errSecSuccess)
+        #expect(program.delete(generic([kSecAttrService: "mail"])) == errSecSuccess)
+        #expect(program.delete(generic([kSecAttrService: "mail"])) == errSecItemNotFound)
+        #expect(program.count(generic()) == 1 && program.count(internet()) == 1)
+    }
+
+    @Test("The dictionary that adds an item deletes it: secret and return keys say nothing")
+    func withTheDictionaryOfAnAdd() {
+        let item = password("ann", "1", [kSecReturnData: true, kSecReturnAttributes: true])
+        #expect(program.adding(item).0 == errSecSuccess)
+        #expect(program.delete(item.merging([kSecValueData: Data("other".utf8)]) { $1 }) == errSecSuccess)
+        #expect(program.adding(item).0 == errSecSuccess)
+    }
+
+    @Test(
+        "A deletion means all items; a smaller limit, and any condition, is refused",
+        arguments: [
+            [kSecMatchLimit: kSecMatchLimitOne], [kSecMatchLimit: 1], [kSecMatchLimit: 10],
+            [kSecMatchCaseInsensitive: true], [kSecMatchTrustedOnly: false], [kSecMatchPolicy: 1],
+            [kSecMatchItemList: ["x"]],
+        ] as [[String: any Sendable]])
+    func conditions(more: [String: any Sendable]) {
+        #expect(program.add(password("ann")) == errSecSuccess)
+        #expect(program.delete(query("ann", more)) == errSecParam)
+        #expect(program.count(generic()) == 1)
+        #expect(program.delete(query("ann", [kSecMatchLimit: kSecMatchLimitAll])) == errSecSuccess)
+    }
+
+    @Test("A deletion that is refused deletes nothing", arguments: ["abcd", kSecAttrServer])
+    func unknownAttribute(name: String) {
+        #expect(program.add(password("ann")) == errSecSuccess)
+        #expect(program.delete(query("ann", [name: "x"])) == errSecNoSuchAttr)
+        #expect(program.delete(query("ann", [kSecAttrLabel: [1]])) == errSecParam)
+        #expect(program.count(generic()) == 1)
+    }
+
+    @Test("What the app clips of Apple's systems have is refused by all four calls")
+    func appClips() {
+        #expect(program.add(password("ann")) == errSecSuccess)
+        #expect(program.statusesOfAllCalls(query("ann", ["clip": 1])).allSatisfy { $0 == errSecParam })
+        #expect(program.count(generic()) == 1)
+    }
+}

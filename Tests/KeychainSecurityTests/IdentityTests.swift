@@ -1,0 +1,227 @@
+import ByteStreams
+import Cryptography
+import Foundation
+import TestSupport
+import Testing
+
+@testable import KeychainSecurity
+
+@Suite("Keys, identities and PKCS #12 files")
+struct IdentityTests {
+    private let program: TestClient
+    private let identities: [String: Any] = [kSecClass: kSecClassIdentity]
+    private let keys: [String: Any] = [kSecClass: kSecClassKey]
+    private let certificates: [String: Any] = [kSecClass: kSecClassCertificate]
+
+    init() throws {
+        program = try TestClient()
+    }
+
+    /// A PKCS #12 file of a sample identity, and of the authority that issued it.
+    private func file(of name: String, passphrase: String = "open", friendlyName: String? = nil) throws -> Data {
+        let identity = PKCS12.Identity(
+            key: try SampleCertificates.key(name),
+            certificate: try X509Certificate(der: Array(try SampleCertificates.der(name))))
+        let authority = try X509Certificate(der: Array(try SampleCertificates.der("authority")))
+        let bytes = try PKCS12.make(
+            identities: [identity], certificates: [authority], passphrase: SecretBytes(copying: passphrase.utf8),
+            friendlyName: friendlyName, iterations: 1)
+        return Data(bytes.bytesForTest())
+    }
+
+    private func imported(_ file: Data, _ passphrase: String?) -> (status: OSStatus, items: [[String: Any]]?) {
+        var items: CFArray?
+        let options = passphrase.map { [kSecImportExportPassphrase: $0] } ?? [:]
+        let status = SecPKCS12Import(file as CFData, options as CFDictionary, &items)
+        return (status, items as? [[String: Any]])
+    }
+
+    private func identity(_ name: String) throws -> SecIdentity {
+        let items = try #require(imported(file(of: name), "open").items)
+        return try #require(items.first?[kSecImportItemIdentity] as? SecIdentity)
+    }
+
+    // MARK: PKCS #12
+
+    @Test("A file opens with its passphrase alone, and gives one identity with its chain", arguments: ["web", "mail"])
+    func importFile(name: String) throws {
+        let file = try file(of: name, friendlyName: "mine")
+        #expect(imported(file, nil).status == errSecPassphraseRequired)
+        #expect(imported(file, "wrong").status == errSecAuthFailed)
+        #expect(imported(file, "").status == errSecAuthFailed)
+        let (status, items) = imported(file, "open")
+        #expect(status == errSecSuccess && items?.count == 1)
+        let item = try #require(items?.first)
+        let chain = try #require(item[kSecImportItemCertChain] as? [SecCertificate])
+        let expected = [try SampleCertificates.object(name), try SampleCertificates.object("authority")]
+        #expect(chain == expected)
+        #expect(item[kSecImportItemLabel] as? String == "mine")
+        #expect((item[kSecImportItemKeyID] as? Data)?.count == 20)
+        let identity = try #require(item[kSecImportItemIdentity] as? SecIdentity)
+        var certificate: SecCertificate?
+        #expect(SecIdentityCopyCertificate(identity, &certificate) == errSecSuccess && certificate == chain[0])
+        var key: SecKey?
+        #expect(SecIdentityCopyPrivateKey(identity, &key) == errSecSuccess && key != nil)
+        #expect(program.status(keys) == errSecItemNotFound)
+    }
+
+    @Test("A file that is damaged, or none at all, gives nothing")
+    func malformedFile() throws {
+        let file = try file(of: "mail")
+        for (bytes, expected) in [
+            (Data(), errSecUnknownFormat), (Data("text".utf8), errSecUnknownFormat),
+            (try SampleCertificates.der("mail"), errSecUnknownFormat), (file.dropLast(), errSecDecode),
+            (file + Data([0]), errSecDecode),
+        ] {
+            let (status, items) = imported(Data(bytes), "open")
+            #expect(status == expected && items == nil)
+        }
+        var items: CFArray?
+        let options = [kSecImportExportPassphrase: 7] as [String: Any]
+        #expect(SecPKCS12Import(file as CFData, options as CFDictionary, &items) == errSecParam && items == nil)
+    }
+
+    // MARK: Identities
+
+    @Test("An identity is added as one key and one certificate, and found as an identity", arguments: ["web", "mail"])
+    func add(name: String) throws {
+        let identity = try identity(name)
+        let item: [String: Any] = [kSecValueRef: identity, kSecAttrLabel: "both"]
+        #expect(program.add(item) == errSecSuccess)
+        #expect(program.add(item) == errSecDuplicateItem)
+        #expect(program.count(keys) == 1 && program.count(certificates) == 1)
+        let found = program.find(identities.merging([kSecReturnRef: true]) { $1 }).1
+        var certificate: SecCertificate?
+        _ = SecIdentityCopyCertificate(try #require(found as? SecIdentity), &certificate)
+        #expect(certificate == (try SampleCertificates.object(name)))
+        let attributes = try #require(program.attributes(identities))
+        #expect(attributes[kSecAttrLabel] as? String == "both")
+        #expect(attributes[kSecAttrKeyClass] as? String == kSecAttrKeyClassPrivate)
+        #expect(attributes[kSecAttrApplicationLabel] as? Data == attributes[kSecAttrPublicKeyHash] as? Data)
+        let data = program.find(identities.merging([kSecReturnData: true]) { $1 }).1
+        #expect(data as? Data == (try SampleCertificates.der(name)))
+        #expect(program.status([kSecValueRef: identity]) == errSecSuccess)
+    }
+
+    @Test("Of an identity whose certificate is there already, nothing is added")
+    func addHalf() throws {
+        #expect(program.add([kSecValueRef: try SampleCertificates.object("mail")]) == errSecSuccess)
+        #expect(program.status(identities) == errSecItemNotFound)
+        #expect(program.add([kSecValueRef: try identity("mail")]) == errSecDuplicateItem)
+        #expect(program.count(keys) == 0)
+        #expect(program.add([kSecClass: kSecClassIdentity]) == errSecParam)
+        #expect(program.add([kSecClass: kSecClassIdentity, kSecValueData: Data([1])]) == errSecParam)
+    }
+
+    @Test("An identity is there as long as both halves are, and is deleted with both")
+    func delete() throws {
+        for name in ["web", "mail"] { #expect(program.add([kSecValueRef: try identity(name)]) == errSecSuccess) }
+        #expect(program.count(identities) == 2)
+        let subject: [String: Any] = [kSecMatchSubjectContains: "mail", kSecReturnRef: true]
+        #expect(program.find(identities.merging(subject) { $1 }).1 is SecIdentity)
+        #expect(program.delete([kSecValueRef: try SampleCertificates.object("web")]) == errSecSuccess)
+        #expect(program.count(identities) == 1 && program.count(keys) == 2)
+        #expect(program.delete(identities) == errSecSuccess)
+        #expect(program.delete(identities) == errSecItemNotFound)
+        #expect(program.count(keys) == 1 && program.count(certificates) == 0)
+    }
+
+    @Test("Deleting identities deletes all of them, also while they are locked")
+    func deleteAll() throws {
+        let program = try TestClient(hasPasscode: true)
+        for name in ["web", "mail"] { #expect(program.add([kSecValueRef: try identity(name)]) == errSecSuccess) }
+        program.lock(.locked)
+        #expect(program.delete(identities) == errSecSuccess)
+        #expect(program.delete(identities) == errSecItemNotFound)
+        program.lock(.nobody)
+        #expect(program.count(keys) == 0 && program.count(certificates) == 0)
+    }
+
+    @Test("An object brings its data along, and other data beside it is refused")
+    func dataBesideObject() throws {
+        let object = try SampleCertificates.object("web")
+        #expect(program.add([kSecValueRef: object, kSecValueData: Data([1])]) == errSecParam)
+        #expect(program.count(certificates) == 0)
+    }
+
+    @Test("An identity has a persistent reference of its own, and is changed half by half")
+    func persistentReference() throws {
+        #expect(program.add([kSecValueRef: try identity("web")]) == errSecSuccess)
+        let added = program.adding([kSecValueRef: try identity("mail"), kSecReturnPersistentRef: true]).1
+        let reference = try #require(added as? Data)
+        #expect(reference.prefix(4) == Data("idnt".utf8) && reference.count == 20)
+        let query: [String: Any] = [kSecValuePersistentRef: reference]
+        #expect(program.attributes(query)?[kSecAttrLabel] as? String == "mail.example.org")
+        #expect(program.update(query, [kSecAttrLabel: "x"]) == errSecUnimplemented)
+        #expect(program.update(identities, [kSecAttrLabel: "x"]) == errSecUnimplemented)
+        #expect(program.delete(query) == errSecSuccess)
+        #expect(program.status(query) == errSecItemNotFound)
+        #expect(program.count(identities) == 1)
+    }
+
+    @Test("The key of an identity that is locked locks the identity")
+    func locked() throws {
+        let program = try TestClient(hasPasscode: true)
+        #expect(program.add([kSecValueRef: try identity("mail")]) == errSecSuccess)
+        program.lock(.locked)
+        #expect(program.find(identities.merging([kSecReturnRef: true]) { $1 }).0 == errSecInteractionNotAllowed)
+        #expect(program.add([kSecValueRef: try identity("web")]) == errSecInteractionNotAllowed)
+        program.lock(.nobody)
+        #expect(program.count(certificates) == 1 && program.count(identities) == 1)
+    }
+
+    // MARK: Keys
+
+    @Test(
+        "A private key is added as an object, found by it, and comes back with the same bytes",
+        arguments: ["web", "mail"])
+    func keyObject(name: String) throws {
+        var key: SecKey?
+        _ = SecIdentityCopyPrivateKey(try identity(name), &key)
+        let object = try #require(key)
+        #expect(program.add([kSecValueRef: object, kSecAttrApplicationTag: "tag"]) == errSecSuccess)
+        #expect(program.add([kSecValueRef: object, kSecAttrApplicationTag: "tag"]) == errSecDuplicateItem)
+        let found = program.find([kSecValueRef: object, kSecReturnRef: true]).1
+        let again = try #require(found as? SecKey)
+        #expect(SecKeyCopyExternalRepresentation(again, nil) == SecKeyCopyExternalRepresentation(object, nil))
+        let attributes = try #require(SecKeyCopyAttributes(again))
+        #expect(attributes[kSecAttrKeyType] as? String == (name == "web" ? kSecAttrKeyTypeRSA : kSecAttrKeyTypeEC))
+        #expect(attributes[kSecAttrApplicationTag] as? String == "tag" && attributes[kSecAttrAccessGroup] == nil)
+        #expect(program.delete([kSecValueRef: object]) == errSecSuccess)
+        #expect(program.count(keys) == 0)
+    }
+
+    @Test("A key object is made of its external representation; other bytes and other halves are refused")
+    func keyFromData() throws {
+        var key: SecKey?
+        _ = SecIdentityCopyPrivateKey(try identity("mail"), &key)
+        let object = try #require(key)
+        let data = try #require(SecKeyCopyExternalRepresentation(object, nil))
+        func make(_ data: Data, _ keyClass: String, _ error: inout Unmanaged<CFError>?) -> SecKey? {
+            let attributes = [kSecAttrKeyType: kSecAttrKeyTypeEC, kSecAttrKeyClass: keyClass]
+            return SecKeyCreateWithData(data as CFData, attributes as CFDictionary, &error)
+        }
+        var error: Unmanaged<CFError>?
+        let made = try #require(make(data, kSecAttrKeyClassPrivate, &error))
+        #expect(error == nil && SecKeyCopyExternalRepresentation(made, nil) == data)
+        for (bytes, keyClass, expected) in [
+            (Data([1, 2, 3]), kSecAttrKeyClassPrivate, errSecDecode),
+            (data, kSecAttrKeyClassPublic, errSecDecode),
+            (data, kSecAttrKeyClassSymmetric, errSecUnimplemented), (data, "9", errSecUnimplemented),
+        ] {
+            #expect(make(bytes, keyClass, &error) == nil)
+            #expect(try #require(error).takeRetainedValue().code == Int(expected))
+            error = nil
+        }
+        #expect(SecKeyCreateWithData(data as CFData, [:] as CFDictionary, nil) == nil)
+    }
+
+    @Test("That a key may not leave is kept as a note, and not enforced")
+    func notExtractable() throws {
+        let item = keys.merging(
+            [kSecAttrIsExtractable: false, kSecAttrIsSensitive: true, kSecValueData: Data([1, 2])]) { $1 }
+        #expect(program.add(item) == errSecSuccess)
+        #expect(program.find(keys.merging([kSecReturnData: true]) { $1 }).1 as? Data == Data([1, 2]))
+        #expect(program.attributes(keys)?[kSecAttrIsExtractable] as? Bool == false)
+    }
+}

@@ -1,0 +1,96 @@
+import Cryptography
+import Foundation
+import TestSupport
+import Testing
+
+@testable import KeychainSecurity
+
+@Suite("Keys that are made")
+struct KeyStorageTests {
+    @Test("A half that is to be permanent is stored with its attributes, and the other is not")
+    func permanent() throws {
+        let program = try TestClient()
+        let tag = Data("org.example.mail".utf8)
+        let pair = try KeyPair([
+            kSecAttrKeyType: kSecAttrKeyTypeECSECPrimeRandom, kSecAttrKeySizeInBits: "256",
+            kSecPrivateKeyAttrs: [
+                kSecAttrIsPermanent: true, kSecAttrApplicationTag: tag, kSecAttrAccessible: "cku",
+            ],
+        ]).stored(by: program.client)
+        let query: [String: Any] = [kSecClass: kSecClassKey, kSecAttrApplicationTag: tag, kSecReturnRef: true]
+        let found = try #require(program.find(query).1 as? SecKey)
+        #expect(CFEqual(found, pair.privateKey))
+        #expect(program.attributes([kSecClass: kSecClassKey])?[kSecAttrAccessible] as? String == "cku")
+        #expect(program.count([kSecClass: kSecClassKey]) == 1)
+        let message = Data("hello".utf8)
+        let signature = try #require(SecKeyCreateSignature(found, .ecdsaSignatureMessageX962SHA256, message, nil))
+        #expect(
+            SecKeyVerifySignature(pair.publicKey, .ecdsaSignatureMessageX962SHA256, message, signature, nil))
+    }
+
+    @Test("Both halves are stored, or neither")
+    func bothHalves() throws {
+        let program = try TestClient()
+        var parameters: [String: Any] = [
+            kSecAttrKeyType: kSecAttrKeyTypeEC, kSecAttrKeySizeInBits: 256, kSecAttrLabel: "mail",
+            kSecAttrIsPermanent: true, kSecPublicKeyAttrs: [kSecAttrIsPermanent: true],
+        ]
+        _ = try KeyPair(parameters).stored(by: program.client)
+        #expect(program.count([kSecClass: kSecClassKey, kSecAttrLabel: "mail"]) == 2)
+        parameters[kSecPublicKeyAttrs] = [kSecAttrIsPermanent: true, kSecAttrAccessGroup: "elsewhere"]
+        #expect(throws: CallFailure(errSecMissingEntitlement)) {
+            _ = try KeyPair(parameters).stored(by: program.client)
+        }
+        #expect(program.count([kSecClass: kSecClassKey]) == 2)
+    }
+
+    @Test(
+        "What cannot be made is refused with a status",
+        arguments: [
+            ([kSecAttrKeySizeInBits: 256], errSecParam), ([kSecAttrKeyType: "73"], errSecParam),
+            ([kSecAttrKeyType: "73", kSecAttrKeySizeInBits: 255], errSecParam),
+            ([kSecAttrKeyType: "42", kSecAttrKeySizeInBits: 512], errSecParam),
+            ([kSecAttrKeyType: "43", kSecAttrKeySizeInBits: 1024], errSecUnimplemented),
+            (
+                [
+                    kSecAttrKeyType: "73", kSecAttrKeySizeInBits: 256,
+                    kSecAttrTokenID: kSecAttrTokenIDSecureEnclave,
+                ], errSecUnimplemented
+            ),
+        ] as [([String: any Sendable], OSStatus)])
+    func refused(parameters: [String: any Sendable], status: OSStatus) {
+        var error: Unmanaged<CFError>?
+        #expect(SecKeyCreateRandomKey(parameters, &error) == nil)
+        #expect(error?.takeRetainedValue().code == Int(status))
+        #expect(SecKeyGeneratePair(parameters, nil, nil) == status)
+    }
+
+    @Test("A key does only what its kind does, and each half its own")
+    func support() throws {
+        let parameters: [String: Any] = [kSecAttrKeyType: kSecAttrKeyTypeEC, kSecAttrKeySizeInBits: 256]
+        let key = try #require(SecKeyCreateRandomKey(parameters, nil))
+        let publicKey = try #require(SecKeyCopyPublicKey(key))
+        #expect(!SecKeyIsAlgorithmSupported(key, .sign, .rsaSignatureMessagePSSSHA256))
+        #expect(!SecKeyIsAlgorithmSupported(key, .verify, .ecdsaSignatureMessageX962SHA256))
+        #expect(!SecKeyIsAlgorithmSupported(publicKey, .sign, .ecdsaSignatureMessageX962SHA256))
+        #expect(SecKeyIsAlgorithmSupported(key, .keyExchange, .ecdhKeyExchangeCofactor))
+        #expect(!SecKeyIsAlgorithmSupported(key, .sign, SecKeyAlgorithm(rawValue: "algid:sign:ECDSA:odd")))
+        #expect(SecKeyCreateSignature(publicKey, .ecdsaSignatureMessageX962SHA256, Data(), nil) == nil)
+        #expect(SecKeyCreateEncryptedData(key, .rsaEncryptionPKCS1, Data(), nil) == nil)
+    }
+
+    @Test("A certificate gives its key, and makes an identity with the key of the keychain")
+    func certificates() throws {
+        let program = try TestClient()
+        let certificate = try SampleCertificates.object("mail")
+        let key = try SecKey(SampleCertificates.key("mail"))
+        #expect(CFEqual(SecCertificateCopyKey(certificate), SecKeyCopyPublicKey(key)))
+        #expect(SecCertificateCopyKey(certificate) != nil)
+        var identity: SecIdentity?
+        #expect(program.client.identity(of: certificate, &identity) == errSecItemNotFound && identity == nil)
+        #expect(program.add([kSecClass: kSecClassKey, kSecValueRef: key]) == errSecSuccess)
+        #expect(program.client.identity(of: certificate, &identity) == errSecSuccess)
+        #expect(CFEqual(identity, SecIdentityCreate(nil, certificate, key)))
+        #expect(try SecIdentityCreate(nil, SampleCertificates.object("web"), key) == nil)
+    }
+}

@@ -1,0 +1,221 @@
+import ByteStreams
+import Cryptography
+import Foundation
+import TestSupport
+import Testing
+
+@testable import KeychainSecurity
+
+@Suite("Keys: signatures, encryption and agreement, judged by openssl")
+struct KeyTests {
+    private let openssl: OpenSSLCommand
+    private static let message = Data("the quick brown fox".utf8)
+
+    init() throws {
+        openssl = try OpenSSLCommand()
+    }
+
+    private static func key(_ type: String, _ bits: Int) throws -> SecKey {
+        try #require(SecKeyCreateRandomKey([kSecAttrKeyType: type, kSecAttrKeySizeInBits: bits], nil))
+    }
+
+    /// Writes the halves of a key as openssl reads them: `key.pem` and `public.pem`.
+    private func write(_ key: SecKey) throws {
+        let own = try key.privateKey()
+        try openssl.folder.write("key.der", own.pkcs8().bytesForTest())
+        try openssl("pkey -inform DER -in key.der -out key.pem")
+        try openssl("pkey -in key.pem -pubout -out public.pem")
+        try openssl.folder.write("message", Array(Self.message))
+    }
+
+    /// The public half of a key that openssl has made in `theirs.pem`.
+    private func theirPublicKey(_ type: String) throws -> SecKey {
+        let info = try openssl.make("pkey -in theirs.pem -pubout -outform DER -out")
+        let bytes = try PublicKey(der: info).externalRepresentation
+        let attributes: [String: Any] = [kSecAttrKeyType: type, kSecAttrKeyClass: kSecAttrKeyClassPublic]
+        return try #require(SecKeyCreateWithData(Data(bytes), attributes, nil))
+    }
+
+    @Test(
+        "openssl verifies what the key signs, and the key what openssl signs; a changed message is not verified",
+        arguments: [
+            (kSecAttrKeyTypeECSECPrimeRandom, 256, SecKeyAlgorithm.ecdsaSignatureMessageX962SHA256, "sha256", ""),
+            (kSecAttrKeyTypeECSECPrimeRandom, 384, .ecdsaSignatureMessageX962SHA384, "sha384", ""),
+            (kSecAttrKeyTypeECSECPrimeRandom, 521, .ecdsaSignatureMessageX962SHA512, "sha512", ""),
+            (kSecAttrKeyTypeEC, 256, .ecdsaSignatureMessageX962SHA1, "sha1", ""),
+            (kSecAttrKeyTypeRSA, 2048, .rsaSignatureMessagePKCS1v15SHA256, "sha256", ""),
+            (kSecAttrKeyTypeRSA, 1024, .rsaSignatureMessagePKCS1v15SHA224, "sha224", ""),
+            (
+                kSecAttrKeyTypeRSA, 2048, .rsaSignatureMessagePSSSHA384, "sha384",
+                "-sigopt rsa_padding_mode:pss -sigopt rsa_pss_saltlen:48 -sigopt rsa_mgf1_md:sha384"
+            ),
+        ])
+    func signatures(
+        type: String, bits: Int, algorithm: SecKeyAlgorithm, hash: String, options: String
+    ) throws {
+        let key = try Self.key(type, bits)
+        let publicKey = try #require(SecKeyCopyPublicKey(key))
+        #expect(SecKeyIsAlgorithmSupported(key, .sign, algorithm))
+        #expect(SecKeyIsAlgorithmSupported(publicKey, .verify, algorithm))
+        try write(key)
+        let signature = try #require(SecKeyCreateSignature(key, algorithm, Self.message, nil))
+        try openssl.folder.write("signature", Array(signature))
+        let verdict = try openssl("dgst -\(hash) \(options) -verify public.pem -signature signature message")
+        #expect(verdict.contains("Verified OK"))
+        try openssl("dgst -\(hash) \(options) -sign key.pem -out theirs message")
+        let foreign = Data(try openssl.read("theirs"))
+        #expect(SecKeyVerifySignature(publicKey, algorithm, Self.message, foreign, nil))
+        var error: Unmanaged<CFError>?
+        #expect(!SecKeyVerifySignature(publicKey, algorithm, Self.message + [0], foreign, &error))
+        #expect(error?.takeRetainedValue().code == Int(errSecVerifyFailed))
+    }
+
+    @Test("A signature of two numbers is as long as they are, and says the same as the one in DER")
+    func signatureNumbers() throws {
+        for (bits, width) in [(256, 32), (384, 48), (521, 66)] {
+            let key = try Self.key(kSecAttrKeyTypeEC, bits)
+            let publicKey = try #require(SecKeyCopyPublicKey(key))
+            for _ in 0..<20 {
+                let signature = try #require(
+                    SecKeyCreateSignature(key, .ecdsaSignatureMessageRFC4754SHA256, Self.message, nil))
+                #expect(signature.count == 2 * width)
+                #expect(
+                    SecKeyVerifySignature(
+                        publicKey, .ecdsaSignatureMessageRFC4754SHA256, Self.message, signature, nil))
+                #expect(
+                    !SecKeyVerifySignature(
+                        publicKey, .ecdsaSignatureMessageX962SHA256, Self.message, signature, nil))
+            }
+        }
+    }
+
+    @Test("A digest is signed as the message is, and one of another length is refused")
+    func digests() throws {
+        let key = try Self.key(kSecAttrKeyTypeRSA, 2048)
+        let publicKey = try #require(SecKeyCopyPublicKey(key))
+        let digest = Data(SHA256.hash(Array(Self.message).span).bytes)
+        let signature = try #require(SecKeyCreateSignature(key, .rsaSignatureDigestPKCS1v15SHA256, digest, nil))
+        #expect(
+            SecKeyVerifySignature(publicKey, .rsaSignatureMessagePKCS1v15SHA256, Self.message, signature, nil))
+        var error: Unmanaged<CFError>?
+        #expect(SecKeyCreateSignature(key, .rsaSignatureDigestPKCS1v15SHA256, Self.message, &error) == nil)
+        #expect(error?.takeRetainedValue().code == Int(errSecParam))
+        // The raw form signs what it is given, here the DER of a digest as openssl makes it.
+        let prefix: [UInt8] = [
+            0x30, 0x31, 0x30, 0x0d, 6, 9, 0x60, 0x86, 0x48, 1, 0x65, 3, 4, 2, 1, 5, 0, 4, 0x20,
+        ]
+        #expect(SecKeyCreateSignature(key, .rsaSignatureDigestPKCS1v15Raw, Data(prefix) + digest, nil) == signature)
+    }
+
+    @Test(
+        "openssl decrypts what is encrypted for the key, and the key what openssl encrypts",
+        arguments: [
+            (SecKeyAlgorithm.rsaEncryptionPKCS1, "-pkeyopt rsa_padding_mode:pkcs1"),
+            (
+                .rsaEncryptionOAEPSHA256,
+                "-pkeyopt rsa_padding_mode:oaep -pkeyopt rsa_oaep_md:sha256 -pkeyopt rsa_mgf1_md:sha256"
+            ),
+            (.rsaEncryptionOAEPSHA1, "-pkeyopt rsa_padding_mode:oaep -pkeyopt rsa_oaep_md:sha1"),
+        ])
+    func encryption(algorithm: SecKeyAlgorithm, options: String) throws {
+        let key = try Self.key(kSecAttrKeyTypeRSA, 2048)
+        let publicKey = try #require(SecKeyCopyPublicKey(key))
+        try write(key)
+        let sealed = try #require(SecKeyCreateEncryptedData(publicKey, algorithm, Self.message, nil))
+        #expect(sealed.count == SecKeyGetBlockSize(key))
+        try openssl.folder.write("sealed", Array(sealed))
+        #expect(try openssl.make("pkeyutl -decrypt -inkey key.pem -in sealed \(options) -out") == Array(Self.message))
+        let theirs = try openssl.make("pkeyutl -encrypt -pubin -inkey public.pem -in message \(options) -out")
+        #expect(SecKeyCreateDecryptedData(key, algorithm, Data(theirs), nil) == Self.message)
+        #expect(SecKeyCreateEncryptedData(publicKey, algorithm, Data(count: 300), nil) == nil)
+    }
+
+    @Test(
+        "Bytes of any length are encrypted for the key, and another key or a changed byte opens nothing",
+        arguments: [
+            (kSecAttrKeyTypeRSA, 2048, SecKeyAlgorithm.rsaEncryptionOAEPSHA256AESGCM, 256 + 16),
+            (kSecAttrKeyTypeRSA, 4096, .rsaEncryptionOAEPSHA512AESGCM, 512 + 16),
+            (kSecAttrKeyTypeEC, 256, .eciesEncryptionStandardVariableIVX963SHA256AESGCM, 65 + 16),
+            (kSecAttrKeyTypeEC, 256, .eciesEncryptionCofactorX963SHA256AESGCM, 65 + 16),
+            (kSecAttrKeyTypeEC, 521, .eciesEncryptionCofactorVariableIVX963SHA512AESGCM, 133 + 16),
+        ])
+    func longEncryption(type: String, bits: Int, algorithm: SecKeyAlgorithm, overhead: Int) throws {
+        let (key, other) = (try Self.key(type, bits), try Self.key(type, bits))
+        let publicKey = try #require(SecKeyCopyPublicKey(key))
+        for plain in [Data(), Self.message, Data(count: 100_000)] {
+            var sealed = try #require(SecKeyCreateEncryptedData(publicKey, algorithm, plain, nil))
+            #expect(sealed.count == plain.count + overhead)
+            #expect(SecKeyCreateDecryptedData(key, algorithm, sealed, nil) == plain)
+            #expect(SecKeyCreateDecryptedData(other, algorithm, sealed, nil) == nil)
+            sealed[sealed.count - 1] ^= 1
+            #expect(SecKeyCreateDecryptedData(key, algorithm, sealed, nil) == nil)
+        }
+        #expect(SecKeyCreateDecryptedData(key, algorithm, Data([4]), nil) == nil)
+        #expect(SecKeyCreateDecryptedData(key, algorithm, Data(count: overhead), nil) == nil)
+    }
+
+    @Test("ECIES is what its description says, computed from openssl's shared secret")
+    func ecies() throws {
+        let key = try Self.key(kSecAttrKeyTypeEC, 256)
+        try write(key)
+        let publicKey = try #require(SecKeyCopyPublicKey(key))
+        let algorithm = SecKeyAlgorithm.eciesEncryptionStandardVariableIVX963SHA256AESGCM
+        let sealed = try #require(SecKeyCreateEncryptedData(publicKey, algorithm, Self.message, nil))
+        let point = Array(sealed.prefix(65))
+        let theirs = try PublicKey(externalRepresentation: point, kind: .ec)
+        try openssl.folder.write("peer.der", theirs.subjectPublicKeyInfo)
+        try openssl("pkey -pubin -inform DER -in peer.der -out peer.pem")
+        let shared = try openssl.make("pkeyutl -derive -inkey key.pem -peerkey peer.pem -out")
+        // X9.63: the hash of secret, counter and information; one round gives the key, the next one's half the nonce.
+        let first = SHA256.hash((shared + [0, 0, 0, 1] + point).span).bytes
+        let session = SecretBytes(copying: first.prefix(16))
+        let plain = try WideNonceGCM.open(
+            Array(sealed.dropFirst(65))[...], key: session, nonce: Array(first.suffix(16)))
+        #expect(plain.bytesForTest() == Array(Self.message))
+    }
+
+    @Test("A key and openssl's agree on a secret", arguments: [(256, "P-256"), (384, "P-384"), (521, "P-521")])
+    func exchange(bits: Int, curve: String) throws {
+        let key = try Self.key(kSecAttrKeyTypeEC, bits)
+        try write(key)
+        try openssl("genpkey -algorithm EC -pkeyopt ec_paramgen_curve:\(curve) -out theirs.pem")
+        let theirs = try theirPublicKey(kSecAttrKeyTypeEC)
+        let secret = try #require(SecKeyCopyKeyExchangeResult(key, .ecdhKeyExchangeStandard, theirs, [:], nil))
+        #expect(try openssl.make("pkeyutl -derive -inkey theirs.pem -peerkey public.pem -out") == Array(secret))
+        let parameters: [String: Any] = [
+            SecKeyKeyExchangeParameter.requestedSize.rawValue: 32,
+            SecKeyKeyExchangeParameter.sharedInfo.rawValue: Data([1, 2]),
+        ]
+        let derived = SecKeyCopyKeyExchangeResult(key, .ecdhKeyExchangeCofactorX963SHA256, theirs, parameters, nil)
+        let expected = SHA256.hash((Array(secret) + [0, 0, 0, 1, 1, 2]).span).bytes
+        #expect(derived.map { Array($0) } == expected)
+        #expect(SecKeyCopyKeyExchangeResult(key, .ecdhKeyExchangeStandardX963SHA256, theirs, [:], nil) == nil)
+        let other = try #require(SecKeyCopyPublicKey(Self.key(kSecAttrKeyTypeEC, bits == 256 ? 384 : 256)))
+        #expect(SecKeyCopyKeyExchangeResult(key, .ecdhKeyExchangeStandard, other, [:], nil) == nil)
+    }
+
+    @Test(
+        "A key made from its bytes is the same key, in both halves",
+        arguments: [
+            (kSecAttrKeyTypeRSA, 2048), (kSecAttrKeyTypeEC, 256), (kSecAttrKeyTypeEC, 521),
+            (kSecAttrKeyTypeEd25519, 256),
+            (kSecAttrKeyTypeX25519, 256),
+        ])
+    func representation(type: String, bits: Int) throws {
+        let key = try Self.key(type, bits)
+        let publicKey = try #require(SecKeyCopyPublicKey(key))
+        for (key, half) in [(key, kSecAttrKeyClassPrivate), (publicKey, kSecAttrKeyClassPublic)] {
+            let bytes = try #require(SecKeyCopyExternalRepresentation(key, nil))
+            let again = try #require(
+                SecKeyCreateWithData(bytes, [kSecAttrKeyType: type, kSecAttrKeyClass: half], nil))
+            #expect(CFEqual(key, again) && SecKeyGetBlockSize(again) == (bits + 7) / 8)
+            let attributes = try #require(SecKeyCopyAttributes(again))
+            #expect(attributes[kSecAttrKeyClass] as? String == half)
+            #expect(attributes[kSecAttrKeySizeInBits] as? Int == bits)
+            #expect(
+                SecKeyCreateWithData(bytes.dropLast(), [kSecAttrKeyType: type, kSecAttrKeyClass: half], nil) == nil)
+        }
+        #expect(!CFEqual(key, publicKey))
+        #expect(CFEqual(publicKey, SecKeyCopyPublicKey(publicKey)))
+    }
+}

@@ -1,0 +1,166 @@
+@testable import KeychainSecurity
+
+/// What the model answers instead of a result.
+struct ModelRefusal: Error {
+    let status: OSStatus
+
+    init(_ status: OSStatus) { self.status = status }
+}
+
+/// What a dictionary says, read as the reference says.
+struct ModelRequest {
+    /// Nil where a persistent reference alone says it.
+    var itemClass: String?
+    /// As the keychain would keep them, accessibility under `pdmn`; `sync` and `tomb` apart.
+    var attributes: [String: PlainValue] = [:]
+    /// Nil when the dictionary does not say, or says "any".
+    var isSynchronizable: Bool?
+    var meansAnySynchronizability = false
+    var returns: Set<String> = []
+    /// Nil for all.
+    var limit: Int? = 1
+    /// Whether a result is a list.
+    var isList = false
+    var secret: [UInt8]?
+    var reference: PlainReference?
+    var meansTombstones = false
+    var leavesTombstones: Bool?
+    var skipsLocked = false
+
+    /// Reads the dictionary of a call.
+    init(_ dictionary: [String: PlainValue], of kind: PlainCall.Kind) throws(ModelRefusal) {
+        if dictionary.count > 128 { throw ModelRefusal(errSecParam) }
+        switch dictionary[kSecClass] {
+        case .text(let text):
+            guard ModelSchema.classes.contains(text) else { throw ModelRefusal(errSecNoSuchClass) }
+            itemClass = text
+        case nil: if dictionary[kSecValuePersistentRef] == nil { throw ModelRefusal(errSecParam) }
+        default: throw ModelRefusal(errSecParam)
+        }
+        for (key, value) in dictionary.sorted(by: { $0.key < $1.key }) where key != kSecClass {
+            try read(key, value, for: kind)
+        }
+        // A reference means its item by itself; its class may be said again.
+        if let reference {
+            let saysMore = !attributes.isEmpty || isSynchronizable != nil
+            if kind == .add || saysMore || itemClass ?? reference.itemClass != reference.itemClass {
+                throw ModelRefusal(errSecParam)
+            }
+        }
+    }
+
+    /// Reads what an update changes.
+    init(changes: [String: PlainValue], in itemClass: String?) throws(ModelRefusal) {
+        self.itemClass = itemClass
+        for (key, value) in changes.sorted(by: { $0.key < $1.key }) {
+            switch key {
+            case kSecAttrSharingGroup, kSecClass: throw ModelRefusal(errSecParam)
+            case kSecValueData: secret = try Self.bytes(value)
+            case kSecAttrSynchronizable:
+                if case .text(let text) = value {
+                    guard let number = ModelSchema.number(spelledBy: text) else { throw ModelRefusal(errSecParam) }
+                    isSynchronizable = number != 0
+                } else {
+                    isSynchronizable = try Self.truth(value)
+                }
+            default: try readAttribute(key, value)
+            }
+        }
+    }
+
+    private mutating func read(_ key: String, _ value: PlainValue, for kind: PlainCall.Kind) throws(ModelRefusal) {
+        switch key {
+        case kSecReturnData, kSecReturnAttributes, kSecReturnRef, kSecReturnPersistentRef:
+            if kind == .update { throw ModelRefusal(errSecParam) }
+            if try Self.truth(value) { returns.insert(key) }
+        case kSecMatchLimit:
+            switch kind {
+            case .add, .update: throw ModelRefusal(errSecParam)
+            case .delete:
+                guard case .text(kSecMatchLimitAll) = value else { throw ModelRefusal(errSecParam) }
+            case .copy: try readLimit(value)
+            }
+        case kSecMatchCaseInsensitive where kind != .copy: throw ModelRefusal(errSecParam)
+        case kSecUseItemList where kind == .add: throw ModelRefusal(errSecParam)
+        case kSecMatchPolicy, kSecMatchTrustedOnly, kSecMatchItemList, kSecMatchSearchList, kSecUseItemList,
+            kSecUseAuthenticationContext, kSecUseSystemKeychain:
+            throw ModelRefusal(errSecUnimplemented)
+        case kSecUseOperationPrompt, kSecUseDataProtectionKeychain: break
+        case kSecUseAuthenticationUI:
+            switch value {
+            case .text(kSecUseAuthenticationUISkip): skipsLocked = true
+            case .text(kSecUseAuthenticationUIFail), .text(kSecUseAuthenticationUIAllow): break
+            default: throw ModelRefusal(errSecParam)
+            }
+        case kSecUseTombstones:
+            guard kind == .delete else { throw ModelRefusal(errSecParam) }
+            leavesTombstones = try Self.truth(value)
+        case kSecAttrTombstone: meansTombstones = try Self.truth(value)
+        case kSecValueData: secret = try Self.bytes(value)
+        case kSecValuePersistentRef:
+            guard case .reference(let given) = value, given != .malformed else { throw ModelRefusal(errSecParam) }
+            reference = given
+        case kSecAttrSynchronizable:
+            if case .text(kSecAttrSynchronizableAny) = value {
+                meansAnySynchronizability = true
+            } else if case .text(let text) = value {
+                guard let number = ModelSchema.number(spelledBy: text) else { throw ModelRefusal(errSecParam) }
+                isSynchronizable = number != 0
+            } else {
+                isSynchronizable = try Self.truth(value)
+            }
+        default: try readAttribute(key, value)
+        }
+    }
+
+    private mutating func readLimit(_ value: PlainValue) throws(ModelRefusal) {
+        switch value {
+        case .text(kSecMatchLimitOne): break
+        case .text(kSecMatchLimitAll): (limit, isList) = (nil, true)
+        case .number(let count), .boxed(let count):
+            guard count >= 0 else { throw ModelRefusal(errSecParam) }
+            (limit, isList) = (Int(count), count != 1)
+        default: throw ModelRefusal(errSecParam)
+        }
+    }
+
+    private mutating func readAttribute(_ key: String, _ value: PlainValue) throws(ModelRefusal) {
+        guard let itemClass else {
+            // Beside a reference no attribute is right, and an unknown one is wrong in its own way.
+            let isKnown = ModelSchema.classes.contains { ModelSchema.kind(of: key, in: $0) != nil }
+            let isOther = isKnown || key == "pdmn" || key == "accc" || key.count != 4
+            throw ModelRefusal(isOther ? errSecParam : errSecNoSuchAttr)
+        }
+        if key == kSecAttrAccessible || key == kSecAttrAccessControl {
+            let protection: String
+            switch (key, value) {
+            case (kSecAttrAccessible, .text(let text)): protection = text
+            case (kSecAttrAccessible, .data(let bytes)): protection = String(decoding: bytes, as: UTF8.self)
+            case (kSecAttrAccessControl, .control(let text)): protection = text
+            default: throw ModelRefusal(errSecParam)
+            }
+            guard ReferenceModel.protections.contains(protection) else { throw ModelRefusal(errSecParam) }
+            if case .text(let other) = attributes["pdmn"], other != protection { throw ModelRefusal(errSecParam) }
+            attributes["pdmn"] = .text(protection)
+            return
+        }
+        guard let kind = ModelSchema.kind(of: key, in: itemClass) else {
+            throw ModelRefusal(key.count == 4 ? errSecNoSuchAttr : errSecParam)
+        }
+        guard let stored = ModelSchema.stored(value, as: kind) else { throw ModelRefusal(errSecParam) }
+        attributes[key] = stored
+    }
+
+    private static func truth(_ value: PlainValue) throws(ModelRefusal) -> Bool {
+        switch value {
+        case .truth(let truth): return truth
+        case .number(let number), .boxed(let number): return number != 0
+        default: throw ModelRefusal(errSecParam)
+        }
+    }
+
+    private static func bytes(_ value: PlainValue) throws(ModelRefusal) -> [UInt8] {
+        guard case .data(let bytes) = value else { throw ModelRefusal(errSecParam) }
+        return bytes
+    }
+}

@@ -1,0 +1,76 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import KeychainSecurity
+
+@Suite("The sample program, whose source is that of an app for iOS")
+struct SampleTests {
+    private let home: ProgramHome
+    private let program: String
+    /// `Samples/KeychainDemo`.
+    private static let sources = Project.folder.appending(path: "Samples/KeychainDemo")
+
+    init() throws {
+        home = try ProgramHome()
+        // Beside it lie its entitlements, as beside an installed program.
+        program = home.folder.path("KeychainDemo")
+        let manager = FileManager.default
+        try manager.copyItem(atPath: ExternalProgram.built("KeychainDemo"), toPath: program)
+        try manager.copyItem(
+            at: Self.sources.appending(path: "KeychainDemo.entitlements"),
+            to: URL(filePath: program + ".entitlements"))
+    }
+
+    private func run(_ program: String, _ arguments: [String] = []) throws -> ExternalProgram.Outcome {
+        // Longer than it takes: what hangs is to fail, not to hold everything up.
+        try ExternalProgram.run(
+            "timeout", ["120", program] + arguments, environment: home.environment, in: home.folder.path)
+    }
+
+    @Test("It adds, finds, updates and deletes as on iOS, and kcbackup lists what it leaves")
+    func story() throws {
+        let outcome = try run(program)
+        let expected = try String(contentsOf: Self.sources.appending(path: "output.txt"), encoding: .utf8)
+        #expect(outcome.text == expected)
+        #expect(outcome.errorText == "")
+        #expect(outcome.status == 0)
+
+        let list = try run(ExternalProgram.built("kcbackup"), ["item", "list", "--json"])
+        let object = try #require(JSONSerialization.jsonObject(with: Data(list.output)) as? [String: Any])
+        let items = try #require(object["items"] as? [[String: Any]])
+        let names = items.map { item in
+            let attributes = item["attributes"] as? [String: Any] ?? [:]
+            let texts = [kSecAttrService, kSecAttrAccount, kSecAttrLabel, kSecAttrAccessGroup, kSecAttrAccessible]
+            return [item["class"] as? String ?? "-"] + texts.map { attributes[$0] as? String ?? "-" }
+        }
+        #expect(
+            names == [
+                ["genp", "single sign-on", "-", "-", "A1B2C3D4E5.com.example.shared", "ak"],
+                [
+                    "genp", "com.example.KeychainDemo", "ada", "-", "A1B2C3D4E5.com.example.KeychainDemo",
+                    "ck",
+                ],
+                ["keys", "-", "-", "database", "A1B2C3D4E5.com.example.KeychainDemo", "aku"],
+            ])
+    }
+
+    @Test("A second run finds what the first one has left")
+    func secondRun() throws {
+        _ = try run(program)
+        let again = try run(program)
+        #expect(again.status == 0)
+        let lines = again.text.split(separator: "\n").map(String.init)
+        #expect(lines.contains("ada: second"))
+        #expect(lines.contains("add key: -25299 The specified item already exists in the keychain."))
+        #expect(lines.contains("add shared: -25299 The specified item already exists in the keychain."))
+    }
+
+    @Test("Without its entitlements it may not use the groups of its team")
+    func withoutEntitlements() throws {
+        try FileManager.default.removeItem(atPath: program + ".entitlements")
+        let lines = try run(program).text.split(separator: "\n").map(String.init)
+        #expect(lines.contains("add website: 0 No error."))
+        #expect(lines.contains("add shared: -34018 A required entitlement isn't present."))
+    }
+}

@@ -1,0 +1,87 @@
+import ByteStreams
+import Cryptography
+import Foundation
+import KeychainModel
+import KeychainStore
+import LocalKeychains
+import TestSupport
+
+@testable import KeychainSecurity
+
+extension TestClient {
+    /// Where the keychain of the test is.
+    var keychainPath: String { user.keychainPath }
+
+    /// Changes the keychain file behind the API, as another program would.
+    func alter(_ sql: String, _ parameters: [SQLiteFile.Value] = []) throws {
+        try SQLiteFile(keychainPath).run(sql, parameters)
+    }
+
+    /// Overwrites the sealed secret of an account's generic password with four bytes.
+    func corrupt(account: String) throws {
+        try alter("UPDATE genp SET data = x'01020304' WHERE acct = CAST(? AS BLOB)", [.text(account)])
+    }
+
+    /// The keychain as another process opens it: locked, if it has a passcode.
+    func openStore() throws -> Keychain {
+        try Keychain.open(at: keychainPath, deviceKey: user.device.key(), lockWait: .seconds(60))
+    }
+
+    /// Removes the passcode, or sets the one that the test unlocks with.
+    func setPasscode(_ isSet: Bool) throws {
+        let keychain = try openStore()
+        let passcode = SecretBytes(copying: Self.passcode.utf8) as SecretBytes?
+        if isSet {
+            try keychain.setPasscode(current: nil, new: passcode, cost: ScryptCost(logN: 14), now: Self.start)
+        } else {
+            try keychain.setPasscode(current: passcode, new: nil, now: Self.start)
+        }
+    }
+
+    // MARK: What tests ask for again and again
+
+    /// The secret that a query finds, as text; nil when it finds none.
+    func text(_ query: [String: Any]) -> String? {
+        let (status, result) = find(query.merging([kSecReturnData: true]) { $1 })
+        guard status == errSecSuccess, let data = result as? Data else { return nil }
+        return String(decoding: data, as: UTF8.self)
+    }
+
+    /// The attributes of the item that a query finds; nil when it finds none.
+    func attributes(_ query: [String: Any]) -> [String: Any]? {
+        find(query.merging([kSecReturnAttributes: true]) { $1 }).1 as? [String: Any]
+    }
+
+    /// The persistent reference of the item that a query finds; nil when it finds none.
+    func reference(_ query: [String: Any]) -> Data? {
+        find(query.merging([kSecReturnPersistentRef: true]) { $1 }).1 as? Data
+    }
+
+    /// How many items a query means, synchronizable or not.
+    func count(_ query: [String: Any]) -> Int {
+        let all: [String: Any] = [
+            kSecMatchLimit: kSecMatchLimitAll, kSecReturnPersistentRef: true,
+            kSecAttrSynchronizable: kSecAttrSynchronizableAny,
+        ]
+        let (status, result) = find(all.merging(query) { $1 })
+        return status == errSecSuccess ? (result as? [Any])?.count ?? 0 : 0
+    }
+
+    /// Asks all four calls the same, which must not do anything.
+    func statusesOfAllCalls(_ dictionary: [String: Any]) -> [OSStatus] {
+        [
+            add(dictionary), status(dictionary), update(dictionary, [kSecAttrLabel: "changed"]), delete(dictionary),
+        ]
+    }
+}
+
+/// An item of the class genp with a secret.
+func password(_ account: String, _ secret: String = "secret", _ more: [String: Any] = [:]) -> [String: Any] {
+    generic([kSecAttrService: "mail", kSecAttrAccount: account, kSecValueData: Data(secret.utf8)])
+        .merging(more) { $1 }
+}
+
+/// The query that finds what `password` makes.
+func query(_ account: String, _ more: [String: Any] = [:]) -> [String: Any] {
+    generic([kSecAttrService: "mail", kSecAttrAccount: account]).merging(more) { $1 }
+}

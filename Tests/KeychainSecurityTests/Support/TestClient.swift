@@ -1,0 +1,98 @@
+import ByteStreams
+import Foundation
+import KeychainModel
+import KeychainStore
+import Synchronization
+import TestSupport
+
+@testable import KeychainSecurity
+
+/// A program with access groups, and a keychain of its own that the test can lock.
+///
+/// The clock stands still unless the test moves it.
+final class TestClient: Sendable {
+    static let passcode = UserData.passcode
+    static let start = Timestamp("2026-03-01T09:30:00.000000Z") ?? .reference
+
+    let user: UserData
+    let client: KeychainClient
+    private let shared: SharedState
+
+    /// What the session of the user gives.
+    enum LockedFor: Sendable {
+        case nobody
+        case locked
+        case beforeFirstUnlock
+    }
+
+    /// Makes an unlocked keychain, or shares the one of another program.
+    init(groups: [String] = ["test"], hasPasscode: Bool = false, sharing other: TestClient? = nil) throws {
+        user = try other?.user ?? UserData()
+        if other == nil { try user.makeKeychain(hasPasscode: hasPasscode, now: Self.start) }
+        let shared = SharedState()
+        var configuration = KeychainClient.Configuration()
+        configuration.folder = user.data
+        configuration.machineIDPath = user.machineIDPath
+        configuration.groups = AccessGroups(ordered: groups)
+        configuration.clock = { shared.now.withLock { $0 } }
+        configuration.resume = { keychain in
+            switch shared.lockedFor.withLock({ $0 }) {
+            case .nobody:
+                let passcode = SecretBytes(copying: Self.passcode.utf8) as SecretBytes?
+                if !keychain.isUnlocked { try keychain.unlock(passcode: passcode, now: Self.start) }
+            case .locked: keychain.lock()
+            case .beforeFirstUnlock: keychain.lock(untilFirstUnlock: true)
+            }
+        }
+        // Unlocking costs a key derivation, and the session of these tests is this object.
+        configuration.release = { _ in }
+        client = KeychainClient(configuration)
+        self.shared = shared
+    }
+
+    private final class SharedState: Sendable {
+        let now = Mutex(TestClient.start)
+        let lockedFor = Mutex(LockedFor.nobody)
+    }
+
+    /// Moves the clock.
+    func advance(seconds: Int64) {
+        shared.now.withLock { $0 = $0.advanced(byMicroseconds: seconds * 1_000_000) }
+    }
+
+    /// Locks or unlocks the keychain.
+    func lock(_ lockedFor: LockedFor) { shared.lockedFor.withLock { $0 = lockedFor } }
+
+    // MARK: Calls
+
+    func add(_ attributes: [String: Any]) -> OSStatus { client.add(attributes, nil) }
+
+    /// Adds, and gives what is returned.
+    func adding(_ attributes: [String: Any]) -> (OSStatus, AnyObject?) {
+        var result: AnyObject?
+        return (client.add(attributes, &result), result)
+    }
+
+    /// Finds, and gives what is returned.
+    func find(_ query: [String: Any]) -> (OSStatus, AnyObject?) {
+        var result: AnyObject?
+        return (client.copyMatching(query, &result), result)
+    }
+
+    /// Finds without a place for a result.
+    func status(_ query: [String: Any]) -> OSStatus { client.copyMatching(query, nil) }
+
+    func update(_ query: [String: Any], _ changes: [String: Any]) -> OSStatus { client.update(query, changes) }
+
+    func delete(_ query: [String: Any]) -> OSStatus { client.delete(query) }
+}
+
+/// A query or an item of the class genp.
+func generic(_ more: [String: Any] = [:]) -> [String: Any] {
+    [kSecClass: kSecClassGenericPassword].merging(more) { $1 }
+}
+
+/// A query or an item of the class inet.
+func internet(_ more: [String: Any] = [:]) -> [String: Any] {
+    [kSecClass: kSecClassInternetPassword].merging(more) { $1 }
+}

@@ -1,0 +1,150 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import KeychainSecurity
+
+@Suite("SecItemUpdate")
+struct UpdateTests {
+    private let program: TestClient
+
+    init() throws {
+        program = try TestClient(groups: ["test", "second"])
+    }
+
+    @Test("The server of an internet password is changed once, and the old server finds nothing any more")
+    func server() {
+        func item(_ server: String) -> [String: Any] { internet([kSecAttrServer: server, kSecAttrAccount: "ann"]) }
+        let old = item("old.example.org")
+        #expect(program.add(old.merging([kSecValueData: Data("1".utf8)]) { $1 }) == errSecSuccess)
+        #expect(program.add(old) == errSecDuplicateItem)
+        #expect(program.update(old, [kSecAttrServer: "new.example.org"]) == errSecSuccess)
+        #expect(program.update(old, [kSecAttrServer: "new.example.org"]) == errSecItemNotFound)
+        #expect(program.delete(old) == errSecItemNotFound)
+        #expect(program.text(item("new.example.org")) == "1")
+        #expect(program.add(old) == errSecSuccess)
+        #expect(program.update(old, [kSecAttrServer: "new.example.org"]) == errSecDuplicateItem)
+        #expect(program.text(item("new.example.org")) == "1")
+        #expect(program.delete(internet([kSecAttrAccount: "ann"])) == errSecSuccess)
+        #expect(program.count(internet()) == 0)
+    }
+
+    @Test("Data is replaced by data alone; anything else is refused and the old stays")
+    func data() {
+        #expect(program.add(password("ann", "old")) == errSecSuccess)
+        #expect(program.update(query("ann"), [kSecValueData: Data("new".utf8)]) == errSecSuccess)
+        for bad in [NSNull(), "text", 7] as [Any] {
+            #expect(program.update(query("ann"), [kSecValueData: bad]) == errSecParam)
+            #expect(program.text(query("ann")) == "new")
+        }
+        #expect(program.update(query("ann"), [kSecValueData: Data()]) == errSecSuccess)
+        #expect(program.text(query("ann")) == "")
+    }
+
+    @Test("What an update does not name stays: the secret, and the other attributes")
+    func untouched() throws {
+        #expect(program.add(password("ann", "old", [kSecAttrLabel: "Mail", kSecAttrComment: "note"])) == errSecSuccess)
+        #expect(program.update(query("ann"), [kSecAttrLabel: "Post"]) == errSecSuccess)
+        let attributes = try #require(program.attributes(query("ann")))
+        #expect(attributes[kSecAttrLabel] as? String == "Post")
+        #expect(attributes[kSecAttrComment] as? String == "note")
+        #expect(program.text(query("ann")) == "old")
+    }
+
+    @Test("All items that a query means are changed, and when one cannot be, none is")
+    func allOrNone() {
+        for account in ["a", "b", "c"] { #expect(program.add(password(account)) == errSecSuccess) }
+        let mail = generic([kSecAttrService: "mail"])
+        #expect(program.update(mail, [kSecAttrComment: "all"]) == errSecSuccess)
+        #expect(program.count(generic([kSecAttrComment: "all"])) == 3)
+        #expect(program.update(mail, [kSecAttrAccount: "same", kSecAttrComment: "no"]) == errSecDuplicateItem)
+        #expect(program.count(generic([kSecAttrComment: "all"])) == 3)
+        for account in ["a", "b", "c"] { #expect(program.text(query(account)) == "secret") }
+    }
+
+    @Test("An update that means nothing says so")
+    func nothing() {
+        #expect(program.update(query("ann"), [kSecAttrLabel: "x"]) == errSecItemNotFound)
+    }
+
+    @Test(
+        "Return keys and conditions are refused in the query of an update",
+        arguments: [
+            [kSecReturnData: true], [kSecReturnAttributes: true], [kSecReturnRef: true],
+            [kSecReturnPersistentRef: true], [kSecMatchLimit: kSecMatchLimitAll], [kSecMatchLimit: kSecMatchLimitOne],
+            [kSecMatchCaseInsensitive: true], [kSecMatchTrustedOnly: false], [kSecUseTombstones: false],
+        ] as [[String: any Sendable]])
+    func foreignKeys(more: [String: any Sendable]) {
+        #expect(program.add(password("ann", "1", [kSecAttrLabel: "old"])) == errSecSuccess)
+        #expect(program.update(query("ann", more), [kSecAttrLabel: "new"]) == errSecParam)
+        #expect(program.attributes(query("ann"))?[kSecAttrLabel] as? String == "old")
+    }
+
+    @Test(
+        "New values are attributes and data, and nothing else",
+        arguments: [
+            ([kSecClass: kSecClassGenericPassword], errSecParam), ([kSecReturnData: true], errSecParam),
+            ([kSecMatchLimit: kSecMatchLimitOne], errSecParam), ([kSecAttrSharingGroup: "x"], errSecParam),
+            ([kSecAttrMultiUser: Data([1])], errSecParam), (["clip": 1], errSecParam),
+            ([kSecAttrTombstone: true], errSecParam), ([kSecUseTombstones: true], errSecParam),
+            ([kSecValuePersistentRef: Data("genp".utf8) + Data(count: 16)], errSecParam),
+            ([kSecAttrSynchronizable: kSecAttrSynchronizableAny], errSecParam),
+            (["abcd": "x"], errSecNoSuchAttr), ([kSecAttrServer: "x"], errSecNoSuchAttr),
+            ([kSecAttrTokenID: kSecAttrTokenIDSecureEnclave], errSecUnimplemented),
+            ([kSecAttrAccessible: kSecAttrAccessibleAlways, kSecAttrLabel: 1.5], errSecParam),
+        ] as [([String: any Sendable], OSStatus)])
+    func refusedValues(values: [String: any Sendable], expected: OSStatus) throws {
+        #expect(program.add(password("ann", "1")) == errSecSuccess)
+        let before = try #require(program.attributes(query("ann")) as NSDictionary?)
+        #expect(program.update(query("ann"), values) == expected)
+        #expect(program.attributes(query("ann")) as NSDictionary? == before)
+    }
+
+    @Test("The date of change moves on, by a millisecond if the clock stands still; the date of creation stays")
+    func dates() throws {
+        #expect(program.add(password("ann")) == errSecSuccess)
+        func dates() -> [Date?] {
+            let attributes = program.attributes(query("ann"))
+            return [kSecAttrCreationDate, kSecAttrModificationDate].map { attributes?[$0] as? Date }
+        }
+        let start = Date(TestClient.start)
+        #expect(program.update(query("ann"), [kSecAttrLabel: "1"]) == errSecSuccess)
+        #expect(dates() == [start, Date(TestClient.start.advanced(byMicroseconds: 1_000))])
+        program.advance(seconds: 60)
+        let old = Date(timeIntervalSince1970: 0)
+        #expect(
+            program.update(query("ann"), [kSecAttrCreationDate: old, kSecAttrModificationDate: old]) == errSecSuccess)
+        #expect(dates() == [start, Date(TestClient.start.advanced(byMicroseconds: 60_000_000))])
+        program.advance(seconds: -3_600)
+        #expect(program.update(query("ann"), [kSecAttrLabel: "2"]) == errSecSuccess)
+        #expect(dates() == [start, Date(TestClient.start.advanced(byMicroseconds: 60_001_000))])
+    }
+
+    @Test("A new access group moves the item, unless the group has such an item already")
+    func accessGroup() {
+        #expect(program.add(password("ann", "1")) == errSecSuccess)
+        #expect(program.update(query("ann"), [kSecAttrAccessGroup: "second"]) == errSecSuccess)
+        #expect(program.status(query("ann", [kSecAttrAccessGroup: "test"])) == errSecItemNotFound)
+        #expect(program.text(query("ann", [kSecAttrAccessGroup: "second"])) == "1")
+        #expect(program.add(password("ann", "2")) == errSecSuccess)
+        let mine = query("ann", [kSecAttrAccessGroup: "test"])
+        #expect(program.update(mine, [kSecAttrAccessGroup: "second"]) == errSecDuplicateItem)
+        #expect(program.text(mine) == "2")
+    }
+
+    @Test("A new accessibility is kept, by either of its names, and the two must agree")
+    func accessibility() throws {
+        #expect(program.add(password("ann", "1")) == errSecSuccess)
+        let control = try #require(
+            SecAccessControlCreateWithFlags(nil, kSecAttrAccessibleAfterFirstUnlock, [], nil))
+        #expect(program.update(query("ann"), [kSecAttrAccessControl: control]) == errSecSuccess)
+        #expect(program.attributes(query("ann"))?[kSecAttrAccessible] as? String == "ck")
+        let disagreeing: [String: Any] = [
+            kSecAttrAccessControl: control, kSecAttrAccessible: kSecAttrAccessibleAlways,
+        ]
+        #expect(program.update(query("ann"), disagreeing) == errSecParam)
+        #expect(program.update(query("ann"), [kSecAttrAccessible: kSecAttrAccessibleAlways]) == errSecSuccess)
+        #expect(program.text(query("ann", [kSecAttrAccessible: "dk"])) == "1")
+        #expect(program.status(query("ann", [kSecAttrAccessible: "ck"])) == errSecItemNotFound)
+    }
+}
