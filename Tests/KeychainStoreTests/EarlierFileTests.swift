@@ -31,6 +31,7 @@ import Testing
         Earlier("v1-none", passcode: nil, items: 6), Earlier("v1-passcode", passcode: "walnut", items: 7),
         Earlier("v2-settings", passcode: "lantern", items: 7),
         Earlier("v3-retired", passcode: "lantern", items: 7, retired: 2),
+        Earlier("v4-escrow", passcode: "lantern", items: 7, retired: 2),
     ]
 
     private static func device() throws -> DeviceKey {
@@ -63,9 +64,29 @@ import Testing
         #expect(again.lockSettings == before.lockSettings)
         // An archive of that time restores into it.
         let archived = try ArchivedKeybag(
-            text: String(decoding: before.text, as: UTF8.self), of: bench.device.id, deviceKey: bench.device)
+            text: String(decoding: before.withoutEscrow(bench.device).text, as: UTF8.self), of: bench.device.id,
+            deviceKey: bench.device)
         #expect(try again.form(ofSecretsUnder: archived) == .plain)
         #expect(archived.isOpen)
+    }
+
+    @Test("the escrow key of its time opens it, also after a change of the passcode")
+    func escrow() throws {
+        let bench = try Bench(device: Self.device())
+        let bytes = try Data(contentsOf: URL(filePath: Self.folder + "v4-escrow.keychain"))
+        try bench.folder.write("login.keychain", Array(bytes))
+        let keyFile = try Data(contentsOf: URL(filePath: Self.folder + "v4-escrow.key"))
+        let keychain = try bench.open()
+        for _ in 1...2 {
+            let escrowed = try EscrowedKeychain(bench.open(), keyFile: SecretBytes(copying: keyFile))
+            var collector = Collector()
+            collector.isWanted = { $0.accessibility != .whenPasscodeSetThisDeviceOnly }
+            try escrowed.visitItems(&collector)
+            let secrets = collector.secrets.map { String(decoding: $0, as: UTF8.self) }
+            #expect(secrets.sorted() == ["ak", "aku", "ck", "cku", "dk", "dku"])
+            try keychain.setPasscode(
+                current: "lantern".secret, new: "lantern".secret, cost: Bench.cost, now: moment(13))
+        }
     }
 
     @Test("they are made anew when asked", .enabled(if: ProcessInfo.processInfo.environment["UPDATE_GOLDEN"] == "1"))
@@ -79,6 +100,10 @@ import Testing
         try keychain.setPasscode(current: "walnut".secret, new: "lantern".secret, cost: cost, now: moment(2))
         _ = try keychain.fill()
         try keychain.setLockSettings(try #require(LockSettings(lockAfter: 60, lockOnSuspend: true)))
-        try Data(bench.folder.read("login.keychain")).write(to: URL(filePath: Self.folder + "v3-retired.keychain"))
+        let key = try EscrowKey.generate()
+        try keychain.enableEscrow(for: key.publicKey, passcode: SecretBytes(copying: "lantern".utf8), now: moment(3))
+        let keyFile = key.text(comments: ["escrow key of v4-escrow.keychain"]).bytesForTest()
+        try Data(keyFile).write(to: URL(filePath: Self.folder + "v4-escrow.key"))
+        try Data(bench.folder.read("login.keychain")).write(to: URL(filePath: Self.folder + "v4-escrow.keychain"))
     }
 }

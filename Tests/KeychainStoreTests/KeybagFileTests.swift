@@ -21,8 +21,8 @@ import Testing
         _ = try bench.create(passcode: "open")
         try bench.alter("UPDATE keybag SET bag = replace(bag, '\"generation\":1', '\"generation\":2')")
         #expect(throws: KeychainStoreError.self) { try bench.open() }
-        try bench.alter("UPDATE keybag SET bag = replace(bag, '\"version\":1', '\"version\":4')")
-        #expect(throws: KeychainStoreError.newerFormat(found: 4, known: 3)) { try bench.open() }
+        try bench.alter("UPDATE keybag SET bag = replace(bag, '\"version\":1', '\"version\":5')")
+        #expect(throws: KeychainStoreError.newerFormat(found: 5, known: 4)) { try bench.open() }
         try bench.alter("DELETE FROM keybag")
         #expect(throws: KeychainStoreError.self) { try bench.open() }
     }

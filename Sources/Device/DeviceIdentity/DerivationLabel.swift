@@ -16,6 +16,11 @@ enum DerivationLabel: String, CaseIterable {
     /// The keys derived from passcode and device together: HKDF salt, and prefix of its info. Then: the caller's
     /// context.
     case passcodeKeys = "kcbackup/v1/passcode-keys"
+    /// The device's share of the keys that open an escrow record.
+    case escrowShare = "kcbackup/v1/escrow-share"
+    /// The keys derived from escrow key and device together: HKDF salt, and prefix of its info. Then: the caller's
+    /// context.
+    case escrowKeys = "kcbackup/v1/escrow-keys"
     /// Seals ThisDeviceOnly secrets in an archive. Then: length of the mode in one byte, mode, archive ID.
     case sealKeys = "kcbackup/v1/seal-keys"
     /// Wraps a class key of an unlocked keychain for the kernel's memory. Then: the caller's context.

@@ -103,6 +103,25 @@ package final class DeviceKey: Sendable {
         return try HKDF.derive(inputKey: inputKey, salt: label, info: label + context, count: 96)
     }
 
+    /// Key material derived from an escrow key and the device together.
+    ///
+    /// - Parameters:
+    ///   - sharedSecret: what an X25519 key exchange gave, 32 bytes.
+    ///   - context: the purpose of the keys and the public keys of the exchange.
+    ///   - count: 1...8160 bytes.
+    /// - Throws: `CryptographyFailure` (`unsupportedParameters` for another length, `library`).
+    package func mixIntoEscrowKey(
+        sharedSecret: borrowing SecretBytes, context: [UInt8], count: Int
+    ) throws(CryptographyFailure) -> SecretBytes {
+        guard sharedSecret.count == 32 else { throw .unsupportedParameters("shared secret length") }
+        let share = try expand(.escrowShare, [])
+        var inputKey = SecretBytes(capacity: sharedSecret.count + share.count)
+        sharedSecret.withBytes { inputKey.append($0) }
+        share.withBytes { inputKey.append($0) }
+        let label = DerivationLabel.escrowKeys.bytes
+        return try HKDF.derive(inputKey: inputKey, salt: label, info: label + context, count: count)
+    }
+
     /// The keys that seal ThisDeviceOnly secrets in one archive.
     ///
     /// - Parameters:

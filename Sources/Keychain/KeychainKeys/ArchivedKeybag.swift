@@ -35,6 +35,7 @@ package final class ArchivedKeybag {
     package init(text: String, of device: DeviceID, deviceKey: DeviceKey?) throws(KeybagFailure) {
         let keybag = try Keybag(text: Array(text.utf8).span)
         guard keybag.device == device else { throw .otherDevice(keybag.device) }
+        try keybag.requireNoEscrow()
         self.keybag = keybag
         self.deviceKey = deviceKey
         do throws(CryptographyFailure) {

@@ -6,9 +6,10 @@ package import KeychainModel
 /// The wrapped class keys of a keychain, as one canonical JSON text (docs/keychain-file.md, "Keybag").
 ///
 /// ```
-/// {"version":3,"uuid":"…","device":"KC-…","generation":2,"salt":"…",
+/// {"version":4,"uuid":"…","device":"KC-…","generation":2,"salt":"…",
 ///  "keys":{"ak":"…","akpu":"…","aku":"…","ck":"…","cku":"…","dk":"…","dku":"…"},"retired":["…"],
-///  "scrypt":17,"passcode":"…","lockAfter":300,"lockOnSuspend":true,"mac":"…"}
+///  "scrypt":17,"passcode":"…","lockAfter":300,"lockOnSuspend":true,
+///  "escrow":{"since":"…","key":"…","share":"…","keys":"…","code":"…"},"mac":"…"}
 /// ```
 ///
 /// There is no white space, and bytes are base64. `keys` holds AES-KW (RFC 3394) of 32-byte class keys. Without a
@@ -16,9 +17,10 @@ package import KeychainModel
 /// a key derived from passcode and device; `mac` is the same of the text before its own comma, under a key of the
 /// device.
 ///
-/// `retired` holds the class keys of earlier generations, newest first (`RetiredKeys`). If there are none it is absent,
-/// and the version is 1 with the default lock settings, whose members are then absent too, or 2 with others. `passcode`
-/// is always computed over the text with the default lock settings, so that they can be changed without the passcode.
+/// `retired` holds the class keys of earlier generations, newest first (`RetiredKeys`), and `escrow` those of now for a
+/// backup (`EscrowRecord`). Both may be absent, and so are the default lock settings. The version is the lowest that
+/// knows what is there. `passcode` is always computed over the text with the default lock settings and without escrow,
+/// so that both can be changed without setting the passcode.
 package struct Keybag: Hashable, Sendable {
     /// Identifies the keybag; kept when passcode and class keys change.
     package let uuid: ItemUUID
@@ -30,6 +32,8 @@ package struct Keybag: Hashable, Sendable {
     package let cost: ScryptCost?
     /// When the keychain locks automatically.
     package let lockSettings: LockSettings
+    /// Class keys for the holder of an escrow key; nil if escrow is not enabled.
+    package let escrow: EscrowRecord?
     /// The canonical text.
     package let text: [UInt8]
 
@@ -45,7 +49,7 @@ package struct Keybag: Hashable, Sendable {
     /// True if opening it takes a passcode.
     package var hasPasscode: Bool { cost != nil }
 
-    /// The maximum size in bytes: 1 KiB, and 323 for each retired set.
+    /// The maximum size in bytes: 1.5 KiB, and 323 for each retired set.
     ///
     /// The archive header that contains it may have 16 KiB.
     package static let sizeLimit = 12_288
@@ -53,7 +57,7 @@ package struct Keybag: Hashable, Sendable {
     /// passcode.
     package static let retiredLimit = 32
     /// The highest known version; the lowest possible one is written.
-    static let version = 3
+    static let version = 4
     static let saltSize = 32
     static let codeSize = 32
     /// The accepted scrypt costs: above 2^20 one attempt takes 1 GiB; below 2^14 guessing is too cheap.
@@ -69,6 +73,7 @@ package struct Keybag: Hashable, Sendable {
         var retired: [[UInt8]] = []
         var cost: ScryptCost?
         var lockSettings = LockSettings.default
+        var escrow: EscrowRecord?
     }
 
     /// Reads a keybag; that it is genuine is another question (`isGenuine`).
@@ -108,6 +113,11 @@ package struct Keybag: Hashable, Sendable {
             CanonicalJSON.literal(",\"passcode\":\"\(Base64.encode(passcodeCode))\"", into: &text)
         }
         CanonicalJSON.literal(contents.lockSettings.members, into: &text)
+        if let escrow = contents.escrow {
+            CanonicalJSON.literal(",\"escrow\":{", into: &text)
+            text += escrow.text
+            CanonicalJSON.literal(",\"code\":\"\(Base64.encode(escrow.code))\"}", into: &text)
+        }
         let code = try Self.code(deviceKeys.code, text.span)
         CanonicalJSON.literal("\(Self.macMember)\(Base64.encode(code))\"}", into: &text)
         self.init(contents, passcodeCode: passcodeCode, deviceCode: code, text: text)
@@ -122,6 +132,7 @@ package struct Keybag: Hashable, Sendable {
         wrappedKeys = contents.wrappedKeys
         retired = contents.retired
         lockSettings = contents.lockSettings
+        escrow = contents.escrow
         self.passcodeCode = passcodeCode
         self.deviceCode = deviceCode
         self.text = text
@@ -138,13 +149,14 @@ package struct Keybag: Hashable, Sendable {
     var contents: Contents {
         Contents(
             uuid: uuid, device: device, generation: generation, salt: salt, wrappedKeys: wrappedKeys,
-            retired: retired, cost: cost, lockSettings: lockSettings)
+            retired: retired, cost: cost, lockSettings: lockSettings, escrow: escrow)
     }
 
-    /// True if both protect the same keys with the same passcode: only lock settings may differ.
+    /// True if both protect the same keys with the same passcode: only lock settings and escrow may differ.
     package func hasKeys(of other: Keybag) -> Bool {
         var contents = other.contents
         contents.lockSettings = lockSettings
+        contents.escrow = escrow
         return contents == self.contents
     }
 
@@ -174,6 +186,7 @@ extension Accessibility {
 extension Keybag.Contents {
     /// The lowest version that can express the contents.
     private var version: Int {
+        if escrow != nil { return 4 }
         if !retired.isEmpty { return 3 }
         return lockSettings == .default ? 1 : 2
     }
@@ -201,10 +214,12 @@ extension Keybag.Contents {
         if let cost { CanonicalJSON.literal(",\"scrypt\":\(cost.logN)", into: &text) }
     }
 
-    /// What the code of the passcode covers: the text up to it, as it is with the default lock settings.
+    /// What the code of the passcode covers: the text up to it, as it is with the default lock settings and without
+    /// escrow.
     func textForPasscode() -> [UInt8] {
         var contents = self
         contents.lockSettings = .default
+        contents.escrow = nil
         var text: [UInt8] = []
         contents.write(into: &text)
         return text

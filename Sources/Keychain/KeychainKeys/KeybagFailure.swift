@@ -12,6 +12,8 @@ package enum KeybagFailure: Error, Hashable, Sendable {
     /// Something is larger than allowed: the limit's name, what was found, what is allowed.
     case limit(String, found: Int, allowed: Int)
     case wrongPasscode
+    /// An escrow key or an escrow record does not do.
+    case escrow(EscrowProblem)
     /// libcrypto refused for a reason that is not in the data.
     case cryptography(CryptographyFailure)
 }

@@ -7,11 +7,14 @@ package import KeychainModel
 extension Keybag {
     /// Wraps class keys in a new keybag.
     ///
-    /// - Parameter retired: the class keys of earlier generations, newest first.
+    /// - Parameters:
+    ///   - retired: the class keys of earlier generations, newest first.
+    ///   - escrow: an escrow record to be renewed for `keys`; without a passcode there is none.
     /// - Throws: `CryptographyFailure`.
     package static func wrapping(
         _ keys: ClassKeys, retired: [ClassKeys] = [], uuid: ItemUUID, generation: Int, deviceKey: DeviceKey,
-        passcode: borrowing SecretBytes?, cost: ScryptCost, lockSettings: LockSettings = .default
+        passcode: borrowing SecretBytes?, cost: ScryptCost, lockSettings: LockSettings = .default,
+        escrow: EscrowRecord? = nil
     ) throws(CryptographyFailure) -> Keybag {
         var contents = Contents(
             uuid: uuid, device: deviceKey.id, generation: generation, salt: try RandomBytes.bytes(count: saltSize),
@@ -34,6 +37,13 @@ extension Keybag {
             }
         }
         for set in retired { contents.retired.append(try RetiredKeys.wrap(set, under: keys)) }
+        switch passcodeKeys {
+        case .some(let passcodeKeys):
+            contents.escrow = try escrow.map { old throws(CryptographyFailure) in
+                try EscrowRecord(keys, for: old.key, since: old.since, contents, deviceKey, passcodeKeys)
+            }
+        case .none: break
+        }
         return try Keybag(contents, passcodeKeys, deviceKeys)
     }
 
@@ -62,7 +72,8 @@ extension Keybag {
 
     /// The class keys that need the passcode, which is verified only after the full key derivation.
     ///
-    /// - Throws: `wrongPasscode`, `limit` before any work if the cost is out of range, `damaged`, `cryptography`.
+    /// - Throws: `wrongPasscode`, `limit` before any work if the cost is out of range, `damaged`, `cryptography`,
+    ///   `escrow` (`forged`).
     package func passcodeKeys(
         _ passcode: borrowing SecretBytes, _ deviceKey: DeviceKey, minimumCost: ScryptCost?
     ) throws(KeybagFailure) -> ClassKeys {
@@ -75,6 +86,8 @@ extension Keybag {
         do {
             let keys = try PasscodeKeys(passcode, salt: salt, cost: cost, uuid: uuid, deviceKey)
             guard try hasPasscodeCode(under: keys.code) else { throw KeybagFailure.wrongPasscode }
+            // Before a change of the passcode renews it for whoever planted it.
+            if let escrow, try !escrow.hasCode(under: keys.escrowCode) { throw KeybagFailure.escrow(.forged) }
             return try unwrap(keys.wrapping) { !$0.isReadableWithoutPasscode }
         } catch {
             throw Self.failure(error)

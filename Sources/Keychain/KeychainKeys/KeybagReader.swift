@@ -25,7 +25,7 @@ struct KeybagReader {
         try scanner.literal(",\"salt\":", in: bytes)
         let salt = try sized(Keybag.saltSize, bytes)
         let keys = try keys(bytes)
-        let retired = version == 3 ? try retired(bytes) : []
+        let retired = try retired(version, bytes)
         var cost: ScryptCost?
         var passcodeCode: [UInt8]?
         if scanner.skip(",\"scrypt\":", in: bytes) {
@@ -39,13 +39,14 @@ struct KeybagReader {
         }
         guard (keys[.whenPasscodeSetThisDeviceOnly] != nil) == (cost != nil) else { throw malformed("keys") }
         let lockSettings = try lockSettings(version, bytes)
+        let escrow = try escrow(version, hasPasscode: cost != nil, bytes)
         try scanner.literal(",\"mac\":", in: bytes)
         let deviceCode = try sized(Keybag.codeSize, bytes)
         try scanner.literal("}", in: bytes)
         try scanner.end(in: bytes)
         let contents = Keybag.Contents(
             uuid: uuid, device: device, generation: Int(generation), salt: salt, wrappedKeys: keys,
-            retired: retired, cost: cost, lockSettings: lockSettings)
+            retired: retired, cost: cost, lockSettings: lockSettings, escrow: escrow)
         return Keybag(
             contents, passcodeCode: passcodeCode, deviceCode: deviceCode, text: bytes.indices.map { bytes[$0] })
     }
@@ -65,8 +66,11 @@ struct KeybagReader {
         return keys
     }
 
-    private mutating func retired(_ bytes: borrowing Span<UInt8>) throws -> [[UInt8]] {
-        try scanner.literal(",\"retired\":[", in: bytes)
+    private mutating func retired(_ version: Int64, _ bytes: borrowing Span<UInt8>) throws -> [[UInt8]] {
+        guard version >= 3, scanner.skip(",\"retired\":[", in: bytes) else {
+            if version == 3 { throw malformed("the retired keys are missing") }
+            return []
+        }
         var sets: [[UInt8]] = []
         repeat {
             guard sets.count < Keybag.retiredLimit else {
@@ -93,6 +97,26 @@ struct KeybagReader {
         guard let settings = LockSettings(lockAfter: lockAfter, lockOnSuspend: lockOnSuspend), settings != .default
         else { throw malformed("the lock settings are wrong") }
         return settings
+    }
+
+    private mutating func escrow(
+        _ version: Int64, hasPasscode: Bool, _ bytes: borrowing Span<UInt8>
+    ) throws -> EscrowRecord? {
+        guard version == 4 else { return nil }
+        // Without a passcode the device opens everything, and there is nothing to hold in escrow.
+        guard hasPasscode else { throw malformed("escrow") }
+        try scanner.literal(",\"escrow\":{\"since\":", in: bytes)
+        guard let since = Timestamp(try scanner.string(in: bytes)) else { throw malformed("the date is wrong") }
+        try scanner.literal(",\"key\":", in: bytes)
+        let key = EscrowPublicKey(bytes: try sized(EscrowPublicKey.size, bytes))
+        try scanner.literal(",\"share\":", in: bytes)
+        let share = try sized(EscrowPublicKey.size, bytes)
+        try scanner.literal(",\"keys\":", in: bytes)
+        let keys = try sized(EscrowRecord.keysSize, bytes)
+        try scanner.literal(",\"code\":", in: bytes)
+        let code = try sized(Keybag.codeSize, bytes)
+        try scanner.literal("}", in: bytes)
+        return EscrowRecord(since: since, key: key, share: share, wrappedKeys: keys, code: code)
     }
 
     private mutating func sized(_ count: Int, _ bytes: borrowing Span<UInt8>) throws -> [UInt8] {

@@ -25,6 +25,8 @@ struct PasscodeKeys: ~Copyable {
     let wrapping: SecretBytes
     /// The MAC key that verifies a passcode.
     let code: SecretBytes
+    /// The MAC key of an escrow record.
+    let escrowCode: SecretBytes
 
     /// Derives the keys at the scrypt cost `cost`.
     init(
@@ -34,5 +36,6 @@ struct PasscodeKeys: ~Copyable {
         let keys = try deviceKey.mixIntoPasscodeKey(scryptOutput: stretched, context: uuid.bytes + salt)
         wrapping = keys.withBytes { SecretBytes($0.extracting(0..<32)) }
         code = keys.withBytes { SecretBytes($0.extracting(32..<64)) }
+        escrowCode = keys.withBytes { SecretBytes($0.extracting(64..<96)) }
     }
 }

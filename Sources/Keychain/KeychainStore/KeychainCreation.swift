@@ -61,7 +61,10 @@ extension Keychain {
         lockWait: Duration = defaultLockWait, minimumCost: ScryptCost? = nil
     ) throws(KeychainStoreError) -> Keychain {
         let location = try free(path)
-        _ = try withKeys { () throws(KeybagFailure) in try keybag.deviceOnlyKeys(deviceKey) }
+        _ = try withKeys { () throws(KeybagFailure) in
+            try keybag.requireNoEscrow()
+            return try keybag.deviceOnlyKeys(deviceKey)
+        }
         try write(location, path, keybag, deviceKey, now)
         return try Keychain(location, path, deviceKey, lockWait, minimumCost)
     }

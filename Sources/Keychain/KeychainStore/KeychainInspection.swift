@@ -18,6 +18,8 @@ package struct KeychainInformation: Hashable, Sendable {
     package let cost: ScryptCost?
     /// When the keychain locks automatically.
     package let lockSettings: LockSettings
+    /// Class keys for the holder of an escrow key; nil if escrow is not enabled.
+    package let escrow: EscrowRecord?
     /// Live items by class.
     package let itemCounts: [ItemClass: Int]
     /// The number of tombstones of synchronizable items.
@@ -40,7 +42,8 @@ extension Keychain {
             }
             return KeychainInformation(
                 storeID: storeID, created: created, device: keybag.device, generation: keybag.generation,
-                cost: keybag.cost, lockSettings: keybag.lockSettings, itemCounts: counts, tombstoneCount: tombstones)
+                cost: keybag.cost, lockSettings: keybag.lockSettings, escrow: keybag.escrow, itemCounts: counts,
+                tombstoneCount: tombstones)
         }
     }
 

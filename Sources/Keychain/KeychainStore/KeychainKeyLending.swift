@@ -38,6 +38,7 @@ extension KeychainStoreError {
         case .otherDevice(let device): self = .otherDevice(device)
         case .limit(let what, let found, let allowed): self = .limit(what, found: found, allowed: allowed)
         case .wrongPasscode: self = .wrongPasscode
+        case .escrow(let problem): self = .escrow(problem)
         case .cryptography(let failure): self = .cryptography(failure)
         }
     }

@@ -11,7 +11,7 @@ extension Keychain {
     /// there is a delay; that slows down a person at this machine, not an attacker with a copy of the file.
     ///
     /// - Throws: `wrongPasscode`, `tooManyAttempts`, `locked` if a passcode is needed and none is given, `limit`,
-    ///   `busy` if the passcode was changed meanwhile.
+    ///   `escrow` (`forged`), `busy` if the passcode was changed meanwhile.
     package func unlock(passcode: borrowing SecretBytes?, now: Timestamp) throws(KeychainStoreError) {
         try withReadTransaction { _ throws(KeychainStoreError) in }
         guard keybag.hasPasscode else {
@@ -21,8 +21,9 @@ extension Keychain {
         }
         let opened = keybag
         let keys = try tried(passcode, now)
-        // Counting may have noticed a new passcode, which comes with different class keys.
-        guard keybag.hasKeys(of: opened) else { throw .busy }
+        // Counting may have noticed a new passcode, which comes with different class keys, or an escrow record that
+        // nobody has checked.
+        guard keybag.hasKeys(of: opened), keybag.escrow == opened.escrow else { throw .busy }
         classKeys.merge(keys)
     }
 
@@ -44,12 +45,13 @@ extension Keychain {
     /// opens nothing that is added from now on. The keybag keeps the previous keys, wrapped under the new ones, for
     /// archives of their time. Removing the passcode removes WhenPasscodeSetThisDeviceOnly items (`passcodeBoundItems`
     /// lists them). Items with a broken seal are left unchanged and reported. It is one transaction: if the process is
-    /// killed, either the old passcode works or the new one. It temporarily needs as much disk space again as the file
+    /// killed, either the old passcode works or the new one. An escrow record is renewed, or goes with the passcode. It temporarily needs as much disk space again as the file
     /// has.
     ///
     /// - Parameter step: called once for each item.
     /// - Returns: what was left out.
-    /// - Throws: `wrongPasscode`, `tooManyAttempts`, `locked`, `passcodeEmpty`, `busy`, `diskFull`, `sqlite`.
+    /// - Throws: `wrongPasscode`, `tooManyAttempts`, `locked`, `passcodeEmpty`, `busy`, `diskFull`, `sqlite`,
+    ///   `escrow` (`forged`).
     @discardableResult
     package func setPasscode(
         current: borrowing SecretBytes?, new: borrowing SecretBytes?, cost: ScryptCost? = defaultCost, now: Timestamp,
@@ -79,7 +81,8 @@ extension Keychain {
             keys = try ClassKeys(generatingWithPasscode: hasNew)
             after = try Keybag.wrapping(
                 keys, retired: kept, uuid: before.uuid, generation: before.generation + 1, deviceKey: deviceKey,
-                passcode: new, cost: cost, lockSettings: before.lockSettings)
+                passcode: new, cost: cost, lockSettings: before.lockSettings,
+                escrow: before.escrow)
         } catch {
             throw .cryptography(error)
         }

@@ -2,6 +2,7 @@ package import ByteStreams
 package import Cryptography
 package import DeviceIdentity
 package import KernelKeyring
+package import KeychainKeys
 package import KeychainModel
 
 /// Why a keychain file could not be created, opened, read or changed.
@@ -35,6 +36,8 @@ package enum KeychainStoreError: Error, Hashable, Sendable {
     case passcodeNotSet
     /// A passcode has at least one byte.
     case passcodeEmpty
+    /// An escrow key does not open the keychain, or its escrow record cannot be made or used.
+    case escrow(EscrowProblem)
     /// Another item has the same unique key.
     case duplicateItem
     /// Another item has the same UUID.

@@ -21,7 +21,9 @@ extension Keychain: StoredItemSource {
     /// - Throws: as `visitItems`, except `locked` and `passcodeNotSet`.
     package func visitStoredItems<Visitor: ItemVisitor>(_ begin: (StoredKeychain) throws -> Visitor) throws -> Visitor {
         let transaction = try beginReadTransaction()
-        let keybag = String(decoding: keybag.text, as: UTF8.self)
+        // An archive outlives the escrow key of its time, which may be revoked.
+        let bag = try sealing { () throws(CryptographyFailure) in try self.keybag.withoutEscrow(deviceKey) }
+        let keybag = String(decoding: bag.text, as: UTF8.self)
         var visitor = try begin(StoredKeychain(storeID: storeID, keybag: keybag))
         try visit(.stored, transaction.database, &visitor)
         try transaction.commit()

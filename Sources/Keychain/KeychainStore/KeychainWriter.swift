@@ -239,7 +239,7 @@ extension KeychainStoreError {
             .limit:
             true
         case .notFound, .exists, .notAKeychain, .severalNames, .foreignJournal, .newerFormat, .damaged, .otherDevice,
-            .busy, .wrongPasscode, .tooManyAttempts, .passcodeEmpty, .file, .diskFull, .readOnly, .sqlite,
+            .busy, .wrongPasscode, .tooManyAttempts, .passcodeEmpty, .escrow, .file, .diskFull, .readOnly, .sqlite,
             .cryptography, .kernelKeys, .interrupted:
             false
         }

@@ -18,6 +18,7 @@ enum OptionName: String, CaseIterable, Sendable {
     case crontab
     case drill
     case dryRun = "dry-run"
+    case escrow
     case failureUnit = "failure-unit"
     case forDevice = "for-device"
     case generate

@@ -8,6 +8,7 @@ import Cryptography
 import DeviceIdentity
 import ItemSources
 import KernelKeyring
+import KeychainKeys
 import KeychainModel
 import KeychainStore
 import LocalKeychains
@@ -26,6 +27,7 @@ enum FailureExamples {
         ("Kind", "Foundations/ByteStreams/StreamFailure.swift"),
         ("LocalKeychainFailure", "Keychain/LocalKeychains/LocalKeychainFailure.swift"),
         ("KeychainStoreError", "Keychain/KeychainStore/KeychainStoreError.swift"),
+        ("EscrowProblem", "Keychain/KeychainKeys/EscrowKey.swift"),
         ("ItemProblem", "Keychain/KeychainModel/Item.swift"),
         ("ImportProblem", "Programs/kcbackup/Failures/Failure.swift"),
         ("Problem", "Keychain/ItemSources/ItemLines.swift"),
@@ -66,7 +68,8 @@ enum FailureExamples {
         .switches(folder: "backups", .mode(was: .encrypted)), .switches(folder: "backups", .keys(lost: 1, added: 1)),
         .switches(folder: "backups", .otherKeychain(was: ["login"])),
         .switches(folder: "backups", .replaced(series: "login")), .switches(folder: "backups", .oneOfAll),
-        .shrunk(Shrinkage(series: "login", before: 85, now: 12, gone: ["inet", "com.example.bank"])), .vanished(series: "work"), .noRule,
+        .shrunk(Shrinkage(series: "login", before: 85, now: 12, gone: ["inet", "com.example.bank"])),
+        .vanished(series: "work"), .noRule,
         .notWhole(name: "login-KC-ABCDEFGH-20261121T030000Z.kcb"), .nothingInTrash(folder: "backups"),
         .missing(name: "backups/login-KC-ABCDEFGH-20261121T030000Z.kcb"),
         .replaced(name: "backups/login-KC-ABCDEFGH-20261121T030000Z.kcb", .archive),
@@ -128,6 +131,8 @@ enum FailureExamples {
         .severalNames("login.keychain"), .foreignJournal("login.keychain-wal"),
         .newerFormat(found: 2, known: 1), .damaged("a row has no UUID"), .otherDevice(device), .busy,
         .locked(.whenUnlocked), .wrongPasscode, .tooManyAttempts(retryAfter: 40), .passcodeNotSet, .passcodeEmpty,
+        .escrow(.none), .escrow(.exists), .escrow(.noPasscode), .escrow(.otherKey), .escrow(.forged),
+        .escrow(.malformedLine(3)), .escrow(.noKey),
         .duplicateItem, .duplicateUUID(uuid), .itemNotFound, .itemDamaged(uuid), .unchangeable(.cdat),
         .item(.missing(.agrp)), .file(missing), .limit("items", found: 20, allowed: 10), .diskFull, .readOnly,
         .kernelKeys(.full(122)),

@@ -30,8 +30,8 @@ struct JSONManual {
         "failing": "item", "vanishing": "item", "source": "source", "undo": "kept state", "verdict": "verdict",
         "error": "error", "results": "result", "backups": "backup", "decisions": "decision", "jobs": "job",
         "backupsOf": "backup state", "problems": "problem", "units": "unit",
-        "keysOf": "keys of", "drill": "drill", "with": "archive", "added": "item", "removed": "item",
-        "changed": "change", "before": "item", "after": "item",
+        "keysOf": "keys of", "escrow": "escrow", "drill": "drill", "with": "archive", "added": "item",
+        "removed": "item", "changed": "change", "before": "item", "after": "item",
     ]
 
     init(_ text: String) {
@@ -226,7 +226,9 @@ struct JSONHome {
             step("verify", "verify far.kcb -i far-key"),
             step("restore", "restore far.kcb -i far-key \(passcode)"),
             step("device untrust", "device untrust \(far)"),
+            step("keychain escrow enable", "keychain escrow enable -o escrow \(passcode)"),
             step("keychain info", "keychain info"),
+            step("keychain escrow revoke", "keychain escrow revoke"),
             step("keychain unlock", "keychain unlock \(passcode)"),
             step("keychain set-settings", "keychain set-settings --lock-after 60"),
             step("keychain lock", "keychain lock --all"),

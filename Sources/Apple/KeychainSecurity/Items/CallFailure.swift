@@ -38,6 +38,7 @@ struct CallFailure: Error, Hashable {
         case .otherDevice, .busy, .diskFull: errSecNotAvailable
         case .locked: errSecInteractionNotAllowed
         case .wrongPasscode, .tooManyAttempts, .passcodeNotSet, .passcodeEmpty: errSecAuthFailed
+        case .escrow: errSecInvalidKeychain
         case .duplicateItem, .duplicateUUID: errSecDuplicateItem
         case .itemNotFound: errSecItemNotFound
         case .itemDamaged: errSecDecode

@@ -31,6 +31,7 @@ func cause(_ error: KeychainStoreError) -> Cause {
     case .passcodeNotSet:
         Cause(.authFailed, "items of WhenPasscodeSetThisDeviceOnly need a keychain with a password")
     case .passcodeEmpty: Cause(.parameter, "the password is empty")
+    case .escrow: Cause(.invalidKeychain, "its escrow record is not one that its passcode made")
     case .duplicateItem, .duplicateUUID: Cause(.duplicateItem)
     case .itemNotFound: Cause(.itemNotFound)
     case .itemDamaged(let uuid): Cause(.invalidItemReference, "the seal of item \(uuid) is broken")

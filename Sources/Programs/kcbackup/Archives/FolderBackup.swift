@@ -110,11 +110,11 @@ struct FolderBackup {
         for part in parts {
             session.subjects.keychain = part.subject.name
             do {
-                if let given {
-                    if case .keychain(let open) = part.source { try options.keychain.unlock(open, in: session) }
-                    if maker == nil { maker = try options.keys.maker(given, of: part.subject.name, in: session) }
+                let source = try given == nil ? part.source : options.opened(part.source, in: session)
+                if let given, maker == nil {
+                    maker = try options.keys.maker(given, of: part.subject.name, in: session)
                 }
-                let (outcome, report) = try back(up: part, into: folder, maker)
+                let (outcome, report) = try back(up: part, source, into: folder, maker)
                 results.append((part.subject.name, .done(outcome, report)))
             } catch {
                 guard rules.all else { throw error }
@@ -153,16 +153,17 @@ struct FolderBackup {
 
     private func part(_ name: String?) throws -> Part {
         let subject = try BackupSubject(name, in: session.world)
-        var named = options.keychain
-        named.keychain = name
+        var named = options
+        named.keychain.keychain = name
         return Part(
             subject: subject, series: ArchiveName.series(of: subject.stem),
-            source: try subject.open(named, in: session))
+            source: try named.open(subject, in: session))
     }
 
     /// What makes a keychain this one and no other of its name.
     private func identity(of part: Part) throws -> String {
         switch part.source {
+        case .escrowed(let keychain): return Hexadecimal.encode(keychain.storeID)
         case .keychain(let keychain): return Hexadecimal.encode(keychain.storeID)
         case .items:
             guard case .items(let path) = part.subject else { return part.subject.name }
@@ -172,7 +173,7 @@ struct FolderBackup {
     }
 
     private func back(
-        up part: Part, into folder: BackupFolder, _ maker: ArchiveKeyMaker?
+        up part: Part, _ source: BackupSource, into folder: BackupFolder, _ maker: ArchiveKeyMaker?
     ) throws -> (SeriesDestination.Outcome, CreateReport) {
         let destination = SeriesDestination(
             folder, series: part.series,
@@ -185,12 +186,12 @@ struct FolderBackup {
         let report: CreateReport
         if let maker {
             var bound: [Item] = []
-            report = try part.source.encrypted(
+            report = try source.encrypted(
                 backup, with: maker.make(), bound: { if session.style.isVerbose { bound.append($0) } },
                 step: { progress.step() })
             for words in wordsApart(bound) { session.note("only on this device: \(words)") }
         } else {
-            report = try options.unencrypted(backup, part.source, session) { progress.step() }
+            report = try options.unencrypted(backup, source, session) { progress.step() }
         }
         progress.finish()
         if let failure = destination.entryFailure {

@@ -55,7 +55,7 @@ struct CreateCommand: Verb {
         }
         let subject = try BackupSubject(options.keychain.keychain, in: session.world)
         let target = try ArchiveOutput(file ?? output, of: subject, in: session)
-        let source = try subject.open(options.keychain, in: session)
+        let source = try options.open(subject, in: session)
         let backup = try CreateBackup(
             of: subject.archiveSource(), device: LocalDevice(session.world).key(), tool: CommandLineTool.tool,
             to: target.destination(in: session), now: session.now)
@@ -73,7 +73,7 @@ struct CreateCommand: Verb {
         _ session: Session
     ) throws -> CreateReport {
         let recipients = try options.keys.recipients(in: session)
-        if case .keychain(let open) = source { try options.keychain.unlock(open, in: session) }
+        let source = try options.opened(source, in: session)
         let keys = try options.keys.keys(recipients, of: subject.name, in: session)
         let progress = try Progress("archiving items", in: session, itemsOf: source.itemCount)
         var bound: [Item] = []

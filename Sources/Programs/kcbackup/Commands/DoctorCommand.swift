@@ -206,7 +206,13 @@ private struct Examination {
         var named = options.keychain
         named.keychain = name
         let keychain = try named.open(in: session)
-        if options.unencrypted || !keychain.hasPasscode { return }
+        if !keychain.hasPasscode { return }
+        if let source = options.escrow?.source {
+            if case .credential = source, session.world.environment["CREDENTIALS_DIRECTORY"] == nil { return }
+            _ = try options.opened(.keychain(keychain), in: session)
+            return
+        }
+        if options.unencrypted { return }
         if case .credential? = named.passcode, session.world.environment["CREDENTIALS_DIRECTORY"] == nil { return }
         try named.unlock(keychain, in: session)
     }

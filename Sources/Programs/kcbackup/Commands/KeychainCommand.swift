@@ -9,7 +9,8 @@ struct KeychainCommand: ParsableCommand {
         subcommands: [
             KeychainCreateCommand.self, KeychainListCommand.self, KeychainInfoCommand.self,
             KeychainSetPasscodeCommand.self, KeychainLockCommand.self, KeychainUnlockCommand.self,
-            KeychainStatusCommand.self, KeychainSetSettingsCommand.self, KeychainDeleteCommand.self,
+            KeychainStatusCommand.self, KeychainSetSettingsCommand.self, KeychainEscrowCommand.self,
+            KeychainDeleteCommand.self,
         ])
 }
 

@@ -2,6 +2,7 @@ internal import LocalKeychains
 internal import ArgumentParser
 internal import Cryptography
 internal import DeviceIdentity
+internal import KeychainKeys
 internal import KeychainModel
 internal import KeychainStore
 
@@ -76,8 +77,13 @@ struct KeychainInfoCommand: Verb {
             "device    \(found.device)\n",
             "created   \(found.created.moment)\n",
             "passcode  \(found.cost == nil ? "none: this device alone opens it" : "set")\n",
-            "items     \(found.total)\n",
         ]
+        if let escrow = found.escrow {
+            lines.append("escrow    since \(escrow.since.moment)\n          \(escrow.key)\n")
+        } else if found.cost != nil {
+            lines.append("escrow    none\n")
+        }
+        lines.append("items     \(found.total)\n")
         for itemClass in ItemClass.allCases {
             lines.append("  \(itemClass.rawValue)    \(found.itemCounts[itemClass] ?? 0)\n")
         }
@@ -97,12 +103,18 @@ extension KeychainInformation {
 extension JSONValue {
     /// A keychain as in docs/json.md ("Parts").
     static func keychain(_ local: LocalKeychain, _ found: KeychainInformation) -> JSONValue {
-        [
-            "name": .text(local.name), "path": .text(local.path),
-            "store": .text(Hexadecimal.encode(found.storeID)), "device": .text(found.device.description),
-            "created": .text(found.created.description), "passcode": .flag(found.cost != nil),
-            "generation": .number(found.generation),
-            "counts": .counts { found.itemCounts[$0] ?? 0 }, "tombstones": .number(found.tombstoneCount),
-        ]
+        .members([
+            ("name", .text(local.name)), ("path", .text(local.path)),
+            ("store", .text(Hexadecimal.encode(found.storeID))), ("device", .text(found.device.description)),
+            ("created", .text(found.created.description)), ("passcode", .flag(found.cost != nil)),
+            ("generation", .number(found.generation)),
+            ("counts", .counts { found.itemCounts[$0] ?? 0 }), ("tombstones", .number(found.tombstoneCount)),
+            (
+                "escrow",
+                found.escrow.map {
+                    ["since": .text($0.since.description), "key": .text($0.key.description)]
+                }
+            ),
+        ])
     }
 }

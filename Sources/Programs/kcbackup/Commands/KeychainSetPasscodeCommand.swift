@@ -13,7 +13,8 @@ struct KeychainSetPasscodeCommand: Verb {
         discussion: """
             All items are sealed again under new keys, so that the old passcode, with an old copy of the keychain, \
             opens nothing that is added later. Existing archives still restore. Removing the passcode deletes \
-            WhenPasscodeSetThisDeviceOnly items, which is asked first.
+            WhenPasscodeSetThisDeviceOnly items, which is asked first. An escrow key opens the keychain as before, until \
+            'kcbackup keychain escrow revoke'; without a passcode there is none.
 
             EXAMPLES:
               kcbackup keychain set-passcode
@@ -65,6 +66,7 @@ struct KeychainSetPasscodeCommand: Verb {
             : try session.secrets.new(
                 WantedSecret(what: words, note: "empty for none", flag: .newPasscode, source: newPasscode),
                 judge: { strength = session.judge($0, of: local.name) })
+        let escrow = keychain.keybag.escrow
         if new == nil { try confirmRemoval(keychain, in: session) }
         let progress = try Progress("sealing items again", in: session, itemsOf: keychain.itemCount)
         let change = try unlocked.setPasscode(
@@ -79,6 +81,12 @@ struct KeychainSetPasscodeCommand: Verb {
         StateKeeper(keychain, in: session).removeAll()
         for item in change.damaged {
             session.warn("left as it was, since it cannot be opened: \(item?.words ?? "a row that makes no item")")
+        }
+        if escrow != nil {
+            session.note(
+                keychain.hasPasscode
+                    ? "its escrow key still opens it for backups; 'kcbackup keychain escrow revoke' ends that"
+                    : "its escrow record is gone with the passcode")
         }
         session.note(keychain.hasPasscode ? "passcode set" : "keychain \(quoted(local.name)) has no passcode now")
         if style.json {

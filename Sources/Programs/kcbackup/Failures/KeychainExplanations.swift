@@ -1,6 +1,7 @@
 internal import DeviceIdentity
 internal import KernelKeyring
 internal import ItemSources
+internal import KeychainKeys
 internal import KeychainModel
 internal import KeychainStore
 
@@ -59,6 +60,7 @@ func explainKeychain(_ error: KeychainStoreError, keychain name: String?) -> Exp
         return Explanation(
             .usage, "the passcode is empty",
             hint: "for a keychain without a passcode, use '\(OptionName.noPasscode.spelling)'")
+    case .escrow(let problem): return explainEscrow(problem, keychain)
     case .duplicateItem:
         return Explanation(
             .exists, "\(keychain) has an item with the same unique key",
@@ -108,6 +110,37 @@ private let keptState =
     "'kcbackup restore \(OptionName.undo.spelling)' brings back its state before the last restore that changed something, "
     + "if one is kept"
 private let freeName = "'kcbackup keychain delete' deletes this one, after which its name can be used again"
+
+/// Explains an escrow key or record that does not do.
+private func explainEscrow(_ problem: EscrowProblem, _ keychain: String) -> Explanation {
+    let again = "'kcbackup keychain escrow revoke' removes it, 'kcbackup keychain escrow enable' makes a new one"
+    return switch problem {
+    case .none:
+        Explanation(
+            .wrongKey, "\(keychain) has no escrow record: no escrow key opens it",
+            hint: "'kcbackup keychain escrow enable' makes one")
+    case .exists: Explanation(.exists, "\(keychain) has an escrow record already", hint: again)
+    case .noPasscode:
+        Explanation(
+            .refused, "\(keychain) has no passcode, so its backups need no escrow key",
+            hint: "leave out '\(OptionName.escrow.spelling)'; 'kcbackup keychain set-passcode' sets a passcode")
+    case .otherKey:
+        Explanation(
+            .wrongKey, "the escrow key is not that of \(keychain)",
+            hint: "'kcbackup keychain info' shows the public key of the right one; each file has its own in a comment")
+    case .forged:
+        Explanation(
+            .damaged, "the escrow record of \(keychain) is not one that its passcode made", hint: again)
+    case .malformedLine(let line):
+        Explanation(
+            .damaged, "line \(line) of the escrow key file is no escrow key",
+            hint: "'kcbackup keychain escrow enable' writes such files")
+    case .noKey:
+        Explanation(
+            .damaged, "there is no key in the escrow key file",
+            hint: "'kcbackup keychain escrow enable' writes such files")
+    }
+}
 
 /// Explains invalid attributes.
 func explainItem(_ problem: ItemProblem) -> Explanation {

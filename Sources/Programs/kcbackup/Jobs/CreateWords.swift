@@ -20,6 +20,10 @@ extension CreateOptions {
             words += [OptionName.keychain.spelling, name.contains("/") ? session.absolute(keychain: name) : name]
         }
         if let source = keychain.passcode { words += try spell(source, .passcode, session) }
+        if let escrow {
+            guard let source = escrow.source else { throw UsageProblem.malformed(.escrow, form: EscrowSource.forms) }
+            words += try spell(source, .escrow, session)
+        }
         if let source = keys.passphrase { words += try spell(source, .passphrase, session) }
         for recipient in keys.restoring.recipient { words += [OptionName.recipient.spelling, recipient] }
         for file in keys.restoring.recipientsFile {

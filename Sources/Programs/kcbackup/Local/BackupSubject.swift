@@ -89,12 +89,15 @@ private func isVisible(_ scalar: Unicode.Scalar) -> Bool {
 /// What is backed up, open.
 enum BackupSource {
     case keychain(Keychain)
+    /// A keychain whose secrets an escrow key opens, for this backup alone.
+    case escrowed(EscrowedKeychain)
     case items(CollectedItems)
 
     /// How many items there are.
     func itemCount() throws -> Int {
         switch self {
         case .keychain(let keychain): try keychain.itemCount()
+        case .escrowed(let keychain): try keychain.itemCount()
         case .items(let items): items.count
         }
     }
@@ -105,6 +108,7 @@ enum BackupSource {
     ) throws -> CreateReport {
         switch self {
         case .keychain(let keychain): try backup.encrypted(keychain, with: keys, bound: bound, step: step)
+        case .escrowed(let keychain): try backup.encrypted(keychain, with: keys, bound: bound, step: step)
         case .items(let items): try backup.encrypted(items, with: keys, bound: bound, step: step)
         }
     }

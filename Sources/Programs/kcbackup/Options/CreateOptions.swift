@@ -8,6 +8,13 @@ struct CreateOptions: ParsableArguments {
     @OptionGroup
     var keychain: KeychainOptions
 
+    @Option(
+        name: OptionName.escrow.name,
+        help: ArgumentHelp(
+            "The escrow key that opens the keychain for this backup instead of its passcode.", valueName: "file|source")
+    )
+    var escrow: EscrowSource?
+
     @Flag(name: OptionName.unencrypted.name, help: "Set no passphrase: the archive restores on this device alone.")
     var unencrypted = false
 
@@ -19,9 +26,13 @@ struct CreateOptions: ParsableArguments {
 
     /// Refuses what cannot be meant.
     ///
-    /// - Throws: `UsageProblem` (`unencryptedWith`), `Refusal` (`clock`).
+    /// - Throws: `UsageProblem` (`unencryptedWith`, `together`, `malformed`), `Refusal` (`clock`).
     func check(in session: Session) throws {
         if folder.all, keychain.keychain != nil { throw UsageProblem.together(.all, .keychain) }
+        if let escrow {
+            if keychain.passcode != nil { throw UsageProblem.together(.escrow, .passcode) }
+            if escrow.source == nil { throw UsageProblem.malformed(.escrow, form: EscrowSource.forms) }
+        }
         if unencrypted, let option = keys.firstGiven { throw UsageProblem.unencryptedWith(option) }
         // A member of a tar is dated with 11 octal digits of seconds since 1970.
         guard (0..<(1 << 33)).contains(session.now.seconds) else { throw Refusal.clock(day: session.now.day) }
@@ -32,12 +43,33 @@ struct CreateOptions: ParsableArguments {
         _ backup: CreateBackup, _ source: BackupSource, _ session: Session, step: @escaping () -> Void
     ) throws -> CreateReport {
         guard case .keychain(let open) = source else { throw UsageProblem.needsKeychain(.unencrypted) }
-        if keychain.passcode != nil {
-            try keychain.unlock(open, in: session)
-        } else {
+        if keychain.passcode == nil, escrow == nil {
             try session.world.unlocked.resume(open)
+        } else if case .escrowed(let escrowed) = try opened(source, in: session) {
+            return try backup.unencrypted(escrowed, step: step)
         }
         return try backup.unencrypted(open, step: step)
+    }
+
+    /// Opens what is to be backed up; only what needs no passcode can be read.
+    func open(_ subject: BackupSubject, in session: Session) throws -> BackupSource {
+        if case .items = subject, escrow != nil { throw UsageProblem.needsKeychain(.escrow) }
+        return try subject.open(keychain, in: session)
+    }
+
+    /// Makes the secrets readable, with the escrow key, the session or the passcode.
+    func opened(_ source: BackupSource, in session: Session) throws -> BackupSource {
+        guard case .keychain(let open) = source else { return source }
+        guard let escrow else {
+            try keychain.unlock(open, in: session)
+            return source
+        }
+        if open.hasPasscode { return .escrowed(try escrow.open(open, in: session)) }
+        // One job may back up several keychains.
+        let name = session.subjects.keychain.map { " \(quoted($0))" } ?? ""
+        session.note("keychain\(name) has no passcode, so '\(OptionName.escrow.spelling)' is not read")
+        try open.unlock(passcode: nil, now: session.now)
+        return source
     }
 
     /// Names the items that are not in the archive.

@@ -36,6 +36,9 @@ struct WantedSecret {
     /// True for the secret of an item, which may be empty or contain any byte, and must be read completely.
     var isContent = false
 
+    /// True for a key file, whose lines all count.
+    var isKeyFile = false
+
     /// The first word of its name: "passcode" or "passphrase".
     var kind: String { String(what.prefix { $0 != " " }) }
 
@@ -123,13 +126,15 @@ struct SourcedSecretInput: SecretInput {
             let before = bytes.count
             try descriptor.read(upTo: 1, into: &bytes)
             if bytes.count == before { return bytes }
-            if !wanted.isContent, bytes.withBytes({ $0[before] }) == UInt8(ascii: "\n") { return bytes }
+            let isEnd = bytes.withBytes { $0[before] } == UInt8(ascii: "\n")
+            if isEnd, !wanted.isContent, !wanted.isKeyFile { return bytes }
         }
         throw SecretProblem.tooLong(what: wanted.what, limit: WantedSecret.limit)
     }
 
     private func firstLine(_ text: consuming SecretBytes, _ wanted: WantedSecret) throws(SecretProblem) -> SecretBytes {
         var line = text
+        if wanted.isKeyFile { return line }
         let end = line.withBytes { bytes in bytes.indices.first { bytes[$0] == UInt8(ascii: "\n") } }
         if let end {
             if wanted.isContent, end + 1 < line.count { throw .severalLines(what: wanted.what) }

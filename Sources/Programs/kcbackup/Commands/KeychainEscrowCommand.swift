@@ -1,0 +1,135 @@
+internal import ArgumentParser
+internal import ByteStreams
+internal import KeychainKeys
+internal import KeychainModel
+internal import KeychainStore
+internal import LocalKeychains
+
+/// `kcbackup keychain escrow`: a key for backups that run by themselves.
+struct KeychainEscrowCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "escrow",
+        abstract: "Let a job back up a keychain without its passcode.",
+        subcommands: [KeychainEscrowEnableCommand.self, KeychainEscrowRevokeCommand.self])
+}
+
+/// `kcbackup keychain escrow enable`.
+struct KeychainEscrowEnableCommand: Verb {
+    static let configuration = CommandConfiguration(
+        commandName: "enable",
+        abstract: "Make an escrow key, with which backups need no passcode.",
+        discussion: """
+            The key opens the keychain for 'kcbackup create --escrow', on this device, and for nothing else: it unlocks \
+            nothing, changes nothing, and opens no WhenPasscodeSetThisDeviceOnly items. It stays valid when another \
+            passcode is set. Keep it for the job alone, in a file or as a systemd credential. One file may hold the \
+            keys of several keychains.
+
+            EXAMPLES:
+              kcbackup keychain escrow enable -o ~/.escrow
+              kcbackup keychain escrow enable work -o work.escrow --passcode file:passcode
+              kcbackup keychain escrow enable -o - | systemd-creds encrypt --name=escrow - escrow.cred
+              kcbackup create -r age1… --to ~/backups --escrow ~/.escrow
+            """)
+
+    @OptionGroup
+    var operand: KeychainOperand
+
+    @Option(
+        name: OptionName.output.name,
+        help: ArgumentHelp("The new file for the key; '-' for standard output.", valueName: "file"),
+        completion: .file())
+    var output: String
+
+    @Option(
+        name: OptionName.passcode.name,
+        help: ArgumentHelp("Where the passcode of the keychain comes from.", valueName: "source"))
+    var passcode: SecretSource?
+
+    @OptionGroup
+    var style: StyleOptions
+
+    func run(in session: Session) throws -> ExitStatus {
+        if output.isEmpty { throw UsageProblem.empty(.output) }
+        if style.json, output == "-" { throw UsageProblem.needs(.json, .output) }
+        let local = try operand.local(in: session)
+        let keychain = try local.open(in: session)
+        guard keychain.hasPasscode else { throw KeychainStoreError.escrow(.noPasscode) }
+        if keychain.keybag.escrow != nil { throw KeychainStoreError.escrow(.exists) }
+        let unlocked = session.world.unlocked
+        let wanted = WantedSecret(what: passcodeWords(local.name), flag: .passcode, source: passcode)
+        let secret = try session.trying(wanted, of: keychain) { secret in
+            try unlocked.unlock(keychain, passcode: secret.copy(), now: session.world.clock(), keepsSession: false)
+            return secret.copy()
+        }
+        let key = try EscrowKey.generate()
+        let text = key.text(comments: [
+            "kcbackup escrow key of keychain \(quoted(local.name)), created: \(session.now)",
+            "With the device key beside it, it opens the keychain for backups: show it to nobody.",
+        ])
+        // A record without its key would be of no use, and a key without a record opens nothing.
+        if output == "-" {
+            try session.write(text)
+            try keychain.enableEscrow(for: key.publicKey, passcode: secret, now: session.now)
+        } else {
+            let path = session.world.resolve(output)
+            try PrivateFile.create(path, text)
+            do {
+                try keychain.enableEscrow(for: key.publicKey, passcode: secret, now: session.now)
+            } catch {
+                removeUseless(path, in: session)
+                throw error
+            }
+            session.note("escrow key written to \(displayed(output)); use it with '\(OptionName.escrow.spelling)'")
+        }
+        if style.json {
+            let found = try keychain.information()
+            try session.result(["keychain": .keychain(local, found), "path": .text(output)], [])
+        }
+        return .ok
+    }
+
+    /// A key file that is left over opens nothing, and what went wrong before matters more.
+    private func removeUseless(_ path: String, in session: Session) {
+        do throws(FileFailure) {
+            try Path.remove(path)
+        } catch {
+            session.warn("a useless escrow key is left: \(explainFile(error).message)")
+        }
+    }
+}
+
+/// `kcbackup keychain escrow revoke`.
+struct KeychainEscrowRevokeCommand: Verb {
+    static let configuration = CommandConfiguration(
+        commandName: "revoke",
+        abstract: "Make the escrow key of a keychain useless.",
+        discussion: """
+            Needs no passcode. A copy of the keychain from before still opens with the key, on this device: if it may \
+            have been copied together with the key, set the passcode as well, which makes new class keys for all that \
+            is added later.
+
+            EXAMPLES:
+              kcbackup keychain escrow revoke
+              kcbackup keychain escrow revoke work
+              kcbackup keychain set-passcode work
+            """)
+
+    @OptionGroup
+    var operand: KeychainOperand
+
+    @OptionGroup
+    var style: StyleOptions
+
+    func run(in session: Session) throws -> ExitStatus {
+        let local = try operand.local(in: session)
+        let keychain = try local.open(in: session)
+        try keychain.revokeEscrow()
+        session.note("the escrow key of keychain \(quoted(local.name)) opens it no more")
+        session.note("if it was copied together with the keychain, also run 'kcbackup keychain set-passcode'")
+        if style.json {
+            let found = try keychain.information()
+            try session.result(["keychain": .keychain(local, found)], [])
+        }
+        return .ok
+    }
+}
