@@ -117,7 +117,7 @@ struct ScheduleRemoveCommand: Verb {
               kcbackup schedule remove nightly
             """)
 
-    @Argument(help: "The job.")
+    @Argument(help: "The job.", completion: KnownNames.jobs)
     var job: String
 
     @OptionGroup
@@ -151,7 +151,7 @@ struct ScheduleShowCommand: Verb {
               kcbackup schedule show nightly --system
             """)
 
-    @Argument(help: "The job.")
+    @Argument(help: "The job.", completion: KnownNames.jobs)
     var job: String
 
     @Flag(name: OptionName.crontab.name, help: "Print a line for crontab(5).")
@@ -197,7 +197,7 @@ struct ScheduleInstallCommand: Verb {
               kcbackup schedule install nightly --system
             """)
 
-    @Argument(help: "The job.")
+    @Argument(help: "The job.", completion: KnownNames.jobs)
     var job: String
 
     @OptionGroup
