@@ -147,7 +147,7 @@ let package = Package(
             ],
             path: "Tests/TestSupport", swiftSettings: settings),
         .testTarget(name: "TestSupportTests", dependencies: ["TestSupport"], swiftSettings: settings),
-        tests("BackupCatalogue", ["ByteStreams", "DeviceIdentity", "KeychainModel"]),
+        tests("BackupCatalogue", ["BackupEngine", "ByteStreams", "DeviceIdentity", "KeychainModel"]),
         tests("SecurityStatus"),
         tests("ByteStreams"),
         tests("Cryptography"),

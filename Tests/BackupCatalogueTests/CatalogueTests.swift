@@ -1,3 +1,4 @@
+import BackupEngine
 import ByteStreams
 import DeviceIdentity
 import KeychainModel
@@ -41,10 +42,40 @@ struct CatalogueTests {
         second.trashed = second.created
         second.drilled = second.created
         second.confirmed = second.created
-        return Catalogue(
+        var catalogue = Catalogue(
             folder: file.folder,
             pin: BackupPin(isOfAll: true, mode: .encrypted, keys: ["b", "a"], subjects: ["login": "00ff"]),
             entries: [try entry(1, content), second])
+        catalogue.begun = second.created
+        catalogue.drilled = second.verified
+        return catalogue
+    }
+
+    @Test("Another archive under a name, another signer and another content are told from the one that was made")
+    func difference() throws {
+        let entry = try #require(try example().entries.first)
+        let print = try #require(entry.content?.fingerprint)
+        let other = [UInt8](repeating: 0, count: 32)
+        #expect(entry.difference(archiveID: entry.archiveID, origin: .thisDevice, fingerprint: print) == nil)
+        #expect(entry.difference(archiveID: entry.archiveID, origin: .thisDevice, fingerprint: nil) == nil)
+        #expect(entry.difference(archiveID: other, origin: .thisDevice, fingerprint: print) == .archive)
+        #expect(entry.difference(archiveID: entry.archiveID, origin: .thisDevice, fingerprint: other) == .content)
+        for origin in [Origin.unknown, .passphrase, .trustedDevice(name: "laptop")] {
+            #expect(entry.difference(archiveID: entry.archiveID, origin: origin, fingerprint: print) == .origin)
+        }
+    }
+
+    @Test("A folder is without a trial since the last one, or since its first backup, also when that is gone")
+    func undrilled() throws {
+        var catalogue = try example()
+        #expect(catalogue.undrilledSince == catalogue.drilled)
+        catalogue.drilled = nil
+        catalogue.begun = .reference
+        #expect(catalogue.undrilledSince == .reference)
+        catalogue.begun = nil
+        #expect(catalogue.undrilledSince == catalogue.entries.first?.created)
+        catalogue.entries = []
+        #expect(catalogue.undrilledSince == nil)
     }
 
     @Test("What is saved is loaded again")
@@ -73,13 +104,17 @@ struct CatalogueTests {
         #expect(throws: CatalogueFailure.altered(folder: file.folder)) { try file.load() }
     }
 
-    @Test("A catalogue of another device is not believed")
+    @Test("A catalogue of another device is not believed, and does not stand in the way")
     func otherDevice() throws {
         try file.save(example())
-        let other = try DeviceKey.generate()
-        #expect(throws: CatalogueFailure.self) {
-            try CatalogueFile(of: folder.path("backups"), in: folder.path("catalogues"), device: other).load()
-        }
+        let name = try #require(Path.names(in: folder.path("catalogues")).first)
+        let other = try CatalogueFile(
+            of: folder.path("backups"), in: folder.path("catalogues"), device: DeviceKey.generate())
+        #expect(try other.load() == nil)
+        try other.save(example())
+        let otherName = try #require(Path.names(in: folder.path("catalogues")).first { $0 != name })
+        try folder.write("catalogues/" + otherName, folder.read("catalogues/" + name), mode: 0o600)
+        #expect(throws: CatalogueFailure.altered(folder: file.folder)) { try other.load() }
     }
 
     @Test("A folder has one catalogue, however it is spelled, also before it is made")

@@ -1,21 +1,27 @@
-internal import ByteStreams
-internal import Cryptography
-internal import DeviceIdentity
-internal import KeychainModel
+package import ByteStreams
+package import Cryptography
+package import DeviceIdentity
+package import KeychainModel
 
 /// A code over all items of an archive and their secrets, in order, under a key of the device.
 ///
 /// Two archives of one mode have the same code exactly when they hold the same: it compares what was written with what was
 /// to be written, and one backup with the next, without a secret being kept.
-struct ContentFingerprint: ~Copyable {
+package struct ContentFingerprint: ~Copyable {
     private var hmac: HMACSHA256
 
-    init(_ device: DeviceKey, _ mode: ArchiveMode) throws(CryptographyFailure) {
+    /// Starts with nothing.
+    ///
+    /// - Throws: `CryptographyFailure`.
+    package init(_ device: DeviceKey, _ mode: ArchiveMode) throws(CryptographyFailure) {
         hmac = try HMACSHA256(key: device.stateMACKey(context: Array("archive contents \(mode.rawValue)".utf8)))
     }
 
     /// Adds an item; the length of line and secret goes first, so that no two lists of items read the same.
-    mutating func add(
+    ///
+    /// - Parameter secret: in the clear in an encrypted archive, as it is stored in an unencrypted one.
+    /// - Throws: `CryptographyFailure`.
+    package mutating func add(
         _ line: borrowing Span<UInt8>, _ secret: borrowing SecretBytes
     ) throws(CryptographyFailure) {
         var lengths: [UInt8] = []
@@ -29,7 +35,9 @@ struct ContentFingerprint: ~Copyable {
     }
 
     /// The 32 bytes.
-    mutating func finish() throws(CryptographyFailure) -> [UInt8] {
+    ///
+    /// - Throws: `CryptographyFailure`.
+    package mutating func finish() throws(CryptographyFailure) -> [UInt8] {
         try hmac.finalize()
     }
 

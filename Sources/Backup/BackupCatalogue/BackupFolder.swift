@@ -96,6 +96,24 @@ package final class BackupFolder {
         }
     }
 
+    /// Notes which archives were found whole, and which of them were restored for a trial.
+    ///
+    /// - Throws: `CatalogueFailure` (`file`, `cryptography`).
+    package func note(_ found: [CheckedArchive], now: Timestamp) throws(CatalogueFailure) {
+        var drills: [[UInt8]: Bool] = [:]
+        for archive in found { drills[archive.archiveID, default: false] = archive.isDrilled }
+        try change { catalogue in
+            for index in catalogue.entries.indices {
+                guard let isDrilled = drills[catalogue.entries[index].archiveID] else { continue }
+                // A clock that was set back makes no check older.
+                catalogue.entries[index].verified = max(catalogue.entries[index].verified, now)
+                guard isDrilled else { continue }
+                catalogue.entries[index].drilled = max(catalogue.entries[index].drilled ?? now, now)
+                catalogue.drilled = max(catalogue.drilled ?? now, now)
+            }
+        }
+    }
+
     /// Puts an archive with other keys in the place of the one that it was made of.
     ///
     /// - Parameter keys: what opens it, as in `BackupPin`.

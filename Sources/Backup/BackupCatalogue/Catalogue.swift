@@ -1,7 +1,7 @@
 internal import ByteStreams
 internal import Cryptography
 package import DeviceIdentity
-internal import KeychainModel
+package import KeychainModel
 
 /// What is known of one folder of backups: what it is for, and every archive that was made there.
 ///
@@ -13,6 +13,10 @@ package struct Catalogue: Hashable, Sendable {
     package internal(set) var pin: BackupPin?
     /// All archives, in the order in which they were made.
     package internal(set) var entries: [CatalogueEntry]
+    /// When the first archive was entered; nil where that is not known.
+    package internal(set) var begun: Timestamp?
+    /// When an archive was last restored for a trial, also one that is gone since.
+    package internal(set) var drilled: Timestamp?
 
     /// Starts where nothing was ever backed up.
     init(folder: String, pin: BackupPin? = nil, entries: [CatalogueEntry] = []) {
@@ -23,6 +27,12 @@ package struct Catalogue: Hashable, Sendable {
 
     /// The archives that are whole and in their place.
     package var complete: [CatalogueEntry] { entries.filter { $0.state == .complete } }
+
+    /// Since when no archive has been restored for a trial: since the last time, or since the first backup; nil where
+    /// there is no archive.
+    package var undrilledSince: Timestamp? {
+        complete.isEmpty ? nil : drilled ?? begun ?? entries.map(\.created).min()
+    }
 
     /// The newest of a series.
     package func newest(of series: String) -> CatalogueEntry? {

@@ -17,6 +17,12 @@ package enum CatalogueFailure: Error, Hashable, Sendable {
     case noRule
     /// An archive that was whole when it was made no longer is.
     case notWhole(name: String)
+    /// The file of an archive that the catalogue knows is gone.
+    case missing(name: String)
+    /// A genuine archive is not the one that the catalogue knows under its name.
+    case replaced(name: String, CatalogueEntry.Difference)
+    /// There is no archive in the folder.
+    case noArchives(folder: String)
     /// There is nothing in the trash to bring back.
     case nothingInTrash(folder: String)
     /// The folder has no backups that are known here.

@@ -17,6 +17,9 @@ extension Catalogue {
         CanonicalJSON.string(folder, into: &text)
         CanonicalJSON.literal(",\"pin\":", into: &text)
         if let pin { pin.encode(into: &text) } else { CanonicalJSON.literal("null", into: &text) }
+        for (name, time) in [("begun", begun), ("drilled", drilled)] {
+            if let time { CanonicalJSON.literal(",\"\(name)\":\"\(time)\"", into: &text) }
+        }
         CanonicalJSON.literal("}\n", into: &text)
         for entry in entries {
             entry.encode(into: &text)
@@ -32,6 +35,8 @@ extension Catalogue {
         let folder = try scanner.string(in: bytes)
         try scanner.literal(",\"pin\":", in: bytes)
         let pin = scanner.skip("null", in: bytes) ? nil : try BackupPin(&scanner, in: bytes)
+        let begun = scanner.skip(",\"begun\":", in: bytes) ? try scanner.time(in: bytes) : nil
+        let drilled = scanner.skip(",\"drilled\":", in: bytes) ? try scanner.time(in: bytes) : nil
         try scanner.literal("}\n", in: bytes)
         var entries: [CatalogueEntry] = []
         while scanner.position < bytes.count {
@@ -39,6 +44,8 @@ extension Catalogue {
             try scanner.literal("\n", in: bytes)
         }
         self.init(folder: folder, pin: pin, entries: entries)
+        self.begun = begun
+        self.drilled = drilled
     }
 }
 

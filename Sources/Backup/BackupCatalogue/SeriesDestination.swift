@@ -81,7 +81,10 @@ package final class SeriesDestination: ArchiveDestination {
             {
                 continue
             }
-            try folder.change { $0.entries.append(entry) }
+            try folder.change { catalogue in
+                catalogue.entries.append(entry)
+                catalogue.begun = catalogue.begun ?? now
+            }
             do throws(FileFailure) {
                 try archive.publish(as: name)
             } catch {

@@ -1,18 +1,25 @@
 package import BackupArchive
 internal import ByteStreams
+internal import Cryptography
+internal import DeviceIdentity
 package import KeychainModel
 
 extension ProvenArchive {
     /// Reads every byte and opens whatever can be opened here, keeping nothing.
     ///
-    /// - Parameter step: called once an item.
+    /// - Parameters:
+    ///   - takesFingerprint: true to have the fingerprint of what is in it, if this device made it.
+    ///   - step: called once an item.
     /// - Throws: `ArchiveFailure`.
-    package func verify(_ step: @escaping () -> Void = {}) throws -> VerifyReport {
-        var visitor = VerifyingVisitor(step: step)
+    package func verify(
+        takesFingerprint: Bool = false, _ step: @escaping () -> Void = {}
+    ) throws -> VerifyReport {
+        let code = try takesFingerprint && isFromThisDevice ? device.map { try ContentCode($0, header.mode) } : nil
+        var visitor = VerifyingVisitor(step: step, code: code)
         let read = try read(.stored, &visitor)
         return VerifyReport(
             contents: read.contents, opened: visitor.opened, sealedElsewhere: visitor.sealedElsewhere,
-            notOpened: visitor.notOpened, broken: visitor.broken)
+            notOpened: visitor.notOpened, broken: visitor.broken, fingerprint: try code?.finish())
     }
 
     /// Proves the whole archive, reads its metadata to the end and only then, in a second pass, hands each item to `show`.
@@ -67,10 +74,37 @@ package struct VerifyReport: Hashable, Sendable {
     package let notOpened: Int
     /// Items whose seal is broken: they were damaged before the archive was made, and cannot be restored.
     package let broken: [Item]
+    /// See `FinishedArchive.fingerprint`; nil where it was not asked for, or a secret is missing for it.
+    package let fingerprint: [UInt8]?
+}
+
+/// Makes the fingerprint of an archive that is being read.
+private final class ContentCode {
+    private var fingerprint: ContentFingerprint
+    private var isWhole = true
+
+    init(_ device: DeviceKey, _ mode: ArchiveMode) throws(CryptographyFailure) {
+        fingerprint = try ContentFingerprint(device, mode)
+    }
+
+    func add(
+        _ line: borrowing Span<UInt8>, _ secret: borrowing SecretBytes, _ state: SecretState
+    ) throws(CryptographyFailure) {
+        switch state {
+        case .open, .absent, .stored, .storedWhole: try fingerprint.add(line, secret)
+        case .broken, .sealedElsewhere, .notRead: isWhole = false
+        }
+    }
+
+    /// Nil when a secret was missing.
+    func finish() throws(CryptographyFailure) -> [UInt8]? {
+        isWhole ? try fingerprint.finish() : nil
+    }
 }
 
 private struct VerifyingVisitor: RecordVisitor {
     let step: () -> Void
+    let code: ContentCode?
     var opened = 0
     var sealedElsewhere = 0
     var notOpened = 0
@@ -78,8 +112,9 @@ private struct VerifyingVisitor: RecordVisitor {
 
     mutating func take(
         _ item: Item, line: borrowing Span<UInt8>, secret: borrowing SecretBytes, state: SecretState
-    ) {
+    ) throws {
         step()
+        try code?.add(line, secret, state)
         switch state {
         case .open, .absent, .storedWhole: opened += 1
         case .sealedElsewhere: sealedElsewhere += 1

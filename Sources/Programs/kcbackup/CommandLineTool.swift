@@ -30,7 +30,7 @@ struct CommandLineTool: ParsableCommand {
             CommandGroup(
                 name: "Backups",
                 subcommands: [
-                    CreateCommand.self, RestoreCommand.self, InspectCommand.self, VerifyCommand.self,
+                    CreateCommand.self, RestoreCommand.self, InspectCommand.self, VerifyCommand.self, DiffCommand.self,
                     KeygenCommand.self,
                 ]),
             CommandGroup(

@@ -16,6 +16,7 @@ enum OptionName: String, CaseIterable, Sendable {
     case comment
     case confirm
     case crontab
+    case drill
     case dryRun = "dry-run"
     case failureUnit = "failure-unit"
     case forDevice = "for-device"

@@ -19,7 +19,7 @@ enum FailureExamples {
     /// The types whose every case must be among the examples, with the files that declare them.
     static let types: [(type: String, file: String)] = [
         ("UsageProblem", "Programs/kcbackup/Failures/UsageProblem.swift"),
-        ("Refusal", "Programs/kcbackup/Failures/UsageProblem.swift"),
+        ("Refusal", "Programs/kcbackup/Failures/Refusal.swift"),
         ("SecretProblem", "Programs/kcbackup/Secrets/SecretSource.swift"),
         ("TerminalFailure", "Programs/Console/Terminal.swift"),
         ("Problem", "Foundations/ByteStreams/FileFailure.swift"),
@@ -68,6 +68,10 @@ enum FailureExamples {
         .switches(folder: "backups", .replaced(series: "login")), .switches(folder: "backups", .oneOfAll),
         .shrunk(Shrinkage(series: "login", before: 85, now: 12, gone: ["inet", "com.example.bank"])), .noRule,
         .notWhole(name: "login-KC-ABCDEFGH-20261121T030000Z.kcb"), .nothingInTrash(folder: "backups"),
+        .missing(name: "backups/login-KC-ABCDEFGH-20261121T030000Z.kcb"),
+        .replaced(name: "backups/login-KC-ABCDEFGH-20261121T030000Z.kcb", .archive),
+        .replaced(name: "backups/login-KC-ABCDEFGH-20261121T030000Z.kcb", .origin),
+        .replaced(name: "backups/login-KC-ABCDEFGH-20261121T030000Z.kcb", .content), .noArchives(folder: "backups"),
         .unknownFolder("backups"), .file(FileFailure("backups", .busy)),
         .cryptography(.library("HMAC")),
     ]
@@ -78,14 +82,15 @@ enum FailureExamples {
         .outputTwice, .needsKeychain(.unencrypted), .notAKeychain, .attributeTwice("svce"), .noCondition, .noChange,
         .severalSecrets(2), .noSecret, .deviceID, .noRestoreKey, .inputTwice("-"), .oneArchive(.html), .outsideItems,
         .recipientInspects, .unencryptedWith(.recipient), .emptyArchive, .withArgument(.all), .noSetting, .emptyQuery,
-        .undoWithRules, .noNewKey, .needsFolder, .notUnattended(.passphrase),
+        .undoWithRules, .noNewKey, .comparesOne, .needsFolder, .notUnattended(.passphrase),
         .secretNeeded,
         .nameless,
         .noArchive, .undoOfItems(.undo), .replaceWithQuery,
         .needsTerminal(.suggest),
     ]
     private static let refusals: [Refusal] = [
-        .noKeychains, .jobRuns("nightly"), .stale(what: ["job 'nightly'"], limit: "26h"), .noLinger,
+        .noKeychains, .jobRuns("nightly"), .stale(what: ["job 'nightly'"], limit: "26h"), .noLinger, .drillDiffers(2),
+        .notDrilled(folder: "backups", since: "2026-01-01", archive: "backups/login.kcb", needsKey: true),
         .littleRoom(folder: "backups", free: 1_000_000, wanted: 20_000_000),
         .identityBesideArchives(path: "backups/key.txt"),
         .unattended(question: "Delete 2 items?", .yes), .unattended(question: "Type the name:", .confirm), .declined,

@@ -30,7 +30,8 @@ struct JSONManual {
         "failing": "item", "vanishing": "item", "source": "source", "undo": "kept state", "verdict": "verdict",
         "error": "error", "results": "result", "backups": "backup", "decisions": "decision", "jobs": "job",
         "backupsOf": "backup state", "problems": "problem", "units": "unit",
-        "keysOf": "keys of",
+        "keysOf": "keys of", "drill": "drill", "with": "archive", "added": "item", "removed": "item",
+        "changed": "change", "before": "item", "after": "item",
     ]
 
     init(_ text: String) {
@@ -202,6 +203,13 @@ struct JSONHome {
             step("inspect", "inspect here.kcb"),
             step("verify", "verify laptop.kcb \(passphrase)"),
             step("verify", "verify here.kcb"),
+            step("verify --drill", "verify --drill far.kcb -i far-key"),
+            step("create --to", "create \(passphrase) \(passcode) --to drilled"),
+            step("verify --drill", "verify --drill drilled \(passphrase)"),
+            step("list", "list drilled"),
+            step("item update", "item update --service Bank --set icmt=x \(passcode)"),
+            step("diff --keychain", "diff laptop.kcb --keychain login \(passphrase) \(passcode)"),
+            step("diff", "diff keys.kcb far.kcb -i far-key", 0),
             step("restore", "restore laptop.kcb \(passphrase) \(passcode) --dry-run"),
             step("keychain create", "keychain create taken \(passcode)"),
             step("item import", "item import taken.jsonl --keychain taken \(passcode)"),

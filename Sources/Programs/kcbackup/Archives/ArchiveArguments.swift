@@ -28,14 +28,23 @@ struct ArchiveArguments: ParsableArguments {
         in session: Session, _ look: (_ archive: String, _ opener: ArchiveOpener) throws -> ExitStatus
     ) throws -> ExitStatus {
         try check()
+        return try forEach(archives, named: \.self, in: session, look)
+    }
+
+    /// Does the same with what was found for the arguments, once `check` has passed them.
+    func forEach<Subject>(
+        _ subjects: [Subject], named name: (Subject) -> String, in session: Session,
+        _ look: (_ subject: Subject, _ opener: ArchiveOpener) throws -> ExitStatus
+    ) throws -> ExitStatus {
         let opener = ArchiveOpener(opening, in: session)
         var failed: ExitStatus?
         var status = ExitStatus.ok
-        for archive in archives {
+        for subject in subjects {
+            let archive = name(subject)
             session.subjects.path = archive
-            session.oneOfSeveral = archives.count > 1 ? archive : nil
+            session.oneOfSeveral = subjects.count > 1 ? archive : nil
             do {
-                let found = try look(archive, opener)
+                let found = try look(subject, opener)
                 if found != .ok { status = found }
             } catch {
                 let failure = Failure(error, session.subjects)
@@ -53,7 +62,10 @@ struct ArchiveArguments: ParsableArguments {
         return failed ?? status
     }
 
-    private func check() throws {
+    /// Refuses what no archive can be looked at with.
+    ///
+    /// - Throws: `UsageProblem`, `SecretProblem` (`notASource`).
+    func check() throws {
         if archives.contains("") { throw UsageProblem.emptyArchive }
         if opening.passphrase == .unknown { throw SecretProblem.notASource(.passphrase) }
         if outside, opening.passphrase != nil { throw UsageProblem.together(.outside, .passphrase) }

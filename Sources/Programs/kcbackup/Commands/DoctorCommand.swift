@@ -59,6 +59,8 @@ private struct Examination {
 
     // A new archive is as large as the last one, twice for its making.
     private static let spareRoom: UInt64 = 16 << 20
+    // Days without a trial.
+    private static let drillLimit: Int64 = 90
 
     /// Nothing is asked: a job has nobody to ask either.
     init(_ session: Session) {
@@ -129,6 +131,7 @@ private struct Examination {
         }
         check { session in try Self.checkFolder(state.job.folder, session) }
         check { session in try Self.checkIdentities(beside: state.job.folder) }
+        check { session in try Self.checkDrill(state.job.folder, session) }
         let names: [String?]
         do {
             names =
@@ -167,6 +170,17 @@ private struct Examination {
         if let free = Path.freeSpace(in: path), free < wanted {
             throw Refusal.littleRoom(folder: path, free: free, wanted: wanted)
         }
+    }
+
+    /// That checksums fit does not show that a restore works.
+    private static func checkDrill(_ folder: String, _ session: Session) throws {
+        guard let known = try session.catalogueIfAny(of: folder), let newest = known.complete.last,
+            let since = known.undrilledSince,
+            since < session.now.advanced(byMicroseconds: -drillLimit * 86_400_000_000)
+        else { return }
+        throw Refusal.notDrilled(
+            folder: folder, since: since.day, archive: "\(folder)/\(newest.name)",
+            needsKey: newest.mode == .encrypted)
     }
 
     /// Whoever steals the folder should not get the key with it.

@@ -14,6 +14,7 @@ struct StatusCommand: Verb {
               kcbackup status
               kcbackup status --max-age 26h --quiet
               kcbackup status --prometheus > kcbackup.prom
+              kcbackup status --html status.html
             """)
 
     @Option(
@@ -23,6 +24,13 @@ struct StatusCommand: Verb {
 
     @Flag(name: OptionName.prometheus.name, help: "Print the figures for Prometheus.")
     var prometheus = false
+
+    @Option(
+        name: OptionName.html.name,
+        help: ArgumentHelp(
+            "Make a page of it for a browser; an earlier page of this kind is replaced.", valueName: "file"),
+        completion: .file(extensions: ["html"]))
+    var html: String?
 
     @OptionGroup
     var style: StyleOptions
@@ -36,8 +44,14 @@ struct StatusCommand: Verb {
             let hours = match.2 == "d" ? number * 24 : number
             return session.now.advanced(byMicroseconds: -hours * 3_600_000_000)
         }
+        if html != nil, prometheus { throw UsageProblem.together(.html, .prometheus) }
+        if html != nil, style.json { throw UsageProblem.together(.html, .json) }
+        let page = try html.map { try ReportFile($0, replacing: StatusPage.mark, in: session) }
         let state = try BackupState(in: session)
-        if prometheus {
+        let stale = limit.map(state.stale) ?? []
+        if let page {
+            try page.make { write in try write(StatusPage(state: state, stale: stale, made: session.now).html) }
+        } else if prometheus {
             try session.result([:], state.metrics)
         } else if style.json {
             try session.result(state.json(at: session.now), [])
@@ -47,7 +61,6 @@ struct StatusCommand: Verb {
         for keychain in state.keychains where keychain.jobs.isEmpty && !state.jobs.isEmpty {
             session.note("keychain \(quoted(keychain.name)) is in no job")
         }
-        let stale = limit.map(state.stale) ?? []
         if let maxAge, !stale.isEmpty { throw Refusal.stale(what: stale, limit: maxAge) }
         return .ok
     }

@@ -1,10 +1,12 @@
 internal import ArgumentParser
 internal import BackupArchive
+internal import BackupCatalogue
 internal import BackupEngine
-internal import LocalKeychains
+internal import Console
 internal import KeychainModel
+internal import LocalKeychains
 
-/// `kcbackup verify`: reads an archive to its last byte; changes nothing.
+/// `kcbackup verify`: reads an archive to its last byte; changes nothing but what catalogues say of it.
 struct VerifyCommand: Verb {
     static let configuration = CommandConfiguration(
         commandName: "verify",
@@ -17,6 +19,14 @@ struct VerifyCommand: Verb {
             Without a key the outside is proved: container, checksums and signature. What was not seen is said, and the \
             exit code is 3, unless --outside asked for just that.
 
+            A folder stands for all archives in it that are not in its trash. They are compared with its catalogue, and \
+            nothing is asked: without a key their outside is proved, which is all that a nightly run needs, and the exit \
+            code is 0. What is well is said on a terminal and with --verbose alone. A key that is given and opens no more \
+            than the outside of an archive makes it 3.
+
+            --drill restores each archive into a keychain that nobody else can open and that is gone afterwards, reads \
+            every item and secret of it again, and compares.
+
             Each archive is verified, also after another failed. A passphrase that is asked for is tried for the next ones \
             as well. The exit code is that of the first that failed.
 
@@ -25,6 +35,8 @@ struct VerifyCommand: Verb {
               kcbackup verify laptop.kcb -i restore-key.txt
               kcbackup verify laptop.kcb --passphrase file:passphrase --json
               kcbackup verify --outside backups/*.kcb
+              kcbackup verify ~/backups
+              kcbackup verify --drill ~/backups -i restore-key.txt
             """)
 
     @OptionGroup
@@ -32,6 +44,9 @@ struct VerifyCommand: Verb {
 
     @OptionGroup
     var archivePasscode: ArchivePasscodeOption
+
+    @Flag(name: OptionName.drill.name, help: "Restore each for a trial, and compare every item and secret.")
+    var drill = false
 
     @OptionGroup
     var style: StyleOptions
@@ -41,96 +56,132 @@ struct VerifyCommand: Verb {
         if archives.outside, archivePasscode.archivePasscode != nil {
             throw UsageProblem.together(.outside, .archivePasscode)
         }
+        if archives.outside, drill { throw UsageProblem.together(.outside, .drill) }
+        try archives.check()
         let passcode = KeptSecret()
-        return try archives.forEach(in: session) { archive, opener in
-            let file = try archives.opening.open(archive, in: session)
-            guard !archives.outside, opener.canOpen(file) else { return try verifyOutside(file, archive, session) }
-            let outline = try ArchiveOutline(file)
-            let proven = try opener.prove(file, at: archive)
-            try archivePasscode.open(proven, isNeeded: false, path: archive, keptIn: passcode, in: session)
-            let result = Result(outline: outline, path: archive, proven: proven)
-            return try verify(result, session)
+        let checked = CheckedFolders()
+        // Also when nobody takes the results any more.
+        defer { checked.note(in: session) }
+        return try archives.forEach(
+            VerifySubject.all(archives.archives, in: session), named: \.path, in: session
+        ) { subject, opener in
+            guard let file = try subject.open(archives.opening, in: session) else { return .ok }
+            let look = Look(command: self, subject: subject, file: file, session: session)
+            let (status, archive) = try look.verify(opener, passcode)
+            if let archive, let known = subject.known { checked.append(archive, in: known.folder) }
+            return status
         }
+    }
+}
+
+/// One look at one archive.
+private struct Look {
+    let command: VerifyCommand
+    let subject: VerifySubject
+    let file: ArchiveFile
+    let session: Session
+
+    typealias Found = (status: ExitStatus, checked: CheckedArchive?)
+
+    private var path: String { subject.path }
+
+    func verify(_ opener: ArchiveOpener, _ passcode: KeptSecret) throws -> Found {
+        let isKeyed = file.header.mode == .unencrypted || command.archives.opening.hasKey
+        let opens = subject.isOfFolder && !command.drill ? isKeyed : opener.canOpen(file) || command.drill
+        guard opens, !command.archives.outside else {
+            // Of a folder nothing was asked that takes a key.
+            return try verifyOutside(isEnough: command.archives.outside || subject.isOfFolder)
+        }
+        let outline = try ArchiveOutline(file)
+        let proven: ProvenArchive
+        do {
+            proven = try opener.prove(file, at: path)
+        } catch let failure as ArchiveFailure where subject.isOfFolder && !command.drill && failure.isOfKey {
+            // One key need not open all archives of a folder; this one is whole as far as that shows.
+            session.warn(explainArchive(failure, path).message)
+            return try verifyOutside(isEnough: false)
+        }
+        let trial = command.drill ? ArchiveDrill(proven: proven, path: path, session: session) : nil
+        if let trial {
+            try trial.openSecrets(command.archivePasscode, keptIn: passcode)
+        } else if !subject.isOfFolder || proven.stored?.hasPasscode == true {
+            try command.archivePasscode.open(proven, isNeeded: false, path: path, keptIn: passcode, in: session)
+        }
+        return try verify(proven, outline, trial)
     }
 
     /// Proves what can be proved without a key.
-    private func verifyOutside(_ file: ArchiveFile, _ archive: String, _ session: Session) throws -> ExitStatus {
+    private func verifyOutside(isEnough: Bool) throws -> Found {
         let proven = try ProvenOutside(file, local: LocalDevice(session.world).identity())
-        try session.result(
+        let checked = try subject.compared(
+            with: proven.outline, proven.origin, fingerprint: nil, isDrilled: false, in: session)
+        try tell(
             .members([
-                ("archive", proven.outline.json(archive)), ("verified", false), ("outsideVerified", true),
+                ("archive", proven.outline.json(path)), ("verified", false), ("outsideVerified", true),
                 ("metadataVerified", false), ("origin", proven.origin.json),
             ]),
             [
-                "\(displayed(archive)): genuine as far as can be seen without a key: container, checksums, signature\n",
+                "\(displayed(path)): genuine as far as can be seen without a key: container, checksums, signature\n",
                 "origin: \(proven.origin.words)\n",
-                "not seen: \(archives.outside ? ArchiveOutline.inside : proven.outline.notSeen)\n",
+                "not seen: \(command.archives.outside ? ArchiveOutline.inside : proven.outline.notSeen)\n",
             ])
-        return archives.outside ? .ok : .incomplete
+        return (isEnough ? .ok : .incomplete, checked)
     }
 
-    private func verify(_ result: Result, _ session: Session) throws -> ExitStatus {
-        let proven = result.proven
-        let readsAll = proven.opened.opensSecrets
+    private func verify(_ proven: ProvenArchive, _ outline: ArchiveOutline, _ trial: ArchiveDrill?) throws -> Found {
+        let readsAll = proven.opened.opensSecrets || trial != nil
         let progress = Progress(
             "verifying items", in: session, reading: proven.opened, 1, metadata: readsAll ? 0 : 1)
         guard readsAll else {
             // An inspect key: what it opens is verified, and the rest is reported as unverified.
             let contents = try proven.survey(step: progress.step) { _ in }.contents
             progress.finish()
-            try result.print(contents, nil, in: session)
+            let checked = try compare(proven, outline, nil, isDrilled: false)
+            try tell(
+                VerifyText(
+                    outline: outline, path: path, proven: proven, contents: contents, report: nil, drill: nil))
             // The exit status alone must not suggest that everything was verified.
-            return .incomplete
+            return (.incomplete, checked)
         }
-        let report = try proven.verify { progress.step() }
+        let report = try proven.verify(takesFingerprint: subject.known != nil) { progress.step() }
         progress.finish()
         for item in report.broken { session.warn("damaged before the archive was made: \(item.words)") }
-        try result.print(report.contents, report, in: session)
-        return report.broken.isEmpty ? .ok : .incomplete
+        let drill = try trial?.run()
+        let isDrilled = drill?.failing.isEmpty == true
+        let checked = try compare(proven, outline, report, isDrilled: isDrilled)
+        try tell(
+            VerifyText(
+                outline: outline, path: path, proven: proven, contents: report.contents, report: report, drill: drill))
+        let isWhole = report.broken.isEmpty && drill?.failing.isEmpty != false
+        return (isWhole ? .ok : .incomplete, checked)
+    }
+
+    private func compare(
+        _ proven: ProvenArchive, _ outline: ArchiveOutline, _ report: VerifyReport?, isDrilled: Bool
+    ) throws -> CheckedArchive? {
+        try subject.compared(
+            with: outline, proven.origin, fingerprint: report?.fingerprint, isDrilled: isDrilled, in: session)
+    }
+
+    private func tell(_ text: VerifyText) throws {
+        try tell(text.json, text.lines)
+    }
+
+    /// Of a folder, what is well is no news for a mail from a nightly run.
+    private func tell(_ json: JSONValue, _ lines: [String]) throws {
+        let isNews = !subject.isOfFolder || session.world.terminal.showsOutput || session.style.isVerbose
+        if session.style.isJSON || isNews { try session.result(json, lines) }
     }
 }
 
-/// What is said of an archive that was opened.
-private struct Result {
-    let outline: ArchiveOutline
-    let path: String
-    let proven: ProvenArchive
-
-    /// - Parameter report: nil where the key opens the metadata alone.
-    func print(_ contents: ArchiveContents, _ report: VerifyReport?, in session: Session) throws {
-        let json = JSONValue.members([
-            ("archive", outline.json(path)), ("verified", .flag(report != nil)), ("outsideVerified", true),
-            ("metadataVerified", true), ("origin", proven.origin.json), ("contents", contents.json),
-            ("opened", report.map { .number($0.opened) }),
-            ("sealedElsewhere", report.map { .number($0.sealedElsewhere) }),
-            ("notOpened", report.map { .number($0.notOpened) }),
-            ("broken", report.map { .list($0.broken.map { .item($0) }) }),
-        ])
-        try session.result(json, lines(contents, report))
-    }
-
-    private func lines(_ contents: ArchiveContents, _ report: VerifyReport?) -> [String] {
-        var lines = ["\(displayed(path)): genuine, \(counted(contents.counts.total, "item"))\n"]
-        lines.append("origin: \(proven.origin.words)\n")
-        if let report {
-            if report.opened > 0 { lines.append("\(counted(report.opened, "item")) opened\n") }
-            if report.sealedElsewhere > 0 {
-                lines.append("\(counted(report.sealedElsewhere, "item")) sealed for the device that made the archive\n")
-            }
-            if report.notOpened > 0 {
-                lines.append(
-                    "\(counted(report.notOpened, "item")) not opened: their keys are locked, or on another device\n")
-            }
-            if !report.broken.isEmpty {
-                lines.append(
-                    "\(counted(report.broken.count, "item")) with a broken seal, damaged before the archive was made\n")
-            }
-        } else {
-            lines.append("the key opens the metadata alone: secrets were not verified\n")
+extension ArchiveFailure {
+    /// True when another key might open the archive.
+    fileprivate var isOfKey: Bool {
+        switch self {
+        case .noPassphraseSet, .wrongPassphrase, .noMatchingIdentity, .keyNeeded: true
+        case .notRekeyable, .notAnArchive, .newerFormat, .damaged, .limit, .wrongPasscode, .passcodeNeeded, .age,
+            .stream, .file, .cryptography:
+            false
         }
-        if !contents.isComplete {
-            lines.append("\(counted(contents.damaged, "item")) could not be read when the archive was made\n")
-        }
-        return lines
     }
 }

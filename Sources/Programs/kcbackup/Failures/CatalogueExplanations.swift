@@ -31,6 +31,17 @@ func explainCatalogue(_ failure: CatalogueFailure) -> Explanation {
         Explanation(
             .damaged, "\(quoted(name)) was whole when it was made, and no longer is",
             hint: "'kcbackup verify' says what is wrong with it", "take it from a copy, or make a new backup now")
+    case .missing(let name):
+        Explanation(
+            .notFound, "\(quoted(name)) is in the catalogue, and its file is gone",
+            hint: "take it from a copy, or forget it: 'kcbackup list \(OptionName.rebuild.spelling) FOLDER'")
+    case .replaced(let name, let difference):
+        Explanation(
+            .damaged, "\(quoted(name)) is not the archive that was made under this name: \(words(difference))",
+            hint: "move it to another folder, and take the right one from a copy")
+    case .noArchives(let folder):
+        Explanation(
+            .notFound, "there is no archive in \(quoted(folder))", hint: "is the disk mounted?")
     case .nothingInTrash(let folder):
         Explanation(.notFound, "nothing that was removed from \(quoted(folder)) is in its trash")
     case .unknownFolder(let folder):
@@ -38,6 +49,14 @@ func explainCatalogue(_ failure: CatalogueFailure) -> Explanation {
             .notFound, "no backup was made in \(quoted(folder)) by this device", hint: rebuilding(folder))
     case .file(let failure): explainFile(failure)
     case .cryptography(let failure): explainCryptography(failure)
+    }
+}
+
+private func words(_ difference: CatalogueEntry.Difference) -> String {
+    switch difference {
+    case .archive: "it is another one of this device"
+    case .origin: "another device signed it"
+    case .content: "what is in it is not what was put into it"
     }
 }
 

@@ -21,6 +21,14 @@ extension Session {
             mayBeNew: mayBeNew, maySwitch: maySwitch)
     }
 
+    /// What is known of a folder of backups, also on a machine that has no device key yet.
+    ///
+    /// - Throws: `CatalogueFailure`, `DeviceKeyFailure`.
+    func catalogueIfAny(of path: String) throws -> Catalogue? {
+        guard let key = try LocalDevice(world).keyIfAny() else { return nil }
+        return try CatalogueFile(of: world.resolve(path), in: world.catalogues, device: key).load()
+    }
+
     /// What is known of a folder of backups; nil where nothing was ever backed up there.
     ///
     /// - Throws: `CatalogueFailure`, and what `LocalDevice.key` throws.

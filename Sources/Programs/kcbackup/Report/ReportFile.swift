@@ -8,21 +8,28 @@ struct ReportFile {
     /// As the user named it.
     let path: String
     private let resolved: String
+    private let replaces: Bool
 
     // Large enough that writes do not count.
     private static let size = 65_536
 
     /// Looks at the path before anything is asked or read.
     ///
+    /// - Parameter mark: what a file begins with that may be replaced; nil if none may.
     /// - Throws: `UsageProblem` (`empty`, `malformed`), `FileFailure` (`exists`, `notFound`).
-    init(_ path: String, in session: Session) throws {
+    init(_ path: String, replacing mark: HTML? = nil, in session: Session) throws {
         if path.isEmpty { throw UsageProblem.empty(.html) }
         resolved = session.world.resolve(path)
         let (folder, name) = Path.split(resolved)
         if path == "-" || name.isEmpty || Path.isFolder(resolved) {
             throw UsageProblem.malformed(.html, form: "the path of a new file")
         }
-        if try Path.exists(resolved) { throw FileFailure(path, .exists) }
+        if try Path.exists(resolved) {
+            guard let mark, try Self.begins(resolved, with: mark) else { throw FileFailure(path, .exists) }
+            replaces = true
+        } else {
+            replaces = false
+        }
         guard try Path.exists(folder) else { throw FileFailure(Path.split(path).folder, .notFound) }
         self.path = path
     }
@@ -39,7 +46,15 @@ struct ReportFile {
             if bytes.count >= Self.size { try flush(&bytes, to: unnamed) }
         }
         try flush(&bytes, to: unnamed)
-        try unnamed.publish(as: name)
+        if replaces { try unnamed.replace(name) } else { try unnamed.publish(as: name) }
+    }
+
+    private static func begins(_ path: String, with mark: HTML) throws -> Bool {
+        let file = try OpenFile.reading(path)
+        let wanted = Array(mark.text.utf8)
+        var start: [UInt8] = []
+        try start.append(upTo: wanted.count) { output throws(StreamFailure) in try file.read(at: 0, into: &output) }
+        return start == wanted
     }
 
     private func flush(_ bytes: inout [UInt8], to unnamed: UnnamedFile) throws {

@@ -1,0 +1,42 @@
+internal import ByteStreams
+internal import DeviceIdentity
+package import KeychainModel
+package import KeychainStore
+
+/// A keychain for a trial: it is gone with this object, and nobody else can ever open it.
+///
+/// Its device key is in the memory of this process alone, so what is left of the file on a disk opens nothing. After a
+/// kill, the folder is removed when the next one is made.
+package final class ScratchKeychain {
+    private let staging: StagingFolder
+    private let device: DeviceKey
+    private let now: Timestamp
+
+    /// Makes the folder for it, within the data folder.
+    ///
+    /// - Throws: `FileFailure`, `CryptographyFailure`.
+    package init(in folder: DataFolder, now: Timestamp) throws {
+        try Path.makeFolder(folder.path)
+        staging = try StagingFolder(in: folder.path)
+        device = try DeviceKey.generate()
+        self.now = now
+    }
+
+    private var path: String { staging.path + "/trial.keychain" }
+
+    /// Makes the keychain, empty and open.
+    ///
+    /// - Throws: `KeychainStoreError`.
+    package func make() throws(KeychainStoreError) -> Keychain {
+        try Keychain.create(at: path, deviceKey: device, passcode: nil, now: now)
+    }
+
+    /// Opens the file again.
+    ///
+    /// - Throws: `KeychainStoreError`.
+    package func open() throws(KeychainStoreError) -> Keychain {
+        let keychain = try Keychain.open(at: path, deviceKey: device)
+        try keychain.unlock(passcode: nil, now: now)
+        return keychain
+    }
+}

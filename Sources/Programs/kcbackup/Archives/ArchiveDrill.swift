@@ -1,0 +1,90 @@
+internal import BackupArchive
+internal import BackupEngine
+internal import ByteStreams
+internal import KeychainModel
+internal import KeychainStore
+internal import LocalKeychains
+
+/// `verify --drill`: restores an archive into a keychain that is gone afterwards, and compares.
+struct ArchiveDrill {
+    let proven: ProvenArchive
+    let path: String
+    let session: Session
+
+    /// Opens what only keys of a keychain, or its passcode of then, can open: every secret is restored anew.
+    ///
+    /// - Throws: as `ArchivePasscodeOption.open`.
+    func openSecrets(_ option: ArchivePasscodeOption, keptIn passcode: KeptSecret) throws {
+        if option.archivePasscode == nil { borrowKeys() }
+        try option.open(proven, isNeeded: true, path: path, keptIn: passcode, in: session)
+    }
+
+    /// Runs the trial.
+    ///
+    /// - Throws: `Refusal.drillDiffers`, `RestoreRefusal`, `ArchiveFailure`, and what making the keychain throws.
+    func run() throws -> DrillReport {
+        let drill = try DrillBackup(proven)
+        let scratch = try ScratchKeychain(in: session.world.dataFolder, now: session.now)
+        let progress = Progress("restoring for a trial", in: session, reading: proven.opened, 3)
+        let report = try withExtendedLifetime(scratch) {
+            try drill.run(into: scratch.make(), reopened: scratch.open) { progress.step() }
+        }
+        progress.finish()
+        session.list(report.stayingBehind.map(\.item)) { index, words in
+            "stays behind: \(words): \(report.stayingBehind[index].reason.words)"
+        }
+        for (item, problem) in report.failing { session.warn("not restored: \(item.words): \(problem.words)") }
+        for (item, difference) in report.differences {
+            session.warn("came back otherwise: \(item.words): \(difference.words)")
+        }
+        guard report.isSame else { throw Refusal.drillDiffers(report.differences.count + report.surplus) }
+        return report
+    }
+
+    /// Takes the class keys of the keychain that the archive was made of, where that is unlocked here.
+    ///
+    /// The keychain may be gone or damaged: that is what backups are for.
+    private func borrowKeys() {
+        guard let stored = proven.stored, stored.needsPasscode, proven.isFromThisDevice else { return }
+        // No later failure is about that keychain.
+        defer { session.subjects.keychain = nil }
+        do {
+            let source = try proven.opened.source()
+            guard source.kind == ArchiveSource.keychain, LocalKeychain.isName(source.name) else { return }
+            let local = try LocalKeychain(source.name, in: session.world)
+            guard try Path.exists(local.path) else { return }
+            let keychain = try local.open(in: session)
+            try session.world.unlocked.resume(keychain)
+            _ = try keychain.form(ofSecretsUnder: stored.keybag)
+        } catch {
+            session.note("no key is taken from the keychain: \(Failure(error, session.subjects).explanation.message)")
+        }
+    }
+}
+
+extension DrillReport {
+    /// The line that says how it went.
+    var line: String { "drilled: \(counted(compared, "item")) restored and compared\n" }
+
+    /// The JSON object "drill".
+    var json: JSONValue {
+        [
+            "compared": .number(compared),
+            "staysBehind": .list(
+                stayingBehind.map { JSONValue.item($0.item).adding([("reason", .text($0.reason.rawValue))]) }),
+            "failing": .list(
+                failing.map { JSONValue.item($0.item).adding([("problem", .text($0.problem.rawValue))]) }),
+        ]
+    }
+}
+
+extension DrillReport.Difference {
+    fileprivate var words: String {
+        switch self {
+        case .missing: "it is missing"
+        case .attributes: "its attributes are others"
+        case .secret: "its secret is another"
+        case .unexpected: "it should have stayed behind"
+        }
+    }
+}

@@ -1,0 +1,52 @@
+internal import BackupArchive
+internal import BackupEngine
+internal import KeychainModel
+
+/// What is said of an archive that `verify` opened.
+struct VerifyText {
+    let outline: ArchiveOutline
+    let path: String
+    let proven: ProvenArchive
+    let contents: ArchiveContents
+    /// Nil where the key opens the metadata alone.
+    let report: VerifyReport?
+    /// Nil where it was not restored for a trial.
+    let drill: DrillReport?
+
+    var json: JSONValue {
+        .members([
+            ("archive", outline.json(path)), ("verified", .flag(report != nil)), ("outsideVerified", true),
+            ("metadataVerified", true), ("origin", proven.origin.json), ("contents", contents.json),
+            ("opened", report.map { .number($0.opened) }),
+            ("sealedElsewhere", report.map { .number($0.sealedElsewhere) }),
+            ("notOpened", report.map { .number($0.notOpened) }),
+            ("broken", report.map { .list($0.broken.map { .item($0) }) }), ("drill", drill?.json),
+        ])
+    }
+
+    var lines: [String] {
+        var lines = ["\(displayed(path)): genuine, \(counted(contents.counts.total, "item"))\n"]
+        lines.append("origin: \(proven.origin.words)\n")
+        if let report {
+            if report.opened > 0 { lines.append("\(counted(report.opened, "item")) opened\n") }
+            if report.sealedElsewhere > 0 {
+                lines.append("\(counted(report.sealedElsewhere, "item")) sealed for the device that made the archive\n")
+            }
+            if report.notOpened > 0 {
+                lines.append(
+                    "\(counted(report.notOpened, "item")) not opened: their keys are locked, or on another device\n")
+            }
+            if !report.broken.isEmpty {
+                lines.append(
+                    "\(counted(report.broken.count, "item")) with a broken seal, damaged before the archive was made\n")
+            }
+        } else {
+            lines.append("the key opens the metadata alone: secrets were not verified\n")
+        }
+        if !contents.isComplete {
+            lines.append("\(counted(contents.damaged, "item")) could not be read when the archive was made\n")
+        }
+        if let drill { lines.append(drill.line) }
+        return lines
+    }
+}

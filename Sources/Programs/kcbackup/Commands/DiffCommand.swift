@@ -1,0 +1,193 @@
+internal import ArgumentParser
+internal import BackupArchive
+internal import BackupEngine
+internal import ByteStreams
+internal import Console
+internal import KeychainModel
+internal import KeychainStore
+internal import LocalKeychains
+
+/// `kcbackup diff`: what changed between two archives, or since one; never a secret.
+struct DiffCommand: Verb {
+    static let configuration = CommandConfiguration(
+        commandName: "diff",
+        abstract: "Show what changed between two archives, or between an archive and a keychain.",
+        discussion: """
+            Lists the items that were added, removed and changed: which attributes, and whether the secret is another \
+            one, but never a secret. An item is known by its UUID, and without that by its unique key, so one that got \
+            another name is a change. Items that are in no archive by rule are left out.
+
+            A key that opens the metadata alone is enough; then only the sizes of secrets are compared, which is said, \
+            and the exit code is 3. Otherwise it is 0, also where the two differ.
+
+            Keys are tried for both archives. Where a passphrase opens them and none is given, it is asked for.
+
+            EXAMPLES:
+              kcbackup diff monday.kcb tuesday.kcb
+              kcbackup diff monday.kcb tuesday.kcb -i inspect-key.txt
+              kcbackup diff laptop.kcb --keychain login --passphrase tty
+            """)
+
+    @Argument(
+        help: ArgumentHelp("The earlier archive; '-' is standard input.", valueName: "archive"),
+        completion: .file(extensions: ["kcb"]))
+    var archive: String
+
+    @Argument(
+        help: ArgumentHelp("The later archive.", valueName: "other"), completion: .file(extensions: ["kcb"]))
+    var other: String?
+
+    @Option(
+        name: OptionName.keychain.name,
+        help: ArgumentHelp("Compare with this keychain as it is now.", valueName: "name|path"),
+        completion: KnownNames.keychains)
+    var keychain: String?
+
+    @OptionGroup
+    var opening: ArchiveOptions
+
+    @OptionGroup
+    var archivePasscode: ArchivePasscodeOption
+
+    @Option(
+        name: OptionName.passcode.name,
+        help: ArgumentHelp("Where the passcode of the keychain comes from.", valueName: "source"))
+    var passcode: SecretSource?
+
+    @OptionGroup
+    var style: StyleOptions
+
+    func run(in session: Session) throws -> ExitStatus {
+        guard (other == nil) != (keychain == nil) else { throw UsageProblem.comparesOne }
+        if passcode != nil, keychain == nil { throw UsageProblem.needs(.passcode, .keychain) }
+        for (source, option) in [
+            (opening.passphrase, OptionName.passphrase), (passcode, .passcode),
+            (archivePasscode.archivePasscode, .archivePasscode),
+        ] where source == .unknown { throw SecretProblem.notASource(option) }
+        try opening.check(with: [archive] + (other.map { [$0] } ?? []))
+        let keys = Keys(opener: ArchiveOpener(opening, in: session), passcode: KeptSecret())
+        let (outline, first) = try open(archive, keys, in: session)
+        if let other {
+            let (otherOutline, second) = try open(other, keys, in: session)
+            let shallow = first.closed ?? second.closed
+            if !first.takesPasscode, !second.takesPasscode { warnOfPasscode(session) }
+            let progress = Progress("comparing items", in: session, reading: first.opened, 2)
+            let report = try CompareBackups(first, comparesSecrets: shallow == nil)
+                .run(with: .archive(second), progress.step)
+            progress.finish()
+            return try tell(report, outline, ("with", otherOutline.json(other)), shallow, in: session)
+        }
+        var options = try KeychainOptions.parse([])
+        options.keychain = keychain
+        options.passcode = passcode
+        if !first.takesPasscode { warnOfPasscode(session) }
+        let shallow = first.closed
+        let keychain = try shallow == nil ? options.openUnlocked(in: session) : options.open(in: session)
+        let progress = Progress("comparing items", in: session, reading: first.opened, 2)
+        let report = try CompareBackups(first, comparesSecrets: shallow == nil)
+            .run(with: .keychain(keychain), progress.step)
+        progress.finish()
+        return try tell(
+            report, outline, ("keychain", .text(session.subjects.keychain ?? "")), shallow, in: session)
+    }
+
+    /// What was read or asked for, for both archives.
+    private struct Keys {
+        let opener: ArchiveOpener
+        let passcode: KeptSecret
+    }
+
+    private func open(
+        _ path: String, _ keys: Keys, in session: Session
+    ) throws -> (ArchiveOutline, ProvenArchive) {
+        let file = try opening.open(path, in: session)
+        let proven: ProvenArchive
+        do {
+            proven = try keys.opener.prove(file, at: path)
+        } catch ArchiveFailure.noMatchingIdentity
+            where file.hasPassphrase && opening.passphrase == nil && session.world.terminal.isAttended
+        {
+            // The identities are for the other one.
+            proven = try ArchiveOpener(ArchiveOptions.parse([]), in: session).prove(file, at: path)
+        }
+        if proven.takesPasscode {
+            try archivePasscode.open(proven, isNeeded: false, path: path, keptIn: keys.passcode, in: session)
+        }
+        return (try ArchiveOutline(file), proven)
+    }
+
+    private func warnOfPasscode(_ session: Session) {
+        guard archivePasscode.archivePasscode != nil else { return }
+        session.warn("no passcode opens these archives here; '\(OptionName.archivePasscode.spelling)' is not used")
+    }
+
+    /// - Parameter shallow: why no secret was compared; nil where they were.
+    private func tell(
+        _ report: CompareReport, _ outline: ArchiveOutline, _ other: (String, JSONValue), _ shallow: String?,
+        in session: Session
+    ) throws -> ExitStatus {
+        let lists: [(String, JSONValue?)] = [
+            ("archive", outline.json(archive)), other, ("added", .list(report.added.map { .item($0) })),
+            ("removed", .list(report.removed.map { .item($0) })), ("changed", .list(report.changed.map(\.json))),
+            ("same", .number(report.same)), ("notCompared", .number(report.notCompared)),
+            ("inNoArchive", .number(report.omitted)), ("unreadable", .number(report.damaged)),
+        ]
+        try session.result(.members(lists), report.lines)
+        if report.damaged > 0 {
+            session.warn("\(counted(report.damaged, "item")) of the keychain cannot be read")
+        }
+        guard report.notCompared > 0 else { return report.damaged > 0 ? .incomplete : .ok }
+        session.warn(
+            "\(counted(report.notCompared, "secret")) not compared: \(shallow ?? "no key opens them here")")
+        return .incomplete
+    }
+}
+
+extension ProvenArchive {
+    fileprivate var takesPasscode: Bool { isFromThisDevice && stored?.hasPasscode == true }
+
+    /// Why none of its secrets can be compared; nil where they can.
+    fileprivate var closed: String? {
+        if opensAllSecrets { return nil }
+        guard stored != nil else { return "the key that was given opens the metadata alone" }
+        return isFromThisDevice
+            ? "the passcode of an unencrypted archive was not given"
+            : "an unencrypted archive opens on the device that made it alone"
+    }
+}
+
+extension CompareReport {
+    fileprivate var lines: [String] {
+        let added = wordsApart(added).map { "added    \($0)\n" }
+        let removed = wordsApart(removed).map { "removed  \($0)\n" }
+        let before = wordsApart(changed.map(\.before))
+        let changed = zip(before, self.changed).map { words, change in "changed  \(words): \(change.words)\n" }
+        let counts = [
+            (added.count, "added"), (removed.count, "removed"), (changed.count, "changed"), (same, "the same"),
+        ]
+        let summary = counts.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }.joined(separator: ", ")
+        return added + removed + changed + [(summary.isEmpty ? "no items" : summary) + "\n"]
+    }
+}
+
+extension CompareReport.Change {
+    /// What changed, in words.
+    fileprivate var words: String {
+        var parts: [String] = []
+        if after.words != before.words { parts.append("now \(after.words)") }
+        // The date changes with everything else.
+        let others = attributes.filter { $0 != .mdat }
+        parts += (others.isEmpty && secret == .same ? attributes : others).map(\.word)
+        parts += extra.map { "extra \(quoted($0))" }
+        if hasNewUUID { parts.append("added again") }
+        if secret == .changed { parts.append("secret rotated") }
+        return parts.joined(separator: ", ")
+    }
+
+    fileprivate var json: JSONValue {
+        [
+            "before": .item(before), "after": .item(after), "attributes": .list(attributes.map { .text($0.code) }),
+            "extraNames": .list(extra.map { .text($0) }), "secretChange": .text(secret.rawValue),
+        ]
+    }
+}

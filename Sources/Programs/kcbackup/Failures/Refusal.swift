@@ -1,0 +1,144 @@
+internal import DeviceIdentity
+internal import KernelKeyring
+internal import KeychainModel
+
+/// A rule of this program, or the user's answer, that ends a run.
+enum Refusal: Error, Hashable, Sendable {
+    /// The question needs an answer, and there is no terminal; the option answers it.
+    case unattended(question: String, OptionName)
+    /// The answer was no.
+    case declined
+    /// The clock is outside the range of archive dates.
+    case clock(day: String)
+    /// The typed name is not the keychain's.
+    case otherName(keychain: String)
+    /// An archive would be written to the terminal.
+    case archiveOnTerminal
+    /// The keychain is locked, and there is no terminal for its passcode.
+    case locked(keychain: String)
+    /// The archive names a keychain that does not exist, and there is no terminal to ask on.
+    case noKeychainNamed(String)
+    /// The archive was made of a keychain that was named by its path.
+    case keychainByPath(String)
+    /// The keychain belongs to a key that 'device renew' retired.
+    case retiredKey(keychain: String, device: DeviceID, path: String)
+    /// The last good backups of these are too old.
+    case stale(what: [String], limit: String)
+    /// What was restored for a trial is not what the archive holds.
+    case drillDiffers(Int)
+    /// No backup of a folder was restored for a trial since that day.
+    case notDrilled(folder: String, since: String, archive: String, needsKey: Bool)
+    /// Units of the user stop when the user logs out.
+    case noLinger
+    /// The disk has less room than two archives need.
+    case littleRoom(folder: String, free: UInt64, wanted: UInt64)
+    /// A key lies beside the archives that it may open.
+    case identityBesideArchives(path: String)
+    /// A run of the job has not ended yet.
+    case jobRuns(String)
+    /// There is no keychain to back up.
+    case noKeychains
+    /// No state of the keychain is kept, or none of the name.
+    case nothingToUndo(keychain: String)
+    /// The passcode was set since the state was kept.
+    case stateOfOtherPasscode(path: String)
+    /// The device that is to be trusted no longer is not on the list.
+    case notTrusted(device: String)
+    /// A keychain without a passcode cannot be locked.
+    case nothingToLock(keychain: String)
+    /// Unlocking would last for one command only, since the kernel stores nothing for this reason.
+    case nothingIsKept(KeyRetentionFailure)
+}
+
+/// Explains a refusal.
+func explainRefusal(_ refusal: Refusal) -> Explanation {
+    switch refusal {
+    case .unattended(let question, let flag):
+        Explanation(
+            .refused, "'\(question)' needs an answer, and there is no terminal to ask on",
+            hint: "add '\(flag.spelling)\(flag == .confirm ? " NAME" : "")' if that is what you want")
+    case .clock(let day):
+        Explanation(
+            .refused, "the clock says \(day), and an archive can bear dates from 1970 to 2241",
+            hint: "set the clock, and try again")
+    case .archiveOnTerminal:
+        Explanation(
+            .refused, "standard output is a terminal, which cannot take an archive",
+            hint: "send it to a program or a file: '| ssh host …', '> laptop.kcb'")
+    case .declined: Explanation(.refused, "not confirmed; nothing was changed")
+    case .otherName(let keychain):
+        Explanation(
+            .refused, "that is not the name of the keychain; nothing was deleted",
+            hint: "type \(quoted(keychain)), or give it with '\(OptionName.confirm.spelling)'")
+    case .locked(let keychain):
+        Explanation(
+            .locked, "keychain \(quoted(keychain)) is locked, and there is no terminal to ask for its passcode on",
+            hint: "'kcbackup keychain unlock' opens it for later commands",
+            "'\(OptionName.passcode.spelling) SOURCE' opens it for this one, where SOURCE is \(SecretSource.forms)")
+    case .noKeychainNamed(let keychain):
+        Explanation(
+            .refused, "the archive was made of keychain \(quoted(keychain)), which does not exist here",
+            hint: "'\(OptionName.keychain.spelling) NAME' makes one and restores into it")
+    case .keychainByPath(let name):
+        Explanation(
+            .refused, "the archive was made of a keychain file \(quoted(name)), named by its path",
+            hint: "'\(OptionName.keychain.spelling) NAME' says which keychain it is to be restored into")
+    case .retiredKey(let keychain, let device, let path):
+        Explanation(
+            .refused, "keychain \(quoted(keychain)) belongs to device \(device), whose key 'device renew' retired",
+            hint: "its key is kept: 'kcbackup device import \(quotedPath(path))' with XDG_DATA_HOME set to another "
+                + "folder makes it the key there, and this keychain opens there by its path",
+            "'kcbackup restore ARCHIVE \(OptionName.keychain.spelling) NAME' restores a backup into a new one",
+            "'kcbackup keychain delete' deletes this one, after which its name can be used again")
+    case .stale(let what, let limit):
+        Explanation(
+            .stale, "no good backup since \(displayed(limit)): \(what.joined(separator: ", "))",
+            hint: "'kcbackup status' says why, 'kcbackup doctor' finds what would make the next run fail")
+    case .drillDiffers(let count):
+        Explanation(
+            .damaged, "\(counted(count, "item")) came back from the archive otherwise than it has them",
+            hint: "this is a bug, or the disk or the memory of this machine is failing: try it on another machine")
+    case .notDrilled(let folder, let since, let archive, let needsKey):
+        Explanation(
+            .stale, "no backup in \(quoted(folder)) was restored for a trial since \(since)",
+            hint: "'kcbackup verify \(OptionName.drill.spelling) \(quotedPath(archive))\(needsKey ? " -i FILE" : "")'")
+    case .noLinger:
+        Explanation(
+            .refused, "timers of the user stop when the user logs out", hint: "run 'loginctl enable-linger'")
+    case .littleRoom(let folder, let free, let wanted):
+        Explanation(
+            .io, "\(byteCount(free)) are left in \(quoted(folder)), and the next archive may take \(byteCount(wanted))",
+            hint: "make room, or keep fewer archives: 'kcbackup prune'")
+    case .identityBesideArchives(let path):
+        Explanation(
+            .refused, "\(quoted(path)) is an identity file, and lies beside the archives",
+            hint: "move it to where whoever steals the archives does not find it: 'mv \(quotedPath(path)) …'")
+    case .jobRuns(let job):
+        Explanation(
+            .busy, "a run of job \(quoted(job)) has not ended yet",
+            hint: "'\(OptionName.lockWait.spelling) TIME' waits for it")
+    case .noKeychains:
+        Explanation(
+            .notFound, "there is no keychain to back up", hint: "'kcbackup keychain create' makes the first one")
+    case .nothingToUndo(let keychain):
+        Explanation(
+            .notFound, "there is no such state of keychain \(quoted(keychain))",
+            hint: "'kcbackup restore \(OptionName.listUndo.spelling)' shows those that are kept")
+    case .stateOfOtherPasscode(let path):
+        Explanation(
+            .refused, "the passcode was changed since that state was kept, so it cannot be brought back as it is",
+            hint: "with the passcode of then, 'kcbackup create \(OptionName.keychain.spelling) \(quotedPath(path))' "
+                + "makes an archive of it")
+    case .notTrusted(let device):
+        Explanation(
+            .notFound, "device \(device) is not trusted", hint: "'kcbackup device list' shows the devices that are")
+    case .nothingToLock(let keychain):
+        Explanation(
+            .refused, "keychain \(quoted(keychain)) has no passcode, and cannot be locked",
+            hint: "set one with 'kcbackup keychain set-passcode'")
+    case .nothingIsKept(let failure):
+        Explanation(
+            .locked, "nothing can stay unlocked between commands: \(failure.reason)",
+            hint: "give '\(OptionName.passcode.spelling) SOURCE' to each command")
+    }
+}
