@@ -36,7 +36,7 @@ struct ExampleTests {
     @Test(
         "Every example of a library compiles as a program that imports it",
         .enabled(if: compiler != nil, "the Swift compiler is needed"),
-        arguments: [("KeychainSecurity", 14), ("SAMKeychain", 10), ("SSKeychain", 2)])
+        arguments: [("KeychainSecurity", 30), ("SAMKeychain", 10), ("SSKeychain", 2)])
     func examplesCompile(library: String, least: Int) throws {
         let files = Repository.sources.filter { $0.path.hasPrefix("Sources/Apple/\(library)/") }
         let page = "docs/libraries/\(library).docc/\(library).md"

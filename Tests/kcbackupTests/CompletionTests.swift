@@ -38,6 +38,10 @@ struct CompletionTests {
         ("kcbackup create --unen", "kcbackup create --unencrypted"),
         ("kcbackup create --keychain wo", "kcbackup create --keychain work"),
         ("kcbackup keychain unlock wo", "kcbackup keychain unlock work"),
+        ("kcbackup run ni", "kcbackup run nightly"),
+        ("kcbackup schedule show ni", "kcbackup schedule show nightly"),
+        ("kcbackup schedule install ni", "kcbackup schedule install nightly"),
+        ("kcbackup schedule remove ni", "kcbackup schedule remove nightly"),
         ("kcbackup create --passphrase fi", "kcbackup create --passphrase file:"),
         ("kcbackup create --passphrase tt", "kcbackup create --passphrase tty"),
         ("kcbackup create --passphrase file:pa", "kcbackup create --passphrase file:pass.txt"),
@@ -59,7 +63,7 @@ struct CompletionTests {
     ]
 
     @Test(
-        "Names of keychains, IDs of devices and files after 'file:' are completed",
+        "Names of keychains and jobs, IDs of devices and files after 'file:' are completed",
         .enabled(if: Shell.areAvailable, "tmux, bash, zsh and fish are needed: .ci/install-packages test"),
         arguments: Shell.allCases)
     func completes(shell: Shell) throws {
@@ -104,7 +108,7 @@ struct CompletionTests {
         #expect(!FileManager.default.fileExists(atPath: folder.path("hacked")))
     }
 
-    /// A home with two keychains and a trusted device, and the scripts as `make` writes them.
+    /// A home with two keychains, a job and a trusted device, and the scripts as `make` writes them.
     private func prepare(_ folder: TemporaryFolder) throws -> [String: String] {
         let program = try ExternalProgram.built("kcbackup")
         let environment = [
@@ -123,6 +127,7 @@ struct CompletionTests {
                 $(make --silent -C "$project" list STAGE="$HOME/stage" \\
                     --eval='list:; @printf "%s\\n" $(addprefix $(STAGE)/,$(COMPLETIONS))')
             for name in login work; do kcbackup keychain create $name --no-passcode 2>/dev/null; done
+            kcbackup schedule add nightly --unencrypted --to backups --quiet
             kcbackup device trust KC-ABCD-EFGH-IJKL-MNOP-QRST
             """
         let outcome = try ExternalProgram.run(

@@ -83,6 +83,35 @@ struct EncryptedKeyFileTests {
         #expect(home.run("create b.kcb -R - -R -").messages.contains("'-' is named twice, and can be read once"))
     }
 
+    @Test("Which archives an encrypted identity opens is shown once its passphrase is there")
+    func keysOfFolder() throws {
+        let other = try X25519Identity.generate()
+        try write("other.age", IdentityFile.text(of: other, comments: []).bytesForTest())
+        #expect(home.run("create --to backups -r \(identity.recipient)").status == .ok)
+
+        let shown = home.run("keys backups -i key.asc -i other.age --identity-passphrase file:passphrase")
+        #expect(shown.status == .ok)
+        #expect(shown.text.contains(".kcb  key.asc\n"))
+        let none = home.run("keys backups -i other.age --identity-passphrase file:passphrase")
+        #expect(none.text.contains(".kcb  none of these\n"))
+        let typed = ScriptedTerminal(answers: ["x", "walnut"])
+        #expect(run("keys backups -i key.age", typed).text.contains(".kcb  key.age\n"))
+
+        let wrong = home.run("keys backups -i key.age --identity-passphrase file:wrong")
+        #expect(wrong.status == .wrongKey)
+        #expect(wrong.text == "")
+        let unattended = home.run("keys backups -i key.age")
+        #expect(unattended.status == .usage)
+        #expect(unattended.messages.contains("hint: say where it comes from with '--identity-passphrase SOURCE'"))
+        for line in [
+            "keys backups --identity-passphrase file:passphrase",
+            "keys backups -i key.age --identity-passphrase walnut", "keys backups -i - -i -",
+            "keys backups -i - --identity-passphrase fd:0",
+        ] {
+            #expect(home.run(line).status == .usage, "\(line)")
+        }
+    }
+
     @Test("A source for a file that is in the clear is not read, and -v says so")
     func notNeeded() {
         let outcome = home.run("verify a.kcb -i key.txt --identity-passphrase file:missing -v")

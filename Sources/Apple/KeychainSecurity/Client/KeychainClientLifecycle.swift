@@ -60,6 +60,10 @@ extension KeychainClient {
     /// Locks the keychain for all programs of the user, as `kcbackup keychain lock` does; one without a passcode stays
     /// unlocked.
     ///
+    /// ```swift
+    /// try KeychainClient.lock()
+    /// ```
+    ///
     /// - Throws: `KeychainClientFailure.failed`.
     public static func lock() throws(KeychainClientFailure) {
         try shared.lockKeychain()

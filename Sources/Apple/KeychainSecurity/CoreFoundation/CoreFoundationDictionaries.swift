@@ -23,9 +23,12 @@ public let kCFTypeDictionaryValueCallBacks = CFDictionaryValueCallBacks()
 /// Creates a dictionary.
 ///
 /// - Parameters:
+///   - allocator: ignored.
 ///   - keys: pointers to objects that are texts; others are left out.
 ///   - values: as many pointers to objects.
 ///   - count: how many there are.
+///   - keyCallBacks: ignored, as keys are kept in one way.
+///   - valueCallBacks: ignored, as values are kept in one way.
 /// - Returns: the dictionary.
 public func CFDictionaryCreate(
     _ allocator: CFAllocator?, _ keys: UnsafeMutablePointer<UnsafeRawPointer?>?,
@@ -62,6 +65,7 @@ public func CFDictionaryCreateMutableCopy(
 /// Sets a value.
 ///
 /// - Parameters:
+///   - dictionary: the dictionary to change.
 ///   - key: a pointer to an object that is a text; nothing is set for another.
 ///   - value: a pointer to an object.
 public func CFDictionarySetValue(

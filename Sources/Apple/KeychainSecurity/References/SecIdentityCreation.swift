@@ -4,8 +4,18 @@ internal import Foundation
 
 /// Joins a certificate with its private key in the keychain.
 ///
+/// ```swift
+/// let file = try Data(contentsOf: URL(filePath: "/etc/mail/mail.der"))
+/// if let certificate = SecCertificateCreateWithData(nil, file) {
+///     var identity: SecIdentity?
+///     let status = SecIdentityCreateWithCertificate(nil, certificate, &identity)
+///     if status == errSecItemNotFound { print("the key is not in the keychain") }
+/// }
+/// ```
+///
 /// - Parameters:
 ///   - keychainOrArray: ignored, as there is one keychain.
+///   - certificate: the certificate, which need not be in the keychain.
 ///   - identity: set to the identity; unchanged if there is none.
 /// - Returns: `errSecSuccess`, `errSecItemNotFound` if the key is not there, or another status of
 ///   `SecItemCopyMatching`.

@@ -85,6 +85,13 @@ public func SecCertificateCopyKey(_ certificate: SecCertificate) -> SecKey? {
 
 /// The stored form of a key: PKCS #1 for RSA, for elliptic curves the point followed by the number.
 ///
+/// ```swift
+/// let attributes: [String: Any] = [kSecAttrKeyType: kSecAttrKeyTypeECSECPrimeRandom, kSecAttrKeySizeInBits: 256]
+/// if let key = SecKeyCreateRandomKey(attributes, nil), let half = SecKeyCopyPublicKey(key) {
+///     try SecKeyCopyExternalRepresentation(half, nil)?.write(to: URL(filePath: "mail.pub"))
+/// }
+/// ```
+///
 /// - Returns: always a value; `error` is for source compatibility.
 public func SecKeyCopyExternalRepresentation(
     _ key: SecKey, _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?

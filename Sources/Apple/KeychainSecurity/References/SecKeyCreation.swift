@@ -81,6 +81,12 @@ public func SecKeyCreateRandomKey(
 
 /// Makes a key as `SecKeyCreateRandomKey`, and gives both halves.
 ///
+/// ```swift
+/// var (publicKey, privateKey): (SecKey?, SecKey?)
+/// let status = SecKeyGeneratePair(
+///     [kSecAttrKeyType: kSecAttrKeyTypeRSA, kSecAttrKeySizeInBits: 3072], &publicKey, &privateKey)
+/// ```
+///
 /// - Returns: `errSecSuccess`, or the number of the error of `SecKeyCreateRandomKey`.
 @discardableResult
 public func SecKeyGeneratePair(

@@ -49,10 +49,18 @@ public func SecKeyIsAlgorithmSupported(
 /// Signs data with a private key.
 ///
 /// ```swift
-/// let signature = SecKeyCreateSignature(key, .ecdsaSignatureMessageX962SHA256, Data("hello".utf8), nil)
+/// var result: CFTypeRef?
+/// SecItemCopyMatching([kSecClass: kSecClassKey, kSecAttrLabel: "mail", kSecReturnRef: true], &result)
+/// if let key = result as? SecKey {
+///     var error: Unmanaged<CFError>?
+///     let signature = SecKeyCreateSignature(key, .ecdsaSignatureMessageX962SHA256, Data("hello".utf8), &error)
+///     if signature == nil, let reason = error?.takeRetainedValue() { print(reason) }
+/// }
 /// ```
 ///
 /// - Parameters:
+///   - key: the private key.
+///   - algorithm: one of the signatures of its type of key.
 ///   - dataToSign: the message, or its digest, as the algorithm says.
 ///   - error: set to the reason, with `errSecParam` if the key cannot sign so or the digest has another length.
 /// - Returns: nil with an error.
@@ -69,8 +77,19 @@ public func SecKeyCreateSignature(
 
 /// True if a signature is one of the data by the private half of a public key.
 ///
-/// - Parameter error: set to the reason where it is not, with `errSecVerifyFailed`, or `errSecParam` as in
-///   `SecKeyCreateSignature`.
+/// ```swift
+/// func isFromAda(_ message: Data, signature: Data, publicKey: SecKey) -> Bool {
+///     SecKeyVerifySignature(publicKey, .ecdsaSignatureMessageX962SHA256, message, signature, nil)
+/// }
+/// ```
+///
+/// - Parameters:
+///   - key: the public key.
+///   - algorithm: the one that the data was signed with.
+///   - signedData: the message, or its digest, as the algorithm says.
+///   - signature: what `SecKeyCreateSignature` returned.
+///   - error: set to the reason where it is not, with `errSecVerifyFailed`, or `errSecParam` as in
+///     `SecKeyCreateSignature`.
 public func SecKeyVerifySignature(
     _ key: SecKey, _ algorithm: SecKeyAlgorithm, _ signedData: CFData, _ signature: CFData,
     _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?
@@ -86,7 +105,17 @@ public func SecKeyVerifySignature(
 
 /// Encrypts data for a public key.
 ///
-/// - Parameter error: set to the reason, with `errSecParam`, also where the data is too long for the algorithm.
+/// ```swift
+/// func seal(_ message: Data, for publicKey: SecKey) -> Data? {
+///     SecKeyCreateEncryptedData(publicKey, .eciesEncryptionCofactorVariableIVX963SHA256AESGCM, message, nil)
+/// }
+/// ```
+///
+/// - Parameters:
+///   - key: the public key.
+///   - algorithm: one of the encryptions of its type of key.
+///   - plaintext: the data.
+///   - error: set to the reason, with `errSecParam`, also where the data is too long for the algorithm.
 /// - Returns: nil with an error.
 public func SecKeyCreateEncryptedData(
     _ key: SecKey, _ algorithm: SecKeyAlgorithm, _ plaintext: CFData,
@@ -109,7 +138,17 @@ public func SecKeyCreateEncryptedData(
 
 /// Decrypts data with a private key.
 ///
-/// - Parameter error: set to the reason, with `errSecParam`, also where the data was not encrypted for the key.
+/// ```swift
+/// func open(_ sealed: Data, with privateKey: SecKey) -> Data? {
+///     SecKeyCreateDecryptedData(privateKey, .eciesEncryptionCofactorVariableIVX963SHA256AESGCM, sealed, nil)
+/// }
+/// ```
+///
+/// - Parameters:
+///   - key: the private key.
+///   - algorithm: the one that the data was encrypted with.
+///   - ciphertext: what `SecKeyCreateEncryptedData` returned.
+///   - error: set to the reason, with `errSecParam`, also where the data was not encrypted for the key.
 /// - Returns: nil with an error; else memory of the program that is not wiped.
 public func SecKeyCreateDecryptedData(
     _ key: SecKey, _ algorithm: SecKeyAlgorithm, _ ciphertext: CFData,
@@ -130,11 +169,17 @@ public func SecKeyCreateDecryptedData(
 /// The secret that a private key and somebody else's public key have in common.
 ///
 /// ```swift
-/// let secret = SecKeyCopyKeyExchangeResult(
-///     key, .ecdhKeyExchangeStandardX963SHA256, theirs, [SecKeyKeyExchangeParameter.requestedSize.rawValue: 32], nil)
+/// func secret(of own: SecKey, with theirs: SecKey) -> Data? {
+///     SecKeyCopyKeyExchangeResult(
+///         own, .ecdhKeyExchangeStandardX963SHA256, theirs,
+///         [SecKeyKeyExchangeParameter.requestedSize.rawValue: 32], nil)
+/// }
 /// ```
 ///
 /// - Parameters:
+///   - privateKey: the own private key.
+///   - algorithm: one of the exchanges of both types of key.
+///   - publicKey: the other's public key, of the same curve.
 ///   - parameters: `requestedSize`, which algorithms with a derivation need, and `sharedInfo`.
 ///   - error: set to the reason, with `errSecParam`.
 /// - Returns: nil with an error; else memory of the program that is not wiped.

@@ -172,6 +172,7 @@ struct KeysCommand: Verb {
             EXAMPLES:
               kcbackup keys ~/backups
               kcbackup keys ~/backups -i restore-key.txt
+              kcbackup keys ~/backups -i key.age --identity-passphrase tty
             """)
 
     @Argument(help: "The folder.", completion: .directory)
@@ -182,12 +183,21 @@ struct KeysCommand: Verb {
         help: ArgumentHelp("An age identity file to try; may be repeated.", valueName: "file"), completion: .file())
     var identity: [String] = []
 
+    @Option(
+        name: OptionName.identityPassphrase.name,
+        help: ArgumentHelp(
+            "Where the passphrase of an encrypted identity file comes from.", valueName: "source"))
+    var identityPassphrase: SecretSource?
+
     @OptionGroup
     var style: StyleOptions
 
     func run(in session: Session) throws -> ExitStatus {
+        var options = try ArchiveOptions.parse([])
+        options.identity = identity
+        options.identityPassphrase = identityPassphrase
+        try options.check(with: [])
         guard let catalogue = try session.catalogue(of: folder) else { throw CatalogueFailure.unknownFolder(folder) }
-        let options = try ArchiveOptions.parse([])
         let identities = try identity.map { (path: $0, found: try options.identities(in: $0, session)) }
         var table = Table([Table.Column(title: "ARCHIVE", least: 16), Table.Column(title: "OPENS WITH", least: 12)])
         var json: [JSONValue] = []

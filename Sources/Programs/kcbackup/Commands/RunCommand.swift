@@ -20,7 +20,7 @@ struct RunCommand: Verb {
               kcbackup run nightly -v
             """)
 
-    @Argument(help: "The job, as 'schedule list' shows it.")
+    @Argument(help: "The job, as 'schedule list' shows it.", completion: KnownNames.jobs)
     var job: String
 
     @Option(

@@ -130,7 +130,7 @@ struct ScheduleRemoveCommand: Verb {
               kcbackup schedule remove nightly
             """)
 
-    @Argument(help: "The job.")
+    @Argument(help: "The job.", completion: KnownNames.jobs)
     var job: String
 
     @OptionGroup
@@ -164,7 +164,7 @@ struct ScheduleShowCommand: Verb {
               kcbackup schedule show nightly --system
             """)
 
-    @Argument(help: "The job.")
+    @Argument(help: "The job.", completion: KnownNames.jobs)
     var job: String
 
     @Flag(name: OptionName.crontab.name, help: "Print a line for crontab(5).")
@@ -210,7 +210,7 @@ struct ScheduleInstallCommand: Verb {
               kcbackup schedule install nightly --system
             """)
 
-    @Argument(help: "The job.")
+    @Argument(help: "The job.", completion: KnownNames.jobs)
     var job: String
 
     @OptionGroup

@@ -159,9 +159,14 @@ struct Jobs {
         case severalLines
     }
 
+    /// Finds the jobs in a data folder.
+    init(_ dataFolder: DataFolder) {
+        folder = dataFolder.path + "/jobs"
+    }
+
     /// Finds the jobs of this world.
     init(_ world: World) {
-        folder = world.dataFolder.path + "/jobs"
+        self.init(world.dataFolder)
     }
 
     /// The names of all jobs, sorted.

@@ -25,6 +25,9 @@ enum KnownNames {
         look { place in try LocalKeychain.names(in: place.folder) }
     }
 
+    /// The jobs of `schedule`.
+    static let jobs = CompletionKind.custom { _, _, _ in look { place in try Jobs(place.folder).names() } }
+
     /// The devices that are trusted.
     static let trustedDevices = CompletionKind.custom { _, _, _ in look(trusted) }
 
