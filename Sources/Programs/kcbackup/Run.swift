@@ -114,7 +114,9 @@ private func answer(_ command: any ParsableCommand, _ session: Session) -> ExitS
 private func answer(_ error: any Error, _ session: Session) -> ExitStatus {
     let width = session.tableWidth.map { max(40, $0) } ?? 80
     guard CommandLineTool.exitCode(for: error) == .success else {
-        return session.report(.commandLine(message: objection(error), command: command(of: error)))
+        let command = command(of: error)
+        let message = objection(error)
+        return session.report(.commandLine(message: message + suggestion(for: message, in: command), command: command))
     }
     let help = breakingUsage(CommandLineTool.fullMessage(for: error, columns: width), at: width) + "\n"
     do throws(Failure) {
@@ -156,6 +158,19 @@ private func objection(_ error: any Error) -> String {
     }
     if text.hasSuffix(".") { text.removeLast() }
     return displayed(text.prefix(1).lowercased() + text.dropFirst())
+}
+
+/// The verb that was probably meant, for a message about a word that is none.
+private func suggestion(for message: String, in command: String?) -> String {
+    guard let word = message.wholeMatch(of: /unexpected argument '([^']*)'/)?.1 else { return "" }
+    var group: any ParsableCommand.Type = CommandLineTool.self
+    for name in (command ?? "").split(separator: " ").dropFirst() {
+        let found = group.configuration.subcommands.first { $0.configuration.commandName == String(name) }
+        guard let found else { return "" }
+        group = found
+    }
+    let verbs = group.configuration.subcommands.compactMap { $0.configuration.commandName }
+    return similarWord(to: String(word), among: verbs).map { "; did you mean '\($0)'?" } ?? ""
 }
 
 /// The command whose help the parser would point to.
