@@ -74,6 +74,7 @@ enum OptionName: String, CaseIterable, Sendable {
     case service
     case set
     case staysBehind = "stays-behind"
+    case sort
     case suggest
     case synchronizable
     case system

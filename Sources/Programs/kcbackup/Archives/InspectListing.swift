@@ -88,6 +88,8 @@ final class InspectListing {
         if session.style.isJSON {
             if summary.shown > 0 { output.bytes.append(UInt8(ascii: ",")) }
             JSONValue.item(item).adding([("verdict", selection.verdict(item).json)]).encode(into: &output.bytes)
+        } else if table.isSorted {
+            table.hold(cells(item))
         } else {
             output.bytes.append(utf8: table.row(cells(item)))
         }
@@ -99,6 +101,7 @@ final class InspectListing {
         if session.style.isJSON {
             output.bytes.append(utf8: "]}\n")
         } else {
+            for row in table.sortedRows() { output.bytes.append(utf8: row) }
             for line in summary.lines { output.bytes.append(utf8: line) }
         }
         try output.flush()

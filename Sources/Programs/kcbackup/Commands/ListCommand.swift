@@ -61,9 +61,15 @@ struct ListCommand: Verb {
         for row in rows { shown.measure(row.cells) }
         try session.result(
             ["folder": .text(folder), "backups": .list(rows.map(\.json))],
-            rows.isEmpty ? [] : [shown.header] + rows.map { shown.row($0.cells) })
+            rows.isEmpty ? [] : [shown.header] + lines(rows, in: shown))
         if rows.isEmpty { session.note("no backups in \(displayed(folder))") }
         return .ok
+    }
+
+    private func lines(_ rows: [Row], in table: StreamedTable) -> [String] {
+        guard table.isSorted else { return rows.map { table.row($0.cells) } }
+        for row in rows { table.hold(row.cells) }
+        return table.sortedRows()
     }
 
     /// One archive.

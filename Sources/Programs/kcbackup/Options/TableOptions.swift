@@ -10,19 +10,31 @@ struct TableOptions: ParsableArguments {
         help: ArgumentHelp("Show these columns, in this order, as in 'service,account,travels'.", valueName: "names"))
     var columns: String?
 
+    @Option(
+        name: OptionName.sort.name,
+        help: ArgumentHelp(
+            "Sort by these columns, as in 'service,account'. (default: as in an archive)", valueName: "names"))
+    var sort: String?
+
     /// A table of `all`, or of the columns that were asked for.
     ///
     /// - Throws: `UsageProblem.malformed` for an unknown column, or one that is named twice.
     func table(_ all: [Table.Column], in session: Session) throws(UsageProblem) -> StreamedTable {
-        var chosen: [String]?
-        if let columns {
-            let names = columns.split(separator: ",", omittingEmptySubsequences: false).map { $0.lowercased() }
-            let known = all.map(\.name)
-            guard names.allSatisfy(known.contains), Set(names).count == names.count else {
-                throw .malformed(.columns, form: "a list of names out of \(known.joined(separator: ","))")
-            }
-            chosen = names
+        if sort != nil, session.style.isJSON { throw .together(.sort, .json) }
+        return StreamedTable(
+            all, width: wide ? nil : session.tableWidth, chosen: try Self.names(columns, .columns, among: all),
+            order: try Self.names(sort, .sort, among: all) ?? [])
+    }
+
+    private static func names(
+        _ text: String?, _ option: OptionName, among all: [Table.Column]
+    ) throws(UsageProblem) -> [String]? {
+        guard let text else { return nil }
+        let names = text.split(separator: ",", omittingEmptySubsequences: false).map { $0.lowercased() }
+        let known = all.map(\.name)
+        guard names.allSatisfy(known.contains), Set(names).count == names.count else {
+            throw .malformed(option, form: "a list of names out of \(known.joined(separator: ","))")
         }
-        return StreamedTable(all, width: wide ? nil : session.tableWidth, chosen: chosen)
+        return names
     }
 }

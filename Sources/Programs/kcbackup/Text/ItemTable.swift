@@ -32,7 +32,11 @@ final class ItemListing {
             JSONValue.item(item).encode(into: &output.bytes)
         } else {
             if count == 0 { output.bytes.append(utf8: table.header) }
-            output.bytes.append(utf8: table.row(ItemColumns.cells(item)))
+            if table.isSorted {
+                table.hold(ItemColumns.cells(item))
+            } else {
+                output.bytes.append(utf8: table.row(ItemColumns.cells(item)))
+            }
         }
         count += 1
         try output.flushIfLarge()
@@ -47,6 +51,7 @@ final class ItemListing {
 
     /// Prints the end of the list.
     func end() throws {
+        for row in table.sortedRows() { output.bytes.append(utf8: row) }
         if session.style.isJSON { output.bytes.append(utf8: (count == 0 ? "{\"items\":[]}\n" : "]}\n")) }
         try output.flush()
     }

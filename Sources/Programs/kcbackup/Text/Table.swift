@@ -56,6 +56,9 @@ final class StreamedTable {
     private let limit: Int?
     /// The positions of the columns that were asked for, in their order; nil for all that are not empty.
     private let chosen: [Int]?
+    /// The positions of the columns by which rows are sorted, the first one first.
+    private let order: [Int]
+    private var held: [[String]] = []
     private var widths: [Int]
     private var isFitted = false
     /// The titles of columns that the terminal has no room for, from left to right; complete after the first line.
@@ -64,8 +67,10 @@ final class StreamedTable {
     /// - Parameters:
     ///   - width: the columns of the terminal; nil cuts nothing.
     ///   - chosen: the names of the columns to show, in this order, which are then never left out; nil for all.
-    init(_ columns: [Table.Column], width: Int?, chosen: [String]? = nil) {
+    ///   - order: the names of the columns to sort by; rows are then held, and come from `sortedRows`.
+    init(_ columns: [Table.Column], width: Int?, chosen: [String]? = nil, order: [String] = []) {
         self.columns = columns
+        self.order = order.compactMap { name in columns.firstIndex { $0.name == name } }
         limit = width
         self.chosen = chosen?.map { name in
             guard let position = columns.firstIndex(where: { $0.name == name }) else {
@@ -74,6 +79,27 @@ final class StreamedTable {
             return position
         }
         widths = columns.map { _ in 0 }
+    }
+
+    /// True when rows are to be held until all are there.
+    var isSorted: Bool { !order.isEmpty }
+
+    /// Holds a row that was measured.
+    func hold(_ cells: [String]) {
+        held.append(cells)
+    }
+
+    /// The lines of the rows that were held, sorted; equal ones stay in their order.
+    func sortedRows() -> [String] {
+        let keys = held.map { cells in order.map { cells[$0].lowercased() } }
+        let sorted = held.indices.sorted { left, right in
+            for (one, other) in zip(keys[left], keys[right]) where one != other {
+                if let one = Int(one), let other = Int(other) { return one < other }
+                return one < other
+            }
+            return left < right
+        }
+        return sorted.map { row(held[$0]) }
     }
 
     /// Takes a row into account; not to be called once a line was made.
