@@ -54,6 +54,29 @@ struct JobTests {
         withExtendedLifetime(lock) {}
     }
 
+    @Test("A job that was changed into one that cannot run is damaged, and no bug")
+    func changedByHand() throws {
+        let home = try TestHome()
+        #expect(home.run("keychain create --no-passcode").status == .ok)
+        #expect(home.run("schedule add x --unencrypted --to b").status == .ok)
+        let path = "home/.local/share/kcbackup/jobs/x.job"
+        let text = String(decoding: try home.folder.read(path), as: UTF8.self)
+        try home.folder.write(path, Array(text.replacing(" --unencrypted", with: " --unencryptd").utf8), mode: 0o600)
+        for line in ["run x", "doctor"] { #expect(home.run(line).status == .damaged, "\(line)") }
+    }
+
+    @Test("An identity file beside the archives is found")
+    func identityBesideArchives() throws {
+        let home = try TestHome()
+        #expect(home.run("keychain create --no-passcode").status == .ok)
+        #expect(home.run("schedule add x --unencrypted --to b").status == .ok)
+        #expect(home.run("run x").status == .ok)
+        #expect(home.run("doctor").status == .ok)
+        #expect(home.run("keygen -o b/key.txt").status == .ok)
+        let outcome = home.run("doctor")
+        #expect(outcome.status == .refused && outcome.text.contains("b/key.txt"))
+    }
+
     @Test("After a backup that is not whole, nothing is removed")
     func noPruneAfterFailure() throws {
         let home = try TestHome()

@@ -44,7 +44,7 @@ extension OpenedArchive {
             guard try ContentFingerprint.read(from: after, device) == before else {
                 throw ArchiveFailure.damaged(rule: "what is in the new archive differs from what is in the old one")
             }
-            let contents = try after.contents(device)
+            let contents = try after.contents()
             return FinishedArchive(
                 output: output, header: header, contents: contents, size: try output.file.size(), fingerprint: before)
         } catch {
@@ -65,7 +65,7 @@ extension OpenedArchive {
     }
 
     /// How much it holds.
-    private func contents(_ device: DeviceKey) throws -> ArchiveContents {
+    private func contents() throws -> ArchiveContents {
         var visitor = NothingVisitor()
         return try readMetadata(&visitor).contents
     }

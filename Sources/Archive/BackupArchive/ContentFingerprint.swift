@@ -73,7 +73,7 @@ private struct FingerprintVisitor: RecordVisitor {
         switch state {
         case .open, .absent, .stored: try owner.fingerprint.add(line, secret)
         case .broken, .sealedElsewhere, .storedWhole, .notRead:
-            throw ArchiveFailure.damaged(rule: "a secret that was just written does not open")
+            throw ArchiveFailure.damaged(rule: "a secret of this device does not open")
         }
     }
 

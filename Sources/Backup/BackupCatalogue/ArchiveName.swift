@@ -63,7 +63,7 @@ package struct ArchiveName: Hashable, Sendable {
         return series.isEmpty ? "_" : series
     }
 
-    /// The letters of a device ID that stand in names.
+    /// The start of a device ID, as file names have it: `KC-` and eight letters.
     package static func short(_ device: DeviceID) -> String {
         "KC-" + device.description.dropFirst(3).filter { $0 != "-" }.prefix(8)
     }

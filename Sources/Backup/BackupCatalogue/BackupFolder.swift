@@ -174,7 +174,7 @@ package final class BackupFolder {
 
     /// True if the file of an entry is in its place, whole to its last byte.
     package func isWhole(_ entry: CatalogueEntry) throws -> Bool {
-        try isPresent(entry) && isRekeyed(entry)
+        try isPresent(entry) && isGenuine(entry)
     }
 
     /// Archives of this device in the folder that the catalogue does not know.
@@ -194,7 +194,7 @@ package final class BackupFolder {
             case .complete:
                 // Its keys were changed, and the run was killed before it could say so.
                 let size = try Self.size(of: path(of: entry))
-                if let size, size != entry.size, try isRekeyed(entry) {
+                if let size, size != entry.size, try isGenuine(entry) {
                     entry = entry.rekeyed([], size: size, verified: entry.verified)
                 }
                 kept.append(entry)

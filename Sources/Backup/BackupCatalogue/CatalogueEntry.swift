@@ -107,9 +107,9 @@ package struct BackupPin: Hashable, Sendable {
         self.subjects = subjects
     }
 
-    /// The first difference that nobody would notice later.
+    /// The first difference between what the folder is for and what a run is going to do; nil if there is none.
     ///
-    /// A keychain that is new where all are backed up is none.
+    /// Where all keychains are backed up, a new keychain is no difference.
     package func difference(from run: BackupPin) -> Difference? {
         if mode != run.mode { return .mode(was: mode) }
         if keys != run.keys {

@@ -111,11 +111,17 @@ extension BackupFolder {
     package func emptyTrash(now: Timestamp) throws -> Int {
         let limit = now.advanced(byMicroseconds: -Int64(Self.trashDays) * 86_400_000_000)
         let old = catalogue.entries.filter { $0.state == .trashed && ($0.trashed ?? now) < limit }
-        for entry in old where try holds(entry, at: trashPath(of: entry)) {
-            try Path.remove(trashPath(of: entry))
+        var gone: Set<[UInt8]> = []
+        for entry in old {
+            let path = trashPath(of: entry)
+            if try Self.size(of: path) != nil {
+                // What is not this archive is not removed, and its entry stays with it.
+                guard try holds(entry, at: path) else { continue }
+                try Path.remove(path)
+            }
+            gone.insert(entry.archiveID)
         }
-        let gone = Set(old.map(\.archiveID))
         try change { $0.entries.removeAll { gone.contains($0.archiveID) } }
-        return old.count
+        return gone.count
     }
 }

@@ -63,8 +63,8 @@ extension BackupFolder {
         try change(entry) { $0.verified = max($0.verified, now) }
     }
 
-    /// True if the file of an entry has another size, and is the same archive for all that, whole and of this device.
-    func isRekeyed(_ entry: CatalogueEntry) throws -> Bool {
+    /// True if the file of an entry is that archive, whole and signed by this device; its size may be another one.
+    func isGenuine(_ entry: CatalogueEntry) throws -> Bool {
         try genuine(path(of: entry))?.header.archiveID == entry.archiveID
     }
 

@@ -93,9 +93,9 @@ public final class KeychainClient: @unchecked Sendable {
         }
     }
 
-    /// Names who is asked for the passcode when a call needs what is locked; nil, the default, for nobody.
+    /// Sets the function that provides the passcode when a call needs a locked item; nil, the default, sets none.
     ///
-    /// For programs where nobody types `kcbackup keychain unlock`, such as services in containers. A passcode that it
+    /// For programs without a user who unlocks the keychain, such as services in containers. A passcode that it
     /// gives unlocks the keychain as `unlock(passcode:)` does, and the call goes on; with nil the call fails with
     /// `errSecInteractionNotAllowed`, with a wrong passcode with `errSecAuthFailed`.
     ///

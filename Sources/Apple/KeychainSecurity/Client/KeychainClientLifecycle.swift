@@ -16,8 +16,8 @@ extension KeychainClient {
     /// }
     /// ```
     ///
-    /// - Parameter passcode: the UTF-8 bytes of a passcode; nil for none: then whoever can use the account on this device
-    ///   can read every secret, and WhenPasscodeSetThisDeviceOnly items are refused.
+    /// - Parameter passcode: the UTF-8 bytes of a passcode; nil for no passcode: anybody with access to the account can
+    ///   then read every secret, and WhenPasscodeSetThisDeviceOnly items are refused.
     /// - Throws: `KeychainClientFailure.failed`, with `errSecDuplicateKeychain` if it is there already.
     public static func createDefaultKeychain(passcode: Data?) throws(KeychainClientFailure) {
         try shared.create(passcode: passcode)

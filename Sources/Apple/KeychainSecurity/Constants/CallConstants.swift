@@ -50,7 +50,7 @@ public let kSecUseNoAuthenticationUI: CFString = "u_NoAuthUI"
 public let kSecUseAuthenticationUI: CFString = "u_AuthUI"
 /// Ask the passcode source of `KeychainClient`, if there is one; the default.
 public let kSecUseAuthenticationUIAllow: CFString = "u_AuthUIA"
-/// Ask nobody, and fail with `errSecInteractionNotAllowed`.
+/// Show no prompt, and fail with `errSecInteractionNotAllowed`.
 public let kSecUseAuthenticationUIFail: CFString = "u_AuthUIF"
 /// Skip locked items.
 public let kSecUseAuthenticationUISkip: CFString = "u_AuthUIS"

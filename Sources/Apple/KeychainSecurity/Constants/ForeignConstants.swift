@@ -1,5 +1,5 @@
-// Values: SecItemConstants.c and SecImportExport.c of Apple's Security-61901. What these stand for exists on macOS or
-// tvOS alone; a dictionary that has one is refused here, unless it says otherwise.
+// Values: SecItemConstants.c and SecImportExport.c of Apple's Security-61901. These features exist only on macOS or
+// tvOS; a call whose dictionary has one of these keys fails, unless the comment of the key says otherwise.
 
 /// Not supported: lists of trusted programs are macOS's.
 public let kSecAttrAccess: CFString = "acls"

@@ -166,7 +166,7 @@ public func SecKeyCreateDecryptedData(
     }
 }
 
-/// The secret that a private key and somebody else's public key have in common.
+/// Computes the shared secret of a private key and another party's public key (Diffie-Hellman).
 ///
 /// ```swift
 /// func secret(of own: SecKey, with theirs: SecKey) -> Data? {

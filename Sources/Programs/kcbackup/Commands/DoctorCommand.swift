@@ -122,7 +122,7 @@ private struct Examination {
         }
         var options: CreateOptions?
         check { session in
-            options = try CreateOptions.parse(state.job.create)
+            options = try state.job.options()
             try options?.check(in: session)
         }
         guard let options else { return }
@@ -194,8 +194,10 @@ private struct Examination {
                 // A folder, or larger than any identity file.
                 continue
             }
-            let isIdentity = text.withBytes { bytes in
-                String(decoding: bytes.indices.map { bytes[$0] }, as: UTF8.self).contains("AGE-SECRET-KEY-1")
+            var isIdentity = false
+            text.withBytes { bytes in
+                // A private key must not leave wiped memory, so no text is made of it.
+                bytes.forEachLine { line, _ in if line.starts(with: "AGE-SECRET-KEY-1") { isIdentity = true } }
             }
             if isIdentity { throw Refusal.identityBesideArchives(path: "\(folder)/\(name)") }
         }

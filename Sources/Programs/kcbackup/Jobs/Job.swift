@@ -1,3 +1,4 @@
+internal import ArgumentParser
 internal import ByteStreams
 internal import KeychainModel
 internal import LocalKeychains
@@ -17,6 +18,28 @@ struct Job: Hashable, Sendable {
     /// Shell commands that are told how it ended.
     var onSuccess: String?
     var onFailure: String?
+
+    /// The options of `create`.
+    ///
+    /// - Throws: `Jobs.Problem.damaged` where they no longer parse: the file was changed, or another version wrote it.
+    func options() throws(Jobs.Problem) -> CreateOptions {
+        do {
+            return try CreateOptions.parse(create)
+        } catch {
+            throw .damaged(path: name)
+        }
+    }
+
+    /// What is kept.
+    ///
+    /// - Throws: as `options`.
+    func rules() throws(Jobs.Problem) -> RetentionOptions {
+        do {
+            return try RetentionOptions.parse(keep)
+        } catch {
+            throw .damaged(path: name)
+        }
+    }
 
     /// True if a job can have this name, which is part of the names of files and units.
     static func isName(_ text: String) -> Bool {

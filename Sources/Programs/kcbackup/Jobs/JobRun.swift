@@ -39,8 +39,7 @@ struct JobRun {
     }
 
     private func back(up report: inout Report) throws {
-        // A job was parsed when it was added: if it no longer does, a newer version wrote it.
-        let options = try CreateOptions.parse(job.create)
+        let options = try job.options()
         try options.check(in: session)
         let summary = try FolderBackup(options: options, path: job.folder, session: session).back()
         report.status = summary.status
@@ -58,7 +57,7 @@ struct JobRun {
             report.verified += 1
         }
         if job.keep.isEmpty { return }
-        let rules = try RetentionOptions.parse(job.keep).retention()
+        let rules = try job.rules().retention()
         let fates = try folder.plan(rules, now: session.now, calendar: LocalCalendar())
         let going = fates.filter(\.reasons.isEmpty).map(\.entry)
         try folder.discard(going, now: session.now)
