@@ -88,7 +88,8 @@ let package = Package(
         library(
             "LocalKeychains", in: "Keychain",
             ["ByteStreams", "Cryptography", "DeviceIdentity", "KeychainModel", "KeychainKeys", "KeychainStore"]),
-        library("ItemSources", in: "Keychain", ["ByteStreams", "Cryptography", "KeychainModel"]),
+        library("ItemSources", in: "Sources", ["ByteStreams", "Cryptography", "KeychainModel"]),
+        library("ForeignFormats", in: "Sources", ["ByteStreams", "Cryptography", "KeychainModel", "ItemSources"]),
         library(
             "KeychainSecurity", in: "Apple",
             [
@@ -117,7 +118,8 @@ let package = Package(
             name: "kcbackup",
             dependencies: [
                 "ByteStreams", "Cryptography", "DeviceIdentity", "AgeEncryption", "KeychainModel", "KeychainKeys",
-                "KeychainStore", "ItemSources", "LocalKeychains", "KernelKeyring", "PasscodeStrength", "BackupArchive",
+                "KeychainStore", "ItemSources", "ForeignFormats", "LocalKeychains", "KernelKeyring", "PasscodeStrength",
+                "BackupArchive",
                 "BackupEngine", "BackupCatalogue", "Console", argumentParser,
             ],
             path: "Sources/Programs/kcbackup",
@@ -161,6 +163,7 @@ let package = Package(
         tests("CertificateItems", ["ByteStreams", "Cryptography", "KeychainModel"]),
         tests("KeychainKeys", ["ByteStreams", "Cryptography", "DeviceIdentity", "KeychainModel"]),
         tests("ItemSources", ["ByteStreams", "KeychainModel"]),
+        tests("ForeignFormats", ["ByteStreams", "Cryptography", "ItemSources", "KeychainModel"]),
         tests("KeychainStore", ["KernelKeyring", "KeychainKeys"], exclude: ["Keychains"]),
         tests("LocalKeychains", ["ByteStreams", "Cryptography", "DeviceIdentity", "KeychainModel", "KeychainStore"]),
         tests("Security", settings: clientSettings),
@@ -200,7 +203,8 @@ let package = Package(
             "kcbackup",
             [
                 "ByteStreams", "Cryptography", "DeviceIdentity", "AgeEncryption", "KeychainModel", "KeychainStore",
-                "ItemSources", "LocalKeychains", "KernelKeyring", "BackupArchive", "BackupEngine", "BackupCatalogue",
+                "ItemSources", "ForeignFormats", "LocalKeychains", "KernelKeyring", "BackupArchive", "BackupEngine",
+                "BackupCatalogue",
                 "Console",
                 argumentParser,
             ],

@@ -37,22 +37,6 @@ package struct ImportLine: ~Copyable {
         draft = ItemDraft(itemClass: itemClass, uuid: parser.uuid, attributes: parser.attributes, extra: parser.extra)
         secret = parser.takeSecret()
     }
-
-    /// Bytes of the secret; nil if the line has none.
-    package var secretSize: Int? {
-        switch secret {
-        case .some(let secret): secret.count
-        case .none: nil
-        }
-    }
-
-    /// Appends the secret, if there is one.
-    package func appendSecret(to secrets: inout SecretBytes) {
-        switch secret {
-        case .some(let secret): secret.withBytes { secrets.append($0) }
-        case .none: break
-        }
-    }
 }
 
 /// The members of an import line in any order, each at most once.

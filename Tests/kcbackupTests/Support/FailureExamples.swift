@@ -30,7 +30,7 @@ enum FailureExamples {
         ("EscrowProblem", "Keychain/KeychainKeys/EscrowKey.swift"),
         ("ItemProblem", "Keychain/KeychainModel/Item.swift"),
         ("ImportProblem", "Programs/kcbackup/Failures/Failure.swift"),
-        ("Problem", "Keychain/ItemSources/ItemLines.swift"),
+        ("Problem", "Sources/ItemSources/ItemLines.swift"),
         ("DeviceKeyFailure", "Device/DeviceIdentity/DeviceKeyFailure.swift"),
         ("TrustedDevicesFailure", "Device/DeviceIdentity/TrustedDevices.swift"),
         ("AgeFailure", "Formats/AgeEncryption/AgeFailure.swift"),

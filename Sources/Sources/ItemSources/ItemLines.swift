@@ -86,7 +86,7 @@ package struct ItemLines {
         try forEach { number, line in
             numbers.append(number)
             do throws(ItemProblem) {
-                try collection.add(line)
+                try collection.add(line.draft, secret: line.secret)
             } catch {
                 throw Failure(line: number, problem: .line(.item(error)))
             }
