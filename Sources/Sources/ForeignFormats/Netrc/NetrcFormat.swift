@@ -169,10 +169,10 @@ private struct Words {
         self.count = count
     }
 
-    /// The next word; nil at the end. Comments go from a `#` that begins a word to the end of its line.
     /// The next word; nil at the end.
     ///
     /// Comments go from a `#` that begins a word to the end of its line.
+    mutating func next(in bytes: borrowing Span<UInt8>) -> Word? {
         while position < count {
             switch bytes[position] {
             case UInt8(ascii: "\n"):
