@@ -5,6 +5,7 @@ package enum KnownFormats {
     /// Every format; a new one is a folder beside this file, and a line here.
     package static let all: [any ForeignFormat] = [
         ItemLinesFormat(),
+        CSVFormat(),
         NetrcFormat(),
     ]
 
@@ -18,7 +19,9 @@ package enum KnownFormats {
     /// - Throws: `ForeignFailure` (`unknownFormat`, `ambiguous`), `FileFailure`, `StreamFailure`.
     package static func recognise(_ input: ForeignInput) throws -> any ForeignFormat {
         let fitting = try all.filter { try $0.recognises(input) }
-        guard let format = fitting.first else { throw ForeignFailure.unknownFormat }
+        guard let format = fitting.first else {
+            throw CSVFormat.isTable(input) ? ForeignFailure.unknownColumns : ForeignFailure.unknownFormat
+        }
         if fitting.count > 1 { throw ForeignFailure.ambiguous(names: fitting.map(\.name)) }
         return format
     }
