@@ -6,6 +6,7 @@ package enum KnownFormats {
     package static let all: [any ForeignFormat] = [
         GnomeKeyringFormat(),
         ItemLinesFormat(),
+        CSVFormat(),
         NetrcFormat(),
     ]
 
@@ -19,7 +20,9 @@ package enum KnownFormats {
     /// - Throws: `ForeignFailure` (`unknownFormat`, `ambiguous`), `FileFailure`, `StreamFailure`.
     package static func recognise(_ input: ForeignInput) throws -> any ForeignFormat {
         let fitting = try all.filter { try $0.recognises(input) }
-        guard let format = fitting.first else { throw ForeignFailure.unknownFormat }
+        guard let format = fitting.first else {
+            throw CSVFormat.isTable(input) ? ForeignFailure.unknownColumns : ForeignFailure.unknownFormat
+        }
         if fitting.count > 1 { throw ForeignFailure.ambiguous(names: fitting.map(\.name)) }
         return format
     }
