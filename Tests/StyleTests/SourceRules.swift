@@ -43,6 +43,8 @@ enum SourceRule: String, CaseIterable, Sendable {
         "Sources/Apple/KeychainSecurity/References/SecKey.swift",
         "Sources/Apple/KeychainSecurity/References/SecRandom.swift",
         "Sources/Apple/KeychainSecurity/References/SecPKCS12Import.swift",
+        "Sources/Apple/KeychainSecurity/References/SecItemExport.swift",
+        "Sources/Apple/KeychainSecurity/References/SecItemImport.swift",
         "Sources/Apple/KeychainSecurity/References/SecKeyCreation.swift",
         "Sources/Apple/KeychainSecurity/References/SecretData.swift",
         "Sources/Apple/SAMKeychain/PasswordArchive.swift",

@@ -4,6 +4,7 @@ package import ItemSources
 package enum KnownFormats {
     /// Every format; a new one is a folder beside this file, and a line here.
     package static let all: [any ForeignFormat] = [
+        GnomeKeyringFormat(),
         ItemLinesFormat(),
         CSVFormat(),
         NetrcFormat(),
