@@ -166,6 +166,7 @@ struct JSONHome {
             step("keychain create", "keychain create \(passcode)"),
             step("item import", "item import items.jsonl \(passcode)"),
             step("import", "import netrc \(passcode)", 3),
+            step("inspect of another program's file", "inspect netrc", 3),
             step("item add", "item add --class genp --service a --account b --secret file:passphrase \(passcode)"),
             step("item update", "item update --service a --set icmt=x \(passcode)"),
             step("item list", "item list"),
