@@ -20,6 +20,7 @@ enum OptionName: String, CaseIterable, Sendable {
     case dryRun = "dry-run"
     case escrow
     case failureUnit = "failure-unit"
+    case from
     case forDevice = "for-device"
     case generate
     case group
@@ -28,6 +29,7 @@ enum OptionName: String, CaseIterable, Sendable {
     case identityPassphrase = "identity-passphrase"
     case ifChanged = "if-changed"
     case inspectRecipient = "inspect-recipient"
+    case into
     case json
     case keepDaily = "keep-daily"
     case keepHourly = "keep-hourly"
@@ -36,6 +38,7 @@ enum OptionName: String, CaseIterable, Sendable {
     case keepWeekly = "keep-weekly"
     case keepWithin = "keep-within"
     case keepYearly = "keep-yearly"
+    case keyFile = "key-file"
     case keychain
     case label
     case length
@@ -56,6 +59,7 @@ enum OptionName: String, CaseIterable, Sendable {
     case output
     case outside
     case passcode
+    case password
     case passphrase
     case prometheus
     case quiet

@@ -4,7 +4,8 @@ package import ItemSources
 package enum KnownFormats {
     /// Every format; a new one is a folder beside this file, and a line here.
     package static let all: [any ForeignFormat] = [
-        NetrcFormat()
+        ItemLinesFormat(),
+        NetrcFormat(),
     ]
 
     /// The format with a name, as `--from` gives it.

@@ -22,6 +22,8 @@ package enum ForeignFailure: Error, Hashable, Sendable {
     case needsProgram(String, problem: String)
     /// It is of no format that is known.
     case unknownFormat
+    /// It is a table whose columns have names that are not known.
+    case unknownColumns
     /// It is not of the format that was asked for.
     case notOfFormat(title: String)
     /// It could be of several formats.

@@ -76,3 +76,12 @@ package struct ForeignContents {
     /// True if the input holds secrets in the clear.
     package let isPlaintext: Bool
 }
+
+extension ForeignContents {
+    /// Items of one kind, all of which were taken.
+    package init(items: CollectedItems, kind: String, isPlaintext: Bool) {
+        self.init(
+            items: items, details: "", parts: items.count == 0 ? [] : [(kind, items.count)], leftOut: [], refused: [],
+            duplicates: 0, marked: [], remarks: [], isPlaintext: isPlaintext)
+    }
+}

@@ -84,3 +84,22 @@ package final class ForeignFile: Sendable {
         }
     }
 }
+
+/// The bytes of a file, one after the other.
+package struct ForeignFileSource: ByteSource {
+    private let file: ForeignFile
+    private var offset = 0
+
+    /// Begins at the start of `file`.
+    package init(file: ForeignFile) {
+        self.file = file
+    }
+
+    package mutating func read(into output: inout OutputSpan<UInt8>) throws(StreamFailure) {
+        let end = min(file.bytes.count, offset + output.freeCapacity)
+        file.bytes.withBytes { bytes in
+            for index in offset..<end { output.append(bytes[index]) }
+        }
+        offset = end
+    }
+}

@@ -88,6 +88,16 @@ package struct WebAddress: Hashable, Sendable {
         if draft.attributes[.acct] == nil, let user { draft.attributes[.acct] = .text(user) }
     }
 
+    /// An address without the password that may stand before its `@`.
+    package static func withoutPassword(_ text: String) -> String {
+        guard let mark = text.firstRange(of: "://") else { return text }
+        let authority = text[mark.upperBound...].prefix { !"/?#\\".contains($0) }
+        guard let at = authority.lastIndex(of: "@"), let colon = authority[..<at].firstIndex(of: ":") else {
+            return text
+        }
+        return String(text[..<colon] + text[at...])
+    }
+
     /// Text whose `%XX` are bytes; nil if that is no UTF-8, or a `%` stands without two digits.
     package static func percentDecoded(_ text: some StringProtocol) -> String? {
         var bytes: [UInt8] = []

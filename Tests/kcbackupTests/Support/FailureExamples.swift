@@ -36,6 +36,7 @@ enum FailureExamples {
         ("AgeFailure", "Formats/AgeEncryption/AgeFailure.swift"),
         ("ArchiveFailure", "Archive/BackupArchive/ArchiveFailure.swift"),
         ("RestoreRefusal", "Backup/BackupEngine/RestoreBackup.swift"),
+        ("ForeignFailure", "Sources/ItemSources/ForeignFailure.swift"),
         ("Problem", "Programs/kcbackup/Jobs/Job.swift"),
         ("CatalogueFailure", "Backup/BackupCatalogue/CatalogueFailure.swift"),
         ("CryptographyFailure", "Foundations/Cryptography/LibCrypto.swift"),
@@ -56,7 +57,8 @@ enum FailureExamples {
         + locals.map { .local($0) } + keychains.map { .keychain($0, name: "login") } + items.map { .item($0) }
         + imports.map { .importLine(3, $0) } + devices.map { .device($0) } + trust.map { .trust($0) }
         + ages.map { .age($0, path: "restore-key.txt") } + archives.map { .archive($0, path: "laptop.kcb") }
-        + restores.map { .restore($0) } + catalogues.map { .catalogue($0) } + jobs.map { .job($0) }
+        + restores.map { .restore($0) } + foreign.map { .foreign($0, path: "logins.csv") }
+        + catalogues.map { .catalogue($0) } + jobs.map { .job($0) }
         + cryptography.map { .cryptography($0) }
 
     private static let jobs: [Jobs.Problem] = [
@@ -87,7 +89,7 @@ enum FailureExamples {
         .recipientInspects, .unencryptedWith(.recipient), .emptyArchive, .withArgument(.all), .noSetting, .emptyQuery,
         .undoWithRules, .noNewKey, .comparesOne, .needsFolder, .notUnattended(.passphrase), .notUnattended(.change),
         .secretNeeded,
-        .nameless,
+        .nameless, .noFile,
         .noArchive, .undoOfItems(.undo), .replaceWithQuery,
         .needsTerminal(.suggest),
     ]
@@ -103,6 +105,7 @@ enum FailureExamples {
         .retiredKey(keychain: "login", device: device, path: "device.key.retired"),
         .stateOfOtherPasscode(path: "undo/state.keychain"),
         .locked(keychain: "login"), .nothingToLock(keychain: "scripts"),
+        .foreignFile(path: "logins.csv", title: "CSV file"),
         .notTrusted(device: "KC-ABCD-EFGH-IJKL-MNOP-QRST"), .nothingIsKept(.refused(1)),
     ]
     private static let secrets: [SecretProblem] = [
@@ -182,6 +185,14 @@ enum FailureExamples {
     private static let restores: [RestoreRefusal] = [
         .unencryptedElsewhere(device: device), .unknownOrigin(device: device), .wouldRemoveForBroken(1),
         .wouldRemoveUnopened(3), .itemsStayBehind(3), .nothingMatches, .conflicts(2),
+    ]
+    private static let foreign: [ForeignFailure] = [
+        .wrongPassword, .wrongPasswordOrDamaged, .needsKeyFile, .needsFile("SystemKey"),
+        .damaged("it ends too early"), .damagedLine(3, "a quotation mark is not closed"),
+        .unknownVariant("version 5"), .limit("rounds", found: 20, allowed: 10),
+        .refused(title: "a KeePass 1 database", hint: "open it with KeePassXC, which makes a .kdbx of it"),
+        .needsProgram("gpg", problem: "it is not installed"), .unknownFormat, .unknownColumns,
+        .notOfFormat(title: ".netrc file"), .ambiguous(names: ["csv", "netrc"]),
     ]
     private static let cryptography: [CryptographyFailure] = [
         .authentication, .randomness, .library("scrypt"), .unsupportedParameters("key length"),

@@ -31,6 +31,7 @@ struct JSONManual {
         "error": "error", "results": "result", "backups": "backup", "decisions": "decision", "jobs": "job",
         "backupsOf": "backup state", "problems": "problem", "units": "unit",
         "keysOf": "keys of", "escrow": "escrow", "drill": "drill", "with": "archive", "added": "item",
+        "holds": "foreign file", "parts": "kind", "leftOut": "kind", "refused": "refused", "marked": "item",
         "removed": "item", "changed": "change", "before": "item", "after": "item",
     ]
 
@@ -112,6 +113,11 @@ struct JSONHome {
             {"class":"inet","attributes":{"srvr":"mail.example.org","acct":"ada"}}
 
             """)
+        // Of each kind: taken, marked, refused, and left out.
+        try home.write(
+            "netrc",
+            "machine a login b password c\nmachine a login b password d\nmachine e login f\n"
+                + "machine g login \(String(repeating: "x", count: 70_000)) password h\n")
         // UUID and unique key of one archived item on two items.
         try home.write(
             "taken.jsonl",
@@ -159,6 +165,7 @@ struct JSONHome {
             step("error", "verify missing.kcb", 10),
             step("keychain create", "keychain create \(passcode)"),
             step("item import", "item import items.jsonl \(passcode)"),
+            step("import", "import netrc \(passcode)", 3),
             step("item add", "item add --class genp --service a --account b --secret file:passphrase \(passcode)"),
             step("item update", "item update --service a --set icmt=x \(passcode)"),
             step("item list", "item list"),

@@ -36,6 +36,8 @@ enum Refusal: Error, Hashable, Sendable {
     case identityBesideArchives(path: String)
     /// A run of the job has not ended yet.
     case jobRuns(String)
+    /// The file is another program's.
+    case foreignFile(path: String, title: String)
     /// There is no keychain to back up.
     case noKeychains
     /// No state of the keychain is kept, or none of the name.
@@ -117,6 +119,10 @@ func explainRefusal(_ refusal: Refusal) -> Explanation {
         Explanation(
             .busy, "a run of job \(quoted(job)) has not ended yet",
             hint: "'\(OptionName.lockWait.spelling) TIME' waits for it")
+    case .foreignFile(let path, let title):
+        Explanation(
+            .refused, "\(quoted(path)) is not a file of items, but a \(title)",
+            hint: "'kcbackup import \(quotedPath(path))' imports it")
     case .noKeychains:
         Explanation(
             .notFound, "there is no keychain to back up", hint: "'kcbackup keychain create' makes the first one")

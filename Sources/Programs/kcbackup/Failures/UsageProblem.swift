@@ -48,6 +48,8 @@ enum UsageProblem: Error, Hashable, Sendable {
     case emptyArchive
     /// The option applies to every keychain, and one is named.
     case withArgument(OptionName)
+    /// No file is named.
+    case noFile
     /// No archive is named.
     case noArchive
     /// States are brought back whole; the option asks for that.
@@ -136,6 +138,7 @@ func explainUsage(_ problem: UsageProblem) -> Explanation {
         Explanation(
             .usage, "'\(OptionName.outside.spelling)' shows no items, so there are none to choose from",
             hint: "leave out '\(OptionName.outside.spelling)', or the conditions")
+    case .noFile: Explanation(.usage, "the name of the file is empty")
     case .emptyArchive: Explanation(.usage, "the name of the archive is empty")
     case .withArgument(let flag):
         Explanation(.usage, "'\(flag.spelling)' means every keychain, and one is named as well")
