@@ -7,6 +7,7 @@ enum OptionName: String, CaseIterable, Sendable {
     case accessible
     case account
     case all
+    case archive
     case archivePasscode = "archive-passcode"
     case at
     case attribute
@@ -61,6 +62,7 @@ enum OptionName: String, CaseIterable, Sendable {
     case passcode
     case password
     case passphrase
+    case plaintext
     case prometheus
     case quiet
     case rebuild

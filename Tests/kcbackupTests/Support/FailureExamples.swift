@@ -92,7 +92,7 @@ enum FailureExamples {
         .secretNeeded,
         .nameless, .noFile,
         .noArchive, .undoOfItems(.undo), .replaceWithQuery,
-        .needsTerminal(.suggest),
+        .needsTerminal(.suggest), .notOfFormat(.password, "csv"), .inTheClear("csv"),
     ]
     private static let refusals: [Refusal] = [
         .noKeychains, .jobRuns("nightly"), .stale(what: ["job 'nightly'"], limit: "26h"), .noLinger, .drillDiffers(2),
@@ -101,7 +101,7 @@ enum FailureExamples {
         .identityBesideArchives(path: "backups/key.txt"),
         .unattended(question: "Delete 2 items?", .yes), .unattended(question: "Type the name:", .confirm), .declined,
         .clock(day: "1969-12-31"), .otherName(keychain: "login"), .archiveOnTerminal, .noKeychainNamed("login"),
-        .keychainByPath("login"),
+        .keychainByPath("login"), .nothingLeaves(2), .notExported(3),
         .nothingToUndo(keychain: "login"),
         .retiredKey(keychain: "login", device: device, path: "device.key.retired"),
         .stateOfOtherPasscode(path: "undo/state.keychain"),

@@ -25,7 +25,7 @@ struct JSONManual {
     private static let partNames = [
         "archive": "archive", "contents": "contents", "origin": "origin", "counts": "counts", "imported": "counts",
         "plan": "plan", "keychain": "keychain", "keychains": "keychain", "states": "state", "strength": "strength",
-        "device": "device",
+        "device": "device", "export": "export", "exported": "counts", "unheld": "item",
         "devices": "trusted device", "items": "item", "omitted": "item", "damaged": "item", "staysBehind": "item",
         "failing": "item", "vanishing": "item", "source": "source", "undo": "kept state", "verdict": "verdict",
         "error": "error", "results": "result", "backups": "backup", "decisions": "decision", "jobs": "job",
@@ -171,6 +171,7 @@ struct JSONHome {
             step("item update", "item update --service a --set icmt=x \(passcode)"),
             step("item list", "item list"),
             step("item find", "item find --service Chat --reveal \(passcode)"),
+            step("export", "export --to csv --plaintext -o passwords.csv \(passcode)"),
             step("item delete", "item delete --service a"),
             step("create", "create -o laptop.kcb \(passphrase) \(passcode)"),
             step("create", "create -o here.kcb --unencrypted"),
