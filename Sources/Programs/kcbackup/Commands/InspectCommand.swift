@@ -70,7 +70,8 @@ struct InspectCommand: Verb {
         let filter = try conditions.filter()
         let choosesItems = filter != nil || staysBehind
         if archives.outside, choosesItems { throw UsageProblem.outsideItems }
-        _ = try table.table(InspectListing.columns(staysBehind), in: session)
+        _ = try table.table(
+            InspectListing.columns(staysBehind), usualOrder: ItemColumns.usualOrder, in: session)
         var isFirst = true
         return try archives.forEach(in: session) { archive, opener in
             let file = try archives.opening.open(archive, in: session)
@@ -95,7 +96,9 @@ struct InspectCommand: Verb {
             }
             let listing = InspectListing(
                 outline: outline, path: archive, proven: proven, selection: selection,
-                table: try table.table(InspectListing.columns(staysBehind), in: session), session: session)
+                table: try table.table(
+                    InspectListing.columns(staysBehind), usualOrder: ItemColumns.usualOrder, in: session),
+                session: session)
             try listing.print(isFirst: isFirst)
             isFirst = false
             return .ok
