@@ -76,7 +76,7 @@ let package = Package(
         library("KernelKeyring", in: "Foundations", ["ByteStreams", "CKeyUtils"]),
         library("PasscodeStrength", in: "Keychain", ["ByteStreams", "CZxcvbn"]),
         library("KeychainModel", in: "Keychain", ["ByteStreams"]),
-        library("CertificateItems", in: "Apple", ["ByteStreams", "Cryptography", "KeychainModel"]),
+        library("CertificateItems", in: "Keychain", ["ByteStreams", "Cryptography", "KeychainModel"]),
         library(
             "KeychainKeys", in: "Keychain", ["ByteStreams", "Cryptography", "DeviceIdentity", "KeychainModel"]),
         library(
@@ -89,7 +89,9 @@ let package = Package(
             "LocalKeychains", in: "Keychain",
             ["ByteStreams", "Cryptography", "DeviceIdentity", "KeychainModel", "KeychainKeys", "KeychainStore"]),
         library("ItemSources", in: "Sources", ["ByteStreams", "Cryptography", "KeychainModel"]),
-        library("ForeignFormats", in: "Sources", ["ByteStreams", "Cryptography", "KeychainModel", "ItemSources"]),
+        library(
+            "ForeignFormats", in: "Sources",
+            ["ByteStreams", "Cryptography", "KeychainModel", "CertificateItems", "ItemSources"]),
         library(
             "KeychainSecurity", in: "Apple",
             [
