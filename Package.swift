@@ -180,7 +180,8 @@ let package = Package(
         tests("KeychainKeys", ["ByteStreams", "Cryptography", "DeviceIdentity", "KeychainModel"]),
         tests("ItemSources", ["ByteStreams", "KeychainModel"]),
         tests(
-            "ForeignFormats", ["ByteStreams", "Cryptography", "ItemSources", "KeychainModel"], exclude: ["Fixtures"]),
+            "ForeignFormats", ["ByteStreams", "Cryptography", "Argon2", "ItemSources", "KeychainModel"],
+            exclude: ["Fixtures"]),
         tests("KeychainStore", ["KernelKeyring", "KeychainKeys"], exclude: ["Keychains"]),
         tests("LocalKeychains", ["ByteStreams", "Cryptography", "DeviceIdentity", "KeychainModel", "KeychainStore"]),
         tests("Security", settings: clientSettings),

@@ -7,6 +7,7 @@ package enum KnownFormats {
         GnomeKeyringFormat(),
         ItemLinesFormat(),
         CSVFormat(),
+        BitwardenFormat(),
         NetrcFormat(),
     ]
 
