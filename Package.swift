@@ -102,7 +102,9 @@ let package = Package(
         library("ItemSources", in: "Sources", ["ByteStreams", "Cryptography", "KeychainModel"]),
         library(
             "ForeignFormats", in: "Sources",
-            ["ByteStreams", "Cryptography", "Argon2", "Salsa20", "KeychainModel", "CertificateItems", "ItemSources"]),
+            [
+                "ByteStreams", "Cryptography", "Argon2", "Salsa20", "KeychainModel", "CertificateItems", "ItemSources",
+            ]),
         library(
             "KeychainSecurity", in: "Apple",
             [
@@ -180,7 +182,8 @@ let package = Package(
         tests("KeychainKeys", ["ByteStreams", "Cryptography", "DeviceIdentity", "KeychainModel"]),
         tests("ItemSources", ["ByteStreams", "KeychainModel"]),
         tests(
-            "ForeignFormats", ["ByteStreams", "Cryptography", "ItemSources", "KeychainModel"], exclude: ["Fixtures"]),
+            "ForeignFormats", ["ByteStreams", "Cryptography", "Argon2", "ItemSources", "KeychainModel"],
+            exclude: ["Fixtures"]),
         tests("KeychainStore", ["KernelKeyring", "KeychainKeys"], exclude: ["Keychains"]),
         tests("LocalKeychains", ["ByteStreams", "Cryptography", "DeviceIdentity", "KeychainModel", "KeychainStore"]),
         tests("Security", settings: clientSettings),

@@ -8,6 +8,7 @@ package enum KnownFormats {
         ItemLinesFormat(),
         CSVFormat(),
         MacKeychainFormat(),
+        BitwardenFormat(),
         NetrcFormat(),
     ]
 
