@@ -55,6 +55,7 @@ let package = Package(
         .systemLibrary(
             name: "CLibArchive", path: "Sources/Fences/CLibArchive", pkgConfig: "libarchive",
             providers: [.apt(["libarchive-dev"])]),
+        .systemLibrary(name: "CLibSecret", path: "Sources/Fences/CLibSecret"),
         .systemLibrary(
             name: "CLibCrypto", path: "Sources/Fences/CLibCrypto", pkgConfig: "libcrypto",
             providers: [.apt(["libssl-dev"])]),
@@ -90,6 +91,9 @@ let package = Package(
             ["ByteStreams", "Cryptography", "DeviceIdentity", "KeychainModel", "KeychainKeys", "KeychainStore"]),
         library("ItemSources", in: "Keychain", ["ByteStreams", "Cryptography", "KeychainModel"]),
         library(
+            "SecretService", in: "Sources",
+            ["ByteStreams", "Cryptography", "KeychainModel", "KeychainKeys", "ItemSources", "CLibSecret"]),
+        library(
             "KeychainSecurity", in: "Apple",
             [
                 "ByteStreams", "Cryptography", "DeviceIdentity", "KernelKeyring", "KeychainModel", "KeychainStore",
@@ -117,8 +121,8 @@ let package = Package(
             name: "kcbackup",
             dependencies: [
                 "ByteStreams", "Cryptography", "DeviceIdentity", "AgeEncryption", "KeychainModel", "KeychainKeys",
-                "KeychainStore", "ItemSources", "LocalKeychains", "KernelKeyring", "PasscodeStrength", "BackupArchive",
-                "BackupEngine", "BackupCatalogue", "Console", argumentParser,
+                "KeychainStore", "ItemSources", "SecretService", "LocalKeychains", "KernelKeyring", "PasscodeStrength",
+                "BackupArchive", "BackupEngine", "BackupCatalogue", "Console", argumentParser,
             ],
             path: "Sources/Programs/kcbackup",
             swiftSettings: settings),
@@ -161,6 +165,7 @@ let package = Package(
         tests("CertificateItems", ["ByteStreams", "Cryptography", "KeychainModel"]),
         tests("KeychainKeys", ["ByteStreams", "Cryptography", "DeviceIdentity", "KeychainModel"]),
         tests("ItemSources", ["ByteStreams", "KeychainModel"]),
+        tests("SecretService", ["ByteStreams", "KeychainModel", "ItemSources"]),
         tests("KeychainStore", ["KernelKeyring", "KeychainKeys"], exclude: ["Keychains"]),
         tests("LocalKeychains", ["ByteStreams", "Cryptography", "DeviceIdentity", "KeychainModel", "KeychainStore"]),
         tests("Security", settings: clientSettings),
@@ -200,11 +205,10 @@ let package = Package(
             "kcbackup",
             [
                 "ByteStreams", "Cryptography", "DeviceIdentity", "AgeEncryption", "KeychainModel", "KeychainStore",
-                "ItemSources", "LocalKeychains", "KernelKeyring", "BackupArchive", "BackupEngine", "BackupCatalogue",
-                "Console",
-                argumentParser,
+                "ItemSources", "SecretService", "LocalKeychains", "KernelKeyring", "BackupArchive", "BackupEngine",
+                "BackupCatalogue", "Console", argumentParser,
             ],
-            exclude: ["Help", "Screens", "Stories"]),
+            exclude: ["Desktop", "Help", "Screens", "Stories"]),
         tests(
             "SecurityCommand",
             [

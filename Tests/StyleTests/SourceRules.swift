@@ -14,7 +14,7 @@ enum SourceRule: String, CaseIterable, Sendable {
     /// The target that fences each library.
     static let owners = [
         "CLibArchive": "TarArchive", "CLibCrypto": "Cryptography", "CZlib": "GzipStreams", "CSQLite": "KeychainStore",
-        "CKeyUtils": "KernelKeyring", "CZxcvbn": "PasscodeStrength", "CSystem": "Console", "CFiles": "ByteStreams",
+        "CKeyUtils": "KernelKeyring", "CZxcvbn": "PasscodeStrength", "CLibSecret": "SecretService", "CSystem": "Console", "CFiles": "ByteStreams",
         "ArgumentParser": "kcbackup",
     ]
     /// The targets that are programs.
@@ -27,6 +27,7 @@ enum SourceRule: String, CaseIterable, Sendable {
     /// The targets whose business is memory, system calls or a C library.
     static let fenceTargets: Set = [
         "ByteStreams", "Cryptography", "TarArchive", "GzipStreams", "KernelKeyring", "PasscodeStrength",
+        "SecretService",
     ]
     /// The files elsewhere that call C, each for a reason given in its first comment.
     static let fenceFiles: Set = [

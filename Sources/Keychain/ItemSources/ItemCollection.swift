@@ -34,13 +34,31 @@ package struct ItemCollection: ~Copyable {
     ///
     /// - Throws: `ItemProblem`.
     package mutating func add(_ line: borrowing ImportLine) throws(ItemProblem) {
-        let size = line.secretSize
+        let item = try item(line.draft, secretSize: line.secretSize)
         let start = secrets.count
-        var draft = line.draft
-        if draft.uuid == nil { draft.uuid = try draft.completed(now: date, secretSize: size).derivedUUID }
-        let item = try draft.completed(now: date, secretSize: size)
-        try item.requireMeaningfulFlag()
         line.appendSecret(to: &secrets)
+        append(item, secretFrom: start)
+    }
+
+    /// Adds an item with a secret, as `add(_:)` does.
+    ///
+    /// - Throws: `ItemProblem`.
+    package mutating func add(_ draft: ItemDraft, secret: borrowing Span<UInt8>) throws(ItemProblem) {
+        let item = try item(draft, secretSize: secret.count)
+        let start = secrets.count
+        secrets.append(secret)
+        append(item, secretFrom: start)
+    }
+
+    private func item(_ given: ItemDraft, secretSize: Int?) throws(ItemProblem) -> Item {
+        var draft = given
+        if draft.uuid == nil { draft.uuid = try draft.completed(now: date, secretSize: secretSize).derivedUUID }
+        let item = try draft.completed(now: date, secretSize: secretSize)
+        try item.requireMeaningfulFlag()
+        return item
+    }
+
+    private mutating func append(_ item: Item, secretFrom start: Int) {
         entries.append(CollectedItems.Entry(item: item, secret: start..<secrets.count, ordinal: entries.count))
     }
 
