@@ -63,6 +63,7 @@ let package = Package(
         .systemLibrary(
             name: "CLibArchive", path: "Sources/Fences/CLibArchive", pkgConfig: "libarchive",
             providers: [.apt(["libarchive-dev"])]),
+        .systemLibrary(name: "CLibSecret", path: "Sources/Fences/CLibSecret"),
         .systemLibrary(
             name: "CLibCrypto", path: "Sources/Fences/CLibCrypto", pkgConfig: "libcrypto",
             providers: [.apt(["libssl-dev"])]),
@@ -106,6 +107,9 @@ let package = Package(
                 "ByteStreams", "Cryptography", "Argon2", "Salsa20", "KeychainModel", "CertificateItems", "ItemSources",
             ]),
         library(
+            "SecretService", in: "Sources",
+            ["ByteStreams", "Cryptography", "KeychainModel", "KeychainKeys", "ItemSources", "CLibSecret"]),
+        library(
             "KeychainSecurity", in: "Apple",
             [
                 "ByteStreams", "Cryptography", "DeviceIdentity", "KernelKeyring", "KeychainModel", "KeychainStore",
@@ -133,9 +137,8 @@ let package = Package(
             name: "kcbackup",
             dependencies: [
                 "ByteStreams", "Cryptography", "DeviceIdentity", "AgeEncryption", "KeychainModel", "KeychainKeys",
-                "KeychainStore", "ItemSources", "ForeignFormats", "LocalKeychains", "KernelKeyring", "PasscodeStrength",
-                "BackupArchive",
-                "BackupEngine", "BackupCatalogue", "Console", argumentParser,
+                "KeychainStore", "ItemSources", "ForeignFormats", "SecretService", "LocalKeychains", "KernelKeyring",
+                "PasscodeStrength", "BackupArchive", "BackupEngine", "BackupCatalogue", "Console", argumentParser,
             ],
             path: "Sources/Programs/kcbackup",
             swiftSettings: settings),
@@ -184,6 +187,7 @@ let package = Package(
         tests(
             "ForeignFormats", ["ByteStreams", "Cryptography", "Argon2", "ItemSources", "KeychainModel"],
             exclude: ["Fixtures"]),
+        tests("SecretService", ["ByteStreams", "KeychainModel", "ItemSources"]),
         tests("KeychainStore", ["KernelKeyring", "KeychainKeys"], exclude: ["Keychains"]),
         tests("LocalKeychains", ["ByteStreams", "Cryptography", "DeviceIdentity", "KeychainModel", "KeychainStore"]),
         tests("Security", settings: clientSettings),
@@ -223,12 +227,10 @@ let package = Package(
             "kcbackup",
             [
                 "ByteStreams", "Cryptography", "DeviceIdentity", "AgeEncryption", "KeychainModel", "KeychainStore",
-                "ItemSources", "ForeignFormats", "LocalKeychains", "KernelKeyring", "BackupArchive", "BackupEngine",
-                "BackupCatalogue",
-                "Console",
-                argumentParser,
+                "ItemSources", "ForeignFormats", "SecretService", "LocalKeychains", "KernelKeyring", "BackupArchive",
+                "BackupEngine", "BackupCatalogue", "Console", argumentParser,
             ],
-            exclude: ["Help", "Screens", "Stories"]),
+            exclude: ["Desktop", "Help", "Screens", "Stories"]),
         tests(
             "SecurityCommand",
             [
