@@ -165,7 +165,7 @@ let package = Package(
         tests("CertificateItems", ["ByteStreams", "Cryptography", "KeychainModel"]),
         tests("KeychainKeys", ["ByteStreams", "Cryptography", "DeviceIdentity", "KeychainModel"]),
         tests("ItemSources", ["ByteStreams", "KeychainModel"]),
-        tests("SecretService", ["ByteStreams", "KeychainModel", "ItemSources"]),
+        tests("SecretService", ["KeychainModel"]),
         tests("KeychainStore", ["KernelKeyring", "KeychainKeys"], exclude: ["Keychains"]),
         tests("LocalKeychains", ["ByteStreams", "Cryptography", "DeviceIdentity", "KeychainModel", "KeychainStore"]),
         tests("Security", settings: clientSettings),

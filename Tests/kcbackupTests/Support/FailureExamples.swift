@@ -95,7 +95,7 @@ enum FailureExamples {
     private static let usage: [UsageProblem] = [
         .repeated(.keychain), .empty(.output), .together(.passcode, .noPasscode), .needs(.json, .output),
         .malformed(.set, form: "NAME=VALUE or NAME:base64=VALUE"), .keychainTwice,
-        .outputTwice, .needsKeychain(.escrow), .notAKeychain, .desktopKeyring, .needsDesktop(.skipLocked), .attributeTwice("svce"), .noCondition, .noChange,
+        .outputTwice, .needsKeychain(.escrow), .notAKeychain, .desktopKeyring, .desktopAttribute("acct"), .needsDesktop(.skipLocked), .attributeTwice("svce"), .noCondition, .noChange,
         .severalSecrets(2), .noSecret, .deviceID, .noRestoreKey, .inputTwice("-"), .oneArchive(.html), .outsideItems,
         .recipientInspects, .unencryptedWith(.recipient), .emptyArchive, .withArgument(.all), .noSetting, .emptyQuery,
         .undoWithRules, .noNewKey, .comparesOne, .needsFolder, .notUnattended(.passphrase), .notUnattended(.change),
