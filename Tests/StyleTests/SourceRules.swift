@@ -14,7 +14,8 @@ enum SourceRule: String, CaseIterable, Sendable {
     /// The target that fences each library.
     static let owners = [
         "CLibArchive": "TarArchive", "CLibCrypto": "Cryptography", "CZlib": "GzipStreams", "CSQLite": "KeychainStore",
-        "CKeyUtils": "KernelKeyring", "CZxcvbn": "PasscodeStrength", "CLibSecret": "SecretService", "CSystem": "Console", "CFiles": "ByteStreams",
+        "CKeyUtils": "KernelKeyring", "CZxcvbn": "PasscodeStrength", "CSystem": "Console", "CFiles": "ByteStreams",
+        "CArgon2": "Argon2", "CGCrypt": "Salsa20", "CExpat": "XMLDocuments", "CLibSecret": "SecretService",
         "ArgumentParser": "kcbackup",
     ]
     /// The targets that are programs.
@@ -27,7 +28,7 @@ enum SourceRule: String, CaseIterable, Sendable {
     /// The targets whose business is memory, system calls or a C library.
     static let fenceTargets: Set = [
         "ByteStreams", "Cryptography", "TarArchive", "GzipStreams", "KernelKeyring", "PasscodeStrength",
-        "SecretService",
+        "Argon2", "Salsa20", "XMLDocuments", "SecretService",
     ]
     /// The files elsewhere that call C, each for a reason given in its first comment.
     static let fenceFiles: Set = [
@@ -44,6 +45,8 @@ enum SourceRule: String, CaseIterable, Sendable {
         "Sources/Apple/KeychainSecurity/References/SecKey.swift",
         "Sources/Apple/KeychainSecurity/References/SecRandom.swift",
         "Sources/Apple/KeychainSecurity/References/SecPKCS12Import.swift",
+        "Sources/Apple/KeychainSecurity/References/SecItemExport.swift",
+        "Sources/Apple/KeychainSecurity/References/SecItemImport.swift",
         "Sources/Apple/KeychainSecurity/References/SecKeyCreation.swift",
         "Sources/Apple/KeychainSecurity/References/SecretData.swift",
         "Sources/Apple/SAMKeychain/PasswordArchive.swift",

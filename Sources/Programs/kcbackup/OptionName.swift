@@ -7,6 +7,7 @@ enum OptionName: String, CaseIterable, Sendable {
     case accessible
     case account
     case all
+    case archive
     case archivePasscode = "archive-passcode"
     case at
     case attribute
@@ -18,16 +19,20 @@ enum OptionName: String, CaseIterable, Sendable {
     case crontab
     case drill
     case dryRun = "dry-run"
+    case encryptedCredentials = "encrypted-credentials"
     case escrow
     case failureUnit = "failure-unit"
+    case from
     case forDevice = "for-device"
     case generate
     case group
+    case hookTimeout = "hook-timeout"
     case html
     case identity
     case identityPassphrase = "identity-passphrase"
     case ifChanged = "if-changed"
     case inspectRecipient = "inspect-recipient"
+    case into
     case json
     case keepDaily = "keep-daily"
     case keepHourly = "keep-hourly"
@@ -36,6 +41,7 @@ enum OptionName: String, CaseIterable, Sendable {
     case keepWeekly = "keep-weekly"
     case keepWithin = "keep-within"
     case keepYearly = "keep-yearly"
+    case keyFile = "key-file"
     case keychain
     case label
     case length
@@ -56,7 +62,9 @@ enum OptionName: String, CaseIterable, Sendable {
     case output
     case outside
     case passcode
+    case password
     case passphrase
+    case plaintext
     case prometheus
     case quiet
     case rebuild

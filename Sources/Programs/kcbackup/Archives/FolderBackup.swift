@@ -80,6 +80,9 @@ struct FolderBackup {
         let wait = try rules.lock.wait()
         let single = try rules.all ? nil : BackupSubject.chosen(options.keychain.keychain, in: session)
         let folder = try session.backupFolder(path, waitingAtMost: wait, mayBeNew: true, maySwitch: rules.change)
+        if folder.catalogue.entries.contains(where: { $0.state == .trashed }) {
+            session.subjects.trash = "\(path)/\(BackupFolder.trashName)"
+        }
         var results: [(name: String, result: Result)] = []
         var parts: [Part] = []
         if let single { parts.append(try part(single, options)) }
@@ -164,7 +167,7 @@ struct FolderBackup {
         case .escrowed(let keychain): return Hexadecimal.encode(keychain.storeID)
         case .keychain(let keychain): return Hexadecimal.encode(keychain.storeID)
         case .desktop: return part.subject.name
-        case .items:
+        case .items, .foreign:
             guard case .items(let path) = part.subject else { return part.subject.name }
             let (folder, name) = Path.split(session.world.resolve(path))
             return "\(Path.real(folder) ?? folder)/\(name)"

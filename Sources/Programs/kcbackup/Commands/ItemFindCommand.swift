@@ -62,7 +62,7 @@ struct ItemFindCommand: Verb {
             guard let secret = try secret(item) else { throw UsageProblem.noSecret }
             try session.write(secret)
         } else {
-            try printText(items, secret, in: session)
+            try printText(items.sorted { $0.isShown(before: $1) }, secret, in: session)
         }
     }
 
@@ -99,6 +99,21 @@ struct ItemFindCommand: Verb {
             }
             try session.write(text)
         }
+    }
+}
+
+extension Item {
+    /// True if people look for this item before `other`: as tables are sorted.
+    fileprivate func isShown(before other: Item) -> Bool {
+        let (left, right) = (place, other.place)
+        if left.isNameless != right.isNameless { return right.isNameless }
+        return left.names.lexicographicallyPrecedes(right.names)
+    }
+
+    private var place: (names: [String], isNameless: Bool) {
+        let service = attributes.shown(.svce) ?? attributes.shown(.srvr) ?? ""
+        let names = [service, attributes.shown(.acct) ?? ""].map { $0.lowercased() }
+        return (names, names.allSatisfy(\.isEmpty))
     }
 }
 

@@ -37,6 +37,8 @@ enum Failure: Error, Hashable, Sendable {
     case age(AgeFailure, path: String?)
     case archive(ArchiveFailure, path: String?)
     case restore(RestoreRefusal)
+    /// Another program's file.
+    case foreign(ForeignFailure, path: String?)
     case catalogue(CatalogueFailure)
     case job(Jobs.Problem)
     case cryptography(CryptographyFailure)
@@ -44,6 +46,8 @@ enum Failure: Error, Hashable, Sendable {
     indirect case wrongSecret(Failure, kind: String, [SecretDoubt])
     /// What has to lie in the temporary folder for a moment cannot.
     indirect case temporaryFolder(Failure, path: String)
+    /// The disk is full, and archives that were removed still lie on it.
+    indirect case full(Failure, trash: String)
     /// The state before a restore cannot be kept.
     indirect case notKept(Failure)
     /// An unknown error; the text names a Swift type and nothing else.
@@ -63,6 +67,8 @@ enum Failure: Error, Hashable, Sendable {
         var path: String?
         /// The file of the key that 'device renew' retired and that the keychain needs.
         var retiredKey: String?
+        /// The trash of the folder of backups, if it holds something.
+        var trash: String?
     }
 
     /// Converts any error of the layers below.
@@ -89,11 +95,24 @@ enum Failure: Error, Hashable, Sendable {
             case let failure as AgeFailure: .age(failure, path: subjects.path)
             case let failure as ArchiveFailure: .archive(failure, path: subjects.path)
             case let refusal as RestoreRefusal: .restore(refusal)
+            case let failure as ForeignFailure: .foreign(failure, path: subjects.path)
             case let failure as CatalogueFailure: .catalogue(failure)
             case let problem as Jobs.Problem: .job(problem)
             case let failure as CryptographyFailure: .cryptography(failure)
             default: .unforeseen(type: "\(type(of: error))")
             }
+        if let trash = subjects.trash, isOfFullDisk { self = .full(self, trash: trash) }
+    }
+
+    /// True where no room is left.
+    private var isOfFullDisk: Bool {
+        switch self {
+        case .file(let failure), .archive(.file(let failure), _), .catalogue(.file(let failure)):
+            if case .system(let code, _) = failure.problem { isFull(code) } else { false }
+        case .stream(let failure, _), .archive(.stream(let failure), _):
+            if case .system(let code) = failure.kind { isFull(code) } else { false }
+        default: false
+        }
     }
 
     /// True for a file that cannot be made in `folder`, and for one without a name that cannot be written.
@@ -128,12 +147,17 @@ enum Failure: Error, Hashable, Sendable {
         case .age(let failure, let path): explainAge(failure, path)
         case .archive(let failure, let path): explainArchive(failure, path)
         case .restore(let refusal): explainRestoreRefusal(refusal)
+        case .foreign(let failure, let path): explainForeign(failure, path)
         case .catalogue(let failure): explainCatalogue(failure)
         case .job(let problem): explainJob(problem)
         case .cryptography(let failure): explainCryptography(failure)
         case .wrongSecret(let failure, let kind, let doubts):
             failure.explanation.adding(doubts.map { $0.words(kind) })
         case .temporaryFolder(let failure, let path): explainTemporaryFolder(failure.explanation, path)
+        case .full(let failure, let trash):
+            failure.explanation.adding([
+                "archives that were removed still take room in \(quoted(trash)): 'rm' ends that"
+            ])
         case .notKept(let failure): explainNotKept(failure.explanation)
         case .unforeseen(let type): explainBug("an unforeseen error of type '\(type)'")
         }

@@ -11,7 +11,7 @@ internal import SecretService
 /// What is to be backed up, as the user names it.
 enum BackupSubject {
     case keychain(LocalKeychain)
-    /// `file:PATH`: a file of items, which need be in no keychain.
+    /// `file:PATH`: a file of items, or of another program, which need be in no keychain.
     case items(path: String)
     /// `secret-service:`: the keyring of the desktop.
     case desktop(DesktopKeyring)
@@ -58,7 +58,9 @@ enum BackupSubject {
             return DesktopKeyring.kind + (keyring.label.isEmpty ? "" : "-" + keyring.label)
         }
         let name = Path.split(name).name
-        let ending = [".keychain", ".jsonl"].first { name.hasSuffix($0) && name != $0 }
+        let ending = [
+            ".keychain", ".jsonl", ".csv", ".json", ".kdbx", ".keychain-db", ".keyring", ".kwl", ".1pux", ".zip",
+        ].first { name.hasSuffix($0) && name != $0 }
         return String(name.dropLast(ending?.count ?? 0))
     }
 
@@ -87,13 +89,23 @@ enum BackupSubject {
             if options.unlocking.unlock { throw UsageProblem.needsDesktop(.unlock) }
         }
         switch self {
-        case .keychain: return .keychain(try options.keychain.open(in: session))
+        case .keychain:
+            if let option = options.foreign.firstGiven { throw UsageProblem.needsFile(option) }
+            return .keychain(try options.keychain.open(in: session))
         case .desktop(let keyring):
+            if let option = options.foreign.firstGiven { throw UsageProblem.needsFile(option) }
             let client = try keyring.connect(options.unlocking, passcode: options.keychain.passcode, in: session)
             return .desktop(try keyring.read(client, needsAll: !options.skipLocked, in: session))
         case .items(let path):
             if options.keychain.passcode != nil { throw UsageProblem.needsKeychain(.passcode) }
-            return .items(try FileOfItems.open(path, in: session).collected())
+            try options.foreign.check(with: path)
+            let reader = ForeignReader(path, options.foreign, in: session)
+            if options.foreign.firstGiven == nil, try reader.isFileOfItems() {
+                return .items(try FileOfItems.open(path, in: session).collected())
+            }
+            let reading = try reader.read()
+            try ImportText(path: path, reading: reading, isResult: false, session: session).tellContents()
+            return .foreign(reading.contents)
         }
     }
 }
@@ -115,6 +127,7 @@ enum BackupSource {
     case escrowed(EscrowedKeychain)
     case items(CollectedItems)
     case desktop(ServiceSource)
+    case foreign(ForeignContents)
 
     /// How many items there are.
     func itemCount() throws -> Int {
@@ -123,6 +136,7 @@ enum BackupSource {
         case .escrowed(let keychain): try keychain.itemCount()
         case .items(let items): items.count
         case .desktop(let items): items.count
+        case .foreign(let contents): contents.items.count
         }
     }
 
@@ -135,6 +149,7 @@ enum BackupSource {
         case .escrowed(let keychain): try backup.encrypted(keychain, with: keys, bound: bound, step: step)
         case .items(let items): try backup.encrypted(items, with: keys, bound: bound, step: step)
         case .desktop(let items): try backup.encrypted(items, with: keys, bound: bound, step: step)
+        case .foreign(let contents): try backup.encrypted(contents, with: keys, bound: bound, step: step)
         }
     }
 }

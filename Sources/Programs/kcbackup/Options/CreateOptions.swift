@@ -10,6 +10,9 @@ struct CreateOptions: ParsableArguments {
     @OptionGroup
     var keychain: KeychainOptions
 
+    @OptionGroup
+    var foreign: ForeignOptions
+
     @Option(
         name: OptionName.escrow.name,
         help: ArgumentHelp(
@@ -89,7 +92,7 @@ struct CreateOptions: ParsableArguments {
     func warn(of report: CreateReport, _ session: Session) {
         // What a locked keyring has was told before, by collection.
         for item in report.damaged.dropFirst(session.toldUnreadable) {
-            session.warn("not in the archive, since it cannot be read: \(item?.words ?? "a row that makes no item")")
+            session.warn("not in the archive, since it cannot be read: \(item?.words ?? "what makes no item")")
         }
         for item in report.omitted { session.note("in no archive: \(item.words)") }
     }
