@@ -184,10 +184,10 @@ let package = Package(
         tests("CertificateItems", ["ByteStreams", "Cryptography", "KeychainModel"]),
         tests("KeychainKeys", ["ByteStreams", "Cryptography", "DeviceIdentity", "KeychainModel"]),
         tests("ItemSources", ["ByteStreams", "KeychainModel"]),
+        tests("SecretService", ["KeychainModel"]),
         tests(
             "ForeignFormats", ["ByteStreams", "Cryptography", "Argon2", "ItemSources", "KeychainModel"],
             exclude: ["Fixtures"]),
-        tests("SecretService", ["ByteStreams", "KeychainModel", "ItemSources"]),
         tests("KeychainStore", ["KernelKeyring", "KeychainKeys"], exclude: ["Keychains"]),
         tests("LocalKeychains", ["ByteStreams", "Cryptography", "DeviceIdentity", "KeychainModel", "KeychainStore"]),
         tests("Security", settings: clientSettings),

@@ -3,7 +3,7 @@ import Foundation
 /// A session bus with GNOME Keyring, in a home folder of its own, in which a shell runs the real `kcbackup`.
 ///
 /// The shell knows `$KCBACKUP`, `$DESKTOP` (what fills and reads a keyring by libsecret alone), and the functions
-/// `keyring`, which starts the daemon, unlocked, and waits for it, `end`, which ends it, `lock LABEL`, and `bus`, which
+/// `keyring`, which starts the daemon, unlocked, and waits for it, `end`, which ends it, `lock NAME`, and `bus`, which
 /// calls a method of the Secret Service. Bus and daemon end with the script.
 package struct DesktopShell: Sendable {
     private let folder: TemporaryFolder
@@ -15,7 +15,7 @@ package struct DesktopShell: Sendable {
           daemon=$!
           gdbus wait --session --timeout 60 org.freedesktop.secrets
         }
-        end() { [ -z "$daemon" ] || { kill "$1" "$daemon"; wait "$daemon"; } 2>/dev/null; daemon=; }
+        end() { [ -z "$daemon" ] || { kill "$1" "$daemon"; wait "$daemon" || true; } 2>/dev/null; daemon=; }
         bus() {
           local method=$1; shift
           gdbus call --session -d org.freedesktop.secrets -o "${path:-/org/freedesktop/secrets}" -m "$method" "$@"

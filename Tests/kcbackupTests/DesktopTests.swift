@@ -24,7 +24,7 @@ struct DesktopTests {
 
     init() throws { shell = try DesktopShell(desktop: Self.judge.get().program) }
 
-    private static let key = "$KCBACKUP keygen -o key.txt 2>/dev/null >key.pub\nkey=$(cat key.pub)\n"
+    private static let key = "$KCBACKUP keygen -o key.txt >/dev/null\nkey=$(grep -o 'age1[a-z0-9]*' key.txt)\n"
 
     private func run(_ script: String) throws -> String {
         let outcome = try shell("set -e\n" + Self.key + script)
@@ -79,7 +79,7 @@ struct DesktopTests {
             """
             keyring
             $DESKTOP fill 2 10
-            lock Collection_0
+            lock Collection_5f0
             run() { local status=0; "$@" 2>messages || status=$?; echo "$status $(grep -c . messages) $(ls *.kcb 2>/dev/null)"; }
             run $KCBACKUP create --keychain secret-service: -r "$key" -o a.kcb
             run $KCBACKUP create --keychain secret-service: --skip-locked -r "$key" -o b.kcb
@@ -133,7 +133,7 @@ struct DesktopTests {
             status=0
             env -i HOME="$HOME" "XDG_RUNTIME_DIR=$XDG_RUNTIME_DIR" "$KCBACKUP" create --keychain secret-service: \
               -r "$key" </dev/null 2>messages || status=$?
-            echo $status; head -1 messages | cut -c1-80
+            echo $status; head -1 messages | cut -c1-79
             """)
         #expect(
             text == """
@@ -142,7 +142,7 @@ struct DesktopTests {
                 secret-service-DATE.kcb: 3 items
                 restores on any device, all of it
                 14
-                kcbackup: error: there is no session bus: nobody is logged in to a desktop here (
+                kcbackup: error: there is no session bus: nobody is logged in to a desktop here
 
                 """)
     }
@@ -152,12 +152,12 @@ struct DesktopTests {
         let text = try run(
             """
             try() { local status=0; "$@" create --keychain secret-service: -r "$key" -o x.kcb 2>messages || status=$?
-              echo "$status $(head -1 messages | cut -c18-70)"; }
+              echo "$status $(grep -m 1 kcbackup: messages | sed "s#$HOME#~#g" | cut -c18-67)"; }
             try env DBUS_SESSION_BUS_ADDRESS=unix:path=$HOME/none $KCBACKUP
             mkfifo pipe
             try env DBUS_SESSION_BUS_ADDRESS=unix:path=$HOME/pipe $KCBACKUP
-            printf '<busconfig><type>session</type><listen>unix:tmpdir=/tmp</listen><auth>EXTERNAL</auth>\\
-            <policy context="default"><allow send_destination="*"/><allow own="*"/></policy></busconfig>' >bus.conf
+            printf '%s' '<busconfig><type>session</type><listen>unix:tmpdir=/tmp</listen><auth>EXTERNAL</auth>' \
+              '<policy context="default"><allow send_destination="*" eavesdrop="true"/><allow eavesdrop="true"/><allow own="*"/></policy></busconfig>' >bus.conf
             try dbus-run-session --config-file=bus.conf -- $KCBACKUP
             try env -u DBUS_SESSION_BUS_ADDRESS $KCBACKUP
             status=0; $KCBACKUP keychain info --keychain secret-service: 2>messages || status=$?; echo $status
@@ -165,13 +165,13 @@ struct DesktopTests {
             """)
         #expect(
             text == """
-                14 the session bus at 'unix:path=
-                4 '
-                14 no Secret Service runs on the session bus, and none c
-                14 there is no session bus: nobody is logged in to a des
+                14 the session bus at 'unix:path=~/none' cannot be re
+                4 '~/pipe' should be the socket of the session bus,
+                14 no Secret Service runs on the session bus, and non
+                14 there is no session bus: nobody is logged in to a
                 64
 
-                """ || text.contains("14 no Secret Service runs"), "\(text)")
+                """)
     }
 
     @Test("Items that are deleted while they are read are left out, and nothing else is")
@@ -180,10 +180,11 @@ struct DesktopTests {
             """
             keyring
             $DESKTOP fill 1 300
-            export path=/org/freedesktop/secrets/collection/Collection_0
+            export path=/org/freedesktop/secrets/collection/Collection_5f0
             $KCBACKUP create --keychain secret-service: -r "$key" -o a.kcb & reader=$!
-            for item in 300 299 298 297 296 295 294 293; do
-              path=/org/freedesktop/secrets/collection/Collection_0/$item bus org.freedesktop.Secret.Item.Delete >/dev/null
+            for item in $(bus org.freedesktop.DBus.Properties.Get org.freedesktop.Secret.Collection Items |
+              grep -o "/org[^']*" | tail -8); do
+              path=$item bus org.freedesktop.Secret.Item.Delete >/dev/null
             done
             wait $reader
             $KCBACKUP verify a.kcb -i key.txt
@@ -228,7 +229,7 @@ struct DesktopTests {
             text == """
                 3
                 {"create":2,"update":0,"same":0,"keep":0,"stay-behind":0,"fail":1,"not-selected":0,"remove":0}
-                [["cdat","icmt","mdat"],["cdat","labl","mdat"]]
+                [["cdat","icmt","mdat"],["cdat","mdat"]]
                 ["no-place"]
                 attribute.kcbackup:accessible = aku
                 attribute.protocol = imap
@@ -249,7 +250,8 @@ struct DesktopTests {
             $DESKTOP fill 1 5
             $KCBACKUP create --keychain secret-service: -r "$key" -o a.kcb
             secret-tool search --all service host0.example.org 2>&1 | grep '^label' | cat -A
-            printf new | secret-tool store --label=New service host4.example.org user ada xdg:schema org.example.Thing
+            printf new | secret-tool store --label=New \
+              --collection=/org/freedesktop/secrets/collection/Collection_5f0 service host4.example.org user ada xdg:schema org.example.Thing
             $DESKTOP dump >changed
             $KCBACKUP restore a.kcb -i key.txt --json --dry-run | jq -c .plan
             $KCBACKUP restore a.kcb -i key.txt --on-conflict overwrite

@@ -40,13 +40,6 @@ package struct ItemCollection: ~Copyable {
         append(try item(draft, secret: secret), secret: secret)
     }
 
-    /// Adds an item with a secret, as `add(_:secret:)` does.
-    ///
-    /// - Throws: `ItemProblem`.
-    package mutating func add(_ draft: ItemDraft, secret: borrowing Span<UInt8>) throws(ItemProblem) {
-        try add(draft, secret: SecretBytes(secret))
-    }
-
     /// The item that `add` would add.
     ///
     /// - Throws: `ItemProblem`.

@@ -17,7 +17,7 @@ package struct ServiceSource: ItemSource {
         for (found, draft) in contents.drafts {
             do throws(ItemProblem) {
                 try contents.secrets.withBytes { bytes throws(ItemProblem) in
-                    try collection.add(draft, secret: bytes.extracting(found.secret))
+                    try collection.add(draft, secret: SecretBytes(bytes.extracting(found.secret)))
                 }
             } catch {
                 unreadable.append(.unfit(label: found.item.label))

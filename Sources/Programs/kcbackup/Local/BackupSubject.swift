@@ -84,18 +84,16 @@ enum BackupSubject {
         if options.escrow != nil {
             guard case .keychain = self else { throw UsageProblem.needsKeychain(.escrow) }
         }
-        if case .desktop = self {
-        } else {
+        if case .desktop = self {} else {
             if options.skipLocked { throw UsageProblem.needsDesktop(.skipLocked) }
             if options.unlocking.unlock { throw UsageProblem.needsDesktop(.unlock) }
         }
-        if case .items = self {
-        } else if let option = options.foreign.firstGiven {
-            throw UsageProblem.needsFile(option)
-        }
         switch self {
-        case .keychain: return .keychain(try options.keychain.open(in: session))
+        case .keychain:
+            if let option = options.foreign.firstGiven { throw UsageProblem.needsFile(option) }
+            return .keychain(try options.keychain.open(in: session))
         case .desktop(let keyring):
+            if let option = options.foreign.firstGiven { throw UsageProblem.needsFile(option) }
             let client = try keyring.connect(options.unlocking, passcode: options.keychain.passcode, in: session)
             return .desktop(try keyring.read(client, needsAll: !options.skipLocked, in: session))
         case .items(let path):
@@ -128,8 +126,8 @@ enum BackupSource {
     /// A keychain whose secrets an escrow key opens, for this backup alone.
     case escrowed(EscrowedKeychain)
     case items(CollectedItems)
-    case foreign(ForeignContents)
     case desktop(ServiceSource)
+    case foreign(ForeignContents)
 
     /// How many items there are.
     func itemCount() throws -> Int {
@@ -137,8 +135,8 @@ enum BackupSource {
         case .keychain(let keychain): try keychain.itemCount()
         case .escrowed(let keychain): try keychain.itemCount()
         case .items(let items): items.count
-        case .foreign(let contents): contents.items.count
         case .desktop(let items): items.count
+        case .foreign(let contents): contents.items.count
         }
     }
 
@@ -150,8 +148,8 @@ enum BackupSource {
         case .keychain(let keychain): try backup.encrypted(keychain, with: keys, bound: bound, step: step)
         case .escrowed(let keychain): try backup.encrypted(keychain, with: keys, bound: bound, step: step)
         case .items(let items): try backup.encrypted(items, with: keys, bound: bound, step: step)
-        case .foreign(let contents): try backup.encrypted(contents, with: keys, bound: bound, step: step)
         case .desktop(let items): try backup.encrypted(items, with: keys, bound: bound, step: step)
+        case .foreign(let contents): try backup.encrypted(contents, with: keys, bound: bound, step: step)
         }
     }
 }
