@@ -48,7 +48,15 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0")
     ],
     targets: [
+        .systemLibrary(
+            name: "CArgon2", path: "Sources/Fences/CArgon2", pkgConfig: "libargon2",
+            providers: [.apt(["libargon2-dev"])]),
+        .systemLibrary(
+            name: "CExpat", path: "Sources/Fences/CExpat", pkgConfig: "expat", providers: [.apt(["libexpat1-dev"])]),
         .systemLibrary(name: "CFiles", path: "Sources/Fences/CFiles"),
+        .systemLibrary(
+            name: "CGCrypt", path: "Sources/Fences/CGCrypt", pkgConfig: "libgcrypt",
+            providers: [.apt(["libgcrypt20-dev"])]),
         .systemLibrary(
             name: "CKeyUtils", path: "Sources/Fences/CKeyUtils", pkgConfig: "libkeyutils",
             providers: [.apt(["libkeyutils-dev"])]),
@@ -69,9 +77,12 @@ let package = Package(
         library("SecurityStatus", in: "Apple", []),
         library("ByteStreams", in: "Foundations", ["CFiles"]),
         library("Cryptography", in: "Foundations", ["ByteStreams", "CLibCrypto"]),
+        library("Argon2", in: "Foundations", ["ByteStreams", "Cryptography", "CArgon2"]),
+        library("Salsa20", in: "Foundations", ["ByteStreams", "Cryptography", "CGCrypt"]),
         library("DeviceIdentity", in: "Device", ["ByteStreams", "Cryptography"]),
         library("TarArchive", in: "Formats", ["ByteStreams", "CLibArchive"]),
         library("GzipStreams", in: "Formats", ["ByteStreams", "CZlib"]),
+        library("XMLDocuments", in: "Formats", ["ByteStreams", "CExpat"]),
         library("AgeEncryption", in: "Formats", ["ByteStreams", "Cryptography"]),
         library("KernelKeyring", in: "Foundations", ["ByteStreams", "CKeyUtils"]),
         library("PasscodeStrength", in: "Keychain", ["ByteStreams", "CZxcvbn"]),
@@ -88,7 +99,10 @@ let package = Package(
         library(
             "LocalKeychains", in: "Keychain",
             ["ByteStreams", "Cryptography", "DeviceIdentity", "KeychainModel", "KeychainKeys", "KeychainStore"]),
-        library("ItemSources", in: "Keychain", ["ByteStreams", "Cryptography", "KeychainModel"]),
+        library("ItemSources", in: "Sources", ["ByteStreams", "Cryptography", "KeychainModel"]),
+        library(
+            "ForeignFormats", in: "Sources",
+            ["ByteStreams", "Cryptography", "Argon2", "Salsa20", "KeychainModel", "ItemSources"]),
         library(
             "KeychainSecurity", in: "Apple",
             [
@@ -117,7 +131,8 @@ let package = Package(
             name: "kcbackup",
             dependencies: [
                 "ByteStreams", "Cryptography", "DeviceIdentity", "AgeEncryption", "KeychainModel", "KeychainKeys",
-                "KeychainStore", "ItemSources", "LocalKeychains", "KernelKeyring", "PasscodeStrength", "BackupArchive",
+                "KeychainStore", "ItemSources", "ForeignFormats", "LocalKeychains", "KernelKeyring", "PasscodeStrength",
+                "BackupArchive",
                 "BackupEngine", "BackupCatalogue", "Console", argumentParser,
             ],
             path: "Sources/Programs/kcbackup",
@@ -151,6 +166,9 @@ let package = Package(
         tests("SecurityStatus"),
         tests("ByteStreams"),
         tests("Cryptography"),
+        tests("Argon2", ["ByteStreams", "Cryptography"]),
+        tests("Salsa20", ["ByteStreams", "Cryptography"]),
+        tests("XMLDocuments"),
         tests("DeviceIdentity"),
         tests("TarArchive"),
         tests("GzipStreams"),
@@ -161,6 +179,8 @@ let package = Package(
         tests("CertificateItems", ["ByteStreams", "Cryptography", "KeychainModel"]),
         tests("KeychainKeys", ["ByteStreams", "Cryptography", "DeviceIdentity", "KeychainModel"]),
         tests("ItemSources", ["ByteStreams", "KeychainModel"]),
+        tests(
+            "ForeignFormats", ["ByteStreams", "Cryptography", "ItemSources", "KeychainModel"], exclude: ["Fixtures"]),
         tests("KeychainStore", ["KernelKeyring", "KeychainKeys"], exclude: ["Keychains"]),
         tests("LocalKeychains", ["ByteStreams", "Cryptography", "DeviceIdentity", "KeychainModel", "KeychainStore"]),
         tests("Security", settings: clientSettings),
@@ -200,7 +220,8 @@ let package = Package(
             "kcbackup",
             [
                 "ByteStreams", "Cryptography", "DeviceIdentity", "AgeEncryption", "KeychainModel", "KeychainStore",
-                "ItemSources", "LocalKeychains", "KernelKeyring", "BackupArchive", "BackupEngine", "BackupCatalogue",
+                "ItemSources", "ForeignFormats", "LocalKeychains", "KernelKeyring", "BackupArchive", "BackupEngine",
+                "BackupCatalogue",
                 "Console",
                 argumentParser,
             ],

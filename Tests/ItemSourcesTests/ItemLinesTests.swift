@@ -113,18 +113,3 @@ struct ItemLinesTests {
         #expect(visitor.items.first?.modified.seconds == 1_700_000_000)
     }
 }
-
-private struct ListingVisitor: ItemVisitor {
-    var wanted: (Item) -> Bool = { _ in true }
-    var items: [Item] = []
-    var secrets: [String] = []
-
-    mutating func wants(_ item: Item) -> Bool { wanted(item) }
-
-    mutating func take(_ item: Item, line: borrowing Span<UInt8>, secret: borrowing SecretBytes) {
-        items.append(item)
-        secrets.append(secret.withBytes { span in String(decoding: span.indices.map { span[$0] }, as: UTF8.self) })
-    }
-
-    mutating func skip(damaged item: Item?) { Issue.record("nothing is damaged") }
-}

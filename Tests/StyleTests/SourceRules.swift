@@ -15,6 +15,7 @@ enum SourceRule: String, CaseIterable, Sendable {
     static let owners = [
         "CLibArchive": "TarArchive", "CLibCrypto": "Cryptography", "CZlib": "GzipStreams", "CSQLite": "KeychainStore",
         "CKeyUtils": "KernelKeyring", "CZxcvbn": "PasscodeStrength", "CSystem": "Console", "CFiles": "ByteStreams",
+        "CArgon2": "Argon2", "CGCrypt": "Salsa20", "CExpat": "XMLDocuments",
         "ArgumentParser": "kcbackup",
     ]
     /// The targets that are programs.
@@ -27,6 +28,7 @@ enum SourceRule: String, CaseIterable, Sendable {
     /// The targets whose business is memory, system calls or a C library.
     static let fenceTargets: Set = [
         "ByteStreams", "Cryptography", "TarArchive", "GzipStreams", "KernelKeyring", "PasscodeStrength",
+        "Argon2", "Salsa20", "XMLDocuments",
     ]
     /// The files elsewhere that call C, each for a reason given in its first comment.
     static let fenceFiles: Set = [
@@ -43,6 +45,8 @@ enum SourceRule: String, CaseIterable, Sendable {
         "Sources/Apple/KeychainSecurity/References/SecKey.swift",
         "Sources/Apple/KeychainSecurity/References/SecRandom.swift",
         "Sources/Apple/KeychainSecurity/References/SecPKCS12Import.swift",
+        "Sources/Apple/KeychainSecurity/References/SecItemExport.swift",
+        "Sources/Apple/KeychainSecurity/References/SecItemImport.swift",
         "Sources/Apple/KeychainSecurity/References/SecKeyCreation.swift",
         "Sources/Apple/KeychainSecurity/References/SecretData.swift",
         "Sources/Apple/SAMKeychain/PasswordArchive.swift",

@@ -15,13 +15,13 @@
 #include <openssl/provider.h>
 #include <openssl/rand.h>
 #include <openssl/rsa.h>
+#include <openssl/sha.h>
 #include <openssl/x509.h>
 
-/* Tells an HMAC context to hash with SHA-256; a parameter list is easier to say in C. */
-static inline int kcbackup_hmac_use_sha256(EVP_MAC_CTX *context) {
-    char digest[] = "SHA256";
+/* Tells an HMAC context which hash to use; a parameter list is easier to say in C. */
+static inline int kcbackup_hmac_use(EVP_MAC_CTX *context, const char *digest) {
     OSSL_PARAM parameters[] = {
-        OSSL_PARAM_construct_utf8_string(OSSL_MAC_PARAM_DIGEST, digest, 0),
+        OSSL_PARAM_construct_utf8_string(OSSL_MAC_PARAM_DIGEST, (char *)digest, 0),
         OSSL_PARAM_construct_end(),
     };
     return EVP_MAC_CTX_set_params(context, parameters);
@@ -127,3 +127,18 @@ static inline int kcbackup_gcm(
     EVP_CIPHER_CTX_free(context);
     return status;
 }
+
+/* One step of SHA-1: `state` is changed by a block of 64 bytes. Only the old interface, marked so, has single steps. */
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wdeprecated-declarations"
+static inline void kcbackup_sha1_step(unsigned int state[5], const unsigned char *block) {
+    SHA_CTX context = {.h0 = state[0], .h1 = state[1], .h2 = state[2], .h3 = state[3], .h4 = state[4]};
+    SHA1_Transform(&context, block);
+    state[0] = context.h0;
+    state[1] = context.h1;
+    state[2] = context.h2;
+    state[3] = context.h3;
+    state[4] = context.h4;
+    OPENSSL_cleanse(&context, sizeof context);
+}
+#pragma clang diagnostic pop

@@ -11,12 +11,12 @@ package struct HMACSHA256: ~Copyable {
     ///
     /// - Throws: `CryptographyFailure.library`.
     package init(key: borrowing SecretBytes) throws(CryptographyFailure) {
-        context = try key.withBytes { span throws(CryptographyFailure) in try MACContext(key: span) }
+        context = try key.withBytes { span throws(CryptographyFailure) in try MACContext(.sha256, key: span) }
     }
 
     /// Sets a public key, such as HKDF's salt.
     init(publicKey key: borrowing Span<UInt8>) throws(CryptographyFailure) {
-        context = try MACContext(key: key)
+        context = try MACContext(.sha256, key: key)
     }
 
     /// Adds bytes to the current message.
@@ -65,18 +65,24 @@ package struct HMACSHA256: ~Copyable {
 /// Not private: the compiler crashes on a release build of another target that holds an HMAC (Swift 6.3.1).
 @safe struct MACContext: ~Copyable {
     private let pointer: OpaquePointer
+    /// Bytes of a code.
+    private let length: Int
 
-    init(key: borrowing Span<UInt8>) throws(CryptographyFailure) {
-        unsafe pointer = try Self.keyed(key)
+    /// - Parameter hash: not MD5.
+    init(_ hash: HashFunction, key: borrowing Span<UInt8>) throws(CryptographyFailure) {
+        unsafe pointer = try Self.keyed(hash, key)
+        length = hash.length
     }
 
     deinit {
         unsafe EVP_MAC_CTX_free(pointer)
     }
 
-    private static func keyed(_ key: borrowing Span<UInt8>) throws(CryptographyFailure) -> OpaquePointer {
+    private static func keyed(
+        _ hash: HashFunction, _ key: borrowing Span<UInt8>
+    ) throws(CryptographyFailure) -> OpaquePointer {
         let context = unsafe try LibCrypto.require(unsafe EVP_MAC_CTX_new(LibCrypto.hmac), "making an HMAC")
-        var status = unsafe kcbackup_hmac_use_sha256(context)
+        var status = unsafe kcbackup_hmac_use(context, hash.rawValue)
         if status == 1 {
             status = unsafe key.withUnsafeBufferPointer { buffer in
                 // NULL means "the same key as before", so an empty key needs an address too.
@@ -102,9 +108,10 @@ package struct HMACSHA256: ~Copyable {
 
     func finalize(into code: inout SecretBytes) throws(CryptographyFailure) {
         let context = unsafe pointer
-        unsafe try code.append(length: 32, failure: .library("HMAC")) { output in
+        let expected = length
+        unsafe try code.append(length: expected, failure: .library("HMAC")) { output in
             var length = 0
-            guard unsafe EVP_MAC_final(context, output, &length, 32) == 1, length == 32 else { return 0 }
+            guard unsafe EVP_MAC_final(context, output, &length, expected) == 1, length == expected else { return 0 }
             return unsafe EVP_MAC_init(context, nil, 0, nil)
         }
     }

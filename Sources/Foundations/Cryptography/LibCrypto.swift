@@ -19,6 +19,7 @@ package enum CryptographyFailure: Error, Hashable, Sendable {
 ///
 /// Fetching an algorithm costs more than using it, so each is fetched once and kept for the life of the process.
 @safe enum LibCrypto {
+    nonisolated(unsafe) static let md5 = unsafe EVP_MD_fetch(nil, "MD5", nil)
     nonisolated(unsafe) static let sha1 = unsafe EVP_MD_fetch(nil, "SHA1", nil)
     nonisolated(unsafe) static let sha256 = unsafe EVP_MD_fetch(nil, "SHA256", nil)
     nonisolated(unsafe) static let sha512 = unsafe EVP_MD_fetch(nil, "SHA512", nil)

@@ -43,6 +43,10 @@ struct CommandLineTool: ParsableCommand {
                 subcommands: [
                     ScheduleCommand.self, RunCommand.self, StatusCommand.self, DoctorCommand.self,
                 ]),
-            CommandGroup(name: "Keychains", subcommands: [KeychainCommand.self, ItemCommand.self, DeviceCommand.self]),
+            CommandGroup(
+                name: "Keychains",
+                subcommands: [
+                    KeychainCommand.self, ItemCommand.self, ImportCommand.self, ExportCommand.self, DeviceCommand.self,
+                ]),
         ])
 }

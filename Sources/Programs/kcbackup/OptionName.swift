@@ -7,6 +7,7 @@ enum OptionName: String, CaseIterable, Sendable {
     case accessible
     case account
     case all
+    case archive
     case archivePasscode = "archive-passcode"
     case at
     case attribute
@@ -21,6 +22,7 @@ enum OptionName: String, CaseIterable, Sendable {
     case encryptedCredentials = "encrypted-credentials"
     case escrow
     case failureUnit = "failure-unit"
+    case from
     case forDevice = "for-device"
     case generate
     case group
@@ -30,6 +32,7 @@ enum OptionName: String, CaseIterable, Sendable {
     case identityPassphrase = "identity-passphrase"
     case ifChanged = "if-changed"
     case inspectRecipient = "inspect-recipient"
+    case into
     case json
     case keepDaily = "keep-daily"
     case keepHourly = "keep-hourly"
@@ -38,6 +41,7 @@ enum OptionName: String, CaseIterable, Sendable {
     case keepWeekly = "keep-weekly"
     case keepWithin = "keep-within"
     case keepYearly = "keep-yearly"
+    case keyFile = "key-file"
     case keychain
     case label
     case length
@@ -58,7 +62,9 @@ enum OptionName: String, CaseIterable, Sendable {
     case output
     case outside
     case passcode
+    case password
     case passphrase
+    case plaintext
     case prometheus
     case quiet
     case rebuild

@@ -30,12 +30,13 @@ enum FailureExamples {
         ("EscrowProblem", "Keychain/KeychainKeys/EscrowKey.swift"),
         ("ItemProblem", "Keychain/KeychainModel/Item.swift"),
         ("ImportProblem", "Programs/kcbackup/Failures/Failure.swift"),
-        ("Problem", "Keychain/ItemSources/ItemLines.swift"),
+        ("Problem", "Sources/ItemSources/ItemLines.swift"),
         ("DeviceKeyFailure", "Device/DeviceIdentity/DeviceKeyFailure.swift"),
         ("TrustedDevicesFailure", "Device/DeviceIdentity/TrustedDevices.swift"),
         ("AgeFailure", "Formats/AgeEncryption/AgeFailure.swift"),
         ("ArchiveFailure", "Archive/BackupArchive/ArchiveFailure.swift"),
         ("RestoreRefusal", "Backup/BackupEngine/RestoreBackup.swift"),
+        ("ForeignFailure", "Sources/ItemSources/ForeignFailure.swift"),
         ("Problem", "Programs/kcbackup/Jobs/Job.swift"),
         ("CatalogueFailure", "Backup/BackupCatalogue/CatalogueFailure.swift"),
         ("CryptographyFailure", "Foundations/Cryptography/LibCrypto.swift"),
@@ -57,7 +58,8 @@ enum FailureExamples {
         + locals.map { .local($0) } + keychains.map { .keychain($0, name: "login") } + items.map { .item($0) }
         + imports.map { .importLine(3, $0) } + devices.map { .device($0) } + trust.map { .trust($0) }
         + ages.map { .age($0, path: "restore-key.txt") } + archives.map { .archive($0, path: "laptop.kcb") }
-        + restores.map { .restore($0) } + catalogues.map { .catalogue($0) } + jobs.map { .job($0) }
+        + restores.map { .restore($0) } + foreign.map { .foreign($0, path: "logins.csv") }
+        + catalogues.map { .catalogue($0) } + jobs.map { .job($0) }
         + cryptography.map { .cryptography($0) }
 
     private static let jobs: [Jobs.Problem] = [
@@ -85,14 +87,15 @@ enum FailureExamples {
     private static let usage: [UsageProblem] = [
         .repeated(.keychain), .empty(.output), .together(.passcode, .noPasscode), .needs(.json, .output),
         .malformed(.set, form: "NAME=VALUE or NAME:base64=VALUE"), .keychainTwice,
-        .outputTwice, .needsKeychain(.unencrypted), .notAKeychain, .attributeTwice("svce"), .noCondition, .noChange,
+        .outputTwice, .needsKeychain(.unencrypted), .needsFile(.password), .needsArchive(.html), .notAKeychain,
+        .attributeTwice("svce"), .noCondition, .noChange,
         .severalSecrets(2), .noSecret, .deviceID, .noRestoreKey, .inputTwice("-"), .oneArchive(.html), .outsideItems,
         .recipientInspects, .unencryptedWith(.recipient), .emptyArchive, .withArgument(.all), .noSetting, .emptyQuery,
         .undoWithRules, .noNewKey, .comparesOne, .needsFolder, .notUnattended(.passphrase), .notUnattended(.change),
         .secretNeeded,
-        .nameless,
+        .nameless, .noFile,
         .noArchive, .undoOfItems(.undo), .replaceWithQuery,
-        .needsTerminal(.suggest),
+        .needsTerminal(.suggest), .notOfFormat(.password, "csv"), .inTheClear("csv"),
     ]
     private static let refusals: [Refusal] = [
         .noKeychains, .jobRuns("nightly"), .stale(what: ["job 'nightly'"], limit: "26h"), .noLinger, .drillDiffers(2),
@@ -103,11 +106,12 @@ enum FailureExamples {
         .identityBesideArchives(path: "backups/key.txt"),
         .unattended(question: "Delete 2 items?", .yes), .unattended(question: "Type the name:", .confirm), .declined,
         .clock(day: "1969-12-31"), .otherName(keychain: "login"), .archiveOnTerminal, .noKeychainNamed("login"),
-        .keychainByPath("login"),
+        .keychainByPath("login"), .nothingLeaves(2), .notExported(3),
         .nothingToUndo(keychain: "login"),
         .retiredKey(keychain: "login", device: device, path: "device.key.retired"),
         .stateOfOtherPasscode(path: "undo/state.keychain"),
         .locked(keychain: "login"), .nothingToLock(keychain: "scripts"),
+        .foreignFile(path: "logins.csv", title: "CSV file"),
         .notTrusted(device: "KC-ABCD-EFGH-IJKL-MNOP-QRST"), .nothingIsKept(.refused(1)),
     ]
     private static let secrets: [SecretProblem] = [
@@ -187,6 +191,14 @@ enum FailureExamples {
     private static let restores: [RestoreRefusal] = [
         .unencryptedElsewhere(device: device), .unknownOrigin(device: device), .wouldRemoveForBroken(1),
         .wouldRemoveUnopened(3), .itemsStayBehind(3), .nothingMatches, .conflicts(2),
+    ]
+    private static let foreign: [ForeignFailure] = [
+        .wrongPassword, .wrongPasswordOrDamaged, .needsKeyFile, .needsFile("SystemKey"),
+        .damaged("it ends too early"), .damagedLine(3, "a quotation mark is not closed"),
+        .unknownVariant("version 5"), .limit("rounds", found: 20, allowed: 10),
+        .refused(title: "a KeePass 1 database", hint: "open it with KeePassXC, which makes a .kdbx of it"),
+        .needsProgram("gpg", problem: "it is not installed"), .unknownFormat, .unknownColumns,
+        .notOfFormat(title: ".netrc file"), .ambiguous(names: ["csv", "netrc"]),
     ]
     private static let cryptography: [CryptographyFailure] = [
         .authentication, .randomness, .library("scrypt"), .unsupportedParameters("key length"),

@@ -25,12 +25,13 @@ struct JSONManual {
     private static let partNames = [
         "archive": "archive", "contents": "contents", "origin": "origin", "counts": "counts", "imported": "counts",
         "plan": "plan", "keychain": "keychain", "keychains": "keychain", "states": "state", "strength": "strength",
-        "device": "device",
+        "device": "device", "export": "export", "exported": "counts", "unheld": "item",
         "devices": "trusted device", "items": "item", "omitted": "item", "damaged": "item", "staysBehind": "item",
         "failing": "item", "vanishing": "item", "source": "source", "undo": "kept state", "verdict": "verdict",
         "error": "error", "results": "result", "backups": "backup", "decisions": "decision", "jobs": "job",
         "backupsOf": "backup state", "missing": "missing backup", "problems": "problem", "units": "unit",
         "keysOf": "keys of", "escrow": "escrow", "drill": "drill", "with": "archive", "added": "item",
+        "holds": "foreign file", "parts": "kind", "leftOut": "kind", "refused": "refused", "marked": "item",
         "removed": "item", "changed": "change", "before": "item", "after": "item",
     ]
 
@@ -114,6 +115,11 @@ struct JSONHome {
             {"class":"inet","attributes":{"srvr":"mail.example.org","acct":"ada"}}
 
             """)
+        // Of each kind: taken, marked, refused, and left out.
+        try home.write(
+            "netrc",
+            "machine a login b password c\nmachine a login b password d\nmachine e login f\n"
+                + "machine g login \(String(repeating: "x", count: 70_000)) password h\n")
         // UUID and unique key of one archived item on two items.
         try home.write(
             "taken.jsonl",
@@ -161,10 +167,13 @@ struct JSONHome {
             step("error", "verify missing.kcb", 10),
             step("keychain create", "keychain create \(passcode)"),
             step("item import", "item import items.jsonl \(passcode)"),
+            step("import", "import netrc \(passcode)", 3),
+            step("inspect of another program's file", "inspect netrc", 3),
             step("item add", "item add --class genp --service a --account b --secret file:passphrase \(passcode)"),
             step("item update", "item update --service a --set icmt=x \(passcode)"),
             step("item list", "item list"),
             step("item find", "item find --service Chat --reveal \(passcode)"),
+            step("export", "export --to csv --plaintext -o passwords.csv \(passcode)"),
             step("item delete", "item delete --service a"),
             step("create", "create -o laptop.kcb \(passphrase) \(passcode)"),
             step("create", "create -o here.kcb --unencrypted"),

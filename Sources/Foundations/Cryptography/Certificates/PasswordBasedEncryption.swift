@@ -117,7 +117,7 @@ private func integer(_ number: UnsafePointer<ASN1_INTEGER>?) throws(CertificateF
     private static func context(of cipher: Int32, name: String) throws(CertificateFailure) -> OpaquePointer? {
         guard let cipherName = unsafe OBJ_nid2sn(cipher), cipher != NID_undef else { throw .unsupported(name) }
         if unsafe has(cipherName, in: nil) { return nil }
-        if let legacy = unsafe legacyContext, unsafe has(cipherName, in: legacy) { return unsafe legacy }
+        if let legacy = unsafe LibCrypto.legacyContext, unsafe has(cipherName, in: legacy) { return unsafe legacy }
         throw .unsupported(name)
     }
 
@@ -129,18 +129,4 @@ private func integer(_ number: UnsafePointer<ASN1_INTEGER>?) throws(CertificateF
         unsafe EVP_CIPHER_free(found)
         return true
     }
-
-    /// A context with the ciphers that only old files use (RC2, RC4, DES); nil if they are not installed.
-    ///
-    /// It lives as long as the process, and is used only for reading such files.
-    nonisolated(unsafe) private static let legacyContext: OpaquePointer? = {
-        defer { ERR_clear_error() }
-        guard let context = unsafe OSSL_LIB_CTX_new() else { return nil }
-        guard unsafe OSSL_PROVIDER_load(context, "default") != nil, unsafe OSSL_PROVIDER_load(context, "legacy") != nil
-        else {
-            unsafe OSSL_LIB_CTX_free(context)
-            return nil
-        }
-        return unsafe context
-    }()
 }

@@ -34,14 +34,14 @@ struct ExportContents {
             if !looseKeys.isEmpty { throw SecurityStatus.unsupportedFormat }
             let file = try pkcs12(passphrase)
             if !isArmored { return file }
-            file.withBytes { text.appendArmored($0, label: "PKCS12") }
+            file.withBytes { text.appendPEM($0, label: "PKCS12") }
         case .pemseq:
-            for certificate in all { text.appendArmored(certificate.der.span, label: "CERTIFICATE") }
-            for key in keys { try append(key, passphrase, to: &text) }
+            for certificate in all { text.appendPEM(certificate.der.span, label: "CERTIFICATE") }
+            for key in keys { try key.appendPEM(to: &text, passphrase: passphrase) }
         case .x509:
             guard keys.isEmpty else { throw SecurityStatus.unsupportedFormat }
             if isArmored {
-                for certificate in all { text.appendArmored(certificate.der.span, label: "CERTIFICATE") }
+                for certificate in all { text.appendPEM(certificate.der.span, label: "CERTIFICATE") }
             } else {
                 try Self.requireOne(all.count)
                 let der = all[0].der
@@ -56,8 +56,10 @@ struct ExportContents {
                 case .none: return try keys[0].pkcs8()
                 }
             }
-            for certificate in all { text.appendArmored(certificate.der.span, label: "CERTIFICATE") }
-            for key in keys { try append(key, passphrase, isTraditional: format == .openssl, to: &text) }
+            for certificate in all { text.appendPEM(certificate.der.span, label: "CERTIFICATE") }
+            for key in keys {
+                try key.appendPEM(to: &text, passphrase: passphrase, isTraditional: format == .openssl)
+            }
         }
         return text
     }
@@ -67,28 +69,6 @@ struct ExportContents {
         case .some(let passphrase):
             return try PKCS12.make(identities: identities, certificates: certificates, passphrase: passphrase)
         case .none: throw SecurityStatus.passphraseRequired
-        }
-    }
-
-    private func append(
-        _ key: PrivateKey, _ passphrase: borrowing SecretBytes?, isTraditional: Bool = false, to text: inout SecretBytes
-    ) throws {
-        switch passphrase {
-        case .some(let passphrase):
-            let sealed = try key.encryptedPKCS8(passphrase: passphrase)
-            sealed.withBytes { text.appendArmored($0, label: "ENCRYPTED PRIVATE KEY") }
-        case .none:
-            switch key.kind {
-            case .rsa where isTraditional:
-                let der = try key.traditional()
-                der.withBytes { text.appendArmored($0, label: "RSA PRIVATE KEY") }
-            case .ec where isTraditional:
-                let der = try key.traditional()
-                der.withBytes { text.appendArmored($0, label: "EC PRIVATE KEY") }
-            case .rsa, .ec, .ed25519, .x25519, .ed448, .x448, .other:
-                let der = try key.pkcs8()
-                der.withBytes { text.appendArmored($0, label: "PRIVATE KEY") }
-            }
         }
     }
 

@@ -55,7 +55,7 @@ extension Session {
             if words.has("Z") { text.appendFingerprints(of: try candidate.requireCertificate()) }
             if words.has("p") {
                 let der = try candidate.requireCertificate().der
-                text.appendArmored(der.span, label: "CERTIFICATE")
+                text.appendPEM(der.span, label: "CERTIFICATE")
             } else {
                 text += listing(of: candidate.found.item, in: listed(candidate.found.local))
             }

@@ -168,7 +168,7 @@ struct FolderBackup {
         switch part.source {
         case .escrowed(let keychain): return Hexadecimal.encode(keychain.storeID)
         case .keychain(let keychain): return Hexadecimal.encode(keychain.storeID)
-        case .items:
+        case .items, .foreign:
             guard case .items(let path) = part.subject else { return part.subject.name }
             let (folder, name) = Path.split(session.world.resolve(path))
             return "\(Path.real(folder) ?? folder)/\(name)"

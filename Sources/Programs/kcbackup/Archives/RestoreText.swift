@@ -66,20 +66,11 @@ struct RestoreText {
     }
 
     private var json: JSONValue {
-        let counts = report.counts
-        return .members([
+        .members([
             ("archive", outline.json(path)), ("origin", origin.json), ("keychain", .text(keychain)),
             ("dryRun", .flag(report.isDryRun)), ("contents", report.contents.json),
             ("notOpened", .number(report.notOpened)),
-            (
-                "plan",
-                [
-                    "create": .number(counts.create), "update": .number(counts.update), "same": .number(counts.same),
-                    "keep": .number(counts.keep), "stay-behind": .number(counts.stayBehind),
-                    "fail": .number(counts.fail), "not-selected": .number(counts.notSelected),
-                    "remove": .number(counts.remove),
-                ]
-            ),
+            ("plan", report.counts.json),
             ("vanishing", .list(report.vanishing.map { .item($0) })),
             (
                 "staysBehind",
@@ -92,6 +83,16 @@ struct RestoreText {
                 .list(report.failing.map { JSONValue.item($0.item).adding([("problem", .text($0.problem.rawValue))]) })
             ),
         ])
+    }
+}
+
+extension RestoreCounts {
+    var json: JSONValue {
+        [
+            "create": .number(create), "update": .number(update), "same": .number(same), "keep": .number(keep),
+            "stay-behind": .number(stayBehind), "fail": .number(fail), "not-selected": .number(notSelected),
+            "remove": .number(remove),
+        ]
     }
 }
 

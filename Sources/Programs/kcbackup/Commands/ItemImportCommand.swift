@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import ByteStreams
+internal import ForeignFormats
 internal import ItemSources
 internal import KeychainModel
 internal import KeychainStore
@@ -11,7 +12,7 @@ struct ItemImportCommand: Verb {
         abstract: "Add the items of a JSON lines file: all of them, or none.",
         discussion: """
             One JSON object a line, with its secret in the clear: make the file readable by you alone, and delete it \
-            when it has served. docs/json.md describes the format.
+            when it has served. docs/json.md describes the format. 'kcbackup import' reads files of other programs.
 
             EXAMPLES:
               kcbackup item import items.jsonl
@@ -27,6 +28,7 @@ struct ItemImportCommand: Verb {
     var style: StyleOptions
 
     func run(in session: Session) throws -> ExitStatus {
+        try refuseForeign(in: session)
         let lines = try FileOfItems.open(file, in: session)
         let store = try keychain.openUnlocked(in: session)
         let progress = Progress("importing items", in: session, reading: lines)
@@ -48,5 +50,12 @@ struct ItemImportCommand: Verb {
         session.note("\(counted(counts.total, "item")) imported")
         if style.json { try session.result(["imported": .counts { counts[$0] }], []) }
         return .ok
+    }
+
+    /// Sends a file of another program on to the verb that reads it.
+    private func refuseForeign(in session: Session) throws {
+        let reader = ForeignReader(file, ForeignOptions(), in: session)
+        guard let format = try reader.formatOfFile(), !(format is ItemLinesFormat) else { return }
+        throw Refusal.foreignFile(path: file, title: format.title)
     }
 }

@@ -154,7 +154,7 @@ func explainRestoreRefusal(_ refusal: RestoreRefusal) -> Explanation {
             hint: "leave out '\(OptionName.requireAll.spelling)' to restore the others")
     case .conflicts(let count):
         Explanation(
-            .exists, "\(counted(count, "item")) of the archive would change one that is there; nothing was written",
+            .exists, "\(counted(count, "item")) would change one that is there; nothing was written",
             hint: "'\(OptionName.onConflict.spelling) newer', 'keep' or 'overwrite' says which one stays")
     }
 }

@@ -14,6 +14,10 @@ enum Refusal: Error, Hashable, Sendable {
     case otherName(keychain: String)
     /// An archive would be written to the terminal.
     case archiveOnTerminal
+    /// This many items were asked for, and none of them can be exported.
+    case nothingLeaves(Int)
+    /// This many items cannot be exported, and all were required.
+    case notExported(Int)
     /// The keychain is locked, and there is no terminal for its passcode.
     case locked(keychain: String)
     /// The archive names a keychain that does not exist, and there is no terminal to ask on.
@@ -40,6 +44,8 @@ enum Refusal: Error, Hashable, Sendable {
     case identityBesideArchives(path: String)
     /// A run of the job has not ended yet.
     case jobRuns(String)
+    /// The file is another program's.
+    case foreignFile(path: String, title: String)
     /// There is no keychain to back up.
     case noKeychains
     /// No state of the keychain is kept, or none of the name.
@@ -74,6 +80,14 @@ func explainRefusal(_ refusal: Refusal) -> Explanation {
         Explanation(
             .refused, "standard output is a terminal, which cannot take an archive",
             hint: "send it to a program or a file: '| ssh host …', '> laptop.kcb'")
+    case .nothingLeaves(let count):
+        Explanation(
+            .refused, "none of the \(counted(count, "item")) can be exported, so no file was made",
+            hint: "an archive takes more to another machine: 'kcbackup create'")
+    case .notExported(let count):
+        Explanation(
+            .refused, "\(counted(count, "item")) would not be in the file; nothing was written",
+            hint: "leave out '\(OptionName.requireAll.spelling)' to export the others")
     case .declined: Explanation(.refused, "not confirmed; nothing was changed")
     case .otherName(let keychain):
         Explanation(
@@ -135,6 +149,10 @@ func explainRefusal(_ refusal: Refusal) -> Explanation {
         Explanation(
             .busy, "a run of job \(quoted(job)) has not ended yet",
             hint: "'\(OptionName.lockWait.spelling) TIME' waits for it")
+    case .foreignFile(let path, let title):
+        Explanation(
+            .refused, "\(quoted(path)) is not a file of items, but a \(title)",
+            hint: "'kcbackup import \(quotedPath(path))' imports it")
     case .noKeychains:
         Explanation(
             .notFound, "there is no keychain to back up", hint: "'kcbackup keychain create' makes the first one")

@@ -18,6 +18,10 @@ enum UsageProblem: Error, Hashable, Sendable {
     case outputTwice
     /// The option has no meaning for a file of items.
     case needsKeychain(OptionName)
+    /// The option opens a file of another program, and none is named.
+    case needsFile(OptionName)
+    /// The option is for archives, and the file is another program's.
+    case needsArchive(OptionName)
     /// A file of items is no keychain.
     case notAKeychain
     /// An attribute is given twice.
@@ -48,6 +52,8 @@ enum UsageProblem: Error, Hashable, Sendable {
     case emptyArchive
     /// The option applies to every keychain, and one is named.
     case withArgument(OptionName)
+    /// No file is named.
+    case noFile
     /// No archive is named.
     case noArchive
     /// States are brought back whole; the option asks for that.
@@ -72,6 +78,10 @@ enum UsageProblem: Error, Hashable, Sendable {
     case nameless
     /// No setting is given.
     case noSetting
+    /// The option has no meaning for a format of exports.
+    case notOfFormat(OptionName, String)
+    /// A format of exports is in the clear, and nothing says that this is wanted.
+    case inTheClear(String)
     /// The option needs a terminal, and there is none.
     case needsTerminal(OptionName)
 }
@@ -92,11 +102,19 @@ func explainUsage(_ problem: UsageProblem) -> Explanation {
     case .needsKeychain(let flag):
         Explanation(
             .usage, "'\(flag.spelling)' needs a keychain, and 'file:…' names a file of items",
-            hint: "leave out '\(flag.spelling)', or import the file first: 'kcbackup item import'")
+            hint: "leave out '\(flag.spelling)', or import the file first: 'kcbackup import'")
+    case .needsFile(let flag):
+        Explanation(
+            .usage, "'\(flag.spelling)' is for a file of another program, and none is named",
+            hint: "name it with '\(OptionName.keychain.spelling) file:PATH'")
+    case .needsArchive(let flag):
+        Explanation(
+            .usage, "'\(flag.spelling)' is for archives, and the file is another program's",
+            hint: "leave out '\(flag.spelling)'")
     case .notAKeychain:
         Explanation(
             .usage, "'file:…' names a file of items, which is no keychain",
-            hint: "'kcbackup item import' adds its items to a keychain",
+            hint: "'kcbackup import' adds its items to a keychain",
             "'kcbackup create \(OptionName.keychain.spelling) file:…' makes an archive of it")
     case .attributeTwice(let code): Explanation(.usage, "the attribute '\(code)' is given twice")
     case .noCondition:
@@ -136,6 +154,7 @@ func explainUsage(_ problem: UsageProblem) -> Explanation {
         Explanation(
             .usage, "'\(OptionName.outside.spelling)' shows no items, so there are none to choose from",
             hint: "leave out '\(OptionName.outside.spelling)', or the conditions")
+    case .noFile: Explanation(.usage, "the name of the file is empty")
     case .emptyArchive: Explanation(.usage, "the name of the archive is empty")
     case .withArgument(let flag):
         Explanation(.usage, "'\(flag.spelling)' means every keychain, and one is named as well")
@@ -191,6 +210,14 @@ func explainUsage(_ problem: UsageProblem) -> Explanation {
             .usage, "nothing says which setting to change",
             hint: "use '\(OptionName.lockAfter.spelling) TIME', '\(OptionName.lockOnSuspend.spelling)' or "
                 + "'\(OptionName.noLockOnSuspend.spelling)'")
+    case .notOfFormat(let flag, let format):
+        Explanation(.usage, "'\(flag.spelling)' has no meaning for '\(OptionName.to.spelling) \(displayed(format))'")
+    case .inTheClear(let format):
+        Explanation(
+            .usage, "'\(OptionName.to.spelling) \(displayed(format))' would write every secret in the clear",
+            hint: "add '\(OptionName.plaintext.spelling)' if that is what you want",
+            "'\(OptionName.to.spelling) kdbx' and '\(OptionName.to.spelling) bitwarden' make files that a password opens"
+        )
     case .needsTerminal(let flag):
         Explanation(.usage, "'\(flag.spelling)' shows something on the terminal, and there is none")
     case .unencryptedWith(let flag):

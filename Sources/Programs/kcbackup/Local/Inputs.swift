@@ -54,13 +54,20 @@ extension World {
         switch try InputFile.open(resolve(input: path)) {
         case .file(let file): return try isSecret ? PrivateFile.read(file) : PrivateFile.readPublic(file)
         case .pipe(let pipe):
-            var source = PipeSource(pipe: pipe)
-            do throws(StreamFailure) {
-                return try source.readAll(limit: PrivateFile.sizeLimit, as: "size")
-            } catch {
-                guard case .limitExceeded = error.kind else { throw error }
-                throw FileFailure(path, .tooLarge(limit: PrivateFile.sizeLimit))
-            }
+            return try readPipe(pipe, named: path, limit: PrivateFile.sizeLimit)
+        }
+    }
+
+    /// Reads a pipe to its end.
+    ///
+    /// - Throws: `FileFailure` (`tooLarge`), `StreamFailure`.
+    func readPipe(_ pipe: OpenFile, named path: String, limit: Int) throws -> SecretBytes {
+        var source = PipeSource(pipe: pipe)
+        do throws(StreamFailure) {
+            return try source.readAll(limit: limit, as: "size")
+        } catch {
+            guard case .limitExceeded = error.kind else { throw error }
+            throw FileFailure(path, .tooLarge(limit: limit))
         }
     }
 

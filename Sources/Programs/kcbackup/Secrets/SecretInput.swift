@@ -36,6 +36,9 @@ struct WantedSecret {
     /// True for the secret of an item, which may be empty or contain any byte, and must be read completely.
     var isContent = false
 
+    /// True for a password that its program allows to be empty.
+    var mayBeEmpty = false
+
     /// True for a key file, whose lines all count.
     var isKeyFile = false
 
@@ -145,7 +148,7 @@ struct SourcedSecretInput: SecretInput {
 
     private func checked(_ secret: consuming SecretBytes, _ wanted: WantedSecret) throws(SecretProblem) -> SecretBytes {
         if wanted.isContent { return secret }
-        if secret.isEmpty { throw .empty(what: wanted.what) }
+        if secret.isEmpty, !wanted.mayBeEmpty { throw .empty(what: wanted.what) }
         let holdsNUL = secret.withBytes { bytes in bytes.indices.contains { bytes[$0] == 0 } }
         if holdsNUL { throw .holdsNUL(what: wanted.what) }
         return secret

@@ -1,6 +1,7 @@
 internal import AgeEncryption
 internal import BackupArchive
 internal import ByteStreams
+internal import ItemSources
 internal import KeychainStore
 
 extension Session {
@@ -51,7 +52,7 @@ extension Session {
     private static func isWrongSecret(_ error: any Error) -> Bool {
         switch error {
         case AgeFailure.wrongPassphrase, ArchiveFailure.wrongPassphrase, ArchiveFailure.wrongPasscode,
-            KeychainStoreError.wrongPasscode:
+            KeychainStoreError.wrongPasscode, ForeignFailure.wrongPassword, ForeignFailure.wrongPasswordOrDamaged:
             true
         default: false
         }

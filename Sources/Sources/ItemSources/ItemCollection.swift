@@ -1,4 +1,4 @@
-internal import ByteStreams
+package import ByteStreams
 internal import Cryptography
 package import KeychainModel
 
@@ -9,7 +9,7 @@ package import KeychainModel
 ///
 /// ```swift
 /// var collection = ItemCollection(date: changed)
-/// try collection.add(line)
+/// try collection.add(draft, secret: secret)
 /// let source = try collection.finish()
 /// ```
 package struct ItemCollection: ~Copyable {
@@ -30,18 +30,52 @@ package struct ItemCollection: ~Copyable {
         self.date = date
     }
 
+    /// How many items there are.
+    package var count: Int { entries.count }
+
     /// Adds an item, with Apple's defaults for what it does not say.
     ///
     /// - Throws: `ItemProblem`.
-    package mutating func add(_ line: borrowing ImportLine) throws(ItemProblem) {
-        let size = line.secretSize
-        let start = secrets.count
-        var draft = line.draft
+    package mutating func add(_ draft: ItemDraft, secret: borrowing SecretBytes?) throws(ItemProblem) {
+        append(try item(draft, secret: secret), secret: secret)
+    }
+
+    /// The item that `add` would add.
+    ///
+    /// - Throws: `ItemProblem`.
+    func item(_ draft: ItemDraft, secret: borrowing SecretBytes?) throws(ItemProblem) -> Item {
+        let size = size(secret)
+        var draft = draft
         if draft.uuid == nil { draft.uuid = try draft.completed(now: date, secretSize: size).derivedUUID }
         let item = try draft.completed(now: date, secretSize: size)
         try item.requireMeaningfulFlag()
-        line.appendSecret(to: &secrets)
+        return item
+    }
+
+    /// Adds an item that `item` returned.
+    mutating func append(_ item: Item, secret: borrowing SecretBytes?) {
+        let start = secrets.count
+        switch secret {
+        case .some(let secret): secret.withBytes { secrets.append($0) }
+        case .none: break
+        }
         entries.append(CollectedItems.Entry(item: item, secret: start..<secrets.count, ordinal: entries.count))
+    }
+
+    /// The item that was added as the `index`-th, from 0.
+    func item(at index: Int) -> Item { entries[index].item }
+
+    /// True if the item that was added as the `index`-th has this secret, or none where it is nil.
+    func hasSecret(_ secret: borrowing SecretBytes?, at index: Int) -> Bool {
+        let entry = entries[index]
+        guard entry.item.secretSize == size(secret) else { return false }
+        switch secret {
+        case .none: return true
+        case .some(let secret):
+            return secret.withBytes { one in
+                secrets.withBytes { all in zip(one.indices, entry.secret).allSatisfy { one[$0] == all[$1] } }
+            }
+        }
     }
 
     /// Puts the items in archive order.
@@ -65,8 +99,8 @@ package struct ItemCollection: ~Copyable {
 }
 
 /// The items of a collection, in archive order.
-package final class CollectedItems: ItemSource {
-    struct Entry {
+package final class CollectedItems: ItemSource, Sendable {
+    struct Entry: Sendable {
         let item: Item
         /// Where its secret is among all secrets.
         let secret: Range<Int>
@@ -109,11 +143,26 @@ extension Item {
             hash.update(Array("\(bytes.count)\n".utf8).span)
             hash.update(bytes.span)
         }
-        var bytes = Array(hash.finalize().bytes.prefix(16))
+        return ItemUUID(derivedFrom: hash.finalize().bytes)
+    }
+}
+
+extension ItemUUID {
+    /// A UUID (version 8, RFC 9562) of the first 16 bytes of a digest.
+    package init(derivedFrom digest: [UInt8]) {
+        var bytes = Array(digest.prefix(16))
         bytes[6] = bytes[6] & 0x0f | 0x80
         bytes[8] = bytes[8] & 0x3f | 0x80
-        guard let uuid = ItemUUID(bytes: bytes.span) else { preconditionFailure("a UUID has 16 bytes") }
-        return uuid
+        guard let uuid = ItemUUID(bytes: bytes.span) else { preconditionFailure("a digest has at least 16 bytes") }
+        self = uuid
+    }
+}
+
+/// Bytes of a secret; nil if there is none.
+private func size(_ secret: borrowing SecretBytes?) -> Int? {
+    switch secret {
+    case .some(let secret): secret.count
+    case .none: nil
     }
 }
 

@@ -1,0 +1,103 @@
+// Fence: takes parameters and returns objects through pointers, as Apple's function does.
+internal import ByteStreams
+internal import CertificateItems
+internal import Cryptography
+public import Foundation
+internal import KeychainModel
+
+/// Reads the certificates, keys and identities of a file; nothing is added to a keychain.
+///
+/// ```swift
+/// let file = try Data(contentsOf: URL(filePath: "/etc/mail/mail.pem"))
+/// var items: CFArray?
+/// let status = SecItemImport(file, nil, nil, nil, [], nil, nil, &items)
+/// for item in items ?? [] { SecItemAdd([kSecValueRef: item], nil) }
+/// ```
+///
+/// - Parameters:
+///   - importedData: the file: certificates and keys in PEM or DER, PKCS #7, PKCS #8, PKCS #12.
+///   - fileNameOrExtension: ignored; the content tells the format.
+///   - inputFormat: set to the format; what it was before is ignored.
+///   - itemType: set to the kind of items; what it was before is ignored.
+///   - flags: ignored; PEM is recognised.
+///   - keyParams: the passphrase, and whether several private keys are refused.
+///   - importKeychain: nil; `SecItemAdd` adds what `outItems` has, with any attributes.
+///   - outItems: set to the identities, then the keys and certificates that are in none.
+/// - Returns: `errSecSuccess`; `errSecPassphraseRequired`; `errSecAuthFailed` for a wrong passphrase;
+///   `errSecUnknownFormat` for another kind of file; `errSecDecode` for a malformed one; `errSecUnsupportedFormat`;
+///   `errSecMultiplePrivKeys`; `errSecParam`.
+@discardableResult
+public func SecItemImport(
+    _ importedData: CFData, _ fileNameOrExtension: CFString?, _ inputFormat: UnsafeMutablePointer<SecExternalFormat>?,
+    _ itemType: UnsafeMutablePointer<SecExternalItemType>?, _ flags: SecItemImportExportFlags,
+    _ keyParams: UnsafePointer<SecItemImportExportKeyParameters>?, _ importKeychain: SecKeychain?,
+    _ outItems: UnsafeMutablePointer<CFArray?>?
+) -> OSStatus {
+    do {
+        let passphrase = try unsafe keyParams?.pointee.secret()
+        let bytes = SecretBytes(copying: importedData)
+        let format = bytes.withBytes { CertificateFormat(of: $0) }
+        let imported = try bytes.withBytes { (span) throws(CertificateFailure) in
+            try ImportedItems(reading: span, passphrase: passphrase)
+        }
+        let isPrivate = imported.items.map { $0.draft.attributes.number(.kcls) == KeyClass.privateKey.rawValue }
+        if unsafe keyParams?.pointee.flags.contains(.importOnlyOne) == true, isPrivate.count(where: \.self) > 1 {
+            return errSecMultiplePrivKeys
+        }
+        let objects = try imported.objects()
+        unsafe inputFormat?.pointee = imported.format(format)
+        unsafe itemType?.pointee = imported.kind
+        unsafe outItems?.pointee = objects
+        return errSecSuccess
+    } catch let failure as CertificateFailure {
+        return failure.status
+    } catch {
+        return CallFailure(error).status
+    }
+}
+
+extension ImportedItems {
+    /// The identities, then everything that is in none.
+    fileprivate func objects() throws(CertificateFailure) -> CFArray {
+        var objects: CFArray = []
+        var placed: Set<Int> = []
+        for pair in identities {
+            guard let certificate = try object(pair.certificate) as? SecCertificate,
+                let key = try object(pair.key) as? SecKey
+            else { continue }
+            objects.append(SecIdentity(certificate, key))
+            placed.formUnion([pair.key, pair.certificate])
+        }
+        for index in items.indices where !placed.contains(index) { objects.append(try object(index)) }
+        return objects
+    }
+
+    private func object(_ index: Int) throws(CertificateFailure) -> AnyObject {
+        let item = items[index]
+        guard item.draft.itemClass == .certificate else {
+            return SecKey(item.draft.attributes, item.secret.copy())
+        }
+        return SecCertificate(try X509Certificate(der: item.secret.withBytes { span in span.indices.map { span[$0] } }))
+    }
+
+    /// The one kind of its items, or that there are several.
+    fileprivate var kind: SecExternalItemType {
+        guard let item = items.first, items.count == 1 else { return .itemTypeAggregate }
+        if item.draft.itemClass == .certificate { return .itemTypeCertificate }
+        return item.draft.attributes.number(.kcls) == KeyClass.privateKey.rawValue
+            ? .itemTypePrivateKey : .itemTypePublicKey
+    }
+
+    /// Apple's name of the format; nil stands for a file that could not have been read.
+    fileprivate func format(_ format: CertificateFormat?) -> SecExternalFormat {
+        switch format {
+        case .pem: items.count == 1 && kind == .itemTypeCertificate ? .formatX509Cert : .formatPEMSequence
+        case .certificate: .formatX509Cert
+        case .encryptedPKCS8: .formatWrappedPKCS8
+        case .pkcs8, .pkcs1, .sec1, .publicKey: .formatOpenSSL
+        case .pkcs12: .formatPKCS12
+        case .pkcs7: .formatPKCS7
+        case nil: .formatUnknown
+        }
+    }
+}

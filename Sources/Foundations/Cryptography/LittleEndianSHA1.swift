@@ -1,0 +1,42 @@
+package import ByteStreams
+internal import CLibCrypto
+
+/// SHA-1 as KWallet computes it since 2020: words are read and written little-endian, and a message whose length leaves
+/// 55 when divided by 64 gets one block too many.
+///
+/// No library has it; the steps are libcrypto's.
+package enum LittleEndianSHA1 {
+    /// Appends the 20-byte hash of `bytes` to `output`, since it may be a key.
+    package static func hash(_ bytes: borrowing Span<UInt8>, into output: inout SecretBytes) {
+        let zeros = bytes.count % 64 == 55 ? 64 : (119 - bytes.count % 64) % 64
+        var message = SecretBytes(capacity: bytes.count + zeros + 9)
+        message.append(bytes)
+        message.append(0x80)
+        for _ in 0..<zeros { message.append(0) }
+        // Only the length is big-endian, so it is swapped with all the rest.
+        let length = UInt64(bytes.count) * 8
+        for shift in stride(from: 56, through: 0, by: -8) { message.append(UInt8(truncatingIfNeeded: length >> shift)) }
+        message.withMutableBytes { swapWords(&$0) }
+        var state: [UInt32] = [0x6745_2301, 0xefcd_ab89, 0x98ba_dcfe, 0x1032_5476, 0xc3d2_e1f0]
+        message.withBytes { span in
+            unsafe span.withUnsafeBufferPointer { buffer in
+                for start in stride(from: 0, to: buffer.count, by: 64) {
+                    unsafe kcbackup_sha1_step(&state, buffer.baseAddress?.advanced(by: start))
+                }
+            }
+        }
+        for index in state.indices {
+            for shift in stride(from: 0, through: 24, by: 8) {
+                output.append(UInt8(truncatingIfNeeded: state[index] >> shift))
+            }
+            state[index] = 0
+        }
+    }
+
+    private static func swapWords(_ span: inout MutableSpan<UInt8>) {
+        for start in stride(from: 0, to: span.count - 3, by: 4) {
+            span.swapAt(start, start + 3)
+            span.swapAt(start + 1, start + 2)
+        }
+    }
+}

@@ -1,0 +1,119 @@
+internal import BackupEngine
+internal import ItemSources
+internal import KeychainModel
+
+/// What a file of another program holds, and what an import of it did or would do, told to people and in JSON.
+struct ImportText {
+    let path: String
+    let reading: ForeignReader.Reading
+    /// True if what is told is the result; otherwise it is notes for a watching user.
+    let isResult: Bool
+    let session: Session
+
+    /// Tells what the file holds, before anything is written.
+    func tellContents() throws {
+        if isResult, !session.style.isJSON {
+            try session.result([:], contentLines.map { $0 + "\n" })
+        } else {
+            for line in contentLines { session.note(line) }
+        }
+        warnOfRefused()
+        session.list(reading.contents.marked) { _, words in
+            "marked, since another differs only in its secret: \(words)"
+        }
+    }
+
+    /// What the file is, what it holds, and what of that has no place in a keychain.
+    var contentLines: [String] {
+        let contents = reading.contents
+        let parts = contents.parts.map { counted($0.count, $0.kind, plural: plural($0.kind)) }
+        var lines = [
+            "\(displayed(path, limit: 1_000)): \(reading.words)",
+            parts.isEmpty ? "no items" : parts.joined(separator: ", "),
+        ]
+        for (kind, count) in contents.leftOut {
+            lines.append("has no place in a keychain: \(counted(count, kind, plural: plural(kind)))")
+        }
+        if contents.duplicates > 0 {
+            lines.append("\(counted(contents.duplicates, "item")) there more than once, and taken once")
+        }
+        return lines + contents.remarks.map { displayed($0, limit: 400) }
+    }
+
+    /// Names the items that no keychain can hold.
+    func warnOfRefused() {
+        for refused in reading.contents.refused {
+            session.warn("not taken: \(quoted(refused.name)): \(refused.problem.words)")
+        }
+    }
+
+    /// Tells what was done.
+    func tell(_ report: ImportReport, _ decisions: [(Item, RestoreAction)], keychain: String) throws {
+        for (item, action) in decisions { session.note("\(action.name): \(item.words)") }
+        for (item, problem) in report.failing { session.warn("not imported: \(item.words): \(problem.words)") }
+        let summary = summary(report, keychain)
+        if report.isDryRun || session.style.isJSON {
+            try session.result(json(report, keychain), [summary + "\n"])
+        } else {
+            session.note(summary)
+        }
+    }
+
+    private func summary(_ report: ImportReport, _ keychain: String) -> String {
+        let counts = report.counts
+        let parts: [(Int, String, String)] = [
+            (counts.create, "to create", "created"), (counts.update, "to update", "updated"),
+            (counts.same, "the same", "the same"), (counts.keep, "to keep", "kept"),
+            (counts.fail, "to fail", "failed"), (reading.contents.refused.count, "refused", "refused"),
+        ]
+        let told = parts.filter { $0.0 > 0 }.map { "\($0.0) \(report.isDryRun ? $0.1 : $0.2)" }
+        let what = told.isEmpty ? "nothing to import" : told.joined(separator: ", ")
+        return "\(report.isDryRun ? "would import" : "imported") into keychain \(quoted(keychain)): \(what)"
+    }
+
+    private func json(_ report: ImportReport, _ keychain: String) -> JSONValue {
+        .members([
+            ("file", .text(path)), ("format", .text(reading.format.name)), ("keychain", .text(keychain)),
+            ("dryRun", .flag(report.isDryRun)), ("holds", contentsJSON),
+            ("plan", report.counts.json),
+            (
+                "failing",
+                .list(report.failing.map { JSONValue.item($0.item).adding([("problem", .text($0.problem.rawValue))]) })
+            ),
+        ])
+    }
+
+    /// What the file holds.
+    var contentsJSON: JSONValue {
+        let contents = reading.contents
+        func list(_ counts: [(kind: String, count: Int)]) -> JSONValue {
+            .list(counts.map { ["kind": .text($0.kind), "count": .number($0.count)] })
+        }
+        return [
+            "details": .text(contents.details), "parts": list(contents.parts), "leftOut": list(contents.leftOut),
+            "duplicates": .number(contents.duplicates),
+            "refused": .list(
+                contents.refused.map {
+                    ["name": .text($0.name), "problem": .text($0.problem.name), "message": .text($0.problem.words)]
+                }),
+            "marked": .list(contents.marked.map { .item($0) }),
+            "remarks": .list(contents.remarks.map { .text($0) }), "plaintext": .flag(contents.isPlaintext),
+        ]
+    }
+}
+
+/// The plural of the name of a kind: "entry without a password" becomes "entries without a password".
+private func plural(_ kind: String) -> String {
+    let end = [" without ", " with ", " of ", " in ", " that ", " for "].compactMap {
+        kind.firstRange(of: $0)?.lowerBound
+    }
+    .min()
+    let noun = String(kind[..<(end ?? kind.endIndex)])
+    let rest = kind[(end ?? kind.endIndex)...]
+    let vowels = "aeiou"
+    if noun.hasSuffix("y"), let before = noun.dropLast().last, !vowels.contains(before) {
+        return noun.dropLast() + "ies" + rest
+    }
+    if ["s", "x", "ch", "sh"].contains(where: noun.hasSuffix) { return noun + "es" + rest }
+    return noun + "s" + rest
+}

@@ -1,0 +1,135 @@
+internal import ArgumentParser
+internal import BackupEngine
+internal import ByteStreams
+internal import ForeignFormats
+internal import ItemSources
+internal import KeychainModel
+internal import KeychainStore
+internal import LocalKeychains
+
+/// `kcbackup import`: items of other programs go into a keychain.
+struct ImportCommand: Verb {
+    static let configuration = CommandConfiguration(
+        commandName: "import",
+        abstract: "Import the passwords of another program from its file.",
+        discussion: """
+            What the file is shows in its content, not in its name. It is read to its end, and passes every check that \
+            its format allows, before anything is written; then everything is, or nothing. A second import of the same \
+            file changes nothing.
+
+            Notes, one-time passwords and other fields become items of their own, since they are secrets. What has no \
+            place in a keychain is counted. docs/import.md has for each program where the file comes from, and what is \
+            lost.
+
+            Formats: \(KnownFormats.all.map(\.name).joined(separator: ", ")).
+
+            EXAMPLES:
+              kcbackup import logins.csv --dry-run
+              kcbackup import logins.csv
+              kcbackup import ~/.netrc --into scripts
+            """)
+
+    @Argument(help: "The file, or folder; '-' is standard input.", completion: .file())
+    var file: String
+
+    @OptionGroup
+    var opening: ForeignOptions
+
+    @Option(
+        name: OptionName.columns.name,
+        help: ArgumentHelp(
+            "What the columns of a CSV file are called, as in 'title=Site,password=Code'.", valueName: "role=name,…"))
+    var columns: String?
+
+    @Option(
+        name: OptionName.into.name,
+        help: ArgumentHelp("The keychain, as '--keychain' names it.", valueName: "name|path"),
+        completion: KnownNames.keychains)
+    var into: String?
+
+    @OptionGroup
+    var keychain: KeychainOptions
+
+    @Option(
+        name: OptionName.onConflict.name,
+        help: ArgumentHelp(
+            "What wins where an item is there already: newer, keep, overwrite or fail.", valueName: "policy"))
+    var onConflict: ConflictPolicy = .newer
+
+    @Flag(name: OptionName.dryRun.name, help: "Say what would happen, and write nothing.")
+    var dryRun = false
+
+    @Flag(name: OptionName.noUndo.name, help: "Do not keep the state before the import.")
+    var noUndo = false
+
+    @OptionGroup
+    var style: StyleOptions
+
+    func run(in session: Session) throws -> ExitStatus {
+        if into != nil, keychain.keychain != nil { throw UsageProblem.together(.into, .keychain) }
+        var target = keychain
+        target.keychain = into ?? keychain.keychain
+        try opening.check(with: file, passcode: target.passcode)
+        let table = try table()
+        if target.passcode == .unknown { throw SecretProblem.notASource(.passcode) }
+        let local = try LocalKeychain(target.keychain, in: session.world)
+        // Before anything is asked for, which would be for nothing.
+        let isThere = try Path.exists(local.path)
+        if !isThere, !dryRun { _ = try target.open(in: session) }
+
+        let reader = ForeignReader(file, opening, in: session)
+        let input = try reader.input()
+        let reading = try reader.read(input, as: table)
+        let text = ImportText(path: file, reading: reading, isResult: dryRun, session: session)
+        try text.tellContents()
+
+        var decisions: [(Item, RestoreAction)] = []
+        let items = reading.contents.items
+        let importing = ImportItems(policy: onConflict, isDryRun: dryRun)
+        // They are looked at for the plan, and once more to write.
+        let progress = Progress("importing items", of: UInt64(items.count * (dryRun ? 1 : 2)), in: session)
+        defer { progress.finish() }
+        let observe = { (item: Item, action: RestoreAction) in
+            if style.verbose { decisions.append((item, action)) }
+        }
+        let report: ImportReport
+        if isThere {
+            let store = try target.openUnlocked(in: session)
+            if noUndo || dryRun {
+                report = try importing.run(items, into: store, step: progress.step, observe: observe)
+            } else {
+                report = try StateKeeper(store, in: session).keeping { keep in
+                    try importing.run(items, into: store, keep: keep, step: progress.step, observe: observe)
+                }
+            }
+        } else {
+            session.note("there is no keychain \(quoted(local.name)) yet; 'kcbackup keychain create' makes it")
+            report = try importing.run(items, into: EmptyTarget(form: .plain), step: progress.step, observe: observe)
+        }
+        progress.finish()
+        try text.tell(report, decisions, keychain: local.name)
+        if reading.contents.isPlaintext, input.path != InputFile.standardInputName, !dryRun {
+            session.warn("\(quoted(file)) still holds the secrets in the clear; delete it when it has served")
+        }
+        return report.failing.isEmpty && reading.contents.refused.isEmpty ? .ok : .incomplete
+    }
+
+    /// The table whose columns were named.
+    private func table() throws(UsageProblem) -> CSVFormat? {
+        guard let columns else { return nil }
+        if let from = opening.from, from != CSVFormat().name { throw .together(.from, .columns) }
+        var named: [CSVRole: String] = [:]
+        for pair in columns.split(separator: ",", omittingEmptySubsequences: false) {
+            let parts = pair.split(separator: "=", maxSplits: 1).map(String.init)
+            let role = CSVRole.chosen.first { $0.rawValue == parts.first }
+            guard parts.count == 2, let role, named.updateValue(parts[1], forKey: role) == nil else {
+                let roles = CSVRole.chosen.map(\.rawValue).joined(separator: ", ")
+                throw .malformed(.columns, form: "ROLE=NAME with commas between, where ROLE is one of \(roles)")
+            }
+        }
+        guard named[.password] != nil, Set(named.values.map { $0.lowercased() }).count == named.count else {
+            throw .malformed(.columns, form: "a list of different columns, one of which is the password")
+        }
+        return CSVFormat(columns: named)
+    }
+}

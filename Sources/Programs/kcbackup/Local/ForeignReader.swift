@@ -1,0 +1,175 @@
+internal import ByteStreams
+internal import Console
+internal import ForeignFormats
+internal import ItemSources
+internal import KeychainModel
+
+/// Reads files and folders of other programs, as users name them.
+struct ForeignReader {
+    let path: String
+    let options: ForeignOptions
+    let session: Session
+
+    /// What was read.
+    struct Reading {
+        let format: any ForeignFormat
+        let contents: ForeignContents
+
+        /// The format in words, with what the file says of itself.
+        var words: String {
+            format.title + (contents.details.isEmpty ? "" : ", " + displayed(contents.details, limit: 200))
+        }
+    }
+
+    init(_ path: String, _ options: ForeignOptions, in session: Session) {
+        self.path = path
+        self.options = options
+        self.session = session
+        session.subjects.path = path
+    }
+
+    /// Finds out what it is, opens it and reads it to its end.
+    ///
+    /// - Parameter chosen: the format, if it is known.
+    /// - Throws: `ForeignFailure`, `FileFailure`, `StreamFailure`, and what asking throws.
+    func read(as chosen: (any ForeignFormat)? = nil) throws -> Reading {
+        try read(input(), as: chosen)
+    }
+
+    /// Reads what `input` returned.
+    ///
+    /// - Throws: as `read(as:)`.
+    func read(_ input: ForeignInput, as chosen: (any ForeignFormat)? = nil) throws -> Reading {
+        let format = try chosen ?? format(of: input)
+        let secrets = AskedSecrets(reader: self)
+        let contents = try format.read(input, secrets)
+        if options.password != nil, !secrets.wasAsked {
+            session.note("\(quoted(path)) has no password, so '\(OptionName.password.spelling)' is not read")
+        }
+        if contents.isPlaintext, input.file?.isReadableByOthers == true {
+            session.warn("\(quoted(path)) can be read by others, and holds secrets; if they are real, run 'chmod 600'")
+        }
+        return Reading(format: format, contents: contents)
+    }
+
+    /// Opens the file or folder; nothing is asked for.
+    ///
+    /// - Throws: `FileFailure`, `StreamFailure`.
+    func input() throws -> ForeignInput {
+        let world = session.world
+        let resolved = path == InputFile.standardInputName ? path : world.resolve(path)
+        if Path.isFolder(resolved) { return ForeignInput(path: resolved, .folder) }
+        return try world.foreignFile(resolved, now: session.now)
+    }
+
+    /// What a regular file is by its content; nil for one of no known format, and for anything but a regular file.
+    ///
+    /// - Throws: `FileFailure`, `StreamFailure`.
+    func formatOfFile() throws -> (any ForeignFormat)? {
+        let resolved = session.world.resolve(path)
+        guard path != InputFile.standardInputName, InputFile.descriptor(path) == nil, !Path.isFolder(resolved) else {
+            return nil
+        }
+        guard case .file(let file) = try InputFile.open(resolved) else { return nil }
+        // A file of items may be large, and its first line says what it is.
+        if try file.startsAsItems() { return ItemLinesFormat() }
+        do {
+            return try KnownFormats.recognise(ForeignInput(path: resolved, .file(ForeignFile(reading: file))))
+        } catch ForeignFailure.unknownFormat, ForeignFailure.unknownColumns {
+            return nil
+        }
+    }
+
+    /// True for a regular file whose first line is an item, or means to be one.
+    ///
+    /// - Throws: `FileFailure`, `StreamFailure`.
+    func isFileOfItems() throws -> Bool {
+        let resolved = session.world.resolve(path)
+        guard path != InputFile.standardInputName, !Path.isFolder(resolved),
+            case .file(let file) = try InputFile.open(resolved)
+        else { return false }
+        return try file.startsAsItems()
+    }
+
+    /// Opens a file or folder that does not begin like an archive; nil for one that does, and for a pipe, which gives its
+    /// bytes once.
+    ///
+    /// - Throws: `StreamFailure`.
+    func inputUnlessArchive() throws -> ForeignInput? {
+        guard path != InputFile.standardInputName, InputFile.descriptor(path) == nil else { return nil }
+        do {
+            let resolved = session.world.resolve(path)
+            if Path.isFolder(resolved) { return try input() }
+            guard case .file(let file) = try InputFile.open(resolved) else { return nil }
+            return try file.startsAsArchive() ? nil : try input()
+        } catch is FileFailure {
+            // Whoever opens it as an archive says why that fails.
+            return nil
+        }
+    }
+
+    private func format(of input: ForeignInput) throws -> any ForeignFormat {
+        guard let format = try options.format() else { return try KnownFormats.recognise(input) }
+        guard try format.recognises(input) else { throw ForeignFailure.notOfFormat(title: format.title) }
+        return format
+    }
+
+    /// Asks for what opens the file.
+    private final class AskedSecrets: ForeignSecrets {
+        private let reader: ForeignReader
+        private(set) var wasAsked = false
+
+        init(reader: ForeignReader) {
+            self.reader = reader
+        }
+
+        func password(_ what: String, _ use: (borrowing SecretBytes) throws -> Void) throws {
+            wasAsked = true
+            let wanted = WantedSecret(
+                what: what, flag: .password, source: reader.options.password, mayBeEmpty: true)
+            try reader.session.trying(wanted) { try use($0) }
+        }
+
+        func keyFile() throws -> ForeignFile? {
+            guard let path = reader.options.keyFile else { return nil }
+            let input = try reader.session.world.foreignFile(
+                path == InputFile.standardInputName ? path : reader.session.world.resolve(path),
+                now: reader.session.now)
+            return input.file
+        }
+    }
+}
+
+extension OpenFile {
+    /// True for a file whose first name is that of an archive's first member.
+    fileprivate func startsAsArchive() throws(StreamFailure) -> Bool {
+        let name = Array("kcbackup.json\0".utf8)
+        var beginning = SecretBytes(capacity: 64)
+        try beginning.append(upTo: name.count) { output throws(StreamFailure) in try read(at: 0, into: &output) }
+        return beginning.withBytes { span in span.indices.map { span[$0] } } == name
+    }
+
+    /// True for a file whose first line is an item, or means to be one.
+    fileprivate func startsAsItems() throws(StreamFailure) -> Bool {
+        var beginning = SecretBytes(capacity: 8_192)
+        try beginning.append(upTo: 8_192) { output throws(StreamFailure) in try read(at: 0, into: &output) }
+        return beginning.withBytes { ItemLinesFormat.recognises($0) }
+    }
+}
+
+extension World {
+    /// Reads a file, or a pipe, into wiped memory.
+    ///
+    /// - Parameter now: the date of what comes through a pipe.
+    fileprivate func foreignFile(_ path: String, now: Timestamp) throws -> ForeignInput {
+        switch try InputFile.open(path) {
+        case .file(let file): return ForeignInput(path: path, .file(try ForeignFile(reading: file)))
+        case .pipe(let pipe):
+            let name = Path.split(path).name
+            let file = ForeignFile(
+                name: name, try readPipe(pipe, named: path, limit: ForeignFile.sizeLimit), modified: now)
+            // There is nothing beside a pipe.
+            return ForeignInput(path: InputFile.standardInputName, .file(file))
+        }
+    }
+}

@@ -1,0 +1,52 @@
+internal import ArgumentParser
+internal import ByteStreams
+internal import ForeignFormats
+internal import ItemSources
+internal import KeychainModel
+
+/// What opens another program's file.
+struct ForeignOptions: ParsableArguments {
+    @Option(
+        name: OptionName.from.name,
+        help: ArgumentHelp("Which program's file it is, where that cannot be told from it.", valueName: "format"),
+        completion: .list(KnownFormats.all.map(\.name)))
+    var from: String?
+
+    @Option(
+        name: OptionName.password.name,
+        help: ArgumentHelp("Where the password of the file comes from.", valueName: "source"))
+    var password: SecretSource?
+
+    @Option(
+        name: OptionName.keyFile.name,
+        help: ArgumentHelp("The key file that opens it, beside its password or in its place.", valueName: "file"),
+        completion: .file())
+    var keyFile: String?
+
+    /// The first option that was given.
+    var firstGiven: OptionName? {
+        from != nil ? .from : password != nil ? .password : keyFile != nil ? .keyFile : nil
+    }
+
+    /// Refuses what cannot be meant, before anything is read.
+    ///
+    /// - Throws: `SecretProblem` (`notASource`), `UsageProblem` (`malformed`, `inputTwice`, `empty`, `noFile`).
+    func check(with path: String, passcode: SecretSource? = nil) throws {
+        if path.isEmpty { throw UsageProblem.noFile }
+        if keyFile?.isEmpty == true { throw UsageProblem.empty(.keyFile) }
+        if password == .unknown { throw SecretProblem.notASource(.password) }
+        _ = try format()
+        try requireOneInput([path] + (keyFile.map { [$0] } ?? []), [password, passcode])
+    }
+
+    /// The format that was asked for.
+    ///
+    /// - Throws: `UsageProblem.malformed`.
+    func format() throws(UsageProblem) -> (any ForeignFormat)? {
+        guard let from else { return nil }
+        guard let format = KnownFormats.named(from) else {
+            throw .malformed(.from, form: "one of " + KnownFormats.all.map(\.name).joined(separator: ", "))
+        }
+        return format
+    }
+}

@@ -1,0 +1,29 @@
+package import ItemSources
+
+/// All formats that can be read, and those that are known and refused.
+package enum KnownFormats {
+    /// Every format; a new one is a folder beside this file, and a line here.
+    package static let all: [any ForeignFormat] = [
+        GnomeKeyringFormat(),
+        ItemLinesFormat(),
+        CSVFormat(),
+        NetrcFormat(),
+    ]
+
+    /// The format with a name, as `--from` gives it.
+    package static func named(_ name: String) -> (any ForeignFormat)? {
+        all.first { $0.name == name }
+    }
+
+    /// Finds out what `input` is, by its content alone.
+    ///
+    /// - Throws: `ForeignFailure` (`unknownFormat`, `ambiguous`), `FileFailure`, `StreamFailure`.
+    package static func recognise(_ input: ForeignInput) throws -> any ForeignFormat {
+        let fitting = try all.filter { try $0.recognises(input) }
+        guard let format = fitting.first else {
+            throw CSVFormat.isTable(input) ? ForeignFailure.unknownColumns : ForeignFailure.unknownFormat
+        }
+        if fitting.count > 1 { throw ForeignFailure.ambiguous(names: fitting.map(\.name)) }
+        return format
+    }
+}

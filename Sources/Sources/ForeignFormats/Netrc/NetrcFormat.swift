@@ -1,0 +1,256 @@
+internal import ByteStreams
+package import ItemSources
+internal import KeychainModel
+
+/// `.netrc`: the passwords of curl, ftp, git and others, as words in the clear.
+///
+/// Source: the manual of GNU inetutils, "The .netrc file", and curl's, which added quotation marks.
+package struct NetrcFormat: ForeignFormat {
+    package let name = "netrc"
+    package let title = ".netrc file"
+
+    package init() {}
+
+    package func recognises(_ input: ForeignInput) throws -> Bool {
+        guard let file = input.file else { return false }
+        return file.bytes.withBytes { bytes in
+            var words = Words(bytes.count)
+            guard let first = words.next(in: bytes) else { return false }
+            guard ["machine", "default", "macdef"].contains(where: { first.equals($0, in: bytes) }) else {
+                return false
+            }
+            return words.next(in: bytes) != nil
+        }
+    }
+
+    package func read(_ input: ForeignInput, _ secrets: any ForeignSecrets) throws -> ForeignContents {
+        guard let file = input.file else { throw ForeignFailure.notOfFormat(title: title) }
+        var collector = RecordCollector(format: name, date: file.modified)
+        try file.bytes.withBytes { bytes in
+            let (entries, macros) = try entries(in: bytes)
+            collector.leaveOut("macro", macros)
+            var ordinals: [Entry.Key: Int] = [:]
+            for entry in entries {
+                try entry.add(to: &collector, ordinals[entry.key, default: 0], bytes)
+                ordinals[entry.key, default: 0] += 1
+            }
+        }
+        return try collector.finish(details: "", isPlaintext: true)
+    }
+
+    private func entries(
+        in bytes: borrowing Span<UInt8>
+    ) throws(ForeignFailure) -> (entries: [Entry], macros: Int) {
+        var words = Words(bytes.count)
+        var entries: [Entry] = []
+        var macros = 0
+        while let word = words.next(in: bytes) {
+            if word.equals("machine", in: bytes) {
+                entries.append(Entry(host: try words.text("machine", in: bytes)))
+                continue
+            }
+            if word.equals("default", in: bytes) {
+                entries.append(Entry(host: nil))
+                continue
+            }
+            if word.equals("macdef", in: bytes) {
+                _ = try words.text("macdef", in: bytes)
+                words.skipMacro(in: bytes)
+                macros += 1
+                continue
+            }
+            let last = entries.count - 1
+            guard last >= 0 else { throw .damagedLine(word.line, "a word stands before the first 'machine'") }
+            if word.equals("login", in: bytes) {
+                entries[last].login = try words.text("login", in: bytes)
+            } else if word.equals("account", in: bytes) {
+                entries[last].account = try words.value("account", in: bytes)
+            } else if word.equals("password", in: bytes) {
+                entries[last].password = try words.value("password", in: bytes)
+            } else {
+                throw .damagedLine(word.line, "a word is none of machine, login, password, account, macdef")
+            }
+        }
+        return (entries, macros)
+    }
+
+    /// What stands between two `machine`.
+    private struct Entry {
+        struct Key: Hashable {
+            let host: String?
+            let login: String?
+        }
+
+        /// Nil for `default`.
+        let host: String?
+        var login: String?
+        var password: Word?
+        /// A second password, which some FTP servers ask for.
+        var account: Word?
+
+        init(host: String?) {
+            self.host = host
+        }
+
+        var key: Key { Key(host: host, login: login) }
+
+        /// - Parameter ordinal: how many entries of this host and login came before; they have no other ID.
+        func add(
+            to collector: inout RecordCollector, _ ordinal: Int, _ bytes: borrowing Span<UInt8>
+        ) throws(ForeignFailure) {
+            let title = host ?? "default"
+            let record =
+                "\(host == nil ? "default" : "machine")\n\(title)\n\(login == nil ? "" : "login")\n\(login ?? "")\n\(ordinal)"
+            for (kind, word) in [("password", password), ("account password", account)] {
+                guard let word else { continue }
+                var draft = ItemDraft(
+                    itemClass: host == nil || kind != "password" ? .genericPassword : .internetPassword)
+                if draft.itemClass == .internetPassword {
+                    draft.attributes[.srvr] = .text(title)
+                } else {
+                    draft.attributes[.svce] = .text(title)
+                    if kind != "password" { draft.attributes[.desc] = .text(kind) }
+                }
+                draft.attributes[.labl] = .text(title)
+                if let login { draft.attributes[.acct] = .text(login) }
+                draft.extra = [ExtraAttribute(name: "source.format", value: "netrc")]
+                try collector.add(
+                    RecordPart(kind, draft, secret: word.secret(in: bytes), record: record, part: kind, name: title))
+            }
+            if password == nil, account == nil { collector.leaveOut("entry without a password") }
+        }
+    }
+}
+
+/// A word and where it is.
+private struct Word {
+    let range: Range<Int>
+    /// True if it stood in quotation marks, in which `\` makes the next character an ordinary one.
+    let isQuoted: Bool
+    /// From 1.
+    let line: Int
+
+    func equals(_ text: StaticString, in bytes: borrowing Span<UInt8>) -> Bool {
+        !isQuoted && range.count == text.utf8CodeUnitCount
+            && zip(range, "\(text)".utf8).allSatisfy { bytes[$0] == $1 }
+    }
+
+    func secret(in bytes: borrowing Span<UInt8>) -> SecretBytes {
+        var secret = SecretBytes(capacity: range.count)
+        var isEscaped = false
+        for index in range {
+            if isQuoted, !isEscaped, bytes[index] == UInt8(ascii: "\\") {
+                isEscaped = true
+                continue
+            }
+            secret.append(isEscaped ? Self.unescaped(bytes[index]) : bytes[index])
+            isEscaped = false
+        }
+        return secret
+    }
+
+    private static func unescaped(_ byte: UInt8) -> UInt8 {
+        switch byte {
+        case UInt8(ascii: "n"): UInt8(ascii: "\n")
+        case UInt8(ascii: "r"): UInt8(ascii: "\r")
+        case UInt8(ascii: "t"): UInt8(ascii: "\t")
+        default: byte
+        }
+    }
+}
+
+/// The words of a file, one after the other.
+private struct Words {
+    private var position = 0
+    private var line = 1
+    private let count: Int
+
+    init(_ count: Int) {
+        self.count = count
+    }
+
+    /// The next word; nil at the end.
+    ///
+    /// Comments go from a `#` that begins a word to the end of its line.
+    mutating func next(in bytes: borrowing Span<UInt8>) -> Word? {
+        while position < count {
+            switch bytes[position] {
+            case UInt8(ascii: "\n"):
+                line += 1
+                position += 1
+            case 0x20, 0x09, 0x0d: position += 1
+            case UInt8(ascii: "#"): while position < count, bytes[position] != UInt8(ascii: "\n") { position += 1 }
+            case UInt8(ascii: "\""): return quoted(in: bytes)
+            default:
+                let start = position
+                while position < count, ![0x20, 0x09, 0x0a, 0x0d].contains(bytes[position]) { position += 1 }
+                return Word(range: start..<position, isQuoted: false, line: line)
+            }
+        }
+        return nil
+    }
+
+    /// The word after `keyword`, which may begin with a `#`.
+    mutating func value(_ keyword: StaticString, in bytes: borrowing Span<UInt8>) throws(ForeignFailure) -> Word {
+        let before = line
+        while position < count, [0x20, 0x09, 0x0a, 0x0d].contains(bytes[position]) {
+            if bytes[position] == 0x0a { line += 1 }
+            position += 1
+        }
+        guard position < count else { throw .damagedLine(before, "nothing follows '\(keyword)'") }
+        if bytes[position] == UInt8(ascii: "\"") {
+            guard let word = quoted(in: bytes) else { throw .damagedLine(before, "a quotation mark is not closed") }
+            return word
+        }
+        let start = position
+        while position < count, ![0x20, 0x09, 0x0a, 0x0d].contains(bytes[position]) { position += 1 }
+        return Word(range: start..<position, isQuoted: false, line: line)
+    }
+
+    /// The word after `keyword` as text.
+    mutating func text(_ keyword: StaticString, in bytes: borrowing Span<UInt8>) throws(ForeignFailure) -> String {
+        let word = try value(keyword, in: bytes)
+        let text = word.secret(in: bytes).withBytes { span in
+            String(validating: span.indices.map { span[$0] }, as: UTF8.self)
+        }
+        guard let text else { throw .damagedLine(word.line, "the word after '\(keyword)' is not UTF-8") }
+        return text
+    }
+
+    /// Skips to the end of the empty line that ends a macro.
+    mutating func skipMacro(in bytes: borrowing Span<UInt8>) {
+        var isEmpty = false
+        while position < count {
+            let byte = bytes[position]
+            position += 1
+            if byte == UInt8(ascii: "\n") {
+                line += 1
+                if isEmpty { return }
+                isEmpty = true
+            } else if byte != UInt8(ascii: "\r") {
+                isEmpty = false
+            }
+        }
+    }
+
+    /// A word in quotation marks; nil if it has no end.
+    private mutating func quoted(in bytes: borrowing Span<UInt8>) -> Word? {
+        let start = position + 1
+        let first = line
+        var index = start
+        while index < count {
+            switch bytes[index] {
+            case UInt8(ascii: "\""):
+                position = index + 1
+                return Word(range: start..<index, isQuoted: true, line: first)
+            case UInt8(ascii: "\\"): index += 2
+            case UInt8(ascii: "\n"):
+                line += 1
+                index += 1
+            default: index += 1
+            }
+        }
+        position = count
+        return nil
+    }
+}

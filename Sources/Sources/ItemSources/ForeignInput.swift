@@ -1,0 +1,105 @@
+package import ByteStreams
+internal import Glibc
+package import KeychainModel
+
+/// What a user wants to have read: a file, whose content is in memory, or a folder.
+package struct ForeignInput: Sendable {
+    /// Its bytes, or the folder that it is.
+    package enum Content: Sendable {
+        case file(ForeignFile)
+        case folder
+    }
+
+    /// The path from the working folder or the root; `-` for a pipe.
+    package let path: String
+    package let content: Content
+
+    /// Describes an input.
+    package init(path: String, _ content: Content) {
+        self.path = path
+        self.content = content
+    }
+
+    /// The file; nil for a folder.
+    package var file: ForeignFile? {
+        if case .file(let file) = content { file } else { nil }
+    }
+
+    /// The file of that name in the same folder as this file; nil if there is none.
+    ///
+    /// - Throws: `FileFailure`, `StreamFailure`.
+    package func sibling(_ name: String) throws -> ForeignFile? {
+        guard path != InputFile.standardInputName else { return nil }
+        let folder = Path.split(path).folder
+        do {
+            return try ForeignFile(reading: OpenFile.reading(folder + "/" + name))
+        } catch let failure as FileFailure where failure.problem == .notFound {
+            return nil
+        }
+    }
+}
+
+/// A file of another program, in wiped memory, so that nothing of it is read twice and may differ.
+package final class ForeignFile: Sendable {
+    /// The last component of its path; foreign text.
+    package let name: String
+    package let bytes: SecretBytes
+    /// When it was last changed.
+    package let modified: Timestamp
+    /// True if group or others can read it.
+    package let isReadableByOthers: Bool
+
+    /// Bytes of a file: far above any that people have, and what the program is willing to hold in memory.
+    package static let sizeLimit = 1 << 30
+
+    /// Holds bytes that came through a pipe.
+    package init(name: String, _ bytes: consuming SecretBytes, modified: Timestamp) {
+        self.name = name
+        self.bytes = bytes
+        self.modified = modified
+        isReadableByOthers = false
+    }
+
+    /// Reads a file from its start to its end.
+    ///
+    /// - Throws: `FileFailure` (`tooLarge`, `system`), `StreamFailure`.
+    package init(reading file: OpenFile) throws {
+        let status = try file.status()
+        guard try file.size() <= Self.sizeLimit else {
+            throw FileFailure(file.path, .tooLarge(limit: Self.sizeLimit))
+        }
+        var slice = try FileSlice(whole: file)
+        name = Path.split(file.path).name
+        bytes = try slice.readAll(limit: Self.sizeLimit, as: "size")
+        let (seconds, nanoseconds) = (Int64(status.st_mtim.tv_sec), Int64(status.st_mtim.tv_nsec))
+        // A date that no item can have says nothing about the items.
+        modified = Timestamp(microseconds: seconds &* 1_000_000 &+ nanoseconds / 1_000) ?? .reference
+        isReadableByOthers = status.st_mode & 0o044 != 0
+    }
+
+    /// True if the file begins with these bytes.
+    package func starts(with prefix: some Collection<UInt8>) -> Bool {
+        bytes.withBytes { span in
+            span.count >= prefix.count && zip(span.indices, prefix).allSatisfy { span[$0] == $1 }
+        }
+    }
+}
+
+/// The bytes of a file, one after the other.
+package struct ForeignFileSource: ByteSource {
+    private let file: ForeignFile
+    private var offset = 0
+
+    /// Begins at the start of `file`.
+    package init(file: ForeignFile) {
+        self.file = file
+    }
+
+    package mutating func read(into output: inout OutputSpan<UInt8>) throws(StreamFailure) {
+        let end = min(file.bytes.count, offset + output.freeCapacity)
+        file.bytes.withBytes { bytes in
+            for index in offset..<end { output.append(bytes[index]) }
+        }
+        offset = end
+    }
+}

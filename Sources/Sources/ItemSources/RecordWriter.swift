@@ -1,0 +1,216 @@
+package import ByteStreams
+package import KeychainModel
+
+/// Makes the items of one record of a password manager: one a secret (docs/import.md, "What becomes of a record").
+///
+/// Nothing but titles, addresses, names of users, folders, fields and files becomes an attribute: attributes are
+/// readable while a keychain is locked.
+///
+/// ```swift
+/// var record = RecordWriter(format: "bitwarden", identity: id, title: "Bank")
+/// record.user = "ada"
+/// record.addresses = ["https://bank.example/login"]
+/// try record.addLogin(password, to: &collector)
+/// try record.addNote(text, to: &collector)
+/// ```
+package struct RecordWriter {
+    /// How a server asks for the password, where that is known.
+    package enum Authentication: Hashable, Sendable {
+        case unknown
+        case form
+        /// HTTP's own, for a realm.
+        case http(realm: String)
+    }
+
+    private let format: String
+    private let identity: String
+    private let givenTitle: String
+    /// The record's ID in its program, if it has one; it becomes readable.
+    package var id: String?
+    /// The folder, vault or group of the record.
+    package var folder: String?
+    package var user: String?
+    package var addresses: [String] = []
+    package var authentication = Authentication.unknown
+    package var created: Timestamp?
+    package var modified: Timestamp?
+    /// Further attributes that are no secrets and have no column, by name.
+    package var extra: [ExtraAttribute] = []
+    /// How many parts of a kind and name there were.
+    private var ordinals: [String: Int] = [:]
+
+    /// Begins a record.
+    ///
+    /// - Parameters:
+    ///   - format: the name of the format.
+    ///   - identity: what identifies the record in its file, from which UUIDs follow; never made of a secret.
+    ///   - title: what its program calls it; may be empty.
+    package init(format: String, identity: String, title: String) {
+        self.format = format
+        self.identity = identity
+        givenTitle = title
+    }
+
+    /// What messages call the record.
+    package var title: String {
+        if !givenTitle.isEmpty { return givenTitle }
+        let host = addresses.lazy.compactMap { WebAddress($0)?.host }.first
+        return host ?? addresses.first.map(WebAddress.withoutPassword) ?? user ?? "untitled"
+    }
+
+    /// Adds the password, nil for a login that has none.
+    ///
+    /// - Throws: as `RecordCollector.add`.
+    package mutating func addLogin(
+        _ password: consuming SecretBytes?, to collector: inout RecordCollector
+    ) throws(ForeignFailure) {
+        var draft: ItemDraft
+        let first = addresses.first { !$0.isEmpty }
+        if let address = first.flatMap(WebAddress.init), !Self.isApp(address.scheme) {
+            draft = ItemDraft(itemClass: .internetPassword)
+            if let user { draft.attributes[.acct] = .text(user) }
+            address.describe(&draft)
+            switch authentication {
+            case .unknown: draft.attributes[.atyp] = .text("dflt")
+            case .form: draft.attributes[.atyp] = .text("form")
+            case .http(let realm):
+                draft.attributes[.atyp] = .text("http")
+                draft.attributes[.sdmn] = .text(realm)
+            }
+        } else {
+            draft = ItemDraft(itemClass: .genericPassword)
+            draft.attributes[.svce] = .text(first.flatMap(Self.package) ?? title)
+            if let user { draft.attributes[.acct] = .text(user) }
+        }
+        var number = 0
+        for address in addresses where !address.isEmpty {
+            number += 1
+            draft.extra.append(ExtraAttribute(name: "url.\(number)", value: WebAddress.withoutPassword(address)))
+        }
+        let kind: String
+        switch password {
+        case .some: kind = "password"
+        case .none: kind = "login without a password"
+        }
+        try add(kind, "password", draft, password, to: &collector)
+    }
+
+    /// Adds a one-time password: an `otpauth:` address, or a seed in base 32, of which one is made.
+    ///
+    /// - Throws: as `RecordCollector.add`.
+    package mutating func addOneTimePassword(
+        _ secret: borrowing SecretBytes, to collector: inout RecordCollector
+    ) throws(ForeignFailure) {
+        let host = addresses.lazy.compactMap { WebAddress($0)?.host }.first
+        let address = OneTimePasswordAddress.make(of: secret, issuer: title, user: user)
+        let draft = draft(service: host ?? title, account: "one-time password", kind: "one-time password")
+        try add("one-time password", "totp", draft, address, to: &collector)
+    }
+
+    /// Adds a note of the record.
+    ///
+    /// - Parameter isWhole: true where the record is nothing but this note.
+    /// - Throws: as `RecordCollector.add`.
+    package mutating func addNote(
+        _ text: consuming SecretBytes, isWhole: Bool = false, to collector: inout RecordCollector
+    ) throws(ForeignFailure) {
+        var draft = draft(service: title, account: isWhole ? nil : "note", kind: "secure note")
+        // Apple's own marks of a secure note: the characters "note".
+        draft.attributes[.type] = .number(1_852_798_053)
+        try add("note", "note", draft, text, to: &collector)
+    }
+
+    /// Adds another field, whether its program hides it or not.
+    ///
+    /// - Throws: as `RecordCollector.add`.
+    package mutating func addField(
+        _ name: String, _ value: consuming SecretBytes, to collector: inout RecordCollector
+    ) throws(ForeignFailure) {
+        let name = name.isEmpty ? "field" : name
+        let draft = draft(service: title, account: name, kind: "field")
+        try add("field", "field \(name)", draft, value, to: &collector)
+    }
+
+    /// Adds all fields of a card, an identity and the like, as one JSON object.
+    ///
+    /// - Throws: as `RecordCollector.add`.
+    package mutating func addObject(
+        _ kind: String, _ json: consuming SecretBytes, to collector: inout RecordCollector
+    ) throws(ForeignFailure) {
+        try add(kind, kind, draft(service: title, account: nil, kind: kind), json, to: &collector)
+    }
+
+    /// Adds a passkey, as the JSON object of FIDO's Credential Exchange Format.
+    ///
+    /// - Throws: as `RecordCollector.add`.
+    package mutating func addPasskey(
+        host: String, user: String?, _ json: consuming SecretBytes, to collector: inout RecordCollector
+    ) throws(ForeignFailure) {
+        var draft = draft(service: host, account: nil, kind: "passkey")
+        draft.attributes[.acct] = .text(user.map { "passkey (\($0))" } ?? "passkey")
+        try add("passkey", "passkey \(host)", draft, json, to: &collector)
+    }
+
+    /// Adds a private key as its program keeps it.
+    ///
+    /// - Throws: as `RecordCollector.add`.
+    package mutating func addPrivateKey(
+        _ key: consuming SecretBytes, to collector: inout RecordCollector
+    ) throws(ForeignFailure) {
+        let draft = draft(service: title, account: "private key", kind: "private key")
+        try add("private key", "private key", draft, key, to: &collector)
+    }
+
+    /// Adds an attachment.
+    ///
+    /// - Throws: as `RecordCollector.add`.
+    package mutating func addAttachment(
+        _ name: String, _ bytes: consuming SecretBytes, to collector: inout RecordCollector
+    ) throws(ForeignFailure) {
+        let draft = draft(service: title, account: name.isEmpty ? "attachment" : name, kind: "attachment")
+        try add("attachment", "attachment \(name)", draft, bytes, to: &collector)
+    }
+
+    /// A generic password beside the login; the account tells it from those of other logins with this title.
+    private func draft(service: String, account: String?, kind: String) -> ItemDraft {
+        var draft = ItemDraft(itemClass: .genericPassword)
+        draft.attributes[.svce] = .text(service)
+        draft.attributes[.desc] = .text(kind)
+        if let account {
+            draft.attributes[.acct] = .text(user.map { $0.isEmpty ? account : "\(account) (\($0))" } ?? account)
+        } else if let user, !user.isEmpty {
+            draft.attributes[.acct] = .text(user)
+        }
+        return draft
+    }
+
+    private mutating func add(
+        _ kind: String, _ part: String, _ draft: ItemDraft, _ secret: consuming SecretBytes?,
+        to collector: inout RecordCollector
+    ) throws(ForeignFailure) {
+        let ordinal = ordinals[part, default: 0]
+        ordinals[part] = ordinal + 1
+        let part = ordinal == 0 ? part : "\(part) \(ordinal + 1)"
+        var draft = draft
+        draft.attributes[.labl] = .text(title)
+        if let created { draft.attributes[.cdat] = .date(created) }
+        if let modified { draft.attributes[.mdat] = .date(modified) }
+        draft.extra += extra
+        draft.extra.append(ExtraAttribute(name: "source.format", value: format))
+        draft.extra.append(ExtraAttribute(name: "source.part", value: part))
+        if let id { draft.extra.append(ExtraAttribute(name: "source.id", value: id)) }
+        if let folder, !folder.isEmpty { draft.extra.append(ExtraAttribute(name: "source.folder", value: folder)) }
+        try collector.add(
+            RecordPart(kind, draft, secret: secret, record: identity, part: part, name: title))
+    }
+
+    private static func isApp(_ scheme: String) -> Bool {
+        ["android", "androidapp", "iosapp"].contains(scheme)
+    }
+
+    /// The identifier of the app that an address stands for.
+    private static func package(_ address: String) -> String? {
+        guard let parts = WebAddress(address), isApp(parts.scheme) else { return nil }
+        return parts.host
+    }
+}

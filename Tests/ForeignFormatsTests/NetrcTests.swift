@@ -1,0 +1,66 @@
+import ByteStreams
+import ItemSources
+import KeychainModel
+import TestSupport
+import Testing
+
+@testable import ForeignFormats
+
+@Suite("Importing a .netrc file")
+struct NetrcTests {
+    @Test("machines become internet passwords, with names and passwords as they are, quoted or not")
+    func machines() throws {
+        let contents = try ForeignReading.read(
+            #"""
+            # made by hand
+            machine example.com login ada password p#ss
+            machine two.example
+              login "ada lovelace"
+              password "a \"quoted\" word" account second
+            default login anonymous password guest
+            """#, as: NetrcFormat())
+        #expect(
+            try contents.listing
+                == [
+                    "genp svce=default acct=anonymous: guest",
+                    "genp svce=two.example acct=ada lovelace desc=account password: second",
+                    #"inet srvr=two.example acct=ada lovelace: a "quoted" word"#,
+                    "inet srvr=example.com acct=ada: p#ss",
+                ].sorted())
+        #expect(contents.isPlaintext)
+    }
+
+    @Test("macros and entries without a password are counted, and nothing after them is lost")
+    func macros() throws {
+        let contents = try ForeignReading.read(
+            "machine a login b\nmacdef init\ncd /tmp\nmachine c password no\n\nmachine d login e password f\n",
+            as: NetrcFormat())
+        #expect(try contents.listing == ["inet srvr=d acct=e: f"])
+        #expect(contents.leftOut.map(\.kind) == ["macro", "entry without a password"])
+    }
+
+    @Test("two entries of one host and login with other passwords are both taken, and told apart")
+    func clash() throws {
+        let text = "machine a login b password one\nmachine a login b password two\nmachine a login b password one\n"
+        let contents = try ForeignReading.read(text, as: NetrcFormat())
+        #expect(contents.items.count == 2)
+        #expect(contents.marked.count == 1)
+        #expect(contents.duplicates == 1)
+        #expect(try ForeignReading.read(text, as: NetrcFormat()).uuids == contents.uuids)
+    }
+
+    @Test(
+        "a file that ends inside an entry, and a word that is none, are refused by line",
+        arguments: [
+            ("machine a login b\npassword", 2), ("machine a\nuser b password c", 2), ("machine", 1),
+            ("default login \"a", 1),
+        ])
+    func broken(text: String, line: Int) throws {
+        let failure = #expect(throws: ForeignFailure.self) { try ForeignReading.read(text, as: NetrcFormat()) }
+        guard case .damagedLine(let found, _) = failure else {
+            Issue.record("another failure: \(String(describing: failure))")
+            return
+        }
+        #expect(found == line)
+    }
+}
