@@ -102,7 +102,7 @@ let package = Package(
         library("ItemSources", in: "Sources", ["ByteStreams", "Cryptography", "KeychainModel"]),
         library(
             "ForeignFormats", in: "Sources",
-            ["ByteStreams", "Cryptography", "Argon2", "Salsa20", "KeychainModel", "ItemSources"]),
+            ["ByteStreams", "Cryptography", "Argon2", "Salsa20", "TarArchive", "KeychainModel", "ItemSources"]),
         library(
             "KeychainSecurity", in: "Apple",
             [
