@@ -87,7 +87,7 @@ let package = Package(
         library("KernelKeyring", in: "Foundations", ["ByteStreams", "CKeyUtils"]),
         library("PasscodeStrength", in: "Keychain", ["ByteStreams", "CZxcvbn"]),
         library("KeychainModel", in: "Keychain", ["ByteStreams"]),
-        library("CertificateItems", in: "Apple", ["ByteStreams", "Cryptography", "KeychainModel"]),
+        library("CertificateItems", in: "Keychain", ["ByteStreams", "Cryptography", "KeychainModel"]),
         library(
             "KeychainKeys", in: "Keychain", ["ByteStreams", "Cryptography", "DeviceIdentity", "KeychainModel"]),
         library(
@@ -102,7 +102,10 @@ let package = Package(
         library("ItemSources", in: "Sources", ["ByteStreams", "Cryptography", "KeychainModel"]),
         library(
             "ForeignFormats", in: "Sources",
-            ["ByteStreams", "Cryptography", "Argon2", "Salsa20", "TarArchive", "KeychainModel", "ItemSources"]),
+            [
+                "ByteStreams", "Cryptography", "Argon2", "Salsa20", "TarArchive", "AgeEncryption", "KeychainModel",
+                "CertificateItems", "ItemSources",
+            ]),
         library(
             "KeychainSecurity", in: "Apple",
             [

@@ -90,7 +90,7 @@ internal import KeychainModel
         // SQLite's own switch for this, "query_only", makes it compile every statement again.
         if isReading, unsafe sqlite3_stmt_readonly(statement) == 0 {
             unsafe takeBack(statement, sql)
-            throw .sqlite(SQLITE_READONLY)
+            throw .readOnly
         }
         return unsafe statement
     }

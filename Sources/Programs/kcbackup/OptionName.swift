@@ -7,6 +7,7 @@ enum OptionName: String, CaseIterable, Sendable {
     case accessible
     case account
     case all
+    case archive
     case archivePasscode = "archive-passcode"
     case at
     case attribute
@@ -18,12 +19,14 @@ enum OptionName: String, CaseIterable, Sendable {
     case crontab
     case drill
     case dryRun = "dry-run"
+    case encryptedCredentials = "encrypted-credentials"
     case escrow
     case failureUnit = "failure-unit"
     case from
     case forDevice = "for-device"
     case generate
     case group
+    case hookTimeout = "hook-timeout"
     case html
     case identity
     case identityPassphrase = "identity-passphrase"
@@ -61,6 +64,7 @@ enum OptionName: String, CaseIterable, Sendable {
     case passcode
     case password
     case passphrase
+    case plaintext
     case prometheus
     case quiet
     case rebuild

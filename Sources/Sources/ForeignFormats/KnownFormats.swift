@@ -7,6 +7,7 @@ package enum KnownFormats {
         GnomeKeyringFormat(),
         ItemLinesFormat(),
         CSVFormat(),
+        MacKeychainFormat(),
         BitwardenFormat(),
         OnePasswordFormat(),
         DashlaneFormat(),

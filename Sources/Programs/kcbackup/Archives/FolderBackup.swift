@@ -79,6 +79,9 @@ struct FolderBackup {
         let rules = options.folder
         let wait = try rules.lock.wait()
         let folder = try session.backupFolder(path, waitingAtMost: wait, mayBeNew: true, maySwitch: rules.change)
+        if folder.catalogue.entries.contains(where: { $0.state == .trashed }) {
+            session.subjects.trash = "\(path)/\(BackupFolder.trashName)"
+        }
         var results: [(name: String, result: Result)] = []
         var parts: [Part] = []
         let names: [String?] =

@@ -77,7 +77,8 @@ struct InspectCommand: Verb {
         let filter = try conditions.filter()
         let choosesItems = filter != nil || staysBehind
         if archives.outside, choosesItems { throw UsageProblem.outsideItems }
-        _ = try table.table(InspectListing.columns(staysBehind), in: session)
+        _ = try table.table(
+            InspectListing.columns(staysBehind), usualOrder: ItemColumns.usualOrder, in: session)
         var isFirst = true
         return try archives.forEach(in: session) { archive, opener in
             if let reading = try foreignReading(archive, session) {
@@ -111,7 +112,9 @@ struct InspectCommand: Verb {
             }
             let listing = InspectListing(
                 outline: outline, path: archive, proven: proven, selection: selection,
-                table: try table.table(InspectListing.columns(staysBehind), in: session), session: session)
+                table: try table.table(
+                    InspectListing.columns(staysBehind), usualOrder: ItemColumns.usualOrder, in: session),
+                session: session)
             try listing.print(isFirst: isFirst)
             isFirst = false
             return .ok

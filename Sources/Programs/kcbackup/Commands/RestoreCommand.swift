@@ -108,7 +108,7 @@ struct RestoreCommand: Verb {
         let outline = try ArchiveOutline(file)
         let proven = try ArchiveOpener(opening, in: session).prove(file, at: archive)
         var options = try options()
-        try acceptOrigin(of: proven, &options, session)
+        try Self.acceptOrigin(of: proven, &options, session)
         let restore = try RestoreBackup(proven, options: options)
         let local = try LocalKeychain(keychain.keychain ?? keychainName(in: proven, session), in: session.world)
         let target = try RestoreTarget(
@@ -194,15 +194,16 @@ struct RestoreCommand: Verb {
     }
 
     /// Accepts an unknown origin after asking, if there is a terminal.
-    private func acceptOrigin(
-        of proven: ProvenArchive, _ options: inout RestoreOptions, _ session: Session
+    static func acceptOrigin(
+        of proven: ProvenArchive, _ options: inout RestoreOptions, _ session: Session,
+        question: String = "Restore it all the same?"
     ) throws {
         do throws(RestoreRefusal) {
             _ = try RestoreBackup(proven, options: options)
         } catch {
             guard case .unknownOrigin(let device) = error, session.world.terminal.isAttended else { throw error }
             session.warn("nobody vouches for device \(device), which signed this archive")
-            guard try session.world.terminal.confirms("Restore it all the same?") else { throw error }
+            guard try session.world.terminal.confirms(question) else { throw error }
             options.acceptedOrigin = device
         }
     }

@@ -78,6 +78,10 @@ enum UsageProblem: Error, Hashable, Sendable {
     case nameless
     /// No setting is given.
     case noSetting
+    /// The option has no meaning for a format of exports.
+    case notOfFormat(OptionName, String)
+    /// A format of exports is in the clear, and nothing says that this is wanted.
+    case inTheClear(String)
     /// The option needs a terminal, and there is none.
     case needsTerminal(OptionName)
 }
@@ -206,6 +210,14 @@ func explainUsage(_ problem: UsageProblem) -> Explanation {
             .usage, "nothing says which setting to change",
             hint: "use '\(OptionName.lockAfter.spelling) TIME', '\(OptionName.lockOnSuspend.spelling)' or "
                 + "'\(OptionName.noLockOnSuspend.spelling)'")
+    case .notOfFormat(let flag, let format):
+        Explanation(.usage, "'\(flag.spelling)' has no meaning for '\(OptionName.to.spelling) \(displayed(format))'")
+    case .inTheClear(let format):
+        Explanation(
+            .usage, "'\(OptionName.to.spelling) \(displayed(format))' would write every secret in the clear",
+            hint: "add '\(OptionName.plaintext.spelling)' if that is what you want",
+            "'\(OptionName.to.spelling) kdbx' and '\(OptionName.to.spelling) bitwarden' make files that a password opens"
+        )
     case .needsTerminal(let flag):
         Explanation(.usage, "'\(flag.spelling)' shows something on the terminal, and there is none")
     case .unencryptedWith(let flag):
