@@ -104,7 +104,8 @@ let package = Package(
         library(
             "ForeignFormats", in: "Sources",
             [
-                "ByteStreams", "Cryptography", "Argon2", "Salsa20", "KeychainModel", "CertificateItems", "ItemSources",
+                "ByteStreams", "Cryptography", "Argon2", "Salsa20", "TarArchive", "AgeEncryption", "KeychainModel",
+                "CertificateItems", "ItemSources",
             ]),
         library(
             "SecretService", in: "Sources",
