@@ -102,7 +102,10 @@ let package = Package(
         library("ItemSources", in: "Sources", ["ByteStreams", "Cryptography", "KeychainModel"]),
         library(
             "ForeignFormats", in: "Sources",
-            ["ByteStreams", "Cryptography", "Argon2", "Salsa20", "KeychainModel", "ItemSources"]),
+            [
+                "ByteStreams", "Cryptography", "Argon2", "Salsa20", "GzipStreams", "XMLDocuments", "KeychainModel",
+                "ItemSources",
+            ]),
         library(
             "KeychainSecurity", in: "Apple",
             [
@@ -179,7 +182,9 @@ let package = Package(
         tests("CertificateItems", ["ByteStreams", "Cryptography", "KeychainModel"]),
         tests("KeychainKeys", ["ByteStreams", "Cryptography", "DeviceIdentity", "KeychainModel"]),
         tests("ItemSources", ["ByteStreams", "KeychainModel"]),
-        tests("ForeignFormats", ["ByteStreams", "Cryptography", "ItemSources", "KeychainModel"]),
+        tests(
+            "ForeignFormats",
+            ["ByteStreams", "Cryptography", "Argon2", "ItemSources", "KeychainModel"], exclude: ["KeePass"]),
         tests("KeychainStore", ["KernelKeyring", "KeychainKeys"], exclude: ["Keychains"]),
         tests("LocalKeychains", ["ByteStreams", "Cryptography", "DeviceIdentity", "KeychainModel", "KeychainStore"]),
         tests("Security", settings: clientSettings),

@@ -5,6 +5,8 @@ package enum KnownFormats {
     /// Every format; a new one is a folder beside this file, and a line here.
     package static let all: [any ForeignFormat] = [
         ItemLinesFormat(),
+        CXFFormat(),
+        KeePassFormat(),
         NetrcFormat(),
     ]
 
