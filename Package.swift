@@ -104,8 +104,8 @@ let package = Package(
         library(
             "ForeignFormats", in: "Sources",
             [
-                "ByteStreams", "Cryptography", "Argon2", "Salsa20", "TarArchive", "AgeEncryption", "KeychainModel",
-                "CertificateItems", "ItemSources",
+                "ByteStreams", "Cryptography", "Argon2", "Salsa20", "TarArchive", "GzipStreams", "XMLDocuments",
+                "AgeEncryption", "KeychainModel", "CertificateItems", "ItemSources",
             ]),
         library(
             "SecretService", in: "Sources",
@@ -188,7 +188,7 @@ let package = Package(
         tests("SecretService", ["KeychainModel"]),
         tests(
             "ForeignFormats", ["ByteStreams", "Cryptography", "Argon2", "ItemSources", "KeychainModel"],
-            exclude: ["Fixtures"]),
+            exclude: ["Fixtures", "KeePass"]),
         tests("KeychainStore", ["KernelKeyring", "KeychainKeys"], exclude: ["Keychains"]),
         tests("LocalKeychains", ["ByteStreams", "Cryptography", "DeviceIdentity", "KeychainModel", "KeychainStore"]),
         tests("Security", settings: clientSettings),
