@@ -29,7 +29,7 @@ struct CSVRecord {
         let id = text(.id, bytes)
         var record = RecordWriter(
             format: format,
-            identity: (id.map { [$0] } ?? key + ["\(ordinal)"]).map { "\($0.utf8.count)\n\($0)" }.joined(),
+            identity: RecordWriter.identity(of: id.map { [$0] } ?? key + ["\(ordinal)"]),
             title: title)
         record.id = id
         record.addresses = addresses
