@@ -109,7 +109,7 @@ let package = Package(
             ]),
         library(
             "SecretService", in: "Sources",
-            ["ByteStreams", "Cryptography", "KeychainModel", "KeychainKeys", "ItemSources", "CLibSecret"]),
+            ["ByteStreams", "KeychainModel", "KeychainKeys", "ItemSources", "CLibSecret"]),
         library(
             "KeychainSecurity", in: "Apple",
             [
