@@ -20,9 +20,11 @@ package enum XMLFailure: Error, Hashable, Sendable {
 /// let document = try XMLDocument(bytes)
 /// for entry in document.children("Entry", of: document.root) { … }
 /// ```
-package struct XMLDocument: ~Copyable {
+package final class XMLDocument: Sendable {
     /// An element; its text is that of an element without children.
     package struct Element: Hashable, Sendable {
+        /// Where it is in the document, by the places at which elements begin.
+        package let index: Int
         package let name: String
         package let attributes: [String: String]
         /// Where its children are in the document.
@@ -92,7 +94,8 @@ package struct XMLDocument: ~Copyable {
             guard elements.count < elementLimit else { throw .limit("elements", allowed: elementLimit) }
             if let parent = open.last { elements[parent].children.append(elements.count) }
             open.append(elements.count)
-            elements.append(Element(name: name, attributes: attributes, text: text.count..<text.count))
+            elements.append(
+                Element(index: elements.count, name: name, attributes: attributes, text: text.count..<text.count))
         }
 
         func append(_ bytes: borrowing Span<UInt8>) {

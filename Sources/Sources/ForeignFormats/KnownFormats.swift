@@ -15,6 +15,8 @@ package enum KnownFormats {
         GitCredentialsFormat(),
         PassFormat(),
         PassageFormat(),
+        CXFFormat(),
+        KeePassFormat(),
         NetrcFormat(),
     ]
 

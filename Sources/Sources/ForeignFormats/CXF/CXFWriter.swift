@@ -33,6 +33,11 @@ package final class CXFWriter: ExportWriter {
         credential(item, record, isText: isText, secret)
         literal("],\"tags\":[],\"extensions\":[{\"name\":\"\(ExportName.item)\",\"item\":")
         item.writeImportLine(into: &items)
+        if isText, [.oneTimePassword, .passkey].contains(record.kind) {
+            // What the credential says in another form.
+            literal(",\"secret\":")
+            secret.withBytes { CanonicalJSON.string($0, into: &items) }
+        }
         literal("}]}")
         return nil
     }

@@ -32,12 +32,6 @@ package final class KDBXWriter: ExportWriter {
     package func add(_ item: Item, secret: borrowing SecretBytes) throws -> ExportProblem? {
         let record = ExportedRecord(item)
         let isText = isUTF8(secret)
-        let field =
-            switch record.kind {
-            case .note: "Notes"
-            case .oneTimePassword: "otp"
-            default: "Password"
-            }
         literal("<Entry><UUID>\(Base64.encode(item.uuid.bytes))</UUID><IconID>0</IconID><Times>")
         time("CreationTime", item.created)
         for name in ["LastModificationTime", "LastAccessTime", "ExpiryTime", "LocationChanged"] {
@@ -49,7 +43,7 @@ package final class KDBXWriter: ExportWriter {
         for (index, address) in record.addresses.enumerated() {
             try string(index == 0 ? "URL" : index == 1 ? "KP2A_URL" : "KP2A_URL_\(index - 1)", address)
         }
-        if item.secretSize != nil, isText { try protected(field, secret.copy()) }
+        if item.secretSize != nil, isText { try protected(Self.field(of: record.kind), secret.copy()) }
         if item.secretSize != nil, !isText {
             literal("<Binary><Key>\(KDBXWriter.binaryName)</Key><Value Ref=\"\(binaryCount)\"/></Binary>")
             add(binary: secret)
@@ -57,6 +51,15 @@ package final class KDBXWriter: ExportWriter {
         attributes(of: item)
         literal("</Entry>")
         return nil
+    }
+
+    /// Which string has the secret of an item.
+    static func field(of kind: ExportedRecord.Kind) -> String {
+        switch kind {
+        case .note: "Notes"
+        case .oneTimePassword: "otp"
+        case .password, .passkey, .wifi, .other: "Password"
+        }
     }
 
     /// What the attachment of a secret is called that is bytes.
