@@ -13,6 +13,8 @@ package enum KnownFormats {
         DashlaneFormat(),
         ProtonPassFormat(),
         GitCredentialsFormat(),
+        PassFormat(),
+        PassageFormat(),
         CXFFormat(),
         KeePassFormat(),
         NetrcFormat(),
