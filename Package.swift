@@ -87,7 +87,7 @@ let package = Package(
         library("KernelKeyring", in: "Foundations", ["ByteStreams", "CKeyUtils"]),
         library("PasscodeStrength", in: "Keychain", ["ByteStreams", "CZxcvbn"]),
         library("KeychainModel", in: "Keychain", ["ByteStreams"]),
-        library("CertificateItems", in: "Apple", ["ByteStreams", "Cryptography", "KeychainModel"]),
+        library("CertificateItems", in: "Keychain", ["ByteStreams", "Cryptography", "KeychainModel"]),
         library(
             "KeychainKeys", in: "Keychain", ["ByteStreams", "Cryptography", "DeviceIdentity", "KeychainModel"]),
         library(
@@ -104,7 +104,7 @@ let package = Package(
             "ForeignFormats", in: "Sources",
             [
                 "ByteStreams", "Cryptography", "Argon2", "Salsa20", "GzipStreams", "XMLDocuments", "KeychainModel",
-                "ItemSources",
+                "CertificateItems", "ItemSources",
             ]),
         library(
             "KeychainSecurity", in: "Apple",
@@ -183,8 +183,8 @@ let package = Package(
         tests("KeychainKeys", ["ByteStreams", "Cryptography", "DeviceIdentity", "KeychainModel"]),
         tests("ItemSources", ["ByteStreams", "KeychainModel"]),
         tests(
-            "ForeignFormats",
-            ["ByteStreams", "Cryptography", "Argon2", "ItemSources", "KeychainModel"], exclude: ["KeePass"]),
+            "ForeignFormats", ["ByteStreams", "Cryptography", "Argon2", "ItemSources", "KeychainModel"],
+            exclude: ["Fixtures"]),
         tests("KeychainStore", ["KernelKeyring", "KeychainKeys"], exclude: ["Keychains"]),
         tests("LocalKeychains", ["ByteStreams", "Cryptography", "DeviceIdentity", "KeychainModel", "KeychainStore"]),
         tests("Security", settings: clientSettings),

@@ -1,4 +1,5 @@
 import ByteStreams
+import Foundation
 import ItemSources
 import KeychainModel
 import TestSupport
@@ -20,6 +21,11 @@ enum ForeignReading {
         _ bytes: [UInt8], as format: any ForeignFormat, password: String? = nil, name: String = "file"
     ) throws -> ForeignContents {
         try format.read(input(bytes, name: name), GivenSecrets(text: password))
+    }
+
+    /// A file in `Fixtures`.
+    static func fixture(_ name: String) throws -> [UInt8] {
+        [UInt8](try Data(contentsOf: URL(filePath: Project.path("Tests/ForeignFormatsTests/Fixtures/" + name))))
     }
 
     /// A file that came through a pipe, on a fixed date.
@@ -70,5 +76,48 @@ extension ForeignContents {
                     + (item.secretSize == nil ? "no secret" : secret)
             }.sorted()
         }
+    }
+
+    /// The items with their secrets as bytes.
+    var entries: [(item: Item, secret: [UInt8]?)] {
+        get throws {
+            var visitor = ByteVisitor()
+            try items.visitItems(&visitor)
+            return visitor.entries
+        }
+    }
+
+    /// The secrets of items that have labels of their own.
+    var secretsByLabel: [String: [UInt8]] {
+        get throws {
+            Dictionary(try entries.map { ($0.item.attributes.text(.labl) ?? "", $0.secret ?? []) }) { one, _ in one }
+        }
+    }
+}
+
+/// Keeps items with their secrets.
+private struct ByteVisitor: ItemVisitor {
+    var entries: [(item: Item, secret: [UInt8]?)] = []
+
+    func wants(_ item: Item) -> Bool { true }
+
+    mutating func take(_ item: Item, line: borrowing Span<UInt8>, secret: borrowing SecretBytes) {
+        entries.append((item, item.secretSize == nil ? nil : secret.bytesForTest()))
+    }
+
+    func skip(damaged item: Item?) { Issue.record("nothing is damaged") }
+}
+
+extension Item {
+    /// The value of an attribute without a code.
+    func extraValue(_ name: String) -> String? { extra.first { $0.name == name }?.value }
+}
+
+extension [UInt8] {
+    /// A copy with another byte at a place.
+    func replacing(at index: Int, with byte: UInt8) -> [UInt8] {
+        var copy = self
+        copy[index] = byte
+        return copy
     }
 }

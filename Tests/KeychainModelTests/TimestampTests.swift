@@ -102,6 +102,19 @@ import Testing
         #expect(short == nil)
     }
 
+    @Test("at each place, the digits and letters of the spelling are taken, and no other byte", arguments: 0..<36)
+    func everyByte(place: Int) {
+        var text = Array("00112233-4455-6677-8899-aabbccddeeff".utf8)
+        for byte in UInt8.min ... .max {
+            text[place] = byte
+            let isDash = [8, 13, 18, 23].contains(place)
+            let isTaken = isDash ? byte == UInt8(ascii: "-") : Array("0123456789abcdef".utf8).contains(byte)
+            let uuid = ItemUUID(parsing: text.span)
+            #expect((uuid != nil) == isTaken, "byte \(byte)")
+            if let uuid { #expect(Array(uuid.description.utf8) == text) }
+        }
+    }
+
     @Test("a new UUID is of version 4 and its own")
     func version() {
         let uuids = (0..<64).map { _ in ItemUUID() }

@@ -35,6 +35,52 @@ struct ConcurrencyTests {
         #expect(program.count(generic()) == 20 * threads + common)
     }
 
+    @Test("Changes that wait for one another are committed together, and each gets its own answer")
+    func committedTogether() throws {
+        let program = try TestClient()
+        #expect(program.add(password("taken")) == errSecSuccess)
+        let before = try program.commits()
+        let answers = Tally<String>()
+        let started = DispatchGroup()
+        program.client.whileLocked {
+            for number in 0..<12 {
+                started.enter()
+                Thread {
+                    let account = number < 8 ? "free \(number)" : "taken"
+                    answers.count("\(account == "taken" ? account : "free"): \(program.add(password(account)))")
+                    started.leave()
+                }.start()
+            }
+            while program.client.waitingChanges < 12 { sched_yield() }
+        }
+        started.wait()
+        #expect(answers.result == ["free: 0": 8, "taken: \(errSecDuplicateItem)": 4])
+        #expect(try program.commits() == before + 1)
+        for number in 0..<8 { #expect(program.status(query("free \(number)")) == errSecSuccess) }
+    }
+
+    @Test("Where nothing can be committed, every change that waited fails")
+    func failTogether() throws {
+        let program = try TestClient()
+        let answers = Tally<OSStatus>()
+        let started = DispatchGroup()
+        program.client.whileLocked {
+            for number in 0..<6 {
+                started.enter()
+                Thread {
+                    answers.count(program.add(password("\(number)")))
+                    started.leave()
+                }.start()
+            }
+            while program.client.waitingChanges < 6 { sched_yield() }
+            program.lock(.beforeFirstUnlock)
+        }
+        started.wait()
+        #expect(answers.result == [errSecInteractionNotAllowed: 6])
+        program.lock(.nobody)
+        #expect(program.status(generic()) == errSecItemNotFound)
+    }
+
     @Test("Additions and deletions of the same items by many threads add up")
     func addAndDelete() throws {
         let program = try TestClient()

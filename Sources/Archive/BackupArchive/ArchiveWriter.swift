@@ -87,7 +87,12 @@ package struct ArchiveWriter: ~Copyable {
         }
         line.removeAll()
         line.append(metadataLine)
-        try write(to: .metadata)
+        line.append(UInt8(ascii: "\n"))
+        do {
+            try metadata.write(line, of: metadataLine)
+        } catch {
+            throw ArchiveFailure(error)
+        }
 
         line.removeAll()
         switch (mode, Travel(item.accessibility)) {
@@ -116,14 +121,15 @@ package struct ArchiveWriter: ~Copyable {
     package consuming func finish(
         omitted: Int, damaged: Int, created: Timestamp, tool: String
     ) throws(ArchiveFailure) -> FinishedArchive {
-        let added = try cryptography { () throws(CryptographyFailure) in try fingerprint.finish() }
+        let added = try cryptography { () throws(CryptographyFailure) in try fingerprint.finishBoth() }
         let openers = (metadata: metadata.opener, secrets: secrets.opener)
         let contents = ArchiveContents(counts: counts, omitted: omitted, damaged: damaged)
         let header = ArchiveHeader(
             archiveID: archiveID, created: created, device: device.id, tool: tool, store: store(contents.counts))
         let headerBytes = header.encoded()
         let headerHash = SHA256.hash(headerBytes.span)
-        try end(.secrets, StreamEnd(kind: .secrets, contents: contents, header: headerHash, other: metadata.takeHash()))
+        let metadataHash = metadata.takeHash()
+        try end(.secrets, StreamEnd(kind: .secrets, contents: contents, header: headerHash, other: metadataHash))
         let secretsHash = secrets.takeHash()
         try end(.metadata, StreamEnd(kind: .metadata, contents: contents, header: headerHash, other: secretsHash))
         do {
@@ -140,11 +146,15 @@ package struct ArchiveWriter: ~Copyable {
             try output.synchronize()
             let opened = try ArchiveFile(output.file).prove()
                 .open(metadata: openers.metadata, secrets: openers.secrets)
-            guard try ContentFingerprint.read(from: opened, device) == added else {
+            // The metadata by their hash, since a line is archived as it came; the secrets in the clear, since each is
+            // sealed or spelled on the way. That a secret stands beside its item is what the reading checks.
+            let found = try opened.readOwn(device)
+            guard found.streams.metadata == metadataHash, found.secrets == added.secrets else {
                 throw ArchiveFailure.damaged(rule: "what is in it differs from what was read from its source")
             }
             return FinishedArchive(
-                output: output, header: header, contents: contents, size: try output.file.size(), fingerprint: added)
+                output: output, header: header, contents: contents, size: try output.file.size(),
+                fingerprint: added.whole)
         } catch {
             throw ArchiveFailure(any: error)
         }

@@ -3,42 +3,61 @@ package import Cryptography
 package import DeviceIdentity
 package import KeychainModel
 
-/// A code over all items of an archive and their secrets, in order, under a key of the device.
+/// A code over all items of an archive and their secrets, in order, under keys of the device.
 ///
-/// Two archives of one mode have the same code exactly when they hold the same: it compares what was written with what was
-/// to be written, and one backup with the next, without a secret being kept.
+/// Two archives of one mode have the same code exactly when they hold the same: it compares one backup with the next,
+/// without a secret being kept.
 package struct ContentFingerprint: ~Copyable {
-    private var hmac: HMACSHA256
+    private var lines: HMACSHA256
+    private var secrets: SecretsCode
+    private var line = SecretBytes(capacity: 4_096)
 
     /// Starts with nothing.
     ///
     /// - Throws: `CryptographyFailure`.
     package init(_ device: DeviceKey, _ mode: ArchiveMode) throws(CryptographyFailure) {
-        hmac = try HMACSHA256(key: device.stateMACKey(context: Array("archive contents \(mode.rawValue)".utf8)))
+        let context = Array("archive contents \(mode.rawValue)".utf8)
+        let lines = try HMACSHA256(key: device.stateMACKey(context: context))
+        let secrets = try SecretsCode(device, mode)
+        self.lines = lines
+        self.secrets = secrets
     }
 
-    /// Adds an item; the length of line and secret goes first, so that no two lists of items read the same.
+    /// Adds an item; the lengths of line and secret go first, so that no two lists of items read the same.
     ///
     /// - Parameter secret: in the clear in an encrypted archive, as it is stored in an unencrypted one.
     /// - Throws: `CryptographyFailure`.
     package mutating func add(
         _ line: borrowing Span<UInt8>, _ secret: borrowing SecretBytes
     ) throws(CryptographyFailure) {
-        var lengths: [UInt8] = []
-        lengths.reserveCapacity(16)
-        for count in [line.count, secret.count] {
-            for shift in stride(from: 0, to: 64, by: 8) { lengths.append(UInt8(truncatingIfNeeded: count >> shift)) }
-        }
-        try hmac.update(lengths.span)
-        try hmac.update(line)
-        try secret.withBytes { bytes throws(CryptographyFailure) in try hmac.update(bytes) }
+        self.line.removeAll()
+        self.line.appendLength(line.count)
+        self.line.append(line)
+        try Self.update(&lines, self.line)
+        try secrets.add(secret)
+    }
+
+    /// The 32 bytes, and the code of the secrets alone.
+    ///
+    /// - Throws: `CryptographyFailure`.
+    mutating func finishBoth() throws(CryptographyFailure) -> (whole: [UInt8], secrets: [UInt8]) {
+        let code = try secrets.finish()
+        try lines.update(code.span)
+        return (try lines.finalize(), code)
     }
 
     /// The 32 bytes.
     ///
     /// - Throws: `CryptographyFailure`.
     package mutating func finish() throws(CryptographyFailure) -> [UInt8] {
-        try hmac.finalize()
+        try finishBoth().whole
+    }
+
+    // Static, so that the closure captures the code apart from the bytes.
+    fileprivate static func update(
+        _ hmac: inout HMACSHA256, _ bytes: borrowing SecretBytes
+    ) throws(CryptographyFailure) {
+        try bytes.withBytes { bytes throws(CryptographyFailure) in try hmac.update(bytes) }
     }
 
     /// The code of what is in an archive that this device made, both of whose streams are open.
@@ -46,14 +65,14 @@ package struct ContentFingerprint: ~Copyable {
     /// - Throws: `ArchiveFailure`: `damaged` also where a secret cannot be opened.
     static func read(from archive: OpenedArchive, _ device: DeviceKey) throws -> [UInt8] {
         let mode = archive.header.mode
-        var visitor = FingerprintVisitor(of: try ContentFingerprint(device, mode))
+        let owner = Owner(try ContentFingerprint(device, mode))
+        var visitor = OwnSecretsVisitor { line, secret throws(CryptographyFailure) in
+            try owner.fingerprint.add(line, secret)
+        }
         _ = try archive.readAll(device: mode == .encrypted ? device : nil, &visitor)
-        return try visitor.finish()
+        return try owner.fingerprint.finish()
     }
-}
 
-private struct FingerprintVisitor: RecordVisitor {
-    // A visitor is copied, a fingerprint is not.
     private final class Owner {
         var fingerprint: ContentFingerprint
 
@@ -61,23 +80,80 @@ private struct FingerprintVisitor: RecordVisitor {
             self.fingerprint = fingerprint
         }
     }
-    private let owner: Owner
+}
 
-    init(of fingerprint: consuming ContentFingerprint) {
-        owner = Owner(fingerprint)
+/// A code over the secrets of an archive, in order, under a key of the device.
+struct SecretsCode: ~Copyable {
+    private var hmac: HMACSHA256
+    /// What is not in the code yet: most secrets are so short that each on its own would cost more than its bytes.
+    private var pending = SecretBytes(capacity: pendingSize)
+
+    private static var pendingSize: Int { 16_384 }
+
+    /// Starts with nothing.
+    init(_ device: DeviceKey, _ mode: ArchiveMode) throws(CryptographyFailure) {
+        hmac = try HMACSHA256(key: device.stateMACKey(context: Array("archive secrets \(mode.rawValue)".utf8)))
     }
+
+    /// Adds a secret, its length first.
+    mutating func add(_ secret: borrowing SecretBytes) throws(CryptographyFailure) {
+        if pending.count + secret.count > Self.pendingSize - 8 { try flush() }
+        pending.appendLength(secret.count)
+        secret.withBytes { pending.append($0) }
+    }
+
+    /// The 32 bytes.
+    mutating func finish() throws(CryptographyFailure) -> [UInt8] {
+        try flush()
+        return try hmac.finalize()
+    }
+
+    private mutating func flush() throws(CryptographyFailure) {
+        try ContentFingerprint.update(&hmac, pending)
+        pending.removeAll()
+    }
+}
+
+extension OpenedArchive {
+    /// Reads both streams of an archive that this device made, and returns what the reading found with the code of the
+    /// secrets.
+    ///
+    /// - Throws: `ArchiveFailure`: `damaged` also where a secret cannot be opened.
+    func readOwn(_ device: DeviceKey) throws -> (streams: ReadStreams, secrets: [UInt8]) {
+        let owner = CodeOwner(try SecretsCode(device, header.mode))
+        var visitor = OwnSecretsVisitor { _, secret throws(CryptographyFailure) in try owner.code.add(secret) }
+        let streams = try readAll(device: header.mode == .encrypted ? device : nil, &visitor)
+        return (streams, try owner.code.finish())
+    }
+}
+
+// A visitor is copied, a code is not.
+private final class CodeOwner {
+    var code: SecretsCode
+
+    init(_ code: consuming SecretsCode) {
+        self.code = code
+    }
+}
+
+/// Hands on every item, none of whose secrets may be out of reach.
+private struct OwnSecretsVisitor: RecordVisitor {
+    let add: (borrowing Span<UInt8>, borrowing SecretBytes) throws(CryptographyFailure) -> Void
 
     func take(
         _ item: Item, line: borrowing Span<UInt8>, secret: borrowing SecretBytes, state: SecretState
     ) throws {
         switch state {
-        case .open, .absent, .stored: try owner.fingerprint.add(line, secret)
+        case .open, .absent, .stored: try add(line, secret)
         case .broken, .sealedElsewhere, .storedWhole, .notRead:
             throw ArchiveFailure.damaged(rule: "a secret of this device does not open")
         }
     }
+}
 
-    func finish() throws -> [UInt8] {
-        try owner.fingerprint.finish()
+extension SecretBytes {
+    /// Appends a length in bytes as eight bytes.
+    fileprivate mutating func appendLength(_ length: Int) {
+        for shift in stride(from: 0, to: 64, by: 8) { append(UInt8(truncatingIfNeeded: length >> shift)) }
     }
 }

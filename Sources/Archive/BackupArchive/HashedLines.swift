@@ -6,7 +6,7 @@ internal import KeychainModel
 /// The lines of one stream of an archive, decompressed and hashed.
 struct HashedLines: ~Copyable {
     private var lines: LineReader<GzipDecoder<ProtectedSource>>
-    private var hash = SHA256()
+    private var hash: SHA256? = SHA256()
     private var isHashed = true
     private let lineLimit: Int
     private let kind: StreamKind
@@ -44,12 +44,10 @@ struct HashedLines: ~Copyable {
         return try lines.withLine(body)
     }
 
-    /// The hash of all lines with their line feeds, with or without the line that was lent last; to be asked once.
-    mutating func digest(withLastLine: Bool) -> SHA256Digest {
-        if withLastLine { hashLine() }
-        var hash = SHA256()
-        swap(&hash, &self.hash)
-        return hash.finalize()
+    /// The hash of all lines with their line feeds, the one that was lent last included; lines are not hashed any more.
+    mutating func takeHash() -> SHA256 {
+        hashLine()
+        return hash.take() ?? SHA256()
     }
 
     /// Makes sure that nothing follows the last line.
@@ -79,7 +77,7 @@ struct HashedLines: ~Copyable {
     private mutating func hashLine() {
         if isHashed { return }
         isHashed = true
-        lines.withLineAndFeed { hash.update($0) }
+        lines.withLineAndFeed { hash?.update($0) }
     }
 }
 

@@ -36,38 +36,26 @@ package protocol RecordVisitor {
 struct RecordReader: ~Copyable {
     private let header: ArchiveHeader
     private let headerHash: SHA256Digest
-    private var metadata: HashedLines
+    private let metadata: MetadataReader
     /// What the archive was made of.
     let source: ArchiveSource
-    private var previous: Item?
-    private var counts = ItemCounts()
-    private var identities = IdentityList()
 
     init(header: ArchiveHeader, headerHash: SHA256Digest, metadata: consuming ProtectedSource) throws {
-        var lines = try HashedLines(metadata, kind: .metadata, lineLimit: ItemLimits.metadataLineSize)
-        let place = lines.nextPlace
-        let start = try lines.next { line in
-            try place.parsed { () throws(MalformedLine) in
-                try StreamStart(parsing: line, kind: .metadata, archiveID: header.archiveID, mode: header.mode)
-            }
-        }
-        guard let source = start.source else { throw ArchiveFailure.damaged(rule: "the metadata name no source") }
-        self.source = source
+        let reader = try MetadataReader(metadata, header: header, headerHash: headerHash)
+        source = reader.source
+        self.metadata = reader
         self.header = header
         self.headerHash = headerHash
-        self.metadata = lines
     }
 
     /// Reads the metadata alone.
     consuming func readMetadata(_ visitor: inout some RecordVisitor) throws -> ReadMetadata {
         let source = source
         let nothing = SecretBytes(capacity: 0)
-        while true {
-            let end = try nextMetadata { item, line in
-                try visitor.take(item, line: line, secret: nothing, state: .notRead)
-            }
-            if let end { return ReadMetadata(source: source, contents: try finish(end)) }
+        let end = try metadata.readAll { item, line, _ in
+            try visitor.take(item, line: line, secret: nothing, state: .notRead)
         }
+        return ReadMetadata(source: source, contents: try end.contents.get())
     }
 
     /// Reads both streams.
@@ -78,68 +66,18 @@ struct RecordReader: ~Copyable {
     ) throws -> ReadStreams {
         var secrets = try SecretsReader(source, header: header, device: device)
         var secret = SecretBytes(capacity: 4096)
-        var ordinal: UInt64 = 0
-        while true {
-            let end = try nextMetadata { item, line in
-                let state = try secrets.next(of: item, line: line, ordinal: ordinal, into: &secret)
-                try visitor.take(item, line: line, secret: secret, state: state)
-            }
-            ordinal += 1
-            guard let end else { continue }
-            let hashes = try secrets.finish(contents: end.contents, headerHash: headerHash)
-            guard hashes.whole == end.other else {
-                throw ArchiveFailure.damaged(rule: "the metadata belongs to other secrets")
-            }
-            guard hashes.metadata == metadata.digest(withLastLine: false) else {
-                throw ArchiveFailure.damaged(rule: "the secrets belong to other metadata")
-            }
-            return ReadStreams(contents: try finish(end), metadata: hashes.metadata, secrets: hashes.whole)
+        let end = try metadata.readAll { item, line, ordinal in
+            let state = try secrets.next(of: item, line: line, ordinal: ordinal, into: &secret)
+            try visitor.take(item, line: line, secret: secret, state: state)
         }
-    }
-
-    /// Hands the next item to `body`, or returns the last line.
-    private mutating func nextMetadata(
-        _ body: (Item, borrowing Span<UInt8>) throws -> Void
-    ) throws -> StreamEnd? {
-        let previous = self.previous
-        var current: Item?
-        let place = metadata.nextPlace
-        let end = try metadata.next { line -> StreamEnd? in
-            if StreamEnd.begins(line) {
-                return try place.parsed { () throws(MalformedLine) in try StreamEnd(parsing: line, kind: .metadata) }
-            }
-            let item = try place.parsed { () throws(MalformedLine) in try ItemLine.decode(line) }
-            guard Travel(item.accessibility) != .nowhere else {
-                throw place.damaged("the item belongs in no archive", item: item)
-            }
-            guard previous?.precedes(item) ?? true else {
-                throw place.damaged("the items are not in order, or one is there twice", item: item)
-            }
-            try body(item, line)
-            current = item
-            return nil
+        let hashes = try secrets.finish(contents: end.last.contents, headerHash: headerHash)
+        guard hashes.whole == end.last.other else {
+            throw ArchiveFailure.damaged(rule: "the metadata belongs to other secrets")
         }
-        if let current {
-            counts[current.itemClass] += 1
-            guard counts.total <= ItemLimits.itemCount else {
-                throw ArchiveFailure.limit("items: \(ItemLimits.itemCount) are the limit")
-            }
-            identities.append(current.uuid)
-            self.previous = current
+        guard hashes.metadata == end.hash else {
+            throw ArchiveFailure.damaged(rule: "the secrets belong to other metadata")
         }
-        return end
-    }
-
-    private consuming func finish(_ end: StreamEnd) throws(ArchiveFailure) -> ArchiveContents {
-        guard end.header == headerHash else { throw .damaged(rule: "the metadata belongs to another header") }
-        guard end.contents.counts == counts, header.store.map({ $0.counts == counts }) ?? true else {
-            throw .damaged(rule: "the number of items is not the one that is stated")
-        }
-        if let repeated = identities.repetition() {
-            throw .damaged(rule: "two items have the same UUID \(repeated)")
-        }
-        try metadata.end()
-        return end.contents
+        return ReadStreams(contents: try end.contents.get(), metadata: hashes.metadata, secrets: hashes.whole)
     }
 }
 
@@ -158,21 +96,6 @@ package struct ReadStreams: Hashable, Sendable {
     /// Of the metadata up to its last line, which follows from the rest.
     let metadata: SHA256Digest
     let secrets: SHA256Digest
-}
-
-/// The UUIDs of an archive, 16 bytes each: one that two items share would let one of them replace the other.
-private struct IdentityList {
-    private var all: [ItemUUID] = []
-
-    mutating func append(_ uuid: ItemUUID) {
-        all.append(uuid)
-    }
-
-    /// A UUID that is there twice.
-    mutating func repetition() -> ItemUUID? {
-        all.sort { ($0.high, $0.low) < ($1.high, $1.low) }
-        return zip(all, all.dropFirst()).first { $0 == $1 }?.0
-    }
 }
 
 /// The secrets stream of a `RecordReader`.
@@ -245,7 +168,7 @@ private struct SecretsReader: ~Copyable {
     }
 
     /// Reads the last line and returns the hash of the whole stream and the one of the metadata that it states.
-    consuming func finish(
+    mutating func finish(
         contents: ArchiveContents, headerHash: SHA256Digest
     ) throws -> (whole: SHA256Digest, metadata: SHA256Digest) {
         let place = lines.nextPlace
@@ -258,7 +181,7 @@ private struct SecretsReader: ~Copyable {
         guard end.contents == contents else {
             throw ArchiveFailure.damaged(rule: "the two streams state different numbers of items")
         }
-        let whole = lines.digest(withLastLine: true)
+        let whole = lines.takeHash().finalize()
         try lines.end()
         return (whole, end.other)
     }

@@ -28,6 +28,17 @@ struct StreamWriter: ~Copyable {
         try gzip.write(line)
     }
 
+    /// Writes `line`, which ends in a line feed, and hashes what it is meant to be: `text` and a line feed.
+    ///
+    /// The hash is then of what was to be written, whatever becomes of it on the way.
+    mutating func write(_ line: borrowing SecretBytes, of text: borrowing Span<UInt8>) throws(StreamFailure) {
+        hash.update(text)
+        hash.update(Self.lineFeed.span)
+        try line.withBytes { bytes throws(StreamFailure) in try gzip.write(bytes) }
+    }
+
+    private static let lineFeed = [UInt8(ascii: "\n")]
+
     /// The hash of all lines so far; writing may go on, but unhashed.
     mutating func takeHash() -> SHA256Digest {
         var taken = SHA256()

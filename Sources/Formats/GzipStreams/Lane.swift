@@ -1,5 +1,4 @@
 internal import ByteStreams
-internal import Glibc
 internal import Synchronization
 
 /// A piece of plaintext on its way through a compressor.
@@ -41,7 +40,7 @@ final class Segment: @unchecked Sendable {
 final class Lane {
     private let deflater: Deflater
     private let inbox = Inbox()
-    private var thread: pthread_t?
+    private var thread: BackgroundThread?
     private var isRefused = false
 
     /// State shared by the thread and its owner; it keeps both alive until the thread has ended.
@@ -50,8 +49,8 @@ final class Lane {
         let filled = Semaphore()
     }
 
-    /// What the thread is given.
-    private final class Work {
+    /// What the thread is given, which alone uses the compressor from then on.
+    private final class Work: @unchecked Sendable {
         let deflater: Deflater
         let inbox: Inbox
 
@@ -72,18 +71,12 @@ final class Lane {
         }
     }
 
-    // In bytes. zlib allocates on the heap, and there may be little address space left.
-    private static let stackSize = 262_144
-
     init(_ deflater: Deflater) {
         self.deflater = deflater
     }
 
     deinit {
-        guard let thread else { return }
         inbox.filled.signal()
-        // Fails only for a thread that was already joined.
-        _ = pthread_join(thread, nil)
     }
 
     /// Compresses a segment, in the background if there is a thread; its `wait()` returns when it is done.
@@ -107,57 +100,9 @@ final class Lane {
     private func startThread() -> Bool {
         if thread != nil { return true }
         if isRefused { return false }
-        var attributes = pthread_attr_t()
-        guard unsafe pthread_attr_init(&attributes) == 0 else { return false }
-        defer { unsafe pthread_attr_destroy(&attributes) }
-        unsafe pthread_attr_setstacksize(&attributes, Self.stackSize)
-        // Signals are for the main thread, whose system calls they interrupt; a thread inherits the mask of its
-        // creator.
-        var all = sigset_t()
-        var before = sigset_t()
-        unsafe sigfillset(&all)
-        unsafe pthread_sigmask(SIG_SETMASK, &all, &before)
-        defer { unsafe pthread_sigmask(SIG_SETMASK, &before, nil) }
-        let work = unsafe Unmanaged.passRetained(Work(deflater, inbox))
-        var made = pthread_t()
-        let code = unsafe pthread_create(
-            &made, &attributes,
-            { work in
-                if let work = unsafe work { unsafe Unmanaged<Work>.fromOpaque(work).takeRetainedValue().run() }
-                return nil
-            }, work.toOpaque())
-        guard code == 0 else {
-            unsafe work.release()
-            isRefused = true
-            return false
-        }
-        thread = made
-        return true
-    }
-}
-
-/// A counter that one thread increments and another waits for.
-@safe private final class Semaphore: @unchecked Sendable {
-    private let semaphore: UnsafeMutablePointer<sem_t>
-
-    init() {
-        unsafe semaphore = .allocate(capacity: 1)
-        // Fails only for an invalid value.
-        _ = unsafe sem_init(semaphore, 0, 0)
-    }
-
-    deinit {
-        unsafe sem_destroy(semaphore)
-        unsafe semaphore.deallocate()
-    }
-
-    func signal() {
-        _ = unsafe sem_post(semaphore)
-    }
-
-    func wait() {
-        while unsafe sem_wait(semaphore) != 0 {
-            precondition(errno == EINTR, "a semaphore that cannot be waited for")
-        }
+        let work = Work(deflater, inbox)
+        thread = BackgroundThread { work.run() }
+        isRefused = thread == nil
+        return !isRefused
     }
 }

@@ -8,8 +8,8 @@ package import KeychainModel
 /// metadata line is associated data: changing an attribute, or exchanging the secrets of two rows, breaks the seal.
 package struct ItemSealer: ~Copyable {
     private static let label = Array("kcbackup/v1/store-item".utf8)
-    // Random bytes are fetched 4 KiB at a time: a system call for each salt would double the cost of a seal.
-    private static let saltsAtOnce = 128
+    // A system call for each salt would double the cost of a seal; most sealers seal one item.
+    private static let saltsAtOnce = (first: 1, growth: 16, most: 128)
 
     private var cipher: AES256GCM
     private var itemKey = SecretBytes(capacity: 32)
@@ -123,7 +123,9 @@ package struct ItemSealer: ~Copyable {
 
     private mutating func takeSalt() throws(CryptographyFailure) {
         if saltsUsed == salts.count {
-            salts = try RandomBytes.bytes(count: Self.saltsAtOnce * SealedFrame.saltSize)
+            let before = salts.count / SealedFrame.saltSize
+            let count = min(max(Self.saltsAtOnce.first, before * Self.saltsAtOnce.growth), Self.saltsAtOnce.most)
+            salts = try RandomBytes.bytes(count: count * SealedFrame.saltSize)
             saltsUsed = 0
         }
         info.removeLast(SealedFrame.saltSize)

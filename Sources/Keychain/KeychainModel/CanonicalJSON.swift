@@ -94,6 +94,20 @@ package struct CanonicalScanner {
         return true
     }
 
+    /// Consumes exactly the ASCII character `byte`, which costs less than a text of one.
+    package mutating func literal(byte: UInt8, in bytes: borrowing Span<UInt8>) throws(MalformedLine) {
+        guard skip(byte: byte, in: bytes) else {
+            throw MalformedLine("'\(Unicode.Scalar(byte))' is missing", at: position)
+        }
+    }
+
+    /// Consumes `byte` if it comes next.
+    package mutating func skip(byte: UInt8, in bytes: borrowing Span<UInt8>) -> Bool {
+        guard position < bytes.count, bytes[position] == byte else { return false }
+        position += 1
+        return true
+    }
+
     /// Checks that nothing follows.
     package func end(in bytes: borrowing Span<UInt8>) throws(MalformedLine) {
         guard position == bytes.count else { throw MalformedLine("something follows the end", at: position) }
@@ -102,7 +116,7 @@ package struct CanonicalScanner {
     /// Parses a whole number without `+`, leading zeros, fraction or exponent.
     package mutating func integer(in bytes: borrowing Span<UInt8>) throws(MalformedLine) -> Int64 {
         let start = position
-        let negative = skip("-", in: bytes)
+        let negative = skip(byte: UInt8(ascii: "-"), in: bytes)
         var value: Int64 = 0
         let firstDigit = position
         while position < bytes.count, (48...57).contains(bytes[position]) {
@@ -124,7 +138,7 @@ package struct CanonicalScanner {
     /// Reads a quoted string.
     package mutating func string(in bytes: borrowing Span<UInt8>) throws(MalformedLine) -> String {
         let start = position
-        try literal("\"", in: bytes)
+        try literal(byte: UInt8(ascii: "\""), in: bytes)
         let first = position
         while position < bytes.count, bytes[position] != UInt8(ascii: "\""), bytes[position] != UInt8(ascii: "\\") {
             guard bytes[position] >= 0x20 else {
@@ -167,10 +181,10 @@ package struct CanonicalScanner {
     }
 
     private mutating func quotedBody(in bytes: borrowing Span<UInt8>) throws(MalformedLine) -> Range<Int> {
-        try literal("\"", in: bytes)
+        try literal(byte: UInt8(ascii: "\""), in: bytes)
         let first = position
         while position < bytes.count, bytes[position] != UInt8(ascii: "\"") { position += 1 }
-        try literal("\"", in: bytes)
+        try literal(byte: UInt8(ascii: "\""), in: bytes)
         return first..<position - 1
     }
 

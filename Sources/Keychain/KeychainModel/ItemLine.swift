@@ -108,7 +108,7 @@ package enum ItemLine {
     ) throws(MalformedLine) -> Attributes {
         var attributes = Attributes(capacity: 12)
         while true {
-            try scanner.literal("\"", in: bytes)
+            try scanner.literal(byte: UInt8(ascii: "\""), in: bytes)
             let name = try scanner.take(4, in: bytes)
             let start = name.lowerBound
             guard
@@ -118,14 +118,15 @@ package enum ItemLine {
             guard attributes.entries.last.map({ $0.code < code }) ?? true else {
                 throw MalformedLine("the attributes are not in order", at: start)
             }
-            try scanner.literal("\":", in: bytes)
+            try scanner.literal(byte: UInt8(ascii: "\""), in: bytes)
+            try scanner.literal(byte: UInt8(ascii: ":"), in: bytes)
             do {
                 attributes.append(code, try value(of: code, &scanner, in: bytes))
             } catch {
                 throw MalformedLine("attribute '\(code.code)': \(error.rule)", at: error.position)
             }
-            if scanner.skip("}", in: bytes) { return attributes }
-            try scanner.literal(",", in: bytes)
+            if scanner.skip(byte: UInt8(ascii: "}"), in: bytes) { return attributes }
+            try scanner.literal(byte: UInt8(ascii: ","), in: bytes)
         }
     }
 
@@ -143,7 +144,8 @@ package enum ItemLine {
             else { throw MalformedLine("the date is not canonical", at: start) }
             return .date(date)
         case .string, .textOrData, .dataOrText, .data:
-            if scanner.skip("{\"base64\":", in: bytes) {
+            if scanner.skip(byte: UInt8(ascii: "{"), in: bytes) {
+                try scanner.literal("\"base64\":", in: bytes)
                 let data = try scanner.base64(in: bytes)
                 try scanner.literal("}", in: bytes)
                 return .data(data)
@@ -164,8 +166,8 @@ package enum ItemLine {
             let name = try scanner.string(in: bytes)
             try scanner.literal(":", in: bytes)
             extra.append(ExtraAttribute(name: name, value: try scanner.string(in: bytes)))
-            if scanner.skip("}", in: bytes) { return extra }
-            try scanner.literal(",", in: bytes)
+            if scanner.skip(byte: UInt8(ascii: "}"), in: bytes) { return extra }
+            try scanner.literal(byte: UInt8(ascii: ","), in: bytes)
         }
     }
 }

@@ -27,8 +27,10 @@ extension Item {
         switch (left ?? keyDefault(code), right ?? keyDefault(code)) {
         case (.number(let left), .number(let right)): return order(left, right)
         case (.date(let left), .date(let right)): return order(left.microseconds, right.microseconds)
-        case (.text(let left), .text(let right)): return order(left.utf8, right.utf8)
-        case (let left, let right): return order(left.keyBytes ?? [], right.keyBytes ?? [])
+        case (.text(let left), .text(let right)): return order(left.utf8.span, right.utf8.span)
+        case (let left, let right):
+            let (left, right) = (left.keyBytes ?? [], right.keyBytes ?? [])
+            return order(left.span, right.span)
         }
     }
 
@@ -36,12 +38,9 @@ extension Item {
         left < right ? -1 : left > right ? 1 : 0
     }
 
-    private static func order(_ left: some Sequence<UInt8>, _ right: some Sequence<UInt8>) -> Int {
-        var rest = right.makeIterator()
-        for byte in left {
-            guard let other = rest.next() else { return 1 }
-            if byte != other { return byte < other ? -1 : 1 }
-        }
-        return rest.next() == nil ? 0 : -1
+    private static func order(_ left: Span<UInt8>, _ right: Span<UInt8>) -> Int {
+        let shared = min(left.count, right.count)
+        for index in 0..<shared where left[index] != right[index] { return left[index] < right[index] ? -1 : 1 }
+        return order(Int64(left.count), Int64(right.count))
     }
 }

@@ -74,29 +74,40 @@ extension ItemUUID: LosslessStringConvertible {
 
     /// Parses the lower-case text form; nil for anything else.
     package init?(parsing bytes: borrowing Span<UInt8>) {
-        guard bytes.count == Self.spellingLength else { return nil }
-        var halves: (UInt64, UInt64) = (0, 0)
-        var digits = 0
-        for index in bytes.indices {
-            let byte = bytes[index]
-            if index == 8 || index == 13 || index == 18 || index == 23 {
-                guard byte == UInt8(ascii: "-") else { return nil }
-                continue
-            }
-            let digit: UInt8
-            switch byte {
-            case UInt8(ascii: "0")...UInt8(ascii: "9"): digit = byte - 48
-            case UInt8(ascii: "a")...UInt8(ascii: "f"): digit = byte - 87
-            default: return nil
-            }
-            if digits < 16 {
-                halves.0 = halves.0 << 4 | UInt64(digit)
-            } else {
-                halves.1 = halves.1 << 4 | UInt64(digit)
-            }
-            digits += 1
+        guard bytes.count == Self.spellingLength, bytes[8] == UInt8(ascii: "-"), bytes[13] == UInt8(ascii: "-"),
+            bytes[18] == UInt8(ascii: "-"), bytes[23] == UInt8(ascii: "-")
+        else { return nil }
+        var isValid = true
+        func number(_ first: Int, _ second: Int) -> UInt64 {
+            var digits: UInt64 = 0
+            for index in first..<first + 4 { digits = digits << 8 | UInt64(bytes[index]) }
+            for index in second..<second + 4 { digits = digits << 8 | UInt64(bytes[index]) }
+            let (value, isHexadecimal) = Self.eightDigits(digits)
+            isValid = isValid && isHexadecimal
+            return value
         }
-        self.init(high: halves.0, low: halves.1)
+        let high = number(0, 4) << 32 | number(9, 14)
+        let low = number(19, 24) << 32 | number(28, 32)
+        guard isValid else { return nil }
+        self.init(high: high, low: low)
+    }
+
+    /// The number that eight hexadecimal digits in lower case spell, all bytes at once, since a reader parses two UUIDs for
+    /// each item.
+    private static func eightDigits(_ digits: UInt64) -> (value: UInt64, isValid: Bool) {
+        let ones: UInt64 = 0x0101_0101_0101_0101
+        // 1 in a byte that is a letter: 0x61 to 0x66, where a digit is 0x30 to 0x39.
+        let letters = digits >> 6 & ones
+        let nibbles = digits & (15 &* ones)
+        let hasRightRow = digits & (0xf0 &* ones) == 0x30 &* ones &+ 0x30 &* letters
+        // 10 and more after a digit, or 7 and more after a letter, carry into bit 4; a letter is never 0.
+        let isInRow = (nibbles &+ 6 &* ones &+ 3 &* letters) & (0x10 &* ones) == 0
+        let isNoZero = (nibbles &+ 15 &* letters) & (0x10 &* ones) == letters << 4
+        var value = nibbles &+ 9 &* letters
+        value = (value | value >> 4) & 0x00ff_00ff_00ff_00ff
+        value = (value | value >> 8) & 0x0000_ffff_0000_ffff
+        value = (value | value >> 16) & 0x0000_0000_ffff_ffff
+        return (value, hasRightRow && isInRow && isNoZero)
     }
 
     /// Parses the text form in either case; nil for anything else.

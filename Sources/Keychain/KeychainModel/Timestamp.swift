@@ -84,7 +84,7 @@ extension Timestamp {
         let seconds = days * 86_400 + Int64(hour * 3_600 + minute * 60 + second)
         self.init(microseconds: seconds * 1_000_000 + Int64(microsecond))
         // A day that the month does not have would come out as a day of the next month.
-        guard components.day == day else { return nil }
+        guard day <= 28 || components.day == day else { return nil }
     }
 }
 
@@ -124,20 +124,22 @@ extension Timestamp: CustomStringConvertible {
     /// Parses the text form; nil for anything else.
     package init?(parsing bytes: borrowing Span<UInt8>) {
         guard bytes.count == Self.spellingLength else { return nil }
-        func number(_ start: Int, _ count: Int) -> Int? {
+        var isNumber = true
+        func number(_ start: Int, _ count: Int) -> Int {
             var value = 0
             for index in start..<start + count {
                 let digit = Int(bytes[index]) - 48
-                guard (0...9).contains(digit) else { return nil }
+                isNumber = isNumber && 0 <= digit && digit <= 9
                 value = value * 10 + digit
             }
             return value
         }
+        let (year, month, day) = (number(0, 4), number(5, 2), number(8, 2))
+        let (hour, minute, second) = (number(11, 2), number(14, 2), number(17, 2))
+        let microsecond = number(20, 6)
         guard bytes[4] == UInt8(ascii: "-"), bytes[7] == UInt8(ascii: "-"), bytes[10] == UInt8(ascii: "T"),
             bytes[13] == UInt8(ascii: ":"), bytes[16] == UInt8(ascii: ":"), bytes[19] == UInt8(ascii: "."),
-            bytes[26] == UInt8(ascii: "Z"),
-            let year = number(0, 4), let month = number(5, 2), let day = number(8, 2), let hour = number(11, 2),
-            let minute = number(14, 2), let second = number(17, 2), let microsecond = number(20, 6)
+            bytes[26] == UInt8(ascii: "Z"), isNumber
         else { return nil }
         self.init(
             year: year, month: month, day: day, hour: hour, minute: minute, second: second, microsecond: microsecond)

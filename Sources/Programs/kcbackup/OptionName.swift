@@ -19,12 +19,14 @@ enum OptionName: String, CaseIterable, Sendable {
     case crontab
     case drill
     case dryRun = "dry-run"
+    case encryptedCredentials = "encrypted-credentials"
     case escrow
     case failureUnit = "failure-unit"
     case from
     case forDevice = "for-device"
     case generate
     case group
+    case hookTimeout = "hook-timeout"
     case html
     case identity
     case identityPassphrase = "identity-passphrase"

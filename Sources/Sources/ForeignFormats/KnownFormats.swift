@@ -4,9 +4,13 @@ package import ItemSources
 package enum KnownFormats {
     /// Every format; a new one is a folder beside this file, and a line here.
     package static let all: [any ForeignFormat] = [
+        GnomeKeyringFormat(),
         ItemLinesFormat(),
-        CXFFormat(),
+        CSVFormat(),
+        MacKeychainFormat(),
         KeePassFormat(),
+        BitwardenFormat(),
+        CXFFormat(),
         NetrcFormat(),
     ]
 
@@ -20,7 +24,9 @@ package enum KnownFormats {
     /// - Throws: `ForeignFailure` (`unknownFormat`, `ambiguous`), `FileFailure`, `StreamFailure`.
     package static func recognise(_ input: ForeignInput) throws -> any ForeignFormat {
         let fitting = try all.filter { try $0.recognises(input) }
-        guard let format = fitting.first else { throw ForeignFailure.unknownFormat }
+        guard let format = fitting.first else {
+            throw CSVFormat.isTable(input) ? ForeignFailure.unknownColumns : ForeignFailure.unknownFormat
+        }
         if fitting.count > 1 { throw ForeignFailure.ambiguous(names: fitting.map(\.name)) }
         return format
     }

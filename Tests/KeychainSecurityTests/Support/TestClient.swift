@@ -63,6 +63,12 @@ final class TestClient: Sendable {
     /// Locks or unlocks the keychain.
     func lock(_ lockedFor: LockedFor) { shared.lockedFor.withLock { $0 = lockedFor } }
 
+    /// How often the keychain's file was committed to, as SQLite counts it (sqlite.org/fileformat2.html, 1.3.7).
+    func commits() throws -> UInt32 {
+        let header = try Data(contentsOf: URL(filePath: user.keychainPath)).prefix(28)
+        return header.suffix(4).reduce(0) { $0 << 8 | UInt32($1) }
+    }
+
     // MARK: Calls
 
     func add(_ attributes: [String: Any]) -> OSStatus { client.add(attributes, nil) }

@@ -53,6 +53,7 @@ enum FailureExamples {
         + streams.map { .stream(StreamFailure(.reading, $0), path: "laptop.kcb") }
         + [.output(StreamFailure(.writing, .system(28))), .output(StreamFailure(.writing, .system(9)))]
         + [.temporaryFolder(.stream(StreamFailure(.writing, .system(28)), path: nil), path: "/tmp")]
+        + [.full(.stream(StreamFailure(.writing, .system(28)), path: nil), trash: "backups/.trash")]
         + [.notKept(.stream(StreamFailure(.writing, .system(28)), path: nil))]
         + locals.map { .local($0) } + keychains.map { .keychain($0, name: "login") } + items.map { .item($0) }
         + imports.map { .importLine(3, $0) } + devices.map { .device($0) } + trust.map { .trust($0) }
@@ -73,6 +74,8 @@ enum FailureExamples {
         .shrunk(Shrinkage(series: "login", before: 85, now: 12, gone: ["inet", "com.example.bank"])),
         .vanished(series: "work"), .noRule,
         .notWhole(name: "login-KC-ABCDEFGH-20261121T030000Z.kcb"), .nothingInTrash(folder: "backups"),
+        .inTrash(path: "backups/.trash/login-KC-ABCDEFGH-20261121T030000Z.kcb"),
+        .trashIsNoFolder(path: "backups/.trash"),
         .missing(name: "backups/login-KC-ABCDEFGH-20261121T030000Z.kcb"),
         .replaced(name: "backups/login-KC-ABCDEFGH-20261121T030000Z.kcb", .archive),
         .replaced(name: "backups/login-KC-ABCDEFGH-20261121T030000Z.kcb", .origin),
@@ -84,7 +87,8 @@ enum FailureExamples {
     private static let usage: [UsageProblem] = [
         .repeated(.keychain), .empty(.output), .together(.passcode, .noPasscode), .needs(.json, .output),
         .malformed(.set, form: "NAME=VALUE or NAME:base64=VALUE"), .keychainTwice,
-        .outputTwice, .needsKeychain(.unencrypted), .notAKeychain, .attributeTwice("svce"), .noCondition, .noChange,
+        .outputTwice, .needsKeychain(.unencrypted), .needsFile(.password), .needsArchive(.html), .notAKeychain,
+        .attributeTwice("svce"), .noCondition, .noChange,
         .severalSecrets(2), .noSecret, .deviceID, .noRestoreKey, .inputTwice("-"), .oneArchive(.html), .outsideItems,
         .recipientInspects, .unencryptedWith(.recipient), .emptyArchive, .withArgument(.all), .noSetting, .emptyQuery,
         .undoWithRules, .noNewKey, .comparesOne, .needsFolder, .notUnattended(.passphrase), .notUnattended(.change),
@@ -95,6 +99,8 @@ enum FailureExamples {
     ]
     private static let refusals: [Refusal] = [
         .noKeychains, .jobRuns("nightly"), .stale(what: ["job 'nightly'"], limit: "26h"), .noLinger, .drillDiffers(2),
+        .newestGone(keychain: "login", path: "backups/login-KC-ABCDEFGH-20261121T030000Z.kcb"),
+        .backupsInDataFolder("~/.local/share/kcbackup"),
         .notDrilled(folder: "backups", since: "2026-01-01", archive: "backups/login.kcb", needsKey: true),
         .littleRoom(folder: "backups", free: 1_000_000, wanted: 20_000_000),
         .identityBesideArchives(path: "backups/key.txt"),

@@ -20,6 +20,7 @@ public final class KeychainClient: @unchecked Sendable {
     private var opened: Opened?
     private var abandoned: [Opened] = []
     private var passcodeSource: PasscodeSource?
+    private let changes = ChangeQueue()
 
     /// The client used by the `SecItem…` functions.
     static let shared = KeychainClient(Configuration())
@@ -106,15 +107,70 @@ public final class KeychainClient: @unchecked Sendable {
     /// - Parameter source: called by any thread that makes a call, without `kSecUseAuthenticationUIFail` or `…Skip`.
     public static func setPasscodeSource(_ source: PasscodeSource?) { shared.setPasscodeSource(source) }
 
-    /// Runs one call on the keychain, excluding other threads of this process; if it needs what is locked, the passcode
-    /// source is asked, and the call is run again.
+    /// Runs one call that reads, excluding other threads of this process; if it needs what is locked, the passcode source
+    /// is asked, and the call is run again.
     ///
     /// - Parameter mayAsk: false to leave what is locked so.
     /// - Returns: `errSecSuccess`, or the status of the error.
-    func perform<Result>(
+    func read<Result>(
         mayAsk: Bool = true, _ body: (ItemCall) throws -> Result
     ) -> (status: OSStatus, result: Result?) {
-        let outcome = attempt(body)
+        asking(mayAsk) {
+            let groups = try lock.withLock { try accessGroups() }
+            return try withKeychain { keychain, configuration, _ in
+                try body(ItemCall(keychain: keychain, groups: groups, now: configuration.clock()))
+            }
+        }
+    }
+
+    /// Runs one call that changes the keychain, likewise; it is durable when this returns.
+    ///
+    /// `body` may run on another thread, together with the changes of that one and of others that wait.
+    func change<Result>(
+        mayAsk: Bool = true, _ body: (ItemCall, KeychainWriter) throws -> Result
+    ) -> (status: OSStatus, result: Result?) {
+        asking(mayAsk) {
+            var result: Result?
+            try withoutActuallyEscaping(body) { body in
+                let change = PendingChange { call, writer in result = try body(call, writer) }
+                changes.append(change)
+                try lock.withLock {
+                    if change.outcome == nil { commitChanges() }
+                    try change.outcome?.get()
+                }
+            }
+            guard let result else { throw CallFailure(errSecInternal) }
+            return result
+        }
+    }
+
+    /// Makes all changes that wait, in one transaction; called under the lock.
+    private func commitChanges() {
+        let waiting = changes.takeAll()
+        do {
+            let groups = try accessGroups()
+            try withOpenKeychain { keychain, configuration, _ in
+                try keychain.writeBatch { batch in
+                    for change in waiting {
+                        change.run(
+                            ItemCall(keychain: keychain, groups: groups, now: configuration.clock()), in: batch)
+                    }
+                }
+            }
+        } catch {
+            for change in waiting { change.fail(error) }
+        }
+    }
+
+    private func asking<Result>(_ mayAsk: Bool, _ body: () throws -> Result) -> (status: OSStatus, result: Result?) {
+        func attempt() -> (status: OSStatus, result: Result?) {
+            do {
+                return (errSecSuccess, try body())
+            } catch {
+                return (CallFailure(error).status, nil)
+            }
+        }
+        let outcome = attempt()
         // Asked without the lock: the source may take its time, and may itself use the keychain's other calls.
         guard outcome.status == errSecInteractionNotAllowed, mayAsk, let source = lock.withLock({ passcodeSource }),
             let passcode = source()
@@ -124,21 +180,7 @@ public final class KeychainClient: @unchecked Sendable {
         } catch {
             return (error.status ?? errSecInternal, nil)
         }
-        return attempt(body)
-    }
-
-    private func attempt<Result>(_ body: (ItemCall) throws -> Result) -> (status: OSStatus, result: Result?) {
-        do {
-            let groups = try lock.withLock { try accessGroups() }
-            return (
-                errSecSuccess,
-                try withKeychain { keychain, configuration, _ in
-                    try body(ItemCall(keychain: keychain, groups: groups, now: configuration.clock()))
-                }
-            )
-        } catch {
-            return (CallFailure(error).status, nil)
-        }
+        return attempt()
     }
 
     /// Runs `body` on the keychain with the class keys that are unlocked, excluding other threads of this process.
@@ -147,16 +189,20 @@ public final class KeychainClient: @unchecked Sendable {
     func withKeychain<Result>(
         _ body: (Keychain, Configuration, _ holdsKeys: inout Bool) throws -> Result
     ) throws -> Result {
-        try lock.withLock {
-            let keychain = try keychain()
-            try configuration.resume?(keychain) ?? { _ = try configuration.session.resume(keychain) }()
-            var holdsKeys = opened?.holdsKeys ?? false
-            defer {
-                opened?.holdsKeys = holdsKeys
-                if !holdsKeys { configuration.release(keychain) }
-            }
-            return try body(keychain, configuration, &holdsKeys)
+        try lock.withLock { try withOpenKeychain(body) }
+    }
+
+    private func withOpenKeychain<Result>(
+        _ body: (Keychain, Configuration, _ holdsKeys: inout Bool) throws -> Result
+    ) throws -> Result {
+        let keychain = try keychain()
+        try configuration.resume?(keychain) ?? { _ = try configuration.session.resume(keychain) }()
+        var holdsKeys = opened?.holdsKeys ?? false
+        defer {
+            opened?.holdsKeys = holdsKeys
+            if !holdsKeys { configuration.release(keychain) }
         }
+        return try body(keychain, configuration, &holdsKeys)
     }
 
     /// Runs `body` with the place of the keychain, whether it is there or not, excluding other threads of this process.
@@ -167,6 +213,12 @@ public final class KeychainClient: @unchecked Sendable {
             return try body(LocalKeychain(configuration.keychain, in: folder), folder, configuration)
         }
     }
+
+    /// How many changes wait for their turn.
+    var waitingChanges: Int { changes.count }
+
+    /// Runs `body` while no call of this process makes progress.
+    func whileLocked(_ body: () -> Void) { lock.withLock(body) }
 
     /// Sets what is asked for the passcode; nil to ask nothing.
     func setPasscodeSource(_ source: PasscodeSource?) { lock.withLock { passcodeSource = source } }

@@ -11,37 +11,33 @@ struct ItemCall {
 
     // MARK: Adding
 
-    /// Adds one item, or two for an identity, in one transaction.
+    /// Adds one item, or two for an identity.
     ///
     /// - Returns: the requested result, or nil.
-    func add(_ request: ItemRequest) throws -> Any? {
+    func add(_ request: ItemRequest, with writer: KeychainWriter) throws -> Any? {
         // An object contains its data; other data would be dropped.
         guard let subject = request.subject, request.object == nil || request.data == nil else {
             throw CallFailure(errSecParam)
         }
-        return try keychain.write { writer in
-            switch (subject, request.object) {
-            case (.identities, .identity(let identity)):
-                let certificate = try add(.certificate(identity.certificate), request, with: writer)
-                let key = try add(.key(identity.key), request, with: writer)
-                return try result(FoundIdentity(certificate: certificate, key: key), request.returns)
-            case (.identities, _): throw CallFailure(errSecParam)
-            case (.items(let itemClass), nil):
-                let draft = try complete(ItemDraft(itemClass: itemClass), request)
-                return try result(add(draft, request.data, with: writer), request.returns)
-            case (.items, .some(let object)):
-                return try result(add(object, request, with: writer), request.returns)
-            }
+        switch (subject, request.object) {
+        case (.identities, .identity(let identity)):
+            let certificate = try add(.certificate(identity.certificate), request, with: writer)
+            let key = try add(.key(identity.key), request, with: writer)
+            return try result(FoundIdentity(certificate: certificate, key: key), request.returns)
+        case (.identities, _): throw CallFailure(errSecParam)
+        case (.items(let itemClass), nil):
+            let draft = try complete(ItemDraft(itemClass: itemClass), request)
+            return try result(add(draft, request.data, with: writer), request.returns)
+        case (.items, .some(let object)):
+            return try result(add(object, request, with: writer), request.returns)
         }
     }
 
-    /// Adds the objects of several requests in one transaction.
-    func addAll(_ requests: [ItemRequest]) throws {
-        try keychain.write { writer in
-            for request in requests {
-                guard let object = request.object else { throw CallFailure(errSecParam) }
-                _ = try add(object, request, with: writer)
-            }
+    /// Adds the objects of several requests.
+    func addAll(_ requests: [ItemRequest], with writer: KeychainWriter) throws {
+        for request in requests {
+            guard let object = request.object else { throw CallFailure(errSecParam) }
+            _ = try add(object, request, with: writer)
         }
     }
 
@@ -113,7 +109,7 @@ struct ItemCall {
     // MARK: Changing
 
     /// Changes every item that matches the request, or none.
-    func update(_ request: ItemRequest, to dictionary: CFDictionary) throws {
+    func update(_ request: ItemRequest, to dictionary: CFDictionary, with writer: KeychainWriter) throws {
         guard case .items(let itemClass) = request.persistentReference?.subject ?? request.subject else {
             throw CallFailure(errSecUnimplemented)
         }
@@ -133,42 +129,36 @@ struct ItemCall {
         }
         var secret: SecretBytes?
         if let data = new.data { secret = SecretBytes(copying: data) }
-        try keychain.write { writer in
-            let items = try ItemFinder(self, writer.reader, request).allItems()
-            guard !items.isEmpty else { throw CallFailure(errSecItemNotFound) }
-            for item in items {
-                try writer.update(matching: ItemQuery(item), set: changes, secret: secret, now: now)
-            }
+        let items = try ItemFinder(self, writer.reader, request).allItems()
+        guard !items.isEmpty else { throw CallFailure(errSecItemNotFound) }
+        for item in items {
+            try writer.update(matching: ItemQuery(item), set: changes, secret: secret, now: now)
         }
     }
 
     /// Deletes every item that matches the request; both halves of an identity.
-    func delete(_ request: ItemRequest) throws {
-        let isFound = try keychain.write { writer in
-            var finder = ItemFinder(self, writer.reader, request)
-            finder.takesRowsUnseen = true
-            switch try finder.subject() {
-            case .items(let itemClass):
-                let query = try finder.query(itemClass)
-                let deleted = try writer.delete(
-                    matching: query, now: now, leavingTombstones: request.leavesTombstones)
-                return !deleted.items.isEmpty
-            case .identities:
-                let identities = try finder.allIdentities()
-                // Two certificates may share one key.
-                var items: [Item] = []
-                for item in identities.flatMap({ [$0.certificate.item, $0.key.item] }) where !items.contains(item) {
-                    items.append(item)
-                }
-                for item in items {
-                    try writer.delete(
-                        matching: ItemQuery(item), now: now, leavingTombstones: request.leavesTombstones)
-                }
-                return !items.isEmpty
+    ///
+    /// - Returns: false if no item was found; rows that are not valid items do not count, and are gone all the same.
+    func delete(_ request: ItemRequest, with writer: KeychainWriter) throws -> Bool {
+        var finder = ItemFinder(self, writer.reader, request)
+        finder.takesRowsUnseen = true
+        switch try finder.subject() {
+        case .items(let itemClass):
+            let query = try finder.query(itemClass)
+            let deleted = try writer.delete(matching: query, now: now, leavingTombstones: request.leavesTombstones)
+            return !deleted.items.isEmpty
+        case .identities:
+            let identities = try finder.allIdentities()
+            // Two certificates may share one key.
+            var items: [Item] = []
+            for item in identities.flatMap({ [$0.certificate.item, $0.key.item] }) where !items.contains(item) {
+                items.append(item)
             }
+            for item in items {
+                try writer.delete(matching: ItemQuery(item), now: now, leavingTombstones: request.leavesTombstones)
+            }
+            return !items.isEmpty
         }
-        // Deleted rows that were not valid items do not count: they were invisible.
-        guard isFound else { throw CallFailure(errSecItemNotFound) }
     }
 }
 

@@ -89,17 +89,23 @@ public func SecCopyErrorMessageString(_ status: OSStatus, _ reserved: UnsafeMuta
 extension KeychainClient {
     func add(_ attributes: CFDictionary, _ result: UnsafeMutablePointer<CFTypeRef?>?) -> OSStatus {
         let pointer = unsafe result
-        return unsafe hand(to: pointer, attributes, .add) { call, request in try call.add(request) }
+        return unsafe hand(to: pointer, attributes, .add) { request in
+            change(mayAsk: request.mayAsk) { call, writer in try call.add(request, with: writer) }
+        }
     }
 
     func copyMatching(_ query: CFDictionary, _ result: UnsafeMutablePointer<CFTypeRef?>?) -> OSStatus {
-        unsafe hand(to: result, query, .copy) { call, request in try call.copy(request) }
+        unsafe hand(to: result, query, .copy) { request in
+            read(mayAsk: request.mayAsk) { call in try call.copy(request) }
+        }
     }
 
     func update(_ query: CFDictionary, _ attributes: CFDictionary) -> OSStatus {
         do {
             let request = try ItemRequest(query, for: .update)
-            return perform(mayAsk: request.mayAsk) { call in try call.update(request, to: attributes) }.status
+            return change(mayAsk: request.mayAsk) { call, writer in
+                try call.update(request, to: attributes, with: writer)
+            }.status
         } catch {
             return error.status
         }
@@ -108,7 +114,8 @@ extension KeychainClient {
     func delete(_ query: CFDictionary) -> OSStatus {
         do {
             let request = try ItemRequest(query, for: .delete)
-            return perform(mayAsk: request.mayAsk) { call in try call.delete(request) }.status
+            let outcome = change(mayAsk: request.mayAsk) { call, writer in try call.delete(request, with: writer) }
+            return outcome.result == false ? errSecItemNotFound : outcome.status
         } catch {
             return error.status
         }
@@ -116,13 +123,13 @@ extension KeychainClient {
 
     private func hand(
         to result: UnsafeMutablePointer<CFTypeRef?>?, _ dictionary: CFDictionary, _ kind: ItemRequest.Call,
-        _ body: (ItemCall, ItemRequest) throws -> Any?
+        _ call: (ItemRequest) -> (status: OSStatus, result: Any??)
     ) -> OSStatus {
         do throws(CallFailure) {
             var request = try ItemRequest(dictionary, for: kind)
             // Without a place for a result nothing is asked for: whether the call succeeds is the answer.
             if unsafe result == nil { request.returns = [] }
-            let outcome = perform(mayAsk: request.mayAsk) { call in try body(call, request) }
+            let outcome = call(request)
             if outcome.status == errSecSuccess, !request.returns.isEmpty {
                 unsafe result?.pointee = (outcome.result ?? nil).map { $0 as AnyObject }
             }

@@ -68,7 +68,7 @@ struct KeyPair {
         var requests: [ItemRequest] = []
         for addition in additions { requests.append(try ItemRequest(addition, for: .add)) }
         if requests.isEmpty { return self }
-        let status = client.perform { call in try call.addAll(requests) }.status
+        let status = client.change { call, writer in try call.addAll(requests, with: writer) }.status
         if status != errSecSuccess { throw CallFailure(status) }
         return self
     }

@@ -79,6 +79,9 @@ struct FolderBackup {
         let rules = options.folder
         let wait = try rules.lock.wait()
         let folder = try session.backupFolder(path, waitingAtMost: wait, mayBeNew: true, maySwitch: rules.change)
+        if folder.catalogue.entries.contains(where: { $0.state == .trashed }) {
+            session.subjects.trash = "\(path)/\(BackupFolder.trashName)"
+        }
         var results: [(name: String, result: Result)] = []
         var parts: [Part] = []
         let names: [String?] =
@@ -165,7 +168,7 @@ struct FolderBackup {
         switch part.source {
         case .escrowed(let keychain): return Hexadecimal.encode(keychain.storeID)
         case .keychain(let keychain): return Hexadecimal.encode(keychain.storeID)
-        case .items:
+        case .items, .foreign:
             guard case .items(let path) = part.subject else { return part.subject.name }
             let (folder, name) = Path.split(session.world.resolve(path))
             return "\(Path.real(folder) ?? folder)/\(name)"

@@ -117,7 +117,7 @@ private struct Examination {
                         .io, "its last run, of \(record.began.moment), was killed",
                         hint: "'kcbackup run \(state.job.name) -v' finishes what it left"))
             } else if record.status != .ok {
-                report(Explanation(record.status, "its last run failed: \(record.message)"))
+                report(Explanation(record.status, "its last run failed: \(record.message)").adding(record.hints))
             }
         }
         var options: CreateOptions?
@@ -156,6 +156,7 @@ private struct Examination {
     }
 
     private static func checkFolder(_ path: String, _ session: Session) throws {
+        try session.requireOutsideOfData(path)
         let known = try session.catalogue(of: path)
         guard Path.isFolder(path) else {
             if let archives = known?.complete.count, archives > 0 {

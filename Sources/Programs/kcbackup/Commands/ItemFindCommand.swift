@@ -52,7 +52,7 @@ struct ItemFindCommand: Verb {
             guard let secret = try store.secret(of: item) else { throw UsageProblem.noSecret }
             try session.write(secret)
         } else {
-            try printText(matches.items, store, in: session)
+            try printText(matches.items.sorted { $0.isShown(before: $1) }, store, in: session)
         }
         return session.status(ofDamaged: matches.damaged)
     }
@@ -86,6 +86,21 @@ struct ItemFindCommand: Verb {
             }
             try session.write(text)
         }
+    }
+}
+
+extension Item {
+    /// True if people look for this item before `other`: as tables are sorted.
+    fileprivate func isShown(before other: Item) -> Bool {
+        let (left, right) = (place, other.place)
+        if left.isNameless != right.isNameless { return right.isNameless }
+        return left.names.lexicographicallyPrecedes(right.names)
+    }
+
+    private var place: (names: [String], isNameless: Bool) {
+        let service = attributes.shown(.svce) ?? attributes.shown(.srvr) ?? ""
+        let names = [service, attributes.shown(.acct) ?? ""].map { $0.lowercased() }
+        return (names, names.allSatisfy(\.isEmpty))
     }
 }
 

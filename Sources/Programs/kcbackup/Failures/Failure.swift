@@ -44,6 +44,8 @@ enum Failure: Error, Hashable, Sendable {
     indirect case wrongSecret(Failure, kind: String, [SecretDoubt])
     /// What has to lie in the temporary folder for a moment cannot.
     indirect case temporaryFolder(Failure, path: String)
+    /// The disk is full, and archives that were removed still lie on it.
+    indirect case full(Failure, trash: String)
     /// The state before a restore cannot be kept.
     indirect case notKept(Failure)
     /// An unknown error; the text names a Swift type and nothing else.
@@ -63,6 +65,8 @@ enum Failure: Error, Hashable, Sendable {
         var path: String?
         /// The file of the key that 'device renew' retired and that the keychain needs.
         var retiredKey: String?
+        /// The trash of the folder of backups, if it holds something.
+        var trash: String?
     }
 
     /// Converts any error of the layers below.
@@ -94,6 +98,18 @@ enum Failure: Error, Hashable, Sendable {
             case let failure as CryptographyFailure: .cryptography(failure)
             default: .unforeseen(type: "\(type(of: error))")
             }
+        if let trash = subjects.trash, isOfFullDisk { self = .full(self, trash: trash) }
+    }
+
+    /// True where no room is left.
+    private var isOfFullDisk: Bool {
+        switch self {
+        case .file(let failure), .archive(.file(let failure), _), .catalogue(.file(let failure)):
+            if case .system(let code, _) = failure.problem { isFull(code) } else { false }
+        case .stream(let failure, _), .archive(.stream(let failure), _):
+            if case .system(let code) = failure.kind { isFull(code) } else { false }
+        default: false
+        }
     }
 
     /// True for a file that cannot be made in `folder`, and for one without a name that cannot be written.
@@ -134,6 +150,10 @@ enum Failure: Error, Hashable, Sendable {
         case .wrongSecret(let failure, let kind, let doubts):
             failure.explanation.adding(doubts.map { $0.words(kind) })
         case .temporaryFolder(let failure, let path): explainTemporaryFolder(failure.explanation, path)
+        case .full(let failure, let trash):
+            failure.explanation.adding([
+                "archives that were removed still take room in \(quoted(trash)): 'rm' ends that"
+            ])
         case .notKept(let failure): explainNotKept(failure.explanation)
         case .unforeseen(let type): explainBug("an unforeseen error of type '\(type)'")
         }

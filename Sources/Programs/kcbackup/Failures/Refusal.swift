@@ -28,6 +28,10 @@ enum Refusal: Error, Hashable, Sendable {
     case retiredKey(keychain: String, device: DeviceID, path: String)
     /// The last good backups of these are too old.
     case stale(what: [String], limit: String)
+    /// The file of the newest backup is not where it was made.
+    case newestGone(keychain: String, path: String)
+    /// Backups would lie among the keychains and keys of this user.
+    case backupsInDataFolder(String)
     /// What was restored for a trial is not what the archive holds.
     case drillDiffers(Int)
     /// No backup of a folder was restored for a trial since that day.
@@ -54,6 +58,11 @@ enum Refusal: Error, Hashable, Sendable {
     case nothingToLock(keychain: String)
     /// Unlocking would last for one command only, since the kernel stores nothing for this reason.
     case nothingIsKept(KeyRetentionFailure)
+}
+
+extension Refusal {
+    /// The explanation for the user.
+    var explanation: Explanation { explainRefusal(self) }
 }
 
 /// Explains a refusal.
@@ -108,6 +117,15 @@ func explainRefusal(_ refusal: Refusal) -> Explanation {
         Explanation(
             .stale, "no good backup since \(displayed(limit)): \(what.joined(separator: ", "))",
             hint: "'kcbackup status' says why, 'kcbackup doctor' finds what would make the next run fail")
+    case .newestGone(let keychain, let path):
+        Explanation(
+            .notFound, "the newest backup of keychain \(quoted(keychain)) is gone: \(quoted(path))",
+            hint: "is the disk mounted, and is it the right one?",
+            "if it was removed on purpose, 'kcbackup list \(OptionName.rebuild.spelling) FOLDER' forgets it")
+    case .backupsInDataFolder(let folder):
+        Explanation(
+            .refused, "\(quoted(folder)) is where kcbackup keeps keychains and keys",
+            hint: "choose another folder, best on another disk: what happens to one would happen to both")
     case .drillDiffers(let count):
         Explanation(
             .damaged, "\(counted(count, "item")) came back from the archive otherwise than it has them",

@@ -18,6 +18,10 @@ enum UsageProblem: Error, Hashable, Sendable {
     case outputTwice
     /// The option has no meaning for a file of items.
     case needsKeychain(OptionName)
+    /// The option opens a file of another program, and none is named.
+    case needsFile(OptionName)
+    /// The option is for archives, and the file is another program's.
+    case needsArchive(OptionName)
     /// A file of items is no keychain.
     case notAKeychain
     /// An attribute is given twice.
@@ -98,11 +102,19 @@ func explainUsage(_ problem: UsageProblem) -> Explanation {
     case .needsKeychain(let flag):
         Explanation(
             .usage, "'\(flag.spelling)' needs a keychain, and 'file:…' names a file of items",
-            hint: "leave out '\(flag.spelling)', or import the file first: 'kcbackup item import'")
+            hint: "leave out '\(flag.spelling)', or import the file first: 'kcbackup import'")
+    case .needsFile(let flag):
+        Explanation(
+            .usage, "'\(flag.spelling)' is for a file of another program, and none is named",
+            hint: "name it with '\(OptionName.keychain.spelling) file:PATH'")
+    case .needsArchive(let flag):
+        Explanation(
+            .usage, "'\(flag.spelling)' is for archives, and the file is another program's",
+            hint: "leave out '\(flag.spelling)'")
     case .notAKeychain:
         Explanation(
             .usage, "'file:…' names a file of items, which is no keychain",
-            hint: "'kcbackup item import' adds its items to a keychain",
+            hint: "'kcbackup import' adds its items to a keychain",
             "'kcbackup create \(OptionName.keychain.spelling) file:…' makes an archive of it")
     case .attributeTwice(let code): Explanation(.usage, "the attribute '\(code)' is given twice")
     case .noCondition:

@@ -9,7 +9,7 @@ internal import LocalKeychains
 /// What is to be backed up, as the user names it.
 enum BackupSubject {
     case keychain(LocalKeychain)
-    /// `file:PATH`: a file of items, which need be in no keychain.
+    /// `file:PATH`: a file of items, or of another program, which need be in no keychain.
     case items(path: String)
 
     /// Finds out what a name means; nil is the default keychain.
@@ -47,7 +47,9 @@ enum BackupSubject {
     /// The first part of the name of its archives.
     var stem: String {
         let name = Path.split(name).name
-        let ending = [".keychain", ".jsonl"].first { name.hasSuffix($0) && name != $0 }
+        let ending = [
+            ".keychain", ".jsonl", ".csv", ".json", ".kdbx", ".keychain-db", ".keyring", ".kwl", ".1pux", ".zip",
+        ].first { name.hasSuffix($0) && name != $0 }
         return String(name.dropLast(ending?.count ?? 0))
     }
 
@@ -66,12 +68,23 @@ enum BackupSubject {
     }
 
     /// Opens it; only what needs no passcode can be read.
-    func open(_ options: KeychainOptions, in session: Session) throws -> BackupSource {
+    func open(
+        _ options: KeychainOptions, _ foreign: ForeignOptions, in session: Session
+    ) throws -> BackupSource {
         switch self {
-        case .keychain: return .keychain(try options.open(in: session))
+        case .keychain:
+            if let option = foreign.firstGiven { throw UsageProblem.needsFile(option) }
+            return .keychain(try options.open(in: session))
         case .items(let path):
             if options.passcode != nil { throw UsageProblem.needsKeychain(.passcode) }
-            return .items(try FileOfItems.open(path, in: session).collected())
+            try foreign.check(with: path)
+            let reader = ForeignReader(path, foreign, in: session)
+            if foreign.firstGiven == nil, try reader.isFileOfItems() {
+                return .items(try FileOfItems.open(path, in: session).collected())
+            }
+            let reading = try reader.read()
+            try ImportText(path: path, reading: reading, isResult: false, session: session).tellContents()
+            return .foreign(reading.contents)
         }
     }
 }
@@ -92,6 +105,7 @@ enum BackupSource {
     /// A keychain whose secrets an escrow key opens, for this backup alone.
     case escrowed(EscrowedKeychain)
     case items(CollectedItems)
+    case foreign(ForeignContents)
 
     /// How many items there are.
     func itemCount() throws -> Int {
@@ -99,6 +113,7 @@ enum BackupSource {
         case .keychain(let keychain): try keychain.itemCount()
         case .escrowed(let keychain): try keychain.itemCount()
         case .items(let items): items.count
+        case .foreign(let contents): contents.items.count
         }
     }
 
@@ -110,6 +125,7 @@ enum BackupSource {
         case .keychain(let keychain): try backup.encrypted(keychain, with: keys, bound: bound, step: step)
         case .escrowed(let keychain): try backup.encrypted(keychain, with: keys, bound: bound, step: step)
         case .items(let items): try backup.encrypted(items, with: keys, bound: bound, step: step)
+        case .foreign(let contents): try backup.encrypted(contents, with: keys, bound: bound, step: step)
         }
     }
 }

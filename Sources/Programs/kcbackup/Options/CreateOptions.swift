@@ -8,6 +8,9 @@ struct CreateOptions: ParsableArguments {
     @OptionGroup
     var keychain: KeychainOptions
 
+    @OptionGroup
+    var foreign: ForeignOptions
+
     @Option(
         name: OptionName.escrow.name,
         help: ArgumentHelp(
@@ -54,7 +57,7 @@ struct CreateOptions: ParsableArguments {
     /// Opens what is to be backed up; only what needs no passcode can be read.
     func open(_ subject: BackupSubject, in session: Session) throws -> BackupSource {
         if case .items = subject, escrow != nil { throw UsageProblem.needsKeychain(.escrow) }
-        return try subject.open(keychain, in: session)
+        return try subject.open(keychain, foreign, in: session)
     }
 
     /// Makes the secrets readable, with the escrow key, the session or the passcode.
@@ -75,7 +78,7 @@ struct CreateOptions: ParsableArguments {
     /// Names the items that are not in the archive.
     func warn(of report: CreateReport, _ session: Session) {
         for item in report.damaged {
-            session.warn("not in the archive, since it cannot be read: \(item?.words ?? "a row that makes no item")")
+            session.warn("not in the archive, since it cannot be read: \(item?.words ?? "what makes no item")")
         }
         for item in report.omitted { session.note("in no archive: \(item.words)") }
     }

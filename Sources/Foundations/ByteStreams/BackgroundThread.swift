@@ -1,0 +1,78 @@
+internal import Glibc
+
+/// A thread for work beside that of its owner; releasing it waits for the end of the work.
+package final class BackgroundThread {
+    private let thread: pthread_t
+
+    private final class Work {
+        let run: @Sendable () -> Void
+
+        init(_ run: @escaping @Sendable () -> Void) {
+            self.run = run
+        }
+    }
+
+    /// Starts `run`; nil if the system cannot create another thread.
+    ///
+    /// - Parameter stackSize: in bytes; small, since there may be little address space left.
+    package init?(stackSize: Int = 262_144, _ run: @escaping @Sendable () -> Void) {
+        var attributes = pthread_attr_t()
+        guard unsafe pthread_attr_init(&attributes) == 0 else { return nil }
+        defer { unsafe pthread_attr_destroy(&attributes) }
+        unsafe pthread_attr_setstacksize(&attributes, stackSize)
+        // Signals are for the main thread, whose system calls they interrupt; a thread inherits the mask of its
+        // creator.
+        var all = sigset_t()
+        var before = sigset_t()
+        unsafe sigfillset(&all)
+        unsafe pthread_sigmask(SIG_SETMASK, &all, &before)
+        defer { unsafe pthread_sigmask(SIG_SETMASK, &before, nil) }
+        let work = unsafe Unmanaged.passRetained(Work(run))
+        var made = pthread_t()
+        let code = unsafe pthread_create(
+            &made, &attributes,
+            { work in
+                if let work = unsafe work { unsafe Unmanaged<Work>.fromOpaque(work).takeRetainedValue().run() }
+                return nil
+            }, work.toOpaque())
+        guard code == 0 else {
+            unsafe work.release()
+            return nil
+        }
+        thread = made
+    }
+
+    deinit {
+        // Fails only for a thread that was already joined.
+        _ = pthread_join(thread, nil)
+    }
+}
+
+/// A counter that one thread increments and another waits for.
+@safe package final class Semaphore: @unchecked Sendable {
+    private let semaphore: UnsafeMutablePointer<sem_t>
+
+    /// Starts with `count`, which is not negative.
+    package init(_ count: UInt32 = 0) {
+        unsafe semaphore = .allocate(capacity: 1)
+        // Fails only for an invalid value.
+        _ = unsafe sem_init(semaphore, 0, count)
+    }
+
+    deinit {
+        unsafe sem_destroy(semaphore)
+        unsafe semaphore.deallocate()
+    }
+
+    /// Adds one.
+    package func signal() {
+        _ = unsafe sem_post(semaphore)
+    }
+
+    /// Takes one, and waits until there is one.
+    package func wait() {
+        while unsafe sem_wait(semaphore) != 0 {
+            precondition(errno == EINTR, "a semaphore that cannot be waited for")
+        }
+    }
+}

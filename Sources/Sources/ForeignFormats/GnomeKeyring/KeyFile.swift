@@ -1,0 +1,223 @@
+internal import ByteStreams
+internal import ItemSources
+
+/// The groups and lines of a keyring in plain text.
+///
+/// The daemon writes secrets as they are, with all their lines, and reads such a file no more. So a secret goes on to
+/// the dates that the daemon writes after each.
+enum KeyFile {
+    struct Group {
+        let name: String
+        /// From 1.
+        let line: Int
+        var values: [Value] = []
+
+        subscript(key: String) -> Value? { values.first { $0.key == key } }
+    }
+
+    struct Value {
+        let key: String
+        /// What stands after the equals sign, without the last line feed.
+        let range: Range<Int>
+        /// From 1.
+        let line: Int
+        let hasSeveralLines: Bool
+    }
+
+    /// Reads all groups.
+    ///
+    /// - Throws: `ForeignFailure` (`damaged`, `damagedLine`).
+    static func groups(in bytes: borrowing Span<UInt8>) throws(ForeignFailure) -> [Group] {
+        // The daemon ends each line; the last one may be a part of what it was.
+        guard bytes.count > 0, bytes[bytes.count - 1] == UInt8(ascii: "\n") else {
+            throw .damaged("its last line has no end")
+        }
+        var lines: [Range<Int>] = []
+        var start = 0
+        while start < bytes.count {
+            let end = bytes.firstIndex(of: UInt8(ascii: "\n"), from: start) ?? bytes.count
+            lines.append(start..<end)
+            start = end + 1
+        }
+        var groups: [Group] = []
+        var names: Set<String> = []
+        var index = 0
+        while index < lines.count {
+            let line = trimmed(lines[index], in: bytes)
+            defer { index += 1 }
+            if line.isEmpty || bytes[line.lowerBound] == UInt8(ascii: "#") { continue }
+            if let name = try groupName(line, index + 1, in: bytes) {
+                guard names.insert(name).inserted else { throw .damagedLine(index + 1, "a group is there twice") }
+                groups.append(Group(name: name, line: index + 1))
+                continue
+            }
+            let first = index
+            let (key, start) = try keyOfLine(line, index + 1, in: bytes)
+            guard let group = groups.last else { throw .damagedLine(index + 1, "it stands before the first group") }
+            guard group[key] == nil else { throw .damagedLine(index + 1, "a key is there twice") }
+            if key == "secret", group["item-type"] != nil { index = lastLine(ofSecretAt: index, lines, bytes) }
+            groups[groups.count - 1].values.append(
+                Value(
+                    key: key, range: start..<lines[index].upperBound, line: first + 1, hasSeveralLines: index > first))
+        }
+        return groups
+    }
+
+    /// A line without blanks before it, and without a carriage return behind it.
+    static func trimmed(_ line: Range<Int>, in bytes: borrowing Span<UInt8>) -> Range<Int> {
+        var (start, end) = (line.lowerBound, line.upperBound)
+        if start < end, bytes[end - 1] == 0x0d { end -= 1 }
+        while start < end, isBlank(bytes[start]) { start += 1 }
+        return start..<end
+    }
+
+    fileprivate static func isBlank(_ byte: UInt8) -> Bool { [0x20, 0x09, 0x0a, 0x0c, 0x0d].contains(byte) }
+
+    private static func groupName(
+        _ line: Range<Int>, _ number: Int, in bytes: borrowing Span<UInt8>
+    ) throws(ForeignFailure) -> String? {
+        guard bytes[line.lowerBound] == UInt8(ascii: "[") else { return nil }
+        var end = line.upperBound
+        while isBlank(bytes[end - 1]) { end -= 1 }
+        guard bytes[end - 1] == UInt8(ascii: "]"), end - line.lowerBound > 2,
+            let name = bytes.text(line.lowerBound + 1..<end - 1), !name.contains(where: { "[]".contains($0) })
+        else { throw .damagedLine(number, "the name of a group is not whole") }
+        return name
+    }
+
+    private static func keyOfLine(
+        _ line: Range<Int>, _ number: Int, in bytes: borrowing Span<UInt8>
+    ) throws(ForeignFailure) -> (key: String, valueStart: Int) {
+        guard let equals = line.first(where: { bytes[$0] == UInt8(ascii: "=") }) else {
+            throw .damagedLine(number, "it is neither a group nor a value")
+        }
+        var end = equals
+        while end > line.lowerBound, isBlank(bytes[end - 1]) { end -= 1 }
+        guard end > line.lowerBound, let key = bytes.text(line.lowerBound..<end) else {
+            throw .damagedLine(number, "it is neither a group nor a value")
+        }
+        return (key, equals + 1)
+    }
+
+    // MARK: Secrets of several lines
+
+    /// The last line of a secret that begins at `first`, when the daemon wrote it.
+    ///
+    /// Without the dates that end it, before a group that only another item can have begun, it is one line.
+    private static func lastLine(
+        ofSecretAt first: Int, _ lines: [Range<Int>], _ bytes: borrowing Span<UInt8>
+    ) -> Int {
+        var index = first + 1
+        while index < lines.count {
+            if areDates(index, lines, bytes) { return index - 1 }
+            if isItemGroup(lines[index], bytes) { return first }
+            index += 1
+        }
+        return first
+    }
+
+    /// True where both dates stand that end an item's own group, with nothing after them in it.
+    private static func areDates(_ index: Int, _ lines: [Range<Int>], _ bytes: borrowing Span<UInt8>) -> Bool {
+        guard index + 1 < lines.count, isDate("mtime=", lines[index], bytes), isDate("ctime=", lines[index + 1], bytes)
+        else { return false }
+        guard index + 2 < lines.count else { return true }
+        guard lines[index + 2].isEmpty else { return false }
+        return index + 3 == lines.count || isItemGroup(lines[index + 3], bytes)
+    }
+
+    private static func isDate(_ key: String, _ line: Range<Int>, _ bytes: borrowing Span<UInt8>) -> Bool {
+        guard bytes.extracting(line).starts(with: key), line.count > key.utf8.count else { return false }
+        return line.dropFirst(key.utf8.count).allSatisfy { isDigit(bytes[$0]) }
+    }
+
+    /// True for `[5]` and `[5:attribute0]`.
+    private static func isItemGroup(_ line: Range<Int>, _ bytes: borrowing Span<UInt8>) -> Bool {
+        guard line.count > 2, bytes[line.lowerBound] == UInt8(ascii: "["),
+            bytes[line.upperBound - 1] == UInt8(ascii: "]")
+        else { return false }
+        let name = line.dropFirst().dropLast()
+        let digits = name.prefix { isDigit(bytes[$0]) }
+        if digits.isEmpty { return false }
+        let part = bytes.extracting(digits.upperBound..<name.upperBound)
+        return part.isEmpty || part.starts(with: ":attribute") || part.starts(with: ":acl")
+    }
+
+    private static func isDigit(_ byte: UInt8) -> Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }
+}
+
+extension KeyFile.Value {
+    /// The text, with blanks before it taken off and escapes replaced, as GKeyFile reads it.
+    func text(in bytes: borrowing Span<UInt8>) throws(ForeignFailure) -> String {
+        let text = unescaped(in: bytes).withBytes { String(validating: $0.array(0..<$0.count), as: UTF8.self) }
+        guard let text else { throw .damagedLine(line, "it is not UTF-8") }
+        return text
+    }
+
+    /// The number, in decimal digits.
+    func number(in bytes: borrowing Span<UInt8>) throws(ForeignFailure) -> UInt64 {
+        let range = KeyFile.trimmed(range, in: bytes)
+        guard let text = bytes.text(range), text.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
+            let number = UInt64(text)
+        else { throw .damagedLine(line, "a number is not one") }
+        return number
+    }
+
+    /// The secret: as GKeyFile reads it when it is one line, and as it is when it has several.
+    func secret(in bytes: borrowing Span<UInt8>) -> SecretBytes {
+        hasSeveralLines ? SecretBytes(bytes.extracting(range)) : unescaped(in: bytes)
+    }
+
+    /// True for a secret that the daemon does not read as it has written it.
+    func isAltered(in bytes: borrowing Span<UInt8>) -> Bool {
+        // Whatever it changes gets shorter by it.
+        !hasSeveralLines && unescaped(in: bytes).count != range.count
+    }
+
+    /// The bytes that hexadecimal digits stand for.
+    func hexadecimal(in bytes: borrowing Span<UInt8>) throws(ForeignFailure) -> SecretBytes {
+        let range = KeyFile.trimmed(range, in: bytes)
+        var secret = SecretBytes(capacity: range.count / 2)
+        var high: UInt8?
+        for index in range {
+            guard let digit = Character(UnicodeScalar(bytes[index])).hexDigitValue.map(UInt8.init) else {
+                throw .damagedLine(line, "a secret has other characters than hexadecimal digits")
+            }
+            if let upper = high {
+                secret.append(upper << 4 | digit)
+                high = nil
+            } else {
+                high = digit
+            }
+        }
+        guard high == nil else { throw .damagedLine(line, "a secret has half a byte") }
+        return secret
+    }
+
+    private func unescaped(in bytes: borrowing Span<UInt8>) -> SecretBytes {
+        let range = KeyFile.trimmed(range, in: bytes)
+        var value = SecretBytes(capacity: range.count)
+        var index = range.lowerBound
+        while index < range.upperBound {
+            let next = index + 1 < range.upperBound ? bytes[index + 1] : nil
+            if bytes[index] == UInt8(ascii: "\\"), let next, let byte = Self.escaped(next) {
+                value.append(byte)
+                index += 2
+            } else {
+                value.append(bytes[index])
+                index += 1
+            }
+        }
+        return value
+    }
+
+    private static func escaped(_ byte: UInt8) -> UInt8? {
+        switch byte {
+        case UInt8(ascii: "s"): 0x20
+        case UInt8(ascii: "n"): 0x0a
+        case UInt8(ascii: "t"): 0x09
+        case UInt8(ascii: "r"): 0x0d
+        case UInt8(ascii: "\\"): 0x5c
+        default: nil
+        }
+    }
+}

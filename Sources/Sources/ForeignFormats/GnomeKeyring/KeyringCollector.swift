@@ -1,0 +1,46 @@
+internal import ByteStreams
+internal import Cryptography
+internal import ItemSources
+internal import KeychainModel
+
+/// Makes items of a keychain of a keyring's items, as the Secret Service's own items are made.
+struct KeyringCollector: ~Copyable {
+    private var collector: RecordCollector
+    /// The label of the keyring.
+    private let keyring: String
+    /// How many items had the same attributes, by the hash of these.
+    private var ordinals: [[UInt8]: Int] = [:]
+
+    init(keyring: String, _ file: ForeignFile) {
+        collector = RecordCollector(format: "gnome-keyring", file: Array(keyring.utf8), date: file.modified)
+        self.keyring = keyring
+    }
+
+    mutating func add(_ item: KeyringItem, secret: consuming SecretBytes) throws(ForeignFailure) {
+        try item.check()
+        let key = KeyringMapping.key(of: item, keyring: keyring)
+        let ordinal = ordinals[key, default: 0]
+        ordinals[key] = ordinal + 1
+        let draft = KeyringMapping.draft(of: item, keyring: keyring, ordinal: ordinal)
+        let name =
+            switch item.label {
+            case .text(let text): text
+            default: ""
+            }
+        try collector.add(
+            RecordPart(
+                draft.attributes.text(.desc) == nil ? "password" : "note", draft, secret: secret,
+                record: Hexadecimal.encode(key) + "/\(ordinal)", name: name))
+    }
+
+    mutating func leaveOut(_ kind: String, _ count: Int = 1) { collector.leaveOut(kind, count) }
+
+    mutating func refuse(_ name: String, _ problem: ForeignContents.Problem) { collector.refuse(name, problem) }
+
+    mutating func remark(_ sentence: String) { collector.remark(sentence) }
+
+    consuming func finish(_ form: String, isPlaintext: Bool) throws(ForeignFailure) -> ForeignContents {
+        let details = "keyring '\(keyring)', \(form)"
+        return try collector.finish(details: details, isPlaintext: isPlaintext)
+    }
+}

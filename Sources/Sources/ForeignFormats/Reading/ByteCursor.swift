@@ -1,0 +1,76 @@
+internal import ItemSources
+
+/// Reads the numbers and the pieces of a binary file, one after the other; every length is held against what is left.
+struct ByteCursor {
+    /// Which byte of a number comes first.
+    enum Order {
+        case bigEndian
+        case littleEndian
+    }
+
+    /// Where the next piece begins.
+    private(set) var position: Int
+    let end: Int
+    let order: Order
+
+    /// Starts at the beginning of a part of the bytes.
+    init(_ range: Range<Int>, _ order: Order = .bigEndian) {
+        position = range.lowerBound
+        end = range.upperBound
+        self.order = order
+    }
+
+    /// How many bytes are left.
+    var left: Int { end - position }
+
+    /// The next `count` bytes.
+    ///
+    /// - Throws: `ForeignFailure.damaged` if there are not as many.
+    mutating func take(_ count: Int) throws(ForeignFailure) -> Range<Int> {
+        guard count >= 0, count <= left else { throw .damaged("it ends before its last record does") }
+        defer { position += count }
+        return position..<position + count
+    }
+
+    /// The next 4 bytes as a number.
+    mutating func uint32(in bytes: borrowing Span<UInt8>) throws(ForeignFailure) -> UInt32 {
+        UInt32(truncatingIfNeeded: try number(4, in: bytes))
+    }
+
+    /// The next 8 bytes as a number.
+    mutating func uint64(in bytes: borrowing Span<UInt8>) throws(ForeignFailure) -> UInt64 {
+        try number(8, in: bytes)
+    }
+
+    /// The next 4 bytes as a number of bytes or things of `minimum` bytes each, which must be there.
+    mutating func count(
+        ofAtLeast minimum: Int = 1, _ what: String, limit: Int, in bytes: borrowing Span<UInt8>
+    ) throws(ForeignFailure) -> Int {
+        let count = Int(try uint32(in: bytes))
+        guard count <= limit else { throw .limit(what, found: UInt64(count), allowed: UInt64(limit)) }
+        guard count <= left / minimum else { throw .damaged("it ends before its last record does") }
+        return count
+    }
+
+    private mutating func number(_ count: Int, in bytes: borrowing Span<UInt8>) throws(ForeignFailure) -> UInt64 {
+        let range = try take(count)
+        var number: UInt64 = 0
+        for index in order == .bigEndian ? Array(range) : range.reversed() {
+            number = number << 8 | UInt64(bytes[index])
+        }
+        return number
+    }
+}
+
+extension Span<UInt8> {
+    /// The bytes of a range, which are not secret.
+    func array(_ range: Range<Int>) -> [UInt8] { range.map { self[$0] } }
+
+    /// The text of a range; nil if it is no UTF-8.
+    func text(_ range: Range<Int>) -> String? { String(validating: array(range), as: UTF8.self) }
+
+    /// True if the bytes at `start` are these.
+    func matches(_ expected: some Collection<UInt8>, at start: Int = 0) -> Bool {
+        start + expected.count <= count && zip(start..<count, expected).allSatisfy { self[$0] == $1 }
+    }
+}
