@@ -104,7 +104,7 @@ let package = Package(
             "ForeignFormats", in: "Sources",
             [
                 "ByteStreams", "Cryptography", "Argon2", "Salsa20", "GzipStreams", "XMLDocuments", "KeychainModel",
-                "CertificateItems", "ItemSources",
+                "KeychainStore", "CertificateItems", "ItemSources",
             ]),
         library(
             "KeychainSecurity", in: "Apple",

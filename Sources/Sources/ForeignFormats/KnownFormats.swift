@@ -9,6 +9,7 @@ package enum KnownFormats {
         CSVFormat(),
         MacKeychainFormat(),
         KeePassFormat(),
+        AppleBackupFormat(),
         BitwardenFormat(),
         CXFFormat(),
         NetrcFormat(),
