@@ -17,6 +17,7 @@ package enum KnownFormats {
         PassageFormat(),
         CXFFormat(),
         KeePassFormat(),
+        AppleBackupFormat(),
         NetrcFormat(),
     ]
 
