@@ -84,3 +84,49 @@ import Testing
         #expect(throws: ImportLine.Problem.self) { _ = try ImportLine(bytes.span) }
     }
 }
+
+@Suite("Importing what a search revealed")
+struct RevealedLineTests {
+    private func services(_ text: String) throws -> [String?] {
+        let bytes = Array(text.utf8)
+        return try ImportLine.items(in: bytes.span).map { range in
+            try ImportLine(Array(bytes[range]).span).draft.attributes.text(.svce)
+        }
+    }
+
+    @Test("a line of several items gives each of them, whatever their secrets look like")
+    func several() throws {
+        let items = [
+            #"{"class":"genp","uuid":"0b1b25a8-d837-4f51-a693-4442d2b04834","accessibility":"WhenUnlocked","size":5,"attributes":{"pdmn":"ak","svce":"one"},"secret":"}],\"["}"#,
+            #"{"class":"genp","attributes":{"svce":"two"}}"#,
+        ]
+        #expect(try services(#"{"items":["# + items.joined(separator: " , ") + "]} ") == ["one", "two"])
+        #expect(try services(items[1]) == ["two"])
+        #expect(try services(#"{"items":[]}"#) == [])
+    }
+
+    @Test(
+        "an item without the secret that it had, or that does not fit what stands beside it, is refused",
+        arguments: [
+            #"{"class":"genp","size":5,"attributes":{}}"#,
+            #"{"class":"genp","size":4,"attributes":{},"secret":"12345"}"#,
+            #"{"class":"genp","accessibility":"Always","attributes":{"pdmn":"ak"}}"#,
+            #"{"class":"genp","accessibility":"WhenUnlocked","attributes":{}}"#,
+        ])
+    func facts(line: String) {
+        #expect(throws: ImportLine.Problem.self) { try services(line) }
+    }
+
+    @Test("a line of several items that is cut at any byte is refused")
+    func cut() {
+        let line = #"{"items":[{"class":"genp","attributes":{"svce":"\"}]"},"secret":"x"},{"class":"inet"}]}"#
+        for count in 2..<line.utf8.count {
+            #expect(throws: ImportLine.Problem.self) {
+                try services(String(decoding: Array(line.utf8)[..<count], as: UTF8.self))
+            }
+        }
+        #expect(throws: ImportLine.Problem.self) { try services(line + "x") }
+        #expect(throws: ImportLine.Problem.self) { try services(#"{"items":[1]}"#) }
+        #expect(throws: ImportLine.Problem.self) { try services(#"{"items":[{"class":"genp"}],"more":1}"#) }
+    }
+}

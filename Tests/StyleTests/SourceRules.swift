@@ -15,6 +15,7 @@ enum SourceRule: String, CaseIterable, Sendable {
     static let owners = [
         "CLibArchive": "TarArchive", "CLibCrypto": "Cryptography", "CZlib": "GzipStreams", "CSQLite": "KeychainStore",
         "CKeyUtils": "KernelKeyring", "CZxcvbn": "PasscodeStrength", "CSystem": "Console", "CFiles": "ByteStreams",
+        "CArgon2": "Argon2", "CGCrypt": "Salsa20", "CExpat": "XMLDocuments", "CLibSecret": "SecretService",
         "ArgumentParser": "kcbackup",
     ]
     /// The targets that are programs.
@@ -27,6 +28,7 @@ enum SourceRule: String, CaseIterable, Sendable {
     /// The targets whose business is memory, system calls or a C library.
     static let fenceTargets: Set = [
         "ByteStreams", "Cryptography", "TarArchive", "GzipStreams", "KernelKeyring", "PasscodeStrength",
+        "Argon2", "Salsa20", "XMLDocuments", "SecretService",
     ]
     /// The files elsewhere that call C, each for a reason given in its first comment.
     static let fenceFiles: Set = [

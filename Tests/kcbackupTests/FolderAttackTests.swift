@@ -43,6 +43,89 @@ struct FolderAttackTests {
         #expect(try archives() == [names[1], names[2]])
     }
 
+    @Test("The newest backup is missed where its file is gone, and an older one is not")
+    func newestGone() throws {
+        for _ in 0..<3 { #expect(home.run("create --unencrypted --to b").status == .ok) }
+        let names = try archives()
+        try Path.remove(home.path("b/" + names[0]))
+        #expect(home.run("status").status == .ok)
+        try Path.remove(home.path("b/" + names[2]))
+        let gone = home.run("status --max-age 1d")
+        #expect(gone.status == .notFound)
+        #expect(
+            gone.messages.contains("the newest backup of keychain 'login' is gone: '")
+                && gone.messages.contains(names[2]))
+        #expect(home.run("status --json").text.contains(#""missing":[{"keychain":"login","file":"/"#))
+        #expect(home.run("status --prometheus").text.contains(#"kcbackup_newest_missing{keychain="login"} 1"#))
+        #expect(home.run("list --rebuild b").status == .ok)
+        #expect(home.run("status").status == .ok)
+    }
+
+    @Test("A trash that leads elsewhere is refused, and nothing goes there")
+    func trashIsLink() throws {
+        for _ in 0..<2 { #expect(home.run("create --unencrypted --to b").status == .ok) }
+        try FileManager.default.createDirectory(atPath: home.path("elsewhere"), withIntermediateDirectories: false)
+        try FileManager.default.createSymbolicLink(
+            atPath: home.path("b/.trash"), withDestinationPath: home.path("elsewhere"))
+        let refused = home.run("prune b --keep-last 1")
+        #expect(refused.status == .refused && refused.messages.contains("is not a folder of its own"))
+        #expect(try archives().count == 2)
+        #expect(try Path.names(in: home.path("elsewhere")).isEmpty)
+    }
+
+    @Test("An archive in the trash is not rekeyed, and comes back as it was")
+    func rekeyInTrash() throws {
+        try home.write("old", "correct horse battery\n")
+        try home.write("new", "orbit lantern velvet\n")
+        for _ in 0..<2 { #expect(home.run("create --passphrase file:old --to b").status == .ok) }
+        let name = try archives()[0]
+        #expect(home.run("prune b --keep-last 1").status == .ok)
+        let refused = home.run("rekey b/.trash/\(name) --passphrase file:old --new-passphrase file:new")
+        #expect(refused.status == .refused && refused.messages.contains("is in the trash"))
+        #expect(home.run("prune b --undo").status == .ok)
+        #expect(home.run("verify b/\(name) --passphrase file:old").status == .ok)
+    }
+
+    @Test(
+        "A rekey that was ended half-way is finished with the old and the new key, and says so with the old one alone")
+    func rekeyHalfDone() throws {
+        #expect(home.run("keygen -o old.txt").status == .ok)
+        #expect(home.run("keygen -o new.txt").status == .ok)
+        let (old, new) = (try recipient("old.txt"), try recipient("new.txt"))
+        for _ in 0..<3 { #expect(home.run("create -r \(old) --to b").status == .ok) }
+        let names = try archives()
+        // As a run leaves it that was killed before the second archive.
+        #expect(home.run("rekey b/\(names[0]) -i old.txt -r \(new)").status == .ok)
+        let again = home.run("rekey b -i old.txt -r \(new) -v")
+        #expect(again.status == .ok)
+        #expect(again.messages.contains("has these keys already") && again.messages.contains("rekeyed"))
+        #expect(home.run("create -r \(new) --to b").status == .ok)
+        // What is not in the catalogue as rekeyed cannot be told from what another key opens.
+        let third = "rekey b -i old.txt -r \(try recipient("third.txt", made: true))"
+        let refused = home.run(third)
+        #expect(refused.status == .wrongKey && refused.messages.contains("'-i OLD -i NEW'"))
+        #expect(home.run(third + " -i new.txt").status == .ok)
+        #expect(home.run("verify b -i third.txt").status == .ok)
+    }
+
+    private func recipient(_ name: String, made: Bool = false) throws -> String {
+        if made { #expect(home.run("keygen -o \(name)").status == .ok) }
+        let text = String(decoding: try home.folder.read("work/" + name), as: UTF8.self)
+        return String(try #require(text.firstMatch(of: /age1\w+/)).0)
+    }
+
+    @Test("A full disk is told with the trash that could be emptied")
+    func fullDisk() {
+        var subjects = Failure.Subjects()
+        subjects.trash = "b/.trash"
+        let full = StreamFailure(.writing, .system(ENOSPC))
+        #expect(Failure(full, subjects).explanation.hints.contains { $0.contains("b/.trash") })
+        #expect(
+            !Failure(StreamFailure(.writing, .system(EIO)), subjects).explanation.hints.contains {
+                $0.contains("trash")
+            })
+    }
+
     @Test("A backup that rotted is no reason to make none")
     func unchanged() throws {
         #expect(home.run("create --unencrypted --to b").status == .ok)

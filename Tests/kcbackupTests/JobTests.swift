@@ -12,6 +12,7 @@ struct JobTests {
     func spelling() throws {
         var job = Job(name: "nightly", create: ["--to", "/b", "--all"], folder: "/b", keep: ["--keep-daily", "7"])
         job.onFailure = "mail -s 'no backup' ada"
+        job.hookTimeout = "30s"
         #expect(Job(name: "nightly", parsing: job.spelling) == job)
         for (old, new) in [("end\n", ""), ("job 1", "job 2"), (" --all\n", ""), ("time", "more x\ntime")] {
             let changed = job.spelling.replacing(old, with: new)
@@ -22,6 +23,7 @@ struct JobTests {
         record.ended = .reference
         record.status = .locked
         record.message = "keychain 'login' is locked"
+        record.hints = ["unlock it", "or give a passcode"]
         record.good = .reference
         record.items = 85
         #expect(RunRecord(parsing: record.spelling) == record)

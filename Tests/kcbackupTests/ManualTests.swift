@@ -1,4 +1,5 @@
 import ArgumentParser
+import ByteStreams
 import Foundation
 import KernelKeyring
 import TestSupport
@@ -57,6 +58,10 @@ struct ManualTests {
             if let damaged = step.damaged {
                 let name = "home/.local/share/kcbackup/keychains/\(damaged).keychain"
                 try home.home.folder.write(name, Array("damaged".utf8), mode: 0o600)
+            }
+            if let gone = step.gone {
+                let folder = home.home.path(gone)
+                for name in try Path.names(in: folder) { try Path.remove("\(folder)/\(name)") }
             }
             let outcome = home.home.run(step.line + ["--json"])
             #expect(outcome.status.code == step.status, "\(step.line): \(outcome.messages)")

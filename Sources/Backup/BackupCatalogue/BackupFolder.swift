@@ -21,7 +21,7 @@ package final class BackupFolder {
     private let lock: FileLock
 
     /// Where archives lie for a time before they are removed.
-    static let trashName = ".trash"
+    package static let trashName = ".trash"
 
     /// Opens a folder for a run that changes it, and finishes what a killed run began.
     ///
@@ -55,6 +55,8 @@ package final class BackupFolder {
             if mayBeNew { try Path.makeFolder(path) }
         }
         try PrivateFolder.require(path)
+        let trash = "\(path)/\(Self.trashName)"
+        guard try Path.isMissingOrOwnFolder(trash) else { throw CatalogueFailure.trashIsNoFolder(path: trash) }
         self.name = name
         self.path = path
         self.file = file

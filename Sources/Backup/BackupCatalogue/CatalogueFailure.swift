@@ -27,6 +27,10 @@ package enum CatalogueFailure: Error, Hashable, Sendable {
     case noArchives(folder: String)
     /// There is nothing in the trash to bring back.
     case nothingInTrash(folder: String)
+    /// An archive in the trash is as it was when it was removed.
+    case inTrash(path: String)
+    /// The trash is a symbolic link, or something else that is no folder.
+    case trashIsNoFolder(path: String)
     /// The folder has no backups that are known here.
     case unknownFolder(String)
     case file(FileFailure)

@@ -4,6 +4,8 @@
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 /* What Swift cannot call: prctl is variadic, and the others are declared for GNU sources alone. */
 
@@ -19,6 +21,11 @@ static inline void csystem_hide_memory(void) {
     struct rlimit none = {0, 0};
     setrlimit(RLIMIT_CORE, &none);
     prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+}
+
+/* A descriptor that becomes readable when a process ends; -1 and errno as pidfd_open says. */
+static inline int csystem_open_process(pid_t process) {
+    return (int)syscall(SYS_pidfd_open, process, 0);
 }
 
 /* Waits for something to read while exactly the signals of `held` are held back; -1 and errno as ppoll says. */

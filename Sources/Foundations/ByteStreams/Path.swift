@@ -54,6 +54,16 @@ package enum Path {
         synchronizeFolder(parent)
     }
 
+    /// False if something else than a folder is at `path`, such as a symbolic link to one.
+    ///
+    /// - Throws: `FileFailure` (`system`).
+    package static func isMissingOrOwnFolder(_ path: String) throws(FileFailure) -> Bool {
+        var status = stat()
+        if unsafe lstat(path, &status) == 0 { return status.st_mode & S_IFMT == S_IFDIR }
+        if errno == ENOENT { return true }
+        throw FileFailure(path, .system(errno, doing: "examining"))
+    }
+
     /// True if there is a folder at `path`, also by way of a symbolic link; false where that cannot be told.
     package static func isFolder(_ path: String) -> Bool {
         var status = stat()

@@ -17,12 +17,14 @@ internal import CLibCrypto
         case tripleDESCBC = "DES-EDE3-CBC"
         case blowfishCBC = "BF-CBC"
         case blowfishECB = "BF-ECB"
+        /// The counter of its first block, 4 bytes little-endian, and a nonce of 12 (RFC 8439).
+        case chaCha20 = "ChaCha20"
 
         /// Bytes of a block; a stream has blocks of 1.
         package var blockSize: Int {
             switch self {
             case .aes128CBC, .aes256CBC, .aes256ECB: 16
-            case .aes256CTR: 1
+            case .aes256CTR, .chaCha20: 1
             case .tripleDESCBC, .blowfishCBC, .blowfishECB: 8
             }
         }
@@ -31,7 +33,7 @@ internal import CLibCrypto
         package var keyLengths: ClosedRange<Int> {
             switch self {
             case .aes128CBC: 16...16
-            case .aes256CBC, .aes256CTR, .aes256ECB: 32...32
+            case .aes256CBC, .aes256CTR, .aes256ECB, .chaCha20: 32...32
             case .tripleDESCBC: 24...24
             case .blowfishCBC, .blowfishECB: 4...56
             }
@@ -40,7 +42,7 @@ internal import CLibCrypto
         /// Bytes of an initialization vector; for a counter, the first block.
         package var ivLength: Int {
             switch self {
-            case .aes128CBC, .aes256CBC, .aes256CTR: 16
+            case .aes128CBC, .aes256CBC, .aes256CTR, .chaCha20: 16
             case .tripleDESCBC, .blowfishCBC: 8
             case .aes256ECB, .blowfishECB: 0
             }

@@ -31,11 +31,38 @@ package struct ImportLine: ~Copyable {
         } catch {
             throw .malformed(MalformedLine("the line cannot be read", at: 0))
         }
+        if let rule = parser.ruleBrokenByFacts { throw .malformed(MalformedLine(rule, at: 0)) }
         guard let itemClass = parser.itemClass else {
             throw .malformed(MalformedLine("'class' is missing", at: 0))
         }
         draft = ItemDraft(itemClass: itemClass, uuid: parser.uuid, attributes: parser.attributes, extra: parser.extra)
         secret = parser.takeSecret()
+    }
+}
+
+extension ImportLine {
+    /// Where the items of a line are: the line itself, or each item of `{"items":[…]}`, as `item find --json` prints them.
+    ///
+    /// - Throws: `Problem`.
+    package static func items(in bytes: borrowing Span<UInt8>) throws(Problem) -> [Range<Int>] {
+        var scanner = JSONScanner()
+        do throws(MalformedLine) {
+            guard scanner.peek(in: bytes) == UInt8(ascii: "{") else { return [0..<bytes.count] }
+            try scanner.punctuation("{", in: bytes)
+            guard scanner.peek(in: bytes) == UInt8(ascii: "\""), try scanner.string(in: bytes) == "items" else {
+                return [0..<bytes.count]
+            }
+            try scanner.punctuation(":", in: bytes)
+            let ranges = try scanner.objects(in: bytes)
+            try scanner.punctuation("}", in: bytes)
+            scanner.skipSpace(in: bytes)
+            guard scanner.position == bytes.count else {
+                throw MalformedLine("something follows the object", at: scanner.position)
+            }
+            return ranges
+        } catch {
+            throw .malformed(error)
+        }
     }
 }
 
@@ -46,9 +73,25 @@ private struct ImportParser: ~Copyable {
     var attributes = Attributes()
     var extra: [ExtraAttribute] = []
     private var secret: SecretBytes?
+    /// What `item find --json` says beside the item, which has to fit it.
+    private var accessibility: String?
+    private var size: Int64?
     private var scanner = JSONScanner()
 
     init() {}
+
+    /// The rule that the item breaks if it is not as what stands beside it says; nil if it is.
+    var ruleBrokenByFacts: String? {
+        if let accessibility {
+            let stated = attributes.text(.pdmn).flatMap(Accessibility.init(rawValue:))?.name
+            if accessibility != stated { return "'accessibility' does not fit the attribute 'pdmn'" }
+        }
+        guard let size else { return nil }
+        switch secret {
+        case .none: return "'size' says that there is a secret, and there is none: was '--reveal' forgotten?"
+        case .some(let secret): return size == secret.count ? nil : "'size' does not fit the secret"
+        }
+    }
 
     mutating func takeSecret() -> SecretBytes? { secret.take() }
 
@@ -72,6 +115,8 @@ private struct ImportParser: ~Copyable {
                     parser.extra.append(ExtraAttribute(name: name, value: try parser.scanner.string(in: bytes)))
                 }
             case "secret": try parser.readSecret(bytes)
+            case "accessibility": parser.accessibility = try parser.scanner.string(in: bytes)
+            case "size": parser.size = try parser.scanner.integer(in: bytes)
             default:
                 throw MalformedLine(
                     "a member is none of class, uuid, attributes, extra, secret", at: parser.scanner.position)

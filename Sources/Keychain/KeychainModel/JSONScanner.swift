@@ -94,6 +94,50 @@ struct JSONScanner {
         throw MalformedLine("the string does not end", at: start)
     }
 
+    /// Reads an array of objects, and returns where they are; what is in them is not looked at.
+    mutating func objects(in bytes: borrowing Span<UInt8>) throws(MalformedLine) -> [Range<Int>] {
+        try punctuation("[", in: bytes)
+        var ranges: [Range<Int>] = []
+        if peek(in: bytes) == UInt8(ascii: "]") {
+            position += 1
+            return []
+        }
+        while true {
+            guard peek(in: bytes) == UInt8(ascii: "{") else { throw MalformedLine("'{' is missing", at: position) }
+            let start = position
+            try skipObject(in: bytes)
+            ranges.append(start..<position)
+            if peek(in: bytes) == UInt8(ascii: "]") {
+                position += 1
+                return ranges
+            }
+            try punctuation(",", in: bytes)
+        }
+    }
+
+    /// Skips an object by its brackets, outside of strings.
+    private mutating func skipObject(in bytes: borrowing Span<UInt8>) throws(MalformedLine) {
+        var (depth, isString) = (0, false)
+        while position < bytes.count {
+            let byte = bytes[position]
+            position += 1
+            if isString {
+                if byte == UInt8(ascii: "\\") { position += 1 }
+                if byte == UInt8(ascii: "\"") { isString = false }
+                continue
+            }
+            switch byte {
+            case UInt8(ascii: "\""): isString = true
+            case UInt8(ascii: "{"), UInt8(ascii: "["): depth += 1
+            case UInt8(ascii: "}"), UInt8(ascii: "]"):
+                depth -= 1
+                if depth == 0 { return }
+            default: break
+            }
+        }
+        throw MalformedLine("the line ends early", at: bytes.count)
+    }
+
     private func isNumberPart(_ byte: UInt8) -> Bool {
         [UInt8(ascii: "."), UInt8(ascii: "e"), UInt8(ascii: "E"), UInt8(ascii: "+")].contains(byte)
     }

@@ -61,3 +61,51 @@ package enum Verdict: Hashable, Sendable {
         }
     }
 }
+
+/// Whether an item may leave for another program, and if not, why.
+///
+/// What another program reads is made by the very device that can open the item, so no key enforces the rule there: this
+/// function is the rule, every export asks it, and no option overrides it.
+package enum Departure: Hashable, Sendable {
+    case leaves
+    case stays(Reason)
+
+    /// Why an item stays.
+    package enum Reason: String, CaseIterable, Hashable, Sendable {
+        /// A ThisDeviceOnly item.
+        case thisDeviceOnly = "this-device-only"
+        /// A WhenPasscodeSetThisDeviceOnly item.
+        case passcodeBound = "passcode-bound"
+        /// A key whose owner said that it may not be extracted.
+        case notExtractable = "not-extractable"
+        /// An item whose secret is on a token, and not in the keychain.
+        case onToken = "on-token"
+        /// An item that says that there is no password.
+        case negative = "negative"
+
+        /// The reason, to follow "stays: ".
+        package var words: String {
+            switch self {
+            case .thisDeviceOnly: "ThisDeviceOnly: never leaves its device"
+            case .passcodeBound: "WhenPasscodeSetThisDeviceOnly: never leaves its keychain"
+            case .notExtractable: "a key that may not be extracted"
+            case .onToken: "its secret is on a token"
+            case .negative: "says that there is no password, and has none"
+            }
+        }
+    }
+
+    /// The rule as one pure function (docs/export.md).
+    package static func decide(_ item: Item) -> Departure {
+        switch Travel(item.accessibility) {
+        case .nowhere: return .stays(.passcodeBound)
+        case .thisDevice: return .stays(.thisDeviceOnly)
+        case .anyDevice: break
+        }
+        if case .text(let token) = item.attributes[.tkid], !token.isEmpty { return .stays(.onToken) }
+        if item.itemClass == .key, item.attributes.number(.extr) == 0 { return .stays(.notExtractable) }
+        let isNegative = item.attributes.number(.nega).map { $0 != 0 } ?? false
+        if isNegative, item.secretSize == nil { return .stays(.negative) }
+        return .leaves
+    }
+}

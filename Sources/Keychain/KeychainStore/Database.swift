@@ -13,6 +13,7 @@ internal import KeychainModel
     /// True once SQLite has rolled back on its own: later statements must not run outside the transaction unnoticed.
     private(set) var isTransactionLost = false
     private var isLent = false
+    private var isReading = false
     /// Compiled statements that nothing uses now, by their text: to compile one takes longer than to run it.
     private var spare: [String: OpaquePointer] = unsafe [:]
     // Statements: more than one program uses, few enough for their memory not to count.
@@ -77,8 +78,24 @@ internal import KeychainModel
     // MARK: Statements
 
     /// Compiles one statement, or takes a spare one.
+    ///
+    /// - Throws: `readOnly` for one that would change the file in a read transaction, `sqlite`.
     func prepare(_ sql: String) throws(KeychainStoreError) -> OpaquePointer {
-        if let statement = unsafe spare.removeValue(forKey: sql) { return unsafe statement }
+        let statement: OpaquePointer
+        if let kept = unsafe spare.removeValue(forKey: sql) {
+            unsafe statement = kept
+        } else {
+            unsafe statement = try compile(sql)
+        }
+        // SQLite's own switch for this, "query_only", makes it compile every statement again.
+        if isReading, unsafe sqlite3_stmt_readonly(statement) == 0 {
+            unsafe takeBack(statement, sql)
+            throw .readOnly
+        }
+        return unsafe statement
+    }
+
+    private func compile(_ sql: String) throws(KeychainStoreError) -> OpaquePointer {
         var statement: OpaquePointer?
         try check(unsafe sqlite3_prepare_v2(pointer, sql, -1, &statement, nil))
         guard let statement = unsafe statement else { throw .sqlite(SQLITE_MISUSE) }
@@ -95,6 +112,15 @@ internal import KeychainModel
         } else {
             _ = unsafe sqlite3_finalize(statement)
         }
+    }
+
+    /// Runs one statement without rows, which is kept compiled.
+    func run(_ sql: String) throws(KeychainStoreError) {
+        let statement = unsafe try prepare(sql)
+        let code = unsafe sqlite3_step(statement)
+        let failure = code == SQLITE_DONE ? nil : failure(code)
+        unsafe takeBack(statement, sql)
+        if let failure { throw failure }
     }
 
     /// Runs statements whose rows are ignored.
@@ -133,17 +159,18 @@ internal import KeychainModel
         // A transaction that could not be rolled back for lack of memory may still be open.
         rollBack()
         isTransactionLost = false
-        try execute(
-            writing ? "PRAGMA query_only = 0; BEGIN IMMEDIATE" : "PRAGMA query_only = 1; BEGIN DEFERRED")
+        try run(writing ? "BEGIN IMMEDIATE" : "BEGIN DEFERRED")
         isLent = true
+        isReading = !writing
     }
 
     /// Commits durably; if that fails, the transaction is rolled back.
     func commit() throws(KeychainStoreError) {
         do throws(KeychainStoreError) {
             if isTransactionLost { throw .sqlite(SQLITE_ABORT) }
-            try execute("COMMIT")
+            try run("COMMIT")
             isLent = false
+            isReading = false
         } catch {
             rollBack()
             throw error
@@ -153,6 +180,7 @@ internal import KeychainModel
     /// Rolls back the transaction, if there is one.
     func rollBack() {
         isLent = false
+        isReading = false
         guard unsafe sqlite3_get_autocommit(pointer) == 0 else { return }
         // A failure here was already reported, or prevents the next transaction from beginning.
         _ = unsafe sqlite3_exec(pointer, "ROLLBACK", nil, nil, nil)

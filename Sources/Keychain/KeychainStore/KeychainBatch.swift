@@ -19,12 +19,12 @@ package final class KeychainBatch {
     @discardableResult
     package func change<Result>(_ body: (KeychainWriter) throws -> Result) throws -> Result {
         if let loss { throw loss }
-        try database.execute("SAVEPOINT change")
+        try database.run("SAVEPOINT change")
         do {
             let writer = try KeychainWriter(keychain, database)
             let result = try body(writer)
             try writer.requireIntact()
-            try database.execute("RELEASE change")
+            try database.run("RELEASE change")
             return result
         } catch {
             if !undo() { loss = error }
@@ -36,7 +36,8 @@ package final class KeychainBatch {
     private func undo() -> Bool {
         if database.isTransactionLost { return false }
         do throws(KeychainStoreError) {
-            try database.execute("ROLLBACK TO change; RELEASE change")
+            try database.run("ROLLBACK TO change")
+            try database.run("RELEASE change")
             return true
         } catch {
             return false

@@ -42,6 +42,8 @@ extension KeychainSession {
     /// - Parameter wrongPasscodes: wrong passcodes in a row; from five on, stored keys are invalid.
     func find(_ keychain: Keychain, wrongPasscodes: Int) throws(KeychainStoreError) -> SessionFinding {
         guard keychain.hasPasscode else {
+            // The object's own keys belong to the keybag that it knows.
+            if keychain.isUnlocked { return SessionFinding(state: .unlocked, keys: keychain.classKeys) }
             let keys = try withKeys { () throws(KeybagFailure) in
                 try keychain.keybag.deviceOnlyKeys(keychain.deviceKey)
             }

@@ -17,6 +17,18 @@ package enum ShellCommand {
         case stream(StreamFailure)
     }
 
+    /// Why a command that gives nothing did not end well.
+    package enum RunFailure: Error, Hashable, Sendable {
+        /// It could not be started, with this `errno`.
+        case notStarted(Int32)
+        /// It ended with a status other than 0; 128 and more stand for a signal.
+        case failed(status: Int32)
+        /// It did not end in time, and was ended.
+        case timedOut
+        /// A signal asked the process to stop, and it was ended.
+        case interrupted
+    }
+
     /// Runs `command` to its end and returns its output; it inherits standard input and standard error, and no other
     /// descriptor.
     ///
@@ -30,11 +42,11 @@ package enum ShellCommand {
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
         let source = Descriptor(number: ends[0])
         let process: pid_t
-        do throws(Failure) {
+        do throws(StartFailure) {
             process = try start(command, environment, output: ends[1])
         } catch {
             for end in ends { close(end) }
-            throw error
+            throw .notStarted(error.code)
         }
         close(ends[1])
         var output = SecretBytes(capacity: 4096)
@@ -58,18 +70,88 @@ package enum ShellCommand {
         return output
     }
 
+    /// Runs `command`, which reads nothing and whose output goes nowhere, in a process group of its own.
+    ///
+    /// A signal that arrived before ends nothing: a command that tells of an interrupted run has to run.
+    ///
+    /// - Parameter timeLimit: after it the group is ended, first kindly and then by force.
+    /// - Throws: `RunFailure`.
+    package static func run(
+        _ command: String, environment: [String: String], timeLimit: Duration
+    ) throws(RunFailure) {
+        let earlier = Interruption.signal
+        Interruption.request(0)
+        defer { if !Interruption.isRequested { Interruption.request(earlier) } }
+        let process: pid_t
+        do throws(StartFailure) {
+            process = try start(command, environment, output: nil)
+        } catch {
+            throw .notStarted(error.code)
+        }
+        let descriptor = csystem_open_process(process)
+        guard descriptor >= 0 else {
+            let code = errno
+            end(group: process, leader: -1)
+            _ = wait(for: process)
+            throw .notStarted(code)
+        }
+        defer { close(descriptor) }
+        let clock = ContinuousClock()
+        let deadline = clock.now + timeLimit
+        while !hasEnded(descriptor) {
+            guard clock.now < deadline, !Interruption.isRequested else {
+                end(group: process, leader: descriptor)
+                _ = wait(for: process)
+                throw Interruption.isRequested ? .interrupted : .timedOut
+            }
+        }
+        let status = wait(for: process)
+        guard status == 0 else { throw .failed(status: status) }
+    }
+
+    /// Asks a process group to end, and after a while ends what is left of it.
+    private static func end(group: pid_t, leader: Int32) {
+        kill(-group, SIGTERM)
+        for _ in 0..<graceInSlices where leader >= 0 {
+            if hasEnded(leader) { break }
+        }
+        // Whatever the shell has started and left behind.
+        kill(-group, SIGKILL)
+    }
+
+    // Of a tenth of a second each.
+    private static let graceInSlices = 20
+
+    /// Waits a tenth of a second at most for the end of a process.
+    private static func hasEnded(_ descriptor: Int32) -> Bool {
+        var process = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        return unsafe poll(&process, 1, 100) == 1
+    }
+
+    /// A command could not be started, with this `errno`.
+    private struct StartFailure: Error {
+        let code: Int32
+    }
+
+    /// - Parameter output: where its output goes; nil for a command in a group of its own, without input and output.
     private static func start(
-        _ command: String, _ environment: [String: String], output: Int32
-    ) throws(Failure) -> pid_t {
+        _ command: String, _ environment: [String: String], output: Int32?
+    ) throws(StartFailure) -> pid_t {
         var actions = unsafe posix_spawn_file_actions_t()
         unsafe posix_spawn_file_actions_init(&actions)
         defer { unsafe posix_spawn_file_actions_destroy(&actions) }
-        unsafe posix_spawn_file_actions_adddup2(&actions, output, 1)
+        if let output {
+            unsafe posix_spawn_file_actions_adddup2(&actions, output, 1)
+        } else {
+            unsafe posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0)
+        }
         // Standard input may be the secret of `fd:0`, or the file that is being imported; a person is asked there.
-        if isatty(0) == 0 { unsafe posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0) }
+        if output == nil || isatty(0) == 0 {
+            unsafe posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
+        }
         // A descriptor that the caller opened for `fd:N` holds another secret, which the command must not read.
         let code = unsafe csystem_close_from(&actions, 3)
-        guard code == 0 else { throw .notStarted(code) }
+        guard code == 0 else { throw StartFailure(code: code) }
 
         // Signals that this program ignores have their default action in the command, and none is blocked.
         var attributes = posix_spawnattr_t()
@@ -82,14 +164,16 @@ package enum ShellCommand {
         unsafe sigemptyset(&defaults)
         for signal in [SIGPIPE, SIGXFSZ] { unsafe sigaddset(&defaults, signal) }
         unsafe posix_spawnattr_setsigdefault(&attributes, &defaults)
-        unsafe posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK))
+        // Not for a command that may ask something: another group cannot read from the terminal.
+        let group = output == nil ? POSIX_SPAWN_SETPGROUP : 0
+        unsafe posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK | group))
 
         let arguments = unsafe strings(["/bin/sh", "-c", command])
         let variables = unsafe strings(environment.map { "\($0.key)=\($0.value)" })
         defer { unsafe (arguments + variables).forEach { unsafe free($0) } }
         var process: pid_t = 0
         let started = unsafe posix_spawn(&process, "/bin/sh", &actions, &attributes, arguments, variables)
-        guard started == 0 else { throw .notStarted(started) }
+        guard started == 0 else { throw StartFailure(code: started) }
         return process
     }
 

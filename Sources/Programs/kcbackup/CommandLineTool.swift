@@ -45,6 +45,8 @@ struct CommandLineTool: ParsableCommand {
                 ]),
             CommandGroup(
                 name: "Keychains",
-                subcommands: [KeychainCommand.self, ItemCommand.self, ImportCommand.self, DeviceCommand.self]),
+                subcommands: [
+                    KeychainCommand.self, ItemCommand.self, ImportCommand.self, ExportCommand.self, DeviceCommand.self,
+                ]),
         ])
 }

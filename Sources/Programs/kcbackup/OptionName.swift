@@ -7,6 +7,7 @@ enum OptionName: String, CaseIterable, Sendable {
     case accessible
     case account
     case all
+    case archive
     case archivePasscode = "archive-passcode"
     case at
     case attribute
@@ -18,12 +19,14 @@ enum OptionName: String, CaseIterable, Sendable {
     case crontab
     case drill
     case dryRun = "dry-run"
+    case encryptedCredentials = "encrypted-credentials"
     case escrow
     case failureUnit = "failure-unit"
     case from
     case forDevice = "for-device"
     case generate
     case group
+    case hookTimeout = "hook-timeout"
     case html
     case identity
     case identityPassphrase = "identity-passphrase"
@@ -61,6 +64,7 @@ enum OptionName: String, CaseIterable, Sendable {
     case passcode
     case password
     case passphrase
+    case plaintext
     case prometheus
     case quiet
     case rebuild
@@ -77,6 +81,7 @@ enum OptionName: String, CaseIterable, Sendable {
     case server
     case service
     case set
+    case skipLocked = "skip-locked"
     case staysBehind = "stays-behind"
     case sort
     case suggest
@@ -85,6 +90,7 @@ enum OptionName: String, CaseIterable, Sendable {
     case to
     case undo
     case unencrypted
+    case unlock
     case untilFirstUnlock = "until-first-unlock"
     case uuid
     case verbose

@@ -7,7 +7,15 @@ package enum KnownFormats {
         GnomeKeyringFormat(),
         ItemLinesFormat(),
         KWalletFormat(),
+        CSVFormat(),
         MacKeychainFormat(),
+        BitwardenFormat(),
+        OnePasswordFormat(),
+        DashlaneFormat(),
+        ProtonPassFormat(),
+        GitCredentialsFormat(),
+        CXFFormat(),
+        KeePassFormat(),
         NetrcFormat(),
     ]
 
@@ -21,7 +29,10 @@ package enum KnownFormats {
     /// - Throws: `ForeignFailure` (`unknownFormat`, `ambiguous`), `FileFailure`, `StreamFailure`.
     package static func recognise(_ input: ForeignInput) throws -> any ForeignFormat {
         let fitting = try all.filter { try $0.recognises(input) }
-        guard let format = fitting.first else { throw ForeignFailure.unknownFormat }
+        guard let format = fitting.first else {
+            if let refused = try RefusedFormat.all.first(where: { try $0.recognises(input) }) { return refused }
+            throw CSVFormat.isTable(input) ? ForeignFailure.unknownColumns : ForeignFailure.unknownFormat
+        }
         if fitting.count > 1 { throw ForeignFailure.ambiguous(names: fitting.map(\.name)) }
         return format
     }

@@ -85,3 +85,11 @@ extension ForeignContents {
             duplicates: 0, marked: [], remarks: [], isPlaintext: isPlaintext)
     }
 }
+
+extension ForeignContents: ItemSource {
+    /// Visits every item; those that were refused count as items that cannot be read.
+    package func visitItems<Visitor: ItemVisitor>(_ visitor: inout Visitor) throws {
+        try items.visitItems(&visitor)
+        for _ in refused { try visitor.skip(damaged: nil) }
+    }
+}

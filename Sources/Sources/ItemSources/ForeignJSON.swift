@@ -332,3 +332,47 @@ extension JSONParser {
         return value
     }
 }
+
+extension ForeignJSON {
+    /// The text of a string that is no secret; nil for null, and where there is nothing.
+    ///
+    /// - Throws: `ForeignFailure.damaged` for a value of another kind.
+    package func optionalText(_ value: Value?) throws(ForeignFailure) -> String? {
+        guard let value, !value.isNull else { return nil }
+        guard let text = text(value) else { throw .damaged("a text is expected where another value is") }
+        return text
+    }
+
+    /// The text of a string; nil for null, and where there is nothing.
+    ///
+    /// - Throws: `ForeignFailure.damaged` for a value of another kind.
+    package func optionalSecret(_ value: Value?) throws(ForeignFailure) -> SecretBytes? {
+        guard let value, !value.isNull else { return nil }
+        guard let secret = secret(value) else { throw .damaged("a text is expected where another value is") }
+        return secret
+    }
+}
+
+/// The beginning of a JSON document, to tell by its names what it is.
+package enum JSONHead {
+    /// Bytes that are looked at.
+    private static let size = 8_192
+
+    /// Those of `names` that stand at the beginning of a document that is an object, at any level.
+    package static func names(_ names: [String], in bytes: borrowing Span<UInt8>) -> Set<String> {
+        var start = bytes.count >= 3 && bytes[0] == 0xef && bytes[1] == 0xbb && bytes[2] == 0xbf ? 3 : 0
+        while start < bytes.count, [0x20, 0x09, 0x0a, 0x0d].contains(bytes[start]) { start += 1 }
+        guard start < bytes.count, bytes[start] == UInt8(ascii: "{") else { return [] }
+        let head = bytes.extracting(start..<min(bytes.count, start + size))
+        var found: Set<String> = []
+        for name in names {
+            let wanted = Array("\"\(name)\"".utf8)
+            guard head.count >= wanted.count else { continue }
+            let isThere = (0...(head.count - wanted.count)).contains { start in
+                wanted.indices.allSatisfy { head[start + $0] == wanted[$0] }
+            }
+            if isThere { found.insert(name) }
+        }
+        return found
+    }
+}

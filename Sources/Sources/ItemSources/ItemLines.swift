@@ -57,7 +57,7 @@ package struct ItemLines {
         self.size = size
     }
 
-    /// Hands each item to `body` with the number of its line; lines of white space are skipped.
+    /// Hands each item to `body` with the number of its line, which may have several; lines of white space are skipped.
     ///
     /// - Throws: `Failure`, `StreamFailure` (also `limitExceeded` beyond `ItemLimits.itemCount` items), `FileFailure`,
     ///   and what `body` throws.
@@ -66,12 +66,14 @@ package struct ItemLines {
         var count = 0
         while try Self.advance(&lines) {
             if lines.withLine(isBlank) { continue }
-            count += 1
-            if count > ItemLimits.itemCount {
-                throw StreamFailure(.reading, .limitExceeded("items", found: nil, allowed: ItemLimits.itemCount))
-            }
             let number = lines.number
-            try body(number, Self.parse(lines))
+            for range in try Self.items(lines) {
+                count += 1
+                if count > ItemLimits.itemCount {
+                    throw StreamFailure(.reading, .limitExceeded("items", found: nil, allowed: ItemLimits.itemCount))
+                }
+                try body(number, Self.parse(lines, range))
+            }
         }
     }
 
@@ -114,9 +116,19 @@ package struct ItemLines {
         }
     }
 
-    private static func parse(_ lines: borrowing LineReader<AnySource>) throws(Failure) -> ImportLine {
+    private static func items(_ lines: borrowing LineReader<AnySource>) throws(Failure) -> [Range<Int>] {
         do throws(ImportLine.Problem) {
-            return try lines.withLine { bytes throws(ImportLine.Problem) in try ImportLine(bytes) }
+            return try lines.withLine { bytes throws(ImportLine.Problem) in try ImportLine.items(in: bytes) }
+        } catch {
+            throw Failure(line: lines.number, problem: .line(error))
+        }
+    }
+
+    private static func parse(
+        _ lines: borrowing LineReader<AnySource>, _ range: Range<Int>
+    ) throws(Failure) -> ImportLine {
+        do throws(ImportLine.Problem) {
+            return try lines.withLine { bytes throws(ImportLine.Problem) in try ImportLine(bytes.extracting(range)) }
         } catch {
             throw Failure(line: lines.number, problem: .line(error))
         }

@@ -37,7 +37,7 @@ package enum OneTimePasswordAddress {
     }
 
     /// Text with everything but the unreserved characters of RFC 3986 in percent form.
-    private static func encoded(_ text: String) -> String {
+    package static func encoded(_ text: String) -> String {
         var encoded = ""
         for byte in text.utf8 {
             switch byte {

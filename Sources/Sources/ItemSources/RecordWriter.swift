@@ -214,3 +214,23 @@ package struct RecordWriter {
         return parts.host
     }
 }
+
+extension RecordWriter {
+    /// What identifies a record without an ID: texts that are no secrets, told apart by their lengths.
+    package static func identity(of texts: [String]) -> String {
+        texts.map { "\($0.utf8.count)\n\($0)" }.joined()
+    }
+}
+
+/// A file that belongs to a record.
+package final class ForeignAttachment: Sendable {
+    /// Foreign text.
+    package let name: String
+    package let bytes: SecretBytes
+
+    /// Names a file.
+    package init(name: String, _ bytes: consuming SecretBytes) {
+        self.name = name
+        self.bytes = bytes
+    }
+}

@@ -25,11 +25,11 @@ struct JSONManual {
     private static let partNames = [
         "archive": "archive", "contents": "contents", "origin": "origin", "counts": "counts", "imported": "counts",
         "plan": "plan", "keychain": "keychain", "keychains": "keychain", "states": "state", "strength": "strength",
-        "device": "device",
+        "device": "device", "export": "export", "exported": "counts", "unheld": "item",
         "devices": "trusted device", "items": "item", "omitted": "item", "damaged": "item", "staysBehind": "item",
         "failing": "item", "vanishing": "item", "source": "source", "undo": "kept state", "verdict": "verdict",
         "error": "error", "results": "result", "backups": "backup", "decisions": "decision", "jobs": "job",
-        "backupsOf": "backup state", "problems": "problem", "units": "unit",
+        "backupsOf": "backup state", "missing": "missing backup", "problems": "problem", "units": "unit",
         "keysOf": "keys of", "escrow": "escrow", "drill": "drill", "with": "archive", "added": "item",
         "holds": "foreign file", "parts": "kind", "leftOut": "kind", "refused": "refused", "marked": "item",
         "removed": "item", "changed": "change", "before": "item", "after": "item",
@@ -94,6 +94,8 @@ struct JSONHome {
         var isRefused = false
         /// A keychain whose file is damaged before it.
         var damaged: String?
+        /// A folder of backups whose archives are gone before it.
+        var gone: String?
     }
 
     let home: TestHome
@@ -166,10 +168,12 @@ struct JSONHome {
             step("keychain create", "keychain create \(passcode)"),
             step("item import", "item import items.jsonl \(passcode)"),
             step("import", "import netrc \(passcode)", 3),
+            step("inspect of another program's file", "inspect netrc", 3),
             step("item add", "item add --class genp --service a --account b --secret file:passphrase \(passcode)"),
             step("item update", "item update --service a --set icmt=x \(passcode)"),
             step("item list", "item list"),
             step("item find", "item find --service Chat --reveal \(passcode)"),
+            step("export", "export --to csv --plaintext -o passwords.csv \(passcode)"),
             step("item delete", "item delete --service a"),
             step("create", "create -o laptop.kcb \(passphrase) \(passcode)"),
             step("create", "create -o here.kcb --unencrypted"),
@@ -191,7 +195,8 @@ struct JSONHome {
             step("doctor", "doctor", 10),
             step(
                 "schedule add",
-                "schedule add nightly --unencrypted --to nightly --keep-last 1 --on-success true --on-failure true"),
+                "schedule add nightly --unencrypted --to nightly --keep-last 1 --on-success true --on-failure true "
+                    + "--hook-timeout 1m"),
             step("schedule list", "schedule list"),
             step("schedule show", "schedule show nightly"),
             step("schedule show --crontab", "schedule show nightly --crontab"),
@@ -214,6 +219,7 @@ struct JSONHome {
             step("create --to", "create \(passphrase) \(passcode) --to drilled"),
             step("verify --drill", "verify --drill drilled \(passphrase)"),
             step("list", "list drilled"),
+            Step(row: "status", line: ["status"], status: 10, gone: "drilled"),
             step("item update", "item update --service Bank --set icmt=x \(passcode)"),
             step("diff --keychain", "diff laptop.kcb --keychain login \(passphrase) \(passcode)"),
             step("diff", "diff keys.kcb far.kcb -i far-key", 0),

@@ -12,13 +12,24 @@ struct ImportText {
 
     /// Tells what the file holds, before anything is written.
     func tellContents() throws {
+        if isResult, !session.style.isJSON {
+            try session.result([:], contentLines.map { $0 + "\n" })
+        } else {
+            for line in contentLines { session.note(line) }
+        }
+        warnOfRefused()
+        session.list(reading.contents.marked) { _, words in
+            "marked, since another differs only in its secret: \(words)"
+        }
+    }
+
+    /// What the file is, what it holds, and what of that has no place in a keychain.
+    var contentLines: [String] {
         let contents = reading.contents
-        let total = contents.items.count
+        let parts = contents.parts.map { counted($0.count, $0.kind, plural: plural($0.kind)) }
         var lines = [
             "\(displayed(path, limit: 1_000)): \(reading.words)",
-            total == 0
-                ? "no items"
-                : contents.parts.map { counted($0.count, $0.kind, plural: plural($0.kind)) }.joined(separator: ", "),
+            parts.isEmpty ? "no items" : parts.joined(separator: ", "),
         ]
         for (kind, count) in contents.leftOut {
             lines.append("has no place in a keychain: \(counted(count, kind, plural: plural(kind)))")
@@ -26,16 +37,14 @@ struct ImportText {
         if contents.duplicates > 0 {
             lines.append("\(counted(contents.duplicates, "item")) there more than once, and taken once")
         }
-        lines += contents.remarks.map { displayed($0, limit: 400) }
-        if isResult, !session.style.isJSON {
-            try session.result([:], lines.map { $0 + "\n" })
-        } else {
-            for line in lines { session.note(line) }
+        return lines + contents.remarks.map { displayed($0, limit: 400) }
+    }
+
+    /// Names the items that no keychain can hold.
+    func warnOfRefused() {
+        for refused in reading.contents.refused {
+            session.warn("not taken: \(quoted(refused.name)): \(refused.problem.words)")
         }
-        for refused in contents.refused {
-            session.warn("not imported: \(quoted(refused.name)): \(refused.problem.words)")
-        }
-        session.list(contents.marked) { _, words in "marked, since another differs only in its secret: \(words)" }
     }
 
     /// Tells what was done.

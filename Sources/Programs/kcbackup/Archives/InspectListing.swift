@@ -103,6 +103,7 @@ final class InspectListing {
         } else {
             for row in table.sortedRows() { output.bytes.append(utf8: row) }
             for line in summary.lines { output.bytes.append(utf8: line) }
+            if table.isTooLongToSort { output.bytes.append(utf8: ItemColumns.notSorted + "\n") }
         }
         try output.flush()
     }

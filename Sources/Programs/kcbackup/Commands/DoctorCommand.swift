@@ -5,6 +5,7 @@ internal import Console
 internal import KeychainModel
 internal import KeychainStore
 internal import LocalKeychains
+internal import SecretService
 
 /// `kcbackup doctor`.
 struct DoctorCommand: Verb {
@@ -117,7 +118,7 @@ private struct Examination {
                         .io, "its last run, of \(record.began.moment), was killed",
                         hint: "'kcbackup run \(state.job.name) -v' finishes what it left"))
             } else if record.status != .ok {
-                report(Explanation(record.status, "its last run failed: \(record.message)"))
+                report(Explanation(record.status, "its last run failed: \(record.message)").adding(record.hints))
             }
         }
         var options: CreateOptions?
@@ -156,6 +157,7 @@ private struct Examination {
     }
 
     private static func checkFolder(_ path: String, _ session: Session) throws {
+        try session.requireOutsideOfData(path)
         let known = try session.catalogue(of: path)
         guard Path.isFolder(path) else {
             if let archives = known?.complete.count, archives > 0 {
@@ -205,6 +207,13 @@ private struct Examination {
 
     private static func checkKeychain(_ name: String?, _ options: CreateOptions, _ session: Session) throws {
         if let name, FileOfItems.path(name) != nil { return }
+        if let keyring = DesktopKeyring(name) {
+            let locked = try keyring.connect(in: session).locked(in: keyring.scope)
+            if !locked.isEmpty, !options.skipLocked, options.keychain.passcode == nil {
+                throw SecretServiceFailure.locked(locked)
+            }
+            return
+        }
         var named = options.keychain
         named.keychain = name
         let keychain = try named.open(in: session)

@@ -36,6 +36,12 @@ struct ImportCommand: Verb {
     var opening: ForeignOptions
 
     @Option(
+        name: OptionName.columns.name,
+        help: ArgumentHelp(
+            "What the columns of a CSV file are called, as in 'title=Site,password=Code'.", valueName: "role=name,…"))
+    var columns: String?
+
+    @Option(
         name: OptionName.into.name,
         help: ArgumentHelp("The keychain, as '--keychain' names it.", valueName: "name|path"),
         completion: KnownNames.keychains)
@@ -64,6 +70,7 @@ struct ImportCommand: Verb {
         var target = keychain
         target.keychain = into ?? keychain.keychain
         try opening.check(with: file, passcode: target.passcode)
+        let table = try table()
         if target.passcode == .unknown { throw SecretProblem.notASource(.passcode) }
         let local = try LocalKeychain(target.keychain, in: session.world)
         // Before anything is asked for, which would be for nothing.
@@ -72,7 +79,7 @@ struct ImportCommand: Verb {
 
         let reader = ForeignReader(file, opening, in: session)
         let input = try reader.input()
-        let reading = try reader.read(input)
+        let reading = try reader.read(input, as: table)
         let text = ImportText(path: file, reading: reading, isResult: dryRun, session: session)
         try text.tellContents()
 
@@ -105,5 +112,24 @@ struct ImportCommand: Verb {
             session.warn("\(quoted(file)) still holds the secrets in the clear; delete it when it has served")
         }
         return report.failing.isEmpty && reading.contents.refused.isEmpty ? .ok : .incomplete
+    }
+
+    /// The table whose columns were named.
+    private func table() throws(UsageProblem) -> CSVFormat? {
+        guard let columns else { return nil }
+        if let from = opening.from, from != CSVFormat().name { throw .together(.from, .columns) }
+        var named: [CSVRole: String] = [:]
+        for pair in columns.split(separator: ",", omittingEmptySubsequences: false) {
+            let parts = pair.split(separator: "=", maxSplits: 1).map(String.init)
+            let role = CSVRole.chosen.first { $0.rawValue == parts.first }
+            guard parts.count == 2, let role, named.updateValue(parts[1], forKey: role) == nil else {
+                let roles = CSVRole.chosen.map(\.rawValue).joined(separator: ", ")
+                throw .malformed(.columns, form: "ROLE=NAME with commas between, where ROLE is one of \(roles)")
+            }
+        }
+        guard named[.password] != nil, Set(named.values.map { $0.lowercased() }).count == named.count else {
+            throw .malformed(.columns, form: "a list of different columns, one of which is the password")
+        }
+        return CSVFormat(columns: named)
     }
 }

@@ -3,6 +3,7 @@ internal import BackupArchive
 internal import BackupEngine
 internal import ByteStreams
 internal import DeviceIdentity
+internal import ItemSources
 internal import KeychainModel
 internal import LocalKeychains
 
@@ -19,6 +20,8 @@ struct InspectCommand: Verb {
             Without a key, or with --outside, it shows what anybody can read, once container, checksums and signature \
             have proved genuine.
 
+            Files of other programs that 'kcbackup import' reads are shown too.
+
             EXAMPLES:
               kcbackup inspect laptop.kcb
               kcbackup inspect laptop.kcb --passphrase tty
@@ -26,6 +29,7 @@ struct InspectCommand: Verb {
               kcbackup inspect laptop.kcb --stays-behind
               kcbackup inspect laptop.kcb -i inspect-key.txt --for-device KC-… --json
               kcbackup inspect laptop.kcb --passphrase tty --html laptop.html
+              kcbackup inspect logins.csv
             """)
 
     @OptionGroup
@@ -54,6 +58,9 @@ struct InspectCommand: Verb {
     var html: String?
 
     @OptionGroup
+    var foreign: ForeignOptions
+
+    @OptionGroup
     var table: TableOptions
 
     @OptionGroup
@@ -70,9 +77,19 @@ struct InspectCommand: Verb {
         let filter = try conditions.filter()
         let choosesItems = filter != nil || staysBehind
         if archives.outside, choosesItems { throw UsageProblem.outsideItems }
-        _ = try table.table(InspectListing.columns(staysBehind), in: session)
+        _ = try table.table(
+            InspectListing.columns(staysBehind), usualOrder: ItemColumns.usualOrder, in: session)
         var isFirst = true
         return try archives.forEach(in: session) { archive, opener in
+            if let reading = try foreignReading(archive, session) {
+                try refuseArchiveOptions()
+                let listing = ForeignListing(
+                    path: archive, reading: reading, filter: filter,
+                    table: try table.table(ItemColumns.all, in: session), session: session)
+                try listing.print(isFirst: isFirst)
+                isFirst = false
+                return reading.contents.refused.isEmpty ? .ok : .incomplete
+            }
             let file = try archives.opening.open(archive, in: session)
             // A page without items would be a poor one, so it is not made without a key.
             guard !archives.outside && opener.canOpen(file) || report != nil else {
@@ -95,11 +112,36 @@ struct InspectCommand: Verb {
             }
             let listing = InspectListing(
                 outline: outline, path: archive, proven: proven, selection: selection,
-                table: try table.table(InspectListing.columns(staysBehind), in: session), session: session)
+                table: try table.table(
+                    InspectListing.columns(staysBehind), usualOrder: ItemColumns.usualOrder, in: session),
+                session: session)
             try listing.print(isFirst: isFirst)
             isFirst = false
             return .ok
         }
+    }
+
+    /// Reads a file of another program; nil for an archive, and for what is neither.
+    private func foreignReading(_ path: String, _ session: Session) throws -> ForeignReader.Reading? {
+        try foreign.check(with: path)
+        let reader = ForeignReader(path, foreign, in: session)
+        if foreign.firstGiven != nil { return try reader.read() }
+        guard let input = try reader.inputUnlessArchive() else { return nil }
+        do {
+            return try reader.read(input)
+        } catch ForeignFailure.unknownFormat {
+            return nil
+        }
+    }
+
+    /// Refuses what has no meaning for a file of another program.
+    private func refuseArchiveOptions() throws(UsageProblem) {
+        let given: [(Bool, OptionName)] = [
+            (html != nil, .html), (archives.outside, .outside), (staysBehind, .staysBehind),
+            (forDevice != nil, .forDevice), (archives.opening.passphrase != nil, .passphrase),
+            (!archives.opening.identity.isEmpty, .identity),
+        ]
+        for (isGiven, option) in given where isGiven { throw .needsArchive(option) }
     }
 
     /// Shows what needs no key, once it was proved.

@@ -67,9 +67,15 @@ struct ListCommand: Verb {
     }
 
     private func lines(_ rows: [Row], in table: StreamedTable) -> [String] {
-        guard table.isSorted else { return rows.map { table.row($0.cells) } }
-        for row in rows { table.hold(row.cells) }
-        return table.sortedRows()
+        func sorted(_ rows: [Row]) -> [String] {
+            guard table.isSorted else { return rows.map { table.row($0.cells) } }
+            for row in rows { table.hold(row.cells) }
+            return table.sortedRows()
+        }
+        let trashed = rows.filter { $0.state == .trashed }
+        if trashed.isEmpty { return sorted(rows) }
+        // What is in the trash is not there to be restored from, and is not to be taken for that.
+        return sorted(rows.filter { $0.state != .trashed }) + ["\nin the trash:\n"] + sorted(trashed)
     }
 
     /// One archive.

@@ -16,7 +16,8 @@ struct RekeyCommand: Verb {
         discussion: """
             The keys that are given replace all that an archive has: give those that are to stay again. What is encrypted \
             stays as it is; only the part that says who opens it is new. The archive is read and compared before and \
-            after, and takes its place in one step.
+            after, and takes its place in one step. Where a run was ended half-way, run it again with the old and the \
+            new keys.
 
             Copies elsewhere, and in the trash of a folder, keep the keys that they have. Whoever could open an archive \
             before may have kept what is in it: change the passwords too if a key was stolen.
@@ -78,12 +79,22 @@ struct RekeyCommand: Verb {
                     done.append(subject.path)
                     session.note("rekeyed  \(displayed(subject.path))")
                 } catch {
-                    hasFailed = true
                     let failure = Failure(error, session.subjects)
+                    if failure.explanation.status == .wrongKey, let entry = subject.entry {
+                        if hasKeys(entry, names) {
+                            session.note("has these keys already  \(displayed(subject.path))")
+                            continue
+                        }
+                    }
                     if opener.hasUnreadableKey || [.interrupted, .terminated].contains(failure.explanation.status) {
                         throw failure
                     }
-                    session.message(failure.explanation.lines)
+                    hasFailed = true
+                    let isHalfDone = failure.explanation.status == .wrongKey && subject.entry != nil
+                    let hint =
+                        "if an earlier run was ended half-way, it may have the new keys already: give the old and the "
+                        + "new ones, '-i OLD -i NEW', or after an old passphrase once more the new one"
+                    session.message(failure.explanation.adding(isHalfDone ? [hint] : []).lines)
                     if status == .ok { status = failure.explanation.status }
                 }
             }
@@ -104,6 +115,11 @@ struct RekeyCommand: Verb {
             try session.result(["rekeyed": .list(done.map { .text($0) }), "keys": .list(names.map { .text($0) })], [])
         }
         return status
+    }
+
+    /// True if an archive that the old keys do not open was rekeyed before; of passphrases nobody can tell.
+    private func hasKeys(_ entry: CatalogueEntry, _ names: [String]) -> Bool {
+        entry.keys.sorted() == names.sorted() && !names.contains(BackupPin.passphrase)
     }
 
     /// What makes the new keys, and their names as a catalogue has them.
@@ -136,6 +152,12 @@ struct RekeyCommand: Verb {
         // A link stays one: what it leads to is replaced.
         guard let path = Path.real(resolved) else { throw FileFailure(archive, .notFound) }
         let (place, name) = Path.split(path)
+        let (parent, last) = Path.split(place)
+        if last == BackupFolder.trashName,
+            try session.catalogue(of: parent)?.entries.contains(where: { $0.name == name }) == true
+        {
+            throw CatalogueFailure.inTrash(path: path)
+        }
         guard let known = try session.catalogue(of: place)?.entries.first(where: { $0.name == name }) else {
             return [Subject(path: path, folder: nil, entry: nil)]
         }

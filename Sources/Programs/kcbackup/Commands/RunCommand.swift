@@ -13,7 +13,9 @@ struct RunCommand: Verb {
             not read for a week are read again. Old ones are removed only after a backup that is whole.
 
             The commands of the job get KCBACKUP_JOB, KCBACKUP_RESULT (a word of the list of exit codes), KCBACKUP_CODE, \
-            KCBACKUP_ITEMS, KCBACKUP_ARCHIVES and KCBACKUP_REMOVED in their environment, and no names of items.
+            KCBACKUP_ITEMS, KCBACKUP_ARCHIVES and KCBACKUP_REMOVED in their environment, and no names of items. They read \
+            nothing, what they print goes nowhere but to standard error, and what is still running after 5 minutes \
+            ('--hook-timeout' of 'schedule add') is ended, and so it is when the run is interrupted.
 
             EXAMPLES:
               kcbackup run nightly
@@ -58,6 +60,7 @@ struct RunCommand: Verb {
         record.ended = max(session.now, session.world.clock())
         record.status = report.status
         record.message = report.explanation?.message ?? ""
+        record.hints = report.explanation?.hints ?? []
         if report.status == .ok {
             record.good = record.ended
             record.items = report.items
@@ -97,16 +100,26 @@ struct RunCommand: Verb {
             "KCBACKUP_ARCHIVES": String(report.archives), "KCBACKUP_REMOVED": String(report.removed),
         ]
         let option = report.status == .ok ? OptionName.onSuccess : .onFailure
-        do throws(ShellCommand.Failure) {
-            _ = try ShellCommand.output(
-                of: command, environment: session.world.environment.merging(values) { $1 }, limit: 1 << 20)
+        let limit: Duration
+        do {
+            limit =
+                try job.hookTimeout.map { text throws(UsageProblem) in
+                    try LockWaitOption.wait(text, of: .hookTimeout)
+                } ?? Job.usualHookTimeout
+        } catch {
+            session.warn(Failure(Jobs.Problem.damaged(path: job.name), session.subjects).explanation.message)
+            limit = Job.usualHookTimeout
+        }
+        do throws(ShellCommand.RunFailure) {
+            try ShellCommand.run(
+                command, environment: session.world.environment.merging(values) { $1 }, timeLimit: limit)
         } catch {
             let reason =
                 switch error {
                 case .failed(let status): "ended with status \(status)"
                 case .notStarted(let code): "cannot be started: error \(code)"
-                case .tooLong: "prints too much"
-                case .stream: "was interrupted"
+                case .interrupted: "was interrupted"
+                case .timedOut: "took more than \(limit.components.seconds) s, and was ended"
                 }
             session.warn("job \(quoted(job.name)): the command of '\(option.spelling)' \(reason)")
         }

@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import BackupCatalogue
 internal import ByteStreams
 internal import Console
 internal import KeychainModel
@@ -52,6 +53,11 @@ struct ScheduleAddCommand: Verb {
         help: ArgumentHelp("A shell command to run after one that did not.", valueName: "command"))
     var onFailure: String?
 
+    @Option(
+        name: OptionName.hookTimeout.name,
+        help: ArgumentHelp("End those commands after that time, as in '30s'. (default: 5m)", valueName: "time"))
+    var hookTimeout: String?
+
     @OptionGroup
     var style: StyleOptions
 
@@ -60,15 +66,31 @@ struct ScheduleAddCommand: Verb {
         _ = try rules.retention()
         let (words, folder) = try create.words(in: session)
         // What cannot be backed up should be known now, not at three in the morning.
+        var keys: [String] = []
         if !create.unencrypted {
             let given = try create.keys.recipients(in: session)
             if given.restoring.isEmpty, create.keys.passphrase == nil { throw UsageProblem.noRestoreKey }
+            keys = create.keys.names(given)
+        }
+        try session.requireOutsideOfData(folder)
+        if !create.folder.change, let pin = try session.catalogueIfAny(of: folder)?.pin {
+            let run = BackupPin(
+                isOfAll: create.folder.all, mode: create.unencrypted ? .unencrypted : .encrypted, keys: keys,
+                subjects: [:])
+            if let difference = pin.difference(from: run) {
+                throw CatalogueFailure.switches(folder: folder, difference)
+            }
         }
         var job = Job(name: self.job, create: words, folder: folder)
         job.keep = rules.words
         if let at { job.time = at }
         job.onSuccess = onSuccess
         job.onFailure = onFailure
+        if let hookTimeout {
+            if onSuccess == nil, onFailure == nil { throw UsageProblem.needs(.hookTimeout, .onFailure) }
+            _ = try LockWaitOption.wait(hookTimeout, of: .hookTimeout)
+            job.hookTimeout = hookTimeout
+        }
         guard job.time.wholeMatch(of: /[A-Za-z0-9*:,.~\/ -]{1,100}/) != nil else {
             throw UsageProblem.malformed(.at, form: "a time such as 'daily', 'hourly' or 'Mon..Fri 12:00'")
         }
@@ -178,6 +200,7 @@ struct ScheduleShowCommand: Verb {
 
     func run(in session: Session) throws -> ExitStatus {
         if crontab, unit.system { throw UsageProblem.together(.crontab, .system) }
+        if crontab, unit.encryptedCredentials { throw UsageProblem.together(.crontab, .encryptedCredentials) }
         let found = try Jobs(session.world).job(job)
         if crontab {
             let line = try found.crontabLine(in: session)
@@ -237,6 +260,11 @@ struct UnitOptions: ParsableArguments {
     @Flag(name: OptionName.system.name, help: "Units of the system, which run without anybody being logged in.")
     var system = false
 
+    @Flag(
+        name: OptionName.encryptedCredentials.name,
+        help: "Credentials of the job are encrypted, as 'systemd-creds encrypt' makes them.")
+    var encryptedCredentials = false
+
     @Option(
         name: OptionName.failureUnit.name,
         help: ArgumentHelp("A unit that systemd starts when the job fails.", valueName: "unit"))
@@ -244,7 +272,9 @@ struct UnitOptions: ParsableArguments {
 
     /// The units of a job.
     func units(of job: Job, in session: Session) -> SystemdUnits {
-        SystemdUnits(of: job, in: session, isOfSystem: system, failureUnit: failureUnit)
+        SystemdUnits(
+            of: job, in: session, isOfSystem: system, failureUnit: failureUnit,
+            credentialsAreEncrypted: encryptedCredentials)
     }
 }
 
@@ -255,6 +285,7 @@ extension Job {
             ("name", .text(name)), ("folder", .text(folder)), ("time", .text(time)),
             ("create", .list(create.map { .text($0) })), ("keep", .list(keep.map { .text($0) })),
             ("onSuccess", onSuccess.map { .text($0) }), ("onFailure", onFailure.map { .text($0) }),
+            ("hookTimeout", hookTimeout.map { .text($0) }),
         ])
     }
 }

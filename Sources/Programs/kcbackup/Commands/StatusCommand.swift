@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import BackupCatalogue
 internal import KeychainModel
 
 /// `kcbackup status`.
@@ -8,7 +9,8 @@ struct StatusCommand: Verb {
         abstract: "Tell of the last good backup of each job and keychain.",
         discussion: """
             With '--max-age', a job or a keychain whose last good backup is older ends the run with 17; so do jobs that \
-            never ended well. '--prometheus' prints the text format that a node exporter collects.
+            never ended well. The newest backup of a keychain is looked for in its folder: where its file is gone, the \
+            run ends with 10. '--prometheus' prints the text format that a node exporter collects.
 
             EXAMPLES:
               kcbackup status
@@ -61,8 +63,24 @@ struct StatusCommand: Verb {
         for keychain in state.keychains where keychain.jobs.isEmpty && !state.jobs.isEmpty {
             session.note("keychain \(quoted(keychain.name)) is in no job")
         }
-        if let maxAge, !stale.isEmpty { throw Refusal.stale(what: stale, limit: maxAge) }
+        if let first = state.missing.first {
+            for other in state.missing.dropFirst() {
+                session.warn(Refusal.newestGone(keychain: other.series, path: other.path).explanation.message)
+            }
+            if let maxAge, !stale.isEmpty {
+                session.warn(Refusal.stale(what: stale, limit: maxAge).explanation.message)
+            }
+            return try end(with: .newestGone(keychain: first.series, path: first.path), in: session)
+        }
+        if let maxAge, !stale.isEmpty { return try end(with: .stale(what: stale, limit: maxAge), in: session) }
         return .ok
+    }
+
+    /// Ends with an error; the object of `--json` is printed already, and stays the only one.
+    private func end(with refusal: Refusal, in session: Session) throws -> ExitStatus {
+        guard style.json else { throw refusal }
+        session.message(refusal.explanation.lines)
+        return refusal.explanation.status
     }
 
     private func lines(_ state: BackupState, in session: Session) -> [String] {
@@ -137,6 +155,8 @@ extension BackupState {
                         ("inJobs", .list(state.jobs.map { .text($0) })),
                     ])
                 }),
+            "missing": .list(
+                missing.map { ["keychain": .text($0.series), "file": .text($0.path)] }),
         ]
     }
 
@@ -161,6 +181,12 @@ extension BackupState {
             + metric(
                 "kcbackup_keychain_last_good_timestamp_seconds", "Last good backup of a keychain; 0 for never.",
                 keychains.map { ("keychain", $0.name, $0.good?.seconds ?? 0) })
+            + metric(
+                "kcbackup_newest_missing", "Folders where the file of a keychain's newest backup is gone.",
+                keychains.map { state in
+                    let series = ArchiveName.series(of: state.name)
+                    return ("keychain", state.name, Int64(missing.count { $0.series == series }))
+                })
     }
 
     private static func label(_ text: String) -> String {

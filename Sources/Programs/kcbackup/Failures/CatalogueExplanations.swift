@@ -49,6 +49,15 @@ func explainCatalogue(_ failure: CatalogueFailure) -> Explanation {
             .notFound, "there is no archive in \(quoted(folder))", hint: "is the disk mounted?")
     case .nothingInTrash(let folder):
         Explanation(.notFound, "nothing that was removed from \(quoted(folder)) is in its trash")
+    case .inTrash(let path):
+        Explanation(
+            .refused, "\(quoted(path)) is in the trash, where archives stay as they are",
+            hint: "'kcbackup prune \(OptionName.undo.spelling) FOLDER' takes it back first",
+            "or remove it for good: 'rm \(quotedPath(path))'")
+    case .trashIsNoFolder(let path):
+        Explanation(
+            .refused, "the trash \(quoted(path)) is not a folder of its own, so archives could end up elsewhere",
+            hint: "remove it: 'rm \(quotedPath(path))'; what is in the place where it leads stays there")
     case .unknownFolder(let folder):
         Explanation(
             .notFound, "no backup was made in \(quoted(folder)) by this device", hint: rebuilding(folder))

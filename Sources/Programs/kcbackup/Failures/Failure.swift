@@ -10,6 +10,7 @@ internal import ItemSources
 internal import KeychainModel
 internal import KeychainStore
 internal import LocalKeychains
+internal import SecretService
 
 /// Everything that can end a run unsuccessfully, with its subject.
 enum Failure: Error, Hashable, Sendable {
@@ -26,6 +27,7 @@ enum Failure: Error, Hashable, Sendable {
     /// Standard output rejects the result; the command has already done its work.
     case output(StreamFailure)
     case local(LocalKeychainFailure)
+    case secretService(SecretServiceFailure)
     case keychain(KeychainStoreError, name: String?)
     case item(ItemProblem)
     /// A line of an import file.
@@ -44,6 +46,8 @@ enum Failure: Error, Hashable, Sendable {
     indirect case wrongSecret(Failure, kind: String, [SecretDoubt])
     /// What has to lie in the temporary folder for a moment cannot.
     indirect case temporaryFolder(Failure, path: String)
+    /// The disk is full, and archives that were removed still lie on it.
+    indirect case full(Failure, trash: String)
     /// The state before a restore cannot be kept.
     indirect case notKept(Failure)
     /// An unknown error; the text names a Swift type and nothing else.
@@ -63,6 +67,8 @@ enum Failure: Error, Hashable, Sendable {
         var path: String?
         /// The file of the key that 'device renew' retired and that the keychain needs.
         var retiredKey: String?
+        /// The trash of the folder of backups, if it holds something.
+        var trash: String?
     }
 
     /// Converts any error of the layers below.
@@ -77,6 +83,7 @@ enum Failure: Error, Hashable, Sendable {
             case let failure as FileFailure: .file(failure)
             case let failure as StreamFailure: .stream(failure, path: subjects.path)
             case let failure as LocalKeychainFailure: .local(failure)
+            case let failure as SecretServiceFailure: .secretService(failure)
             case KeychainStoreError.otherDevice(let device) where subjects.retiredKey != nil:
                 .refused(
                     .retiredKey(keychain: subjects.keychain ?? "", device: device, path: subjects.retiredKey ?? ""))
@@ -94,6 +101,18 @@ enum Failure: Error, Hashable, Sendable {
             case let failure as CryptographyFailure: .cryptography(failure)
             default: .unforeseen(type: "\(type(of: error))")
             }
+        if let trash = subjects.trash, isOfFullDisk { self = .full(self, trash: trash) }
+    }
+
+    /// True where no room is left.
+    private var isOfFullDisk: Bool {
+        switch self {
+        case .file(let failure), .archive(.file(let failure), _), .catalogue(.file(let failure)):
+            if case .system(let code, _) = failure.problem { isFull(code) } else { false }
+        case .stream(let failure, _), .archive(.stream(let failure), _):
+            if case .system(let code) = failure.kind { isFull(code) } else { false }
+        default: false
+        }
     }
 
     /// True for a file that cannot be made in `folder`, and for one without a name that cannot be written.
@@ -119,6 +138,7 @@ enum Failure: Error, Hashable, Sendable {
         case .stream(let failure, let path): explainStream(failure, path)
         case .output(let failure): explainOutput(failure)
         case .local(let failure): explainLocalKeychain(failure)
+        case .secretService(let failure): explainSecretService(failure)
         case .keychain(let error, let name): explainKeychain(error, keychain: name)
         case .item(let problem): explainItem(problem)
         case .importLine(let number, let problem): explainImportLine(problem).prefixed("line \(number): ")
@@ -134,6 +154,10 @@ enum Failure: Error, Hashable, Sendable {
         case .wrongSecret(let failure, let kind, let doubts):
             failure.explanation.adding(doubts.map { $0.words(kind) })
         case .temporaryFolder(let failure, let path): explainTemporaryFolder(failure.explanation, path)
+        case .full(let failure, let trash):
+            failure.explanation.adding([
+                "archives that were removed still take room in \(quoted(trash)): 'rm' ends that"
+            ])
         case .notKept(let failure): explainNotKept(failure.explanation)
         case .unforeseen(let type): explainBug("an unforeseen error of type '\(type)'")
         }

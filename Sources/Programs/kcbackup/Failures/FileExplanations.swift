@@ -84,6 +84,9 @@ func explainTemporaryFolder(_ cause: Explanation, _ path: String) -> Explanation
         hint: "another folder is named with TMPDIR")
 }
 
+/// True for an `errno` that says that no room is left.
+func isFull(_ code: Int32) -> Bool { code == ENOSPC || code == EDQUOT }
+
 /// Explains an `errno`.
 private func explainSystem(_ code: Int32, _ doing: String) -> Explanation {
     let reason = words(ofSystemError: code)

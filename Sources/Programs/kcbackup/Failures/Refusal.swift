@@ -14,6 +14,10 @@ enum Refusal: Error, Hashable, Sendable {
     case otherName(keychain: String)
     /// An archive would be written to the terminal.
     case archiveOnTerminal
+    /// This many items were asked for, and none of them can be exported.
+    case nothingLeaves(Int)
+    /// This many items cannot be exported, and all were required.
+    case notExported(Int)
     /// The keychain is locked, and there is no terminal for its passcode.
     case locked(keychain: String)
     /// The archive names a keychain that does not exist, and there is no terminal to ask on.
@@ -24,6 +28,10 @@ enum Refusal: Error, Hashable, Sendable {
     case retiredKey(keychain: String, device: DeviceID, path: String)
     /// The last good backups of these are too old.
     case stale(what: [String], limit: String)
+    /// The file of the newest backup is not where it was made.
+    case newestGone(keychain: String, path: String)
+    /// Backups would lie among the keychains and keys of this user.
+    case backupsInDataFolder(String)
     /// What was restored for a trial is not what the archive holds.
     case drillDiffers(Int)
     /// No backup of a folder was restored for a trial since that day.
@@ -52,6 +60,11 @@ enum Refusal: Error, Hashable, Sendable {
     case nothingIsKept(KeyRetentionFailure)
 }
 
+extension Refusal {
+    /// The explanation for the user.
+    var explanation: Explanation { explainRefusal(self) }
+}
+
 /// Explains a refusal.
 func explainRefusal(_ refusal: Refusal) -> Explanation {
     switch refusal {
@@ -67,6 +80,14 @@ func explainRefusal(_ refusal: Refusal) -> Explanation {
         Explanation(
             .refused, "standard output is a terminal, which cannot take an archive",
             hint: "send it to a program or a file: '| ssh host …', '> laptop.kcb'")
+    case .nothingLeaves(let count):
+        Explanation(
+            .refused, "none of the \(counted(count, "item")) can be exported, so no file was made",
+            hint: "an archive takes more to another machine: 'kcbackup create'")
+    case .notExported(let count):
+        Explanation(
+            .refused, "\(counted(count, "item")) would not be in the file; nothing was written",
+            hint: "leave out '\(OptionName.requireAll.spelling)' to export the others")
     case .declined: Explanation(.refused, "not confirmed; nothing was changed")
     case .otherName(let keychain):
         Explanation(
@@ -96,6 +117,15 @@ func explainRefusal(_ refusal: Refusal) -> Explanation {
         Explanation(
             .stale, "no good backup since \(displayed(limit)): \(what.joined(separator: ", "))",
             hint: "'kcbackup status' says why, 'kcbackup doctor' finds what would make the next run fail")
+    case .newestGone(let keychain, let path):
+        Explanation(
+            .notFound, "the newest backup of keychain \(quoted(keychain)) is gone: \(quoted(path))",
+            hint: "is the disk mounted, and is it the right one?",
+            "if it was removed on purpose, 'kcbackup list \(OptionName.rebuild.spelling) FOLDER' forgets it")
+    case .backupsInDataFolder(let folder):
+        Explanation(
+            .refused, "\(quoted(folder)) is where kcbackup keeps keychains and keys",
+            hint: "choose another folder, best on another disk: what happens to one would happen to both")
     case .drillDiffers(let count):
         Explanation(
             .damaged, "\(counted(count, "item")) came back from the archive otherwise than it has them",

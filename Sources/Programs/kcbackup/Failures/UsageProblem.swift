@@ -18,8 +18,18 @@ enum UsageProblem: Error, Hashable, Sendable {
     case outputTwice
     /// The option has no meaning for a file of items.
     case needsKeychain(OptionName)
+    /// The option has a meaning for the keyring of the desktop alone.
+    case needsDesktop(OptionName)
+    /// The keyring of the desktop does not keep this attribute.
+    case desktopAttribute(String)
+    /// The option opens a file of another program, and none is named.
+    case needsFile(OptionName)
+    /// The option is for archives, and the file is another program's.
+    case needsArchive(OptionName)
     /// A file of items is no keychain.
     case notAKeychain
+    /// The keyring of the desktop is no keychain.
+    case desktopKeyring
     /// An attribute is given twice.
     case attributeTwice(String)
     /// No condition selects the items.
@@ -74,6 +84,10 @@ enum UsageProblem: Error, Hashable, Sendable {
     case nameless
     /// No setting is given.
     case noSetting
+    /// The option has no meaning for a format of exports.
+    case notOfFormat(OptionName, String)
+    /// A format of exports is in the clear, and nothing says that this is wanted.
+    case inTheClear(String)
     /// The option needs a terminal, and there is none.
     case needsTerminal(OptionName)
 }
@@ -94,12 +108,32 @@ func explainUsage(_ problem: UsageProblem) -> Explanation {
     case .needsKeychain(let flag):
         Explanation(
             .usage, "'\(flag.spelling)' needs a keychain, and 'file:…' names a file of items",
-            hint: "leave out '\(flag.spelling)', or import the file first: 'kcbackup item import'")
+            hint: "leave out '\(flag.spelling)', or import the file first: 'kcbackup import'")
+    case .needsFile(let flag):
+        Explanation(
+            .usage, "'\(flag.spelling)' is for a file of another program, and none is named",
+            hint: "name it with '\(OptionName.keychain.spelling) file:PATH'")
+    case .needsArchive(let flag):
+        Explanation(
+            .usage, "'\(flag.spelling)' is for archives, and the file is another program's",
+            hint: "leave out '\(flag.spelling)'")
     case .notAKeychain:
         Explanation(
             .usage, "'file:…' names a file of items, which is no keychain",
-            hint: "'kcbackup item import' adds its items to a keychain",
+            hint: "'kcbackup import' adds its items to a keychain",
             "'kcbackup create \(OptionName.keychain.spelling) file:…' makes an archive of it")
+    case .needsDesktop(let flag):
+        Explanation(
+            .usage, "'\(flag.spelling)' is for the keyring of the desktop",
+            hint: "'\(OptionName.keychain.spelling) secret-service:' names it")
+    case .desktopAttribute(let code):
+        Explanation(
+            .usage, "the attribute '\(code)' of an item in the keyring of the desktop cannot be changed here",
+            hint: "'label' and 'accessible' can; programs find the item by all others")
+    case .desktopKeyring:
+        Explanation(
+            .usage, "'secret-service:' names the keyring of the desktop, which this command is not for",
+            hint: "'create', 'restore', 'diff', 'item list', 'item find' and 'item update' take it")
     case .attributeTwice(let code): Explanation(.usage, "the attribute '\(code)' is given twice")
     case .noCondition:
         Explanation(
@@ -194,6 +228,14 @@ func explainUsage(_ problem: UsageProblem) -> Explanation {
             .usage, "nothing says which setting to change",
             hint: "use '\(OptionName.lockAfter.spelling) TIME', '\(OptionName.lockOnSuspend.spelling)' or "
                 + "'\(OptionName.noLockOnSuspend.spelling)'")
+    case .notOfFormat(let flag, let format):
+        Explanation(.usage, "'\(flag.spelling)' has no meaning for '\(OptionName.to.spelling) \(displayed(format))'")
+    case .inTheClear(let format):
+        Explanation(
+            .usage, "'\(OptionName.to.spelling) \(displayed(format))' would write every secret in the clear",
+            hint: "add '\(OptionName.plaintext.spelling)' if that is what you want",
+            "'\(OptionName.to.spelling) kdbx' and '\(OptionName.to.spelling) bitwarden' make files that a password opens"
+        )
     case .needsTerminal(let flag):
         Explanation(.usage, "'\(flag.spelling)' shows something on the terminal, and there is none")
     case .unencryptedWith(let flag):

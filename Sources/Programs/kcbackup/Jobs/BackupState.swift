@@ -29,9 +29,17 @@ struct BackupState {
         let jobs: [String]
     }
 
+    /// The newest backup of a keychain, whose file is not where it was made.
+    struct Missing {
+        let series: String
+        let path: String
+    }
+
     let jobs: [JobState]
     let keychains: [KeychainState]
     let catalogues: [Catalogue]
+    /// The newest backups that are gone, one a folder and keychain at most.
+    let missing: [Missing]
 
     /// Looks at everything; changes nothing.
     ///
@@ -48,6 +56,7 @@ struct BackupState {
         let device = try LocalDevice(session.world).keyIfAny()
         let known = try device.map { try CatalogueFile.all(in: session.world.catalogues, device: $0) }
         catalogues = known?.found ?? []
+        missing = try Self.missing(in: catalogues)
         for failure in known?.failures ?? [] { session.warn(Failure(failure, session.subjects).explanation.message) }
         let standard = try LocalKeychain(nil, in: session.world)
         var keychains: [KeychainState] = []
@@ -68,6 +77,19 @@ struct BackupState {
                     jobs: states.filter { $0.job.covers(local, standard: standard) }.map(\.job.name)))
         }
         self.keychains = keychains
+    }
+
+    private static func missing(in catalogues: [Catalogue]) throws(FileFailure) -> [Missing] {
+        var missing: [Missing] = []
+        for catalogue in catalogues {
+            var newest: [String: CatalogueEntry] = [:]
+            for entry in catalogue.complete { newest[entry.series] = entry }
+            for (series, entry) in newest.sorted(by: { $0.key < $1.key }) {
+                let path = "\(catalogue.folder)/\(entry.name)"
+                if try !Path.exists(path) { missing.append(Missing(series: series, path: path)) }
+            }
+        }
+        return missing
     }
 
     private static func isHeld(_ jobs: Jobs, _ name: String) throws -> Bool {

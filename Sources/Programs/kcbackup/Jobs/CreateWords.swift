@@ -19,6 +19,9 @@ extension CreateOptions {
         if let name = keychain.keychain {
             words += [OptionName.keychain.spelling, name.contains("/") ? session.absolute(keychain: name) : name]
         }
+        if let from = foreign.from { words += [OptionName.from.spelling, from] }
+        if let source = foreign.password { words += try spell(source, .password, session) }
+        if let file = foreign.keyFile { words += [OptionName.keyFile.spelling, session.absolute(file)] }
         if let source = keychain.passcode { words += try spell(source, .passcode, session) }
         if let escrow {
             guard let source = escrow.source else { throw UsageProblem.malformed(.escrow, form: EscrowSource.forms) }

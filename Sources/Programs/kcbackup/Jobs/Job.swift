@@ -18,6 +18,11 @@ struct Job: Hashable, Sendable {
     /// Shell commands that are told how it ended.
     var onSuccess: String?
     var onFailure: String?
+    /// How long these may take, as it was given; nil for `usualHookTimeout`.
+    var hookTimeout: String?
+
+    /// How long a command may take if nobody says: enough to send a mail, little enough that no run hangs for a night.
+    static let usualHookTimeout = Duration.seconds(300)
 
     /// The options of `create`.
     ///
@@ -71,6 +76,7 @@ extension Job {
         if !keep.isEmpty { lines += ["keep"] + keep.map { " " + $0 } }
         if let onSuccess { lines.append("on-success \(onSuccess)") }
         if let onFailure { lines.append("on-failure \(onFailure)") }
+        if let hookTimeout { lines.append("hook-timeout \(hookTimeout)") }
         return (lines + ["end"]).map { $0 + "\n" }.joined()
     }
 
@@ -101,6 +107,7 @@ extension Job {
         keep = lists["keep"] ?? []
         onSuccess = values["on-success"]
         onFailure = values["on-failure"]
+        hookTimeout = values["hook-timeout"]
         // One file has one spelling, so nothing in it was overlooked.
         guard spelling == text else { return nil }
     }
@@ -116,6 +123,8 @@ struct RunRecord: Hashable, Sendable {
     var status = ExitStatus.ok
     /// Its error, in one line.
     var message = ""
+    /// What would mend it, a line each.
+    var hints: [String] = []
     /// The end of the last run that ended well.
     var good: Timestamp?
     /// The items in its archives.
@@ -127,6 +136,7 @@ struct RunRecord: Hashable, Sendable {
         var lines = [Self.firstLine, "began \(began)"]
         if let ended { lines += ["ended \(ended)", "status \(status.code)"] }
         if !message.isEmpty { lines.append("message \(message)") }
+        lines += hints.map { "hint \($0)" }
         if let good { lines += ["good \(good)", "items \(items)"] }
         return (lines + ["end"]).map { $0 + "\n" }.joined()
     }
@@ -142,13 +152,15 @@ struct RunRecord: Hashable, Sendable {
             lines.removeLast() == "end"
         else { return nil }
         var values: [String: String] = [:]
+        var hints: [String] = []
         for line in lines {
             let parts = line.split(separator: " ", maxSplits: 1).map(String.init)
             guard parts.count == 2 else { return nil }
-            values[parts[0]] = parts[1]
+            if parts[0] == "hint" { hints.append(parts[1]) } else { values[parts[0]] = parts[1] }
         }
         guard let began = values["began"].flatMap(Timestamp.init) else { return nil }
         self.began = began
+        self.hints = hints
         if let text = values["ended"] {
             guard let ended = Timestamp(text), let code = values["status"].flatMap({ Int32($0) }),
                 let status = ExitStatus(rawValue: code)

@@ -8,6 +8,7 @@ struct SystemdUnits {
     private let program: String
     private let isOfSystem: Bool
     private let failureUnit: String?
+    private let credentialsAreEncrypted: Bool
     private let data: String
     private let user: String?
 
@@ -22,10 +23,15 @@ struct SystemdUnits {
     /// - Parameters:
     ///   - isOfSystem: true for the system's manager, false for the one of the user.
     ///   - failureUnit: what is started when the job fails.
-    init(of job: Job, in session: Session, isOfSystem: Bool = false, failureUnit: String? = nil) {
+    ///   - credentialsAreEncrypted: true for those that `systemd-creds encrypt` made.
+    init(
+        of job: Job, in session: Session, isOfSystem: Bool = false, failureUnit: String? = nil,
+        credentialsAreEncrypted: Bool = false
+    ) {
         self.job = job
         self.isOfSystem = isOfSystem
         self.failureUnit = failureUnit
+        self.credentialsAreEncrypted = credentialsAreEncrypted
         program = session.world.program
         data = session.absolute(session.world.dataFolder.path)
         user = isOfSystem ? session.world.environment["USER"] : nil
@@ -64,12 +70,16 @@ struct SystemdUnits {
         if let user { service.append("User=\(user)") }
         service.append("Environment=XDG_DATA_HOME=\(Self.quoted(Path.split(data).folder))")
         for name in credentials {
-            service.append("LoadCredential=\(name):\(isOfSystem ? "/etc" : "%E")/kcbackup/\(name)")
+            service.append(
+                "LoadCredential\(credentialsAreEncrypted ? "Encrypted" : "")=\(name):\(isOfSystem ? "/etc" : "%E")/kcbackup/\(name)"
+            )
         }
         service.append("ExecStart=\(Self.quoted(program)) run \(job.name)")
         service += ["Nice=10", "IOSchedulingClass=idle"] + Self.sandbox
-        // A command of the job may want to tell somebody.
-        if !callsCommands { service.append("RestrictAddressFamilies=AF_UNIX") }
+        // A command of the job may want to tell somebody, or to be nice.
+        if !callsCommands {
+            service += ["RestrictAddressFamilies=none", "SystemCallFilter=~@privileged @resources"]
+        }
         if isOfSystem {
             service += Self.systemSandbox
             if !callsCommands { service += ["PrivateNetwork=yes", "IPAddressDeny=any"] }

@@ -1,4 +1,5 @@
 internal import BackupCatalogue
+internal import ByteStreams
 internal import KeychainModel
 internal import LocalKeychains
 
@@ -16,9 +17,20 @@ extension Session {
         isRebuilt: Bool = false
     ) throws -> BackupFolder {
         subjects.path = path
+        try requireOutsideOfData(path)
         return try BackupFolder(
             world.resolve(path), named: path, catalogues: world.catalogues, device: LocalDevice(world).key(),
             waitingAtMost: wait, mayBeNew: mayBeNew, maySwitch: maySwitch, isRebuilt: isRebuilt)
+    }
+
+    /// Refuses the data folder and what is in it: whoever removes that would remove the backups as well.
+    ///
+    /// - Throws: `Refusal.backupsInDataFolder`.
+    func requireOutsideOfData(_ path: String) throws(Refusal) {
+        let folder = world.resolve(path)
+        guard let data = Path.real(world.dataFolder.path) else { return }
+        let real = Path.real(folder) ?? Path.real(Path.split(folder).folder).map { $0 + "/" } ?? folder
+        if real == data || real.hasPrefix(data + "/") { throw .backupsInDataFolder(path) }
     }
 
     /// What is known of a folder of backups, also on a machine that has no device key yet.

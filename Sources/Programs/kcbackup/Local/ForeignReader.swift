@@ -80,6 +80,34 @@ struct ForeignReader {
         }
     }
 
+    /// True for a regular file whose first line is an item, or means to be one.
+    ///
+    /// - Throws: `FileFailure`, `StreamFailure`.
+    func isFileOfItems() throws -> Bool {
+        let resolved = session.world.resolve(path)
+        guard path != InputFile.standardInputName, !Path.isFolder(resolved),
+            case .file(let file) = try InputFile.open(resolved)
+        else { return false }
+        return try file.startsAsItems()
+    }
+
+    /// Opens a file or folder that does not begin like an archive; nil for one that does, and for a pipe, which gives its
+    /// bytes once.
+    ///
+    /// - Throws: `StreamFailure`.
+    func inputUnlessArchive() throws -> ForeignInput? {
+        guard path != InputFile.standardInputName, InputFile.descriptor(path) == nil else { return nil }
+        do {
+            let resolved = session.world.resolve(path)
+            if Path.isFolder(resolved) { return try input() }
+            guard case .file(let file) = try InputFile.open(resolved) else { return nil }
+            return try file.startsAsArchive() ? nil : try input()
+        } catch is FileFailure {
+            // Whoever opens it as an archive says why that fails.
+            return nil
+        }
+    }
+
     private func format(of input: ForeignInput) throws -> any ForeignFormat {
         guard let format = try options.format() else { return try KnownFormats.recognise(input) }
         guard try format.recognises(input) else { throw ForeignFailure.notOfFormat(title: format.title) }
@@ -113,6 +141,14 @@ struct ForeignReader {
 }
 
 extension OpenFile {
+    /// True for a file whose first name is that of an archive's first member.
+    fileprivate func startsAsArchive() throws(StreamFailure) -> Bool {
+        let name = Array("kcbackup.json\0".utf8)
+        var beginning = SecretBytes(capacity: 64)
+        try beginning.append(upTo: name.count) { output throws(StreamFailure) in try read(at: 0, into: &output) }
+        return beginning.withBytes { span in span.indices.map { span[$0] } } == name
+    }
+
     /// True for a file whose first line is an item, or means to be one.
     fileprivate func startsAsItems() throws(StreamFailure) -> Bool {
         var beginning = SecretBytes(capacity: 8_192)

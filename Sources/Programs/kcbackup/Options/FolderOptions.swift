@@ -69,9 +69,9 @@ struct LockWaitOption: ParsableArguments {
     /// Reads a time to wait.
     ///
     /// - Throws: `UsageProblem.malformed`.
-    static func wait(_ text: String) throws(UsageProblem) -> Duration {
+    static func wait(_ text: String, of option: OptionName = .lockWait) throws(UsageProblem) -> Duration {
         guard let match = text.wholeMatch(of: /(\d{1,6})(s|m|h)?/), let number = Int(match.1) else {
-            throw .malformed(.lockWait, form: "a time such as '30s', '5m' or '1h'")
+            throw .malformed(option, form: "a time such as '30s', '5m' or '1h'")
         }
         return .seconds(number * (match.2 == "h" ? 3_600 : match.2 == "m" ? 60 : 1))
     }

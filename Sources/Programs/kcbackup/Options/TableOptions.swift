@@ -13,17 +13,20 @@ struct TableOptions: ParsableArguments {
     @Option(
         name: OptionName.sort.name,
         help: ArgumentHelp(
-            "Sort by these columns, as in 'service,account'. (default: as in an archive)", valueName: "names"))
+            "Sort by these columns, as in 'label,modified'.", valueName: "names"))
     var sort: String?
 
     /// A table of `all`, or of the columns that were asked for.
     ///
+    /// - Parameter usualOrder: the columns to sort by where nothing was asked for; see `StreamedTable`.
     /// - Throws: `UsageProblem.malformed` for an unknown column, or one that is named twice.
-    func table(_ all: [Table.Column], in session: Session) throws(UsageProblem) -> StreamedTable {
+    func table(
+        _ all: [Table.Column], usualOrder: [String] = [], in session: Session
+    ) throws(UsageProblem) -> StreamedTable {
         if sort != nil, session.style.isJSON { throw .together(.sort, .json) }
         return StreamedTable(
             all, width: wide ? nil : session.tableWidth, chosen: try Self.names(columns, .columns, among: all),
-            order: try Self.names(sort, .sort, among: all) ?? [])
+            order: try Self.names(sort, .sort, among: all) ?? [], usualOrder: usualOrder)
     }
 
     private static func names(

@@ -17,7 +17,7 @@ final class ItemListing {
     init(_ session: Session, _ options: TableOptions) throws(UsageProblem) {
         self.session = session
         output = ResultBuffer(session)
-        table = try options.table(ItemColumns.all, in: session)
+        table = try options.table(ItemColumns.all, usualOrder: ItemColumns.usualOrder, in: session)
     }
 
     /// Measures an item for the column widths.
@@ -46,7 +46,8 @@ final class ItemListing {
     var summary: String {
         let items = counted(count, "item")
         let missing = count == 0 ? [] : table.leftOut
-        return missing.isEmpty ? items : "\(items); the terminal has no room for \(missing.joined(separator: ", "))"
+        return items + (missing.isEmpty ? "" : "; the terminal has no room for \(missing.joined(separator: ", "))")
+            + (table.isTooLongToSort ? "; \(ItemColumns.notSorted)" : "")
     }
 
     /// Prints the end of the list.
@@ -69,6 +70,12 @@ enum ItemColumns {
         Table.Column(title: "CREATED", yields: 2), Table.Column(title: "MODIFIED", yields: 1),
         Table.Column(title: "SIZE", alignment: .right, yields: 5),
     ]
+
+    /// How tables are sorted where nothing was asked for: by service or server, then by account.
+    static let usualOrder = ["service", "account"]
+
+    /// What is said where there are too many rows for that.
+    static let notSorted = "in the order of archives: '\(OptionName.sort.spelling) service,account' sorts them"
 
     /// - Parameter mode: the kind of the archive that holds the item; nil for an item of a keychain.
     static func cells(_ item: Item, in mode: ArchiveMode? = nil) -> [String] {

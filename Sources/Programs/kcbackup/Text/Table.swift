@@ -58,8 +58,11 @@ final class StreamedTable {
     private let chosen: [Int]?
     /// The positions of the columns by which rows are sorted, the first one first.
     private let order: [Int]
+    /// Those by which rows are sorted where nothing was asked for; rows without any of them come last.
+    private let usualOrder: [Int]
     private var held: [[String]] = []
     private var widths: [Int]
+    private var measured = 0
     private var isFitted = false
     /// The titles of columns that the terminal has no room for, from left to right; complete after the first line.
     private(set) var leftOut: [String] = []
@@ -68,9 +71,16 @@ final class StreamedTable {
     ///   - width: the columns of the terminal; nil cuts nothing.
     ///   - chosen: the names of the columns to show, in this order, which are then never left out; nil for all.
     ///   - order: the names of the columns to sort by; rows are then held, and come from `sortedRows`.
-    init(_ columns: [Table.Column], width: Int?, chosen: [String]? = nil, order: [String] = []) {
+    ///   - usualOrder: the names of those to sort by without `order`, if there are no more than `usualLimit` rows.
+    init(
+        _ columns: [Table.Column], width: Int?, chosen: [String]? = nil, order: [String] = [], usualOrder: [String] = []
+    ) {
         self.columns = columns
-        self.order = order.compactMap { name in columns.firstIndex { $0.name == name } }
+        func positions(_ names: [String]) -> [Int] {
+            names.compactMap { name in columns.firstIndex { $0.name == name } }
+        }
+        self.order = positions(order)
+        self.usualOrder = positions(usualOrder)
         limit = width
         self.chosen = chosen?.map { name in
             guard let position = columns.firstIndex(where: { $0.name == name }) else {
@@ -81,8 +91,14 @@ final class StreamedTable {
         widths = columns.map { _ in 0 }
     }
 
-    /// True when rows are to be held until all are there.
-    var isSorted: Bool { !order.isEmpty }
+    /// Rows that are sorted without being asked for: held, they take some 1 KiB each.
+    static let usualLimit = 20_000
+
+    /// True when rows are to be held until all are there; not before all of them are measured.
+    var isSorted: Bool { !order.isEmpty || !usualOrder.isEmpty && measured <= Self.usualLimit }
+
+    /// True when the rows are too many to be sorted without being asked for.
+    var isTooLongToSort: Bool { !isSorted && !usualOrder.isEmpty }
 
     /// Holds a row that was measured.
     func hold(_ cells: [String]) {
@@ -91,8 +107,11 @@ final class StreamedTable {
 
     /// The lines of the rows that were held, sorted; equal ones stay in their order.
     func sortedRows() -> [String] {
-        let keys = held.map { cells in order.map { cells[$0].lowercased() } }
+        let keys = held.map { cells in (order.isEmpty ? usualOrder : order).map { cells[$0].lowercased() } }
+        let nameless = order.isEmpty ? keys.map { $0.allSatisfy(\.isEmpty) } : keys.map { _ in false }
+        defer { held = [] }
         let sorted = held.indices.sorted { left, right in
+            if nameless[left] != nameless[right] { return nameless[right] }
             for (one, other) in zip(keys[left], keys[right]) where one != other {
                 if let one = Int(one), let other = Int(other) { return one < other }
                 return one < other
@@ -104,6 +123,7 @@ final class StreamedTable {
 
     /// Takes a row into account; not to be called once a line was made.
     func measure(_ cells: [String]) {
+        measured += 1
         for (column, cell) in cells.enumerated() where !cell.isEmpty {
             widths[column] = max(widths[column], displayWidth(Self.shown(cell)))
         }

@@ -22,7 +22,8 @@ package struct ItemLinesFormat: ForeignFormat {
         guard bytes[start] == UInt8(ascii: "{") else { return false }
         let end = (start..<bytes.count).first { bytes[$0] == UInt8(ascii: "\n") } ?? bytes.count
         let line = bytes.extracting(start..<min(end, start + 4_096))
-        return ["\"class\"", "\"attributes\""].contains { line.contains($0) }
+        // A file of the Credential Exchange Format may have such objects within its items.
+        return ["\"class\"", "\"attributes\""].contains { line.contains($0) } && !line.contains("\"credentials\"")
     }
 
     package func read(_ input: ForeignInput, _ secrets: any ForeignSecrets) throws -> ForeignContents {

@@ -1,0 +1,147 @@
+internal import ArgumentParser
+internal import ByteStreams
+internal import ForeignFormats
+internal import ItemSources
+internal import KeychainModel
+internal import KeychainStore
+
+/// `kcbackup export`: items go into a file for another program.
+struct ExportCommand: Verb {
+    static let configuration = CommandConfiguration(
+        commandName: "export",
+        abstract: "Write items to a file for another program.",
+        discussion: """
+            FORMAT is 'bitwarden' (JSON that a password opens), 'kdbx' (a KeePass database), 'cxf' (Credential Exchange \
+            Format, JSON) or 'csv' (the columns of Apple's Passwords). The last two are in the clear, and want \
+            '--plaintext'; with '-r', CXF goes into an age file instead.
+
+            ThisDeviceOnly items, and keys that may not be extracted, never leave by export; no option changes that. They \
+            are named, and so is what the format cannot hold. To move everything to another machine, make an archive: \
+            'kcbackup create'.
+
+            EXAMPLES:
+              kcbackup export --to kdbx -o passwords.kdbx
+              kcbackup export wi-fi --to bitwarden -o wifi.json
+              kcbackup export --archive laptop.kcb --to kdbx -o passwords.kdbx
+              kcbackup export --to cxf -r age1… -o passwords.json.age
+              kcbackup export --to csv --plaintext -o passwords.csv
+            """)
+
+    @Argument(help: "Only items whose label, service, server, account or kind contains this text, in any case.")
+    var text: String?
+
+    @OptionGroup
+    var conditions: QueryOptions
+
+    @Option(
+        name: OptionName.to.name,
+        help: ArgumentHelp("The form of the file: bitwarden, csv, cxf or kdbx.", valueName: "format"))
+    var format: ExportFormat
+
+    @Option(
+        name: OptionName.output.name, help: ArgumentHelp("The new file.", valueName: "file"), completion: .file())
+    var output: String
+
+    @Option(
+        name: OptionName.password.name,
+        help: ArgumentHelp("Where the password of the new file comes from.", valueName: "source"))
+    var password: SecretSource?
+
+    @OptionGroup
+    var recipients: RecipientOptions
+
+    @Flag(name: OptionName.plaintext.name, help: "Write a file that holds every secret in the clear.")
+    var plaintext = false
+
+    @Flag(name: OptionName.requireAll.name, help: "Make no file if an item would not be in it.")
+    var requireAll = false
+
+    @OptionGroup
+    var keychain: KeychainOptions
+
+    @Option(
+        name: OptionName.archive.name,
+        help: ArgumentHelp("Take the items of an archive, not of a keychain.", valueName: "file"),
+        completion: .file(extensions: ["kcb"]))
+    var archive: String?
+
+    @OptionGroup
+    var opening: ArchiveOptions
+
+    @OptionGroup
+    var archivePasscode: ArchivePasscodeOption
+
+    @Option(
+        name: OptionName.acceptOrigin.name,
+        help: ArgumentHelp("Accept an archive of this device although nobody vouches for it.", valueName: "id"),
+        completion: KnownNames.devices)
+    var acceptOrigin: String?
+
+    @OptionGroup
+    var style: StyleOptions
+
+    func run(in session: Session) throws -> ExitStatus {
+        try check()
+        let file = try ExportFile(output, in: session)
+        let filter = try conditions.filter(text)
+        let source = try ExportSource(
+            archive, opening, archivePasscode, acceptOrigin: acceptOrigin, keychain, in: session)
+        // Before anything is asked for, so that a mistake shows early.
+        let age = try recipients.recipients(
+            password, opening.passphrase, opening.identityPassphrase, keychain.passcode, in: session)
+        try source.unlock(in: session)
+        let writer = try format.writer(password: newPassword(in: session), date: session.now)
+        let export = try source.run(to: writer, filter: filter, in: session)
+        if export.selected == 0 { throw KeychainStoreError.itemNotFound }
+        let missing = export.selected - export.exported.count
+        ExportText.list(export, session)
+        if export.exported.isEmpty { throw Refusal.nothingLeaves(missing) }
+        if requireAll, missing > 0 { throw Refusal.notExported(missing) }
+        let size = try file.make(of: writer.finish(), to: age)
+        let text = ExportText(
+            export: export, format: format, path: output, isEncrypted: format.takesPassword || !age.isEmpty, size: size,
+            formulas: (writer as? AppleCSVWriter)?.formulas ?? 0)
+        try text.tell(session)
+        return export.damaged.isEmpty ? .ok : .incomplete
+    }
+
+    /// Refuses what cannot be meant, before anything is read.
+    private func check() throws {
+        let sources: [(SecretSource?, OptionName)] = [
+            (password, .password), (opening.passphrase, .passphrase),
+            (opening.identityPassphrase, .identityPassphrase), (archivePasscode.archivePasscode, .archivePasscode),
+            (keychain.passcode, .passcode),
+        ]
+        for (source, option) in sources where source == .unknown { throw SecretProblem.notASource(option) }
+        if password != nil, !format.takesPassword { throw UsageProblem.notOfFormat(.password, format.rawValue) }
+        if let given = recipients.firstGiven {
+            if format != .cxf { throw UsageProblem.notOfFormat(given, format.rawValue) }
+            if plaintext { throw UsageProblem.together(.plaintext, given) }
+        } else if !format.takesPassword, !plaintext {
+            throw UsageProblem.inTheClear(format.rawValue)
+        }
+        if plaintext, format.takesPassword { throw UsageProblem.notOfFormat(.plaintext, format.rawValue) }
+        let ofArchives: [(Bool, OptionName)] = [
+            (opening.passphrase != nil, .passphrase), (!opening.identity.isEmpty, .identity),
+            (opening.identityPassphrase != nil, .identityPassphrase),
+            (archivePasscode.archivePasscode != nil, .archivePasscode), (acceptOrigin != nil, .acceptOrigin),
+        ]
+        if archive == nil {
+            for (isGiven, option) in ofArchives where isGiven { throw UsageProblem.needs(option, .archive) }
+        } else {
+            if keychain.keychain != nil { throw UsageProblem.together(.archive, .keychain) }
+            if keychain.passcode != nil { throw UsageProblem.together(.archive, .passcode) }
+        }
+    }
+
+    /// The password of the new file, where its format takes one; a person may have one made up.
+    private func newPassword(in session: Session) throws -> SecretBytes {
+        guard format.takesPassword else { return SecretBytes(capacity: 0) }
+        let wanted = WantedSecret(
+            what: "password of \(quoted(output))", note: "empty to have one made up", flag: .password, source: password)
+        let chosen = try session.secrets.new(wanted, judge: { session.judge(passphrase: $0, of: output) })
+        return try chosen ?? session.makeUpPassphrase()
+    }
+}
+
+extension ExportFormat: ExpressibleByArgument {}

@@ -1,0 +1,100 @@
+internal import BackupArchive
+internal import BackupEngine
+internal import ByteStreams
+internal import DeviceIdentity
+internal import ItemSources
+internal import KeychainModel
+internal import KeychainStore
+
+/// Where exported items come from: a keychain or an archive, opened in the order in which mistakes show soonest.
+struct ExportSource {
+    private enum Place {
+        case keychain(Keychain, KeychainOptions)
+        case archive(ProvenArchive, RestoreOptions, ArchivePasscodeOption, path: String)
+    }
+
+    private let place: Place
+
+    /// Opens the keychain, or proves the archive genuine.
+    init(
+        _ archive: String?, _ opening: ArchiveOptions, _ passcode: ArchivePasscodeOption, acceptOrigin: String?,
+        _ keychain: KeychainOptions, in session: Session
+    ) throws {
+        guard let archive else {
+            place = .keychain(try keychain.open(in: session), keychain)
+            return
+        }
+        let file = try opening.open(archive, in: session)
+        let proven = try ArchiveOpener(opening, in: session).prove(file, at: archive)
+        var options = RestoreOptions()
+        options.acceptedOrigin = try acceptOrigin.map { text throws(UsageProblem) in
+            guard let id = DeviceID(text) else { throw .deviceID }
+            return id
+        }
+        try RestoreCommand.acceptOrigin(of: proven, &options, session, question: "Export from it all the same?")
+        place = .archive(proven, options, passcode, path: archive)
+    }
+
+    /// Makes the secrets readable.
+    func unlock(in session: Session) throws {
+        switch place {
+        case .keychain(let keychain, let options): try options.unlock(keychain, in: session)
+        case .archive(let proven, _, let passcode, let path):
+            try passcode.open(proven, isNeeded: true, path: path, in: session)
+        }
+    }
+
+    /// Hands the items that may leave to `writer`.
+    func run(to writer: any ExportWriter, filter: ItemFilter?, in session: Session) throws -> ItemExport {
+        switch place {
+        case .keychain(let keychain, _):
+            let progress = try Progress("exporting items", in: session, itemsOf: keychain.itemCount)
+            defer { progress.finish() }
+            var export = ItemExport(to: writer, filter: filter, step: progress.step)
+            try keychain.visitItems(&export)
+            return export
+        case .archive(let proven, var options, _, _):
+            options.filter = filter
+            // It is read for the plan, and once more to write.
+            let progress = Progress("exporting items", in: session, reading: proven.opened, 2)
+            defer { progress.finish() }
+            let target = ExportTarget(ItemExport(to: writer, filter: filter))
+            let report = try RestoreBackup(proven, options: options).run(into: target, step: progress.step)
+            for staying in report.stayingBehind { target.export.leave(staying.item) }
+            for failing in report.failing { target.export.skip(damaged: failing.item) }
+            return target.export
+        }
+    }
+}
+
+/// Takes what an archive would restore into an empty keychain.
+private struct ExportTarget: ItemTarget, ItemWriter {
+    let export: ItemExport
+
+    init(_ export: ItemExport) {
+        self.export = export
+    }
+
+    var isEmpty: Bool { true }
+
+    func readItems<Result>(_ body: (any ExistingItems) throws -> Result) throws -> Result { try body(self) }
+
+    func writeItems<Result>(_ body: (any ItemWriter) throws -> Result) throws -> Result { try body(self) }
+
+    func item(withKeyOf item: Item) -> Item? { nil }
+
+    func item(withUUID uuid: ItemUUID) -> Item? { nil }
+
+    func secret(of existing: Item, equals secret: borrowing SecretBytes, in form: SecretForm) -> Bool { false }
+
+    func localItems(_ local: LocalItems, _ body: (Item) throws -> Void) {}
+
+    func removeLocalItems(_ local: LocalItems) -> Int { 0 }
+
+    func put(
+        _ item: Item, line: borrowing Span<UInt8>, secret: borrowing SecretBytes, in form: SecretForm, replacing: Item?
+    ) throws {
+        precondition(form == .plain, "an export has no keys of its own")
+        if export.wants(item) { try export.take(item, line: line, secret: secret) }
+    }
+}

@@ -1,0 +1,66 @@
+internal import ForeignFormats
+internal import ItemSources
+internal import KeychainModel
+
+/// What an export did, told to people and in JSON.
+struct ExportText {
+    let export: ItemExport
+    let format: ExportFormat
+    let path: String
+    let isEncrypted: Bool
+    /// Bytes of the file.
+    let size: UInt64
+    /// How many cells a spreadsheet would take for formulas.
+    let formulas: Int
+
+    /// Names the items that are not in the file, with or without a terminal.
+    static func list(_ export: ItemExport, _ session: Session) {
+        session.list(export.staying.map(\.item)) { index, words in
+            "stays: \(words): \(export.staying[index].reason.words)"
+        }
+        session.list(export.unheld.map(\.item)) { index, words in
+            "not exported: \(words): \(export.unheld[index].problem.words)"
+        }
+        for item in export.damaged {
+            session.warn("not exported, for it is damaged: \(item?.words ?? "an item whose attributes cannot be read")")
+        }
+    }
+
+    func tell(_ session: Session) throws {
+        session.note(
+            "\(displayed(path)): \(counted(export.exported.count, "item")), \(byteCount(size)), \(format.title)")
+        if !isEncrypted {
+            session.warn(
+                "\(quoted(path)) holds the secrets of \(counted(export.exported.count, "item")) in the clear; delete it when "
+                    + "it has served")
+        }
+        if formulas > 0 {
+            session.warn(
+                "\(counted(formulas, "cell")) of \(quoted(path)) \(formulas == 1 ? "begins" : "begin") with '=', '+', '-' or "
+                    + "'@', which a spreadsheet takes for a formula: do not open it in one")
+        }
+        guard session.style.isJSON else { return }
+        var counts = ItemCounts()
+        for item in export.exported { counts[item.itemClass] += 1 }
+        try session.result(
+            .members([
+                (
+                    "export",
+                    [
+                        "path": .text(path), "format": .text(format.rawValue), "encrypted": .flag(isEncrypted),
+                        "size": .number(Int(size)),
+                    ]
+                ), ("exported", .counts { counts[$0] }),
+                (
+                    "staysBehind",
+                    .list(
+                        export.staying.map { JSONValue.item($0.item).adding([("reason", .text($0.reason.rawValue))]) })
+                ),
+                (
+                    "unheld",
+                    .list(
+                        export.unheld.map { JSONValue.item($0.item).adding([("reason", .text($0.problem.rawValue))]) })
+                ), ("damaged", .list(export.damaged.map { $0.map { .item($0) } ?? [:] })),
+            ]), [])
+    }
+}

@@ -1,0 +1,58 @@
+package import ByteStreams
+package import ItemSources
+package import KeychainModel
+
+/// A list of passwords in the columns of Apple's Passwords (RFC 4180), in the clear.
+package final class AppleCSVWriter: ExportWriter {
+    private var text = SecretBytes(capacity: 4_096)
+    /// How many cells a spreadsheet would take for formulas.
+    package private(set) var formulas = 0
+
+    /// Starts with the line of columns.
+    package init() {
+        text.append("Title,URL,Username,Password,Notes,OTPAuth\r\n".utf8.span)
+    }
+
+    package func add(_ item: Item, secret: borrowing SecretBytes) -> ExportProblem? {
+        let record = ExportedRecord(item)
+        switch record.kind {
+        case .other: return .noPlace
+        case .passkey: return .passkey
+        case .password, .note, .oneTimePassword, .wifi: break
+        }
+        if record.hasAccountOfBytes { return .nameNotText }
+        if item.secretSize == nil { return .noSecret }
+        guard isUTF8(secret) else { return .secretNotText }
+        let names = [record.title, record.addresses.first ?? "", record.account ?? ""]
+        let hasZero = secret.withBytes { span in span.indices.contains { span[$0] == 0 } }
+        if hasZero || names.contains(where: { $0.utf8.contains(0) }) { return .zeroByte }
+        for name in names {
+            cell(name.utf8.span)
+            text.append(UInt8(ascii: ","))
+        }
+        let column = record.kind == .note ? 1 : record.kind == .oneTimePassword ? 2 : 0
+        for index in 0...2 {
+            if index > 0 { text.append(UInt8(ascii: ",")) }
+            if index == column { secret.withBytes { cell($0) } }
+        }
+        text.append("\r\n".utf8.span)
+        return nil
+    }
+
+    package func finish() -> SecretBytes { text.copy() }
+
+    private func cell(_ bytes: borrowing Span<UInt8>) {
+        if !bytes.isEmpty, "=+-@".utf8.contains(bytes[0]) { formulas += 1 }
+        let needsQuotes = bytes.indices.contains { index in
+            [UInt8(ascii: ","), UInt8(ascii: "\""), 0x0a, 0x0d].contains(bytes[index])
+        }
+        let hasSpace = !bytes.isEmpty && (bytes[0] == 0x20 || bytes[bytes.count - 1] == 0x20)
+        guard needsQuotes || hasSpace else { return text.append(bytes) }
+        text.append(UInt8(ascii: "\""))
+        for index in bytes.indices {
+            if bytes[index] == UInt8(ascii: "\"") { text.append(UInt8(ascii: "\"")) }
+            text.append(bytes[index])
+        }
+        text.append(UInt8(ascii: "\""))
+    }
+}

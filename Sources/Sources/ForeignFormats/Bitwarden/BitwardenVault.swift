@@ -1,0 +1,194 @@
+internal import ByteStreams
+internal import ItemSources
+internal import KeychainModel
+
+/// The records of a Bitwarden export, as they are in the clear.
+struct BitwardenVault {
+    private let json: ForeignJSON
+    /// Folders and collections by their IDs.
+    private var folders: [String: String] = [:]
+    /// The files attached to a record, by its ID, where the export has them.
+    var attachments: [String: [ForeignAttachment]] = [:]
+
+    init(_ json: ForeignJSON) throws(ForeignFailure) {
+        self.json = json
+        for list in ["folders", "collections"] {
+            for folder in json.root[list]?.values ?? [] {
+                guard let id = try text(folder["id"]), let name = try text(folder["name"]) else { continue }
+                folders[id] = name
+            }
+        }
+    }
+
+    /// Adds the items of all records.
+    ///
+    /// - Throws: as `RecordCollector.add`, `ForeignFailure.damaged`.
+    func add(to collector: inout RecordCollector, format: String) throws(ForeignFailure) {
+        guard let items = json.root["items"], items.isArray else { throw .damaged("its list of items is not there") }
+        var ids: Set<String> = []
+        var ordinals: [[String]: Int] = [:]
+        for item in items.values {
+            guard item.isObject else { throw .damaged("one of its items is no object") }
+            let id = try text(item["id"])
+            if let id, !id.isEmpty, !ids.insert(id).inserted { throw .damaged("two of its items have one ID") }
+            if try isLeftOut(item, &collector) { continue }
+            var addresses: [String] = []
+            for uri in item["login"]?["uris"]?.values ?? [] {
+                if let address = try text(uri["uri"]) { addresses.append(address) }
+            }
+            let user = try text(item["login"]?["username"])
+            let title = try text(item["name"]) ?? ""
+            let key = [title, addresses.joined(separator: " "), user ?? ""]
+            let ordinal = ordinals[key, default: 0]
+            ordinals[key] = ordinal + 1
+            let identity = id.flatMap { $0.isEmpty ? nil : $0 }
+            var record = RecordWriter(
+                format: format, identity: identity ?? RecordWriter.identity(of: key + ["\(ordinal)"]), title: title)
+            record.id = identity
+            record.addresses = addresses
+            record.user = user
+            record.folder = try folder(of: item)
+            record.created = try date(item["creationDate"], &collector)
+            record.modified = try date(item["revisionDate"], &collector)
+            try addParts(of: item, &record, to: &collector)
+            for attachment in attachments[id ?? ""] ?? [] {
+                try record.addAttachment(attachment.name, attachment.bytes.copy(), to: &collector)
+            }
+        }
+    }
+
+    private func addParts(
+        of item: ForeignJSON.Value, _ record: inout RecordWriter, to collector: inout RecordCollector
+    ) throws(ForeignFailure) {
+        let type = json.integer(item["type"])
+        switch type {
+        case 1: try addLogin(item["login"], &record, to: &collector)
+        case 2: break
+        case 3: try addObject("card", item["card"], &record, to: &collector)
+        case 4: try addObject("identity", item["identity"], &record, to: &collector)
+        case 5: try addKey(item["sshKey"], &record, to: &collector)
+        case let type?:
+            // Whatever it is, nothing of it is lost.
+            return try record.addObject("record of type \(type)", json.source(item), to: &collector)
+        case nil: throw .damaged("an item has no type")
+        }
+        if let notes = try secret(item["notes"]), !notes.isEmpty {
+            try record.addNote(notes, isWhole: type == 2, to: &collector)
+        } else if type == 2, item["fields"]?.values.isEmpty ?? true {
+            collector.leaveOut("record without a secret")
+        }
+        for field in item["fields"]?.values ?? [] {
+            // A linked one shows another part of the record.
+            if json.integer(field["type"]) == 3 {
+                collector.leaveOut("linked field")
+            } else if let value = try secret(field["value"]) {
+                try record.addField(try text(field["name"]) ?? "", value, to: &collector)
+            } else {
+                collector.leaveOut("field without a value")
+            }
+        }
+    }
+
+    private func addLogin(
+        _ login: ForeignJSON.Value?, _ record: inout RecordWriter, to collector: inout RecordCollector
+    ) throws(ForeignFailure) {
+        guard let login, login.isObject else { throw .damaged("a login has no 'login'") }
+        let passkeys = login["fido2Credentials"]?.values ?? []
+        if let password = try secret(login["password"]) {
+            try record.addLogin(password, to: &collector)
+        } else if passkeys.isEmpty, record.user != nil || !record.addresses.isEmpty {
+            try record.addLogin(nil, to: &collector)
+        }
+        if let seed = try secret(login["totp"]), !seed.isEmpty {
+            try record.addOneTimePassword(seed, to: &collector)
+        }
+        for passkey in passkeys { try addPasskey(passkey, &record, to: &collector) }
+    }
+
+    /// A passkey in the form of the Credential Exchange Format.
+    private func addPasskey(
+        _ passkey: ForeignJSON.Value, _ record: inout RecordWriter, to collector: inout RecordCollector
+    ) throws(ForeignFailure) {
+        guard let host = try text(passkey["rpId"]), let key = try secret(passkey["keyValue"]) else {
+            throw .damaged("a passkey has no key")
+        }
+        let user = try text(passkey["userName"])
+        var object = SecretJSON()
+        object.add("type", "passkey")
+        object.add("credentialId", try text(passkey["credentialId"]).map(Self.credentialID))
+        object.add("rpId", host)
+        object.add("username", user ?? "")
+        object.add("userDisplayName", try text(passkey["userDisplayName"]) ?? "")
+        object.add("userHandle", try text(passkey["userHandle"]) ?? "")
+        object.add("key", text: key)
+        // The standard has none, and a server may refuse a lower one than it has seen.
+        if let counter = try text(passkey["counter"]), counter != "0" { object.add("counter", counter) }
+        try record.addPasskey(host: host, user: user, object.finish(), to: &collector)
+    }
+
+    /// The ID of a credential in base 64 for addresses; Bitwarden writes its own ones as UUIDs.
+    private static func credentialID(_ text: String) -> String {
+        if text.hasPrefix("b64.") { return String(text.dropFirst(4)) }
+        guard let uuid = ItemUUID(text) else { return text }
+        return Base64.encode(uuid.bytes, padded: false).replacing("+", with: "-").replacing("/", with: "_")
+    }
+
+    private func addKey(
+        _ key: ForeignJSON.Value?, _ record: inout RecordWriter, to collector: inout RecordCollector
+    ) throws(ForeignFailure) {
+        guard let key, let secret = try secret(key["privateKey"]) else { throw .damaged("a key has no 'privateKey'") }
+        for name in ["publicKey", "keyFingerprint"] {
+            if let text = try text(key[name]) { record.extra.append(ExtraAttribute(name: name, value: text)) }
+        }
+        try record.addPrivateKey(secret, to: &collector)
+    }
+
+    private func addObject(
+        _ kind: String, _ object: ForeignJSON.Value?, _ record: inout RecordWriter,
+        to collector: inout RecordCollector
+    ) throws(ForeignFailure) {
+        guard let object, object.isObject else { throw .damaged("an item has not what its type says") }
+        try record.addObject(kind, json.source(object), to: &collector)
+    }
+
+    /// Counts what has no place; true for a record that stays behind.
+    private func isLeftOut(
+        _ item: ForeignJSON.Value, _ collector: inout RecordCollector
+    ) throws(ForeignFailure) -> Bool {
+        if try text(item["deletedDate"]) != nil {
+            collector.leaveOut("record in the trash")
+            return true
+        }
+        if try text(item["archivedDate"]) != nil {
+            collector.leaveOut("archived record")
+            return true
+        }
+        if item["favorite"]?.flag == true { collector.leaveOut("mark of a favorite") }
+        collector.leaveOut("earlier password", item["passwordHistory"]?.values.count ?? 0)
+        return false
+    }
+
+    private func folder(of item: ForeignJSON.Value) throws(ForeignFailure) -> String? {
+        if let id = try text(item["folderId"]), let name = folders[id] { return name }
+        var names: [String] = []
+        for collection in item["collectionIds"]?.values ?? [] {
+            if let id = try text(collection), let name = folders[id] { names.append(name) }
+        }
+        return names.isEmpty ? nil : names.joined(separator: ", ")
+    }
+
+    private func date(
+        _ value: ForeignJSON.Value?, _ collector: inout RecordCollector
+    ) throws(ForeignFailure) -> Timestamp? {
+        guard let text = try text(value) else { return nil }
+        let date = ForeignDate.iso(text)
+        if date == nil { collector.leaveOut("date that cannot be read") }
+        return date
+    }
+
+    private func text(_ value: ForeignJSON.Value?) throws(ForeignFailure) -> String? { try json.optionalText(value) }
+
+    private func secret(_ value: ForeignJSON.Value?) throws(ForeignFailure) -> SecretBytes? {
+        try json.optionalSecret(value)
+    }
+}

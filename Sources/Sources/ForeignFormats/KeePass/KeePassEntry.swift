@@ -1,0 +1,100 @@
+internal import ByteStreams
+internal import Cryptography
+internal import ItemSources
+internal import KeychainModel
+internal import XMLDocuments
+
+/// An entry of a KeePass database, as its XML has it.
+struct KeePassEntry {
+    let uuid: ItemUUID
+    let folder: String
+    /// Names with the elements of their values, in the order of the file.
+    let strings: [(key: String, value: XMLDocument.Element)]
+    let binaries: [(name: String, reference: String)]
+    let created: Timestamp?
+    let modified: Timestamp?
+    let tags: String?
+    /// When it expires, if it does.
+    let expires: String?
+    let historyCount: Int
+    let autoTypeCount: Int
+    let hasIcon: Bool
+    /// What an export of ours wrote beside it.
+    let exported: XMLDocument.Element?
+
+    static let standardKeys: Set = ["Title", "UserName", "Password", "URL", "Notes"]
+
+    /// - Throws: `ForeignFailure.damaged`.
+    init(_ element: XMLDocument.Element, in database: KDBXDatabase, folder: String) throws(ForeignFailure) {
+        let document = database.document
+        func text(_ name: String, _ parent: XMLDocument.Element?) -> String? {
+            parent.flatMap { document.child(name, of: $0) }.map { document.string(of: $0) }
+        }
+        self.folder = folder
+        guard let uuid = Self.uuid(text("UUID", element)) else { throw .damaged("an entry has no ID") }
+        self.uuid = uuid
+        var strings: [(key: String, value: XMLDocument.Element)] = []
+        for string in document.children("String", of: element) {
+            guard let key = text("Key", string), let value = document.child("Value", of: string) else {
+                throw .damaged("a string of an entry is incomplete")
+            }
+            guard !strings.contains(where: { $0.key == key }) else {
+                throw .damaged("a string of an entry is there twice")
+            }
+            strings.append((key, value))
+        }
+        self.strings = strings
+        binaries = document.children("Binary", of: element).map { binary in
+            let value = document.child("Value", of: binary)
+            return (text("Key", binary) ?? "", value?.attributes["Ref"] ?? "")
+        }
+        let times = document.child("Times", of: element)
+        created = Self.date(text("CreationTime", times))
+        modified = Self.date(text("LastModificationTime", times))
+        tags = text("Tags", element).flatMap { $0.isEmpty ? nil : $0 }
+        let isExpiring = text("Expires", times)?.lowercased() == "true"
+        expires = isExpiring ? Self.date(text("ExpiryTime", times))?.description : nil
+        historyCount = document.child("History", of: element).map { document.children("Entry", of: $0).count } ?? 0
+        autoTypeCount =
+            document.child("AutoType", of: element).map { document.children("Association", of: $0).count } ?? 0
+        hasIcon = document.child("CustomIconUUID", of: element) != nil
+        let items = document.child("CustomData", of: element).map { document.children("Item", of: $0) } ?? []
+        exported = items.first { text("Key", $0) == ExportName.item }.flatMap { document.child("Value", of: $0) }
+    }
+
+    /// The UUID as references have it.
+    var digits: String { Hexadecimal.encode(uuid.bytes) }
+
+    func isProtected(_ key: String, in database: KDBXDatabase) -> Bool {
+        strings.contains { $0.key == key && database.isProtected($0.value) }
+    }
+
+    /// The names of the strings that are addresses, the main one first.
+    var addressKeys: [String] {
+        let further = strings.map(\.key).filter { Self.isFurtherAddress($0) }
+        func number(_ key: String) -> Int { key.split(separator: "_").last.flatMap { Int($0) } ?? 0 }
+        return ["URL"] + further.sorted { number($0) < number($1) }
+    }
+
+    static func isFurtherAddress(_ key: String) -> Bool {
+        key == "KP2A_URL" || key.hasPrefix("KP2A_URL_") && key.dropFirst(9).allSatisfy(\.isNumber)
+    }
+
+    private static func uuid(_ text: String?) -> ItemUUID? {
+        guard let text else { return nil }
+        var bytes: [UInt8] = []
+        guard Base64.decode(text.utf8.span, into: &bytes) else { return nil }
+        return ItemUUID(bytes: bytes.span)
+    }
+
+    /// ISO 8601 in version 3, and seconds since the year 1 in base 64 in version 4.
+    private static func date(_ text: String?) -> Timestamp? {
+        guard let text, !text.isEmpty else { return nil }
+        if let date = ForeignDate.iso(text) { return date }
+        var bytes: [UInt8] = []
+        guard Base64.decode(text.utf8.span, into: &bytes), bytes.count == 8 else { return nil }
+        let seconds = Int64(bitPattern: bytes.reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) })
+        let (since1970, overflow) = seconds.subtractingReportingOverflow(KDBX.secondsBefore1970)
+        return overflow ? nil : ForeignDate.seconds(since1970)
+    }
+}

@@ -1,0 +1,73 @@
+internal import ByteStreams
+internal import Cryptography
+internal import ItemSources
+internal import XMLDocuments
+
+/// A file that opens a KeePass database, alone or beside a password.
+enum KeePassKeyFile {
+    /// The 32 bytes that the file stands for.
+    ///
+    /// - Throws: `ForeignFailure.damaged`, `CryptographyFailure`.
+    static func key(_ file: ForeignFile) throws -> SecretBytes {
+        if let key = try xml(file) { return key }
+        if file.bytes.count == 32 { return file.bytes.copy() }
+        if file.bytes.count == 64, let key = hexadecimal(file.bytes) { return key }
+        return try file.bytes.withBytes { bytes throws(CryptographyFailure) in try HashFunction.sha256.hash(bytes) }
+    }
+
+    /// The key in XML of version 1 (base 64) or 2 (hexadecimal, with a hash); nil if the file is none.
+    private static func xml(_ file: ForeignFile) throws -> SecretBytes? {
+        let document: XMLDocument
+        do throws(XMLFailure) {
+            document = try file.bytes.withBytes { bytes throws(XMLFailure) in try XMLDocument(bytes) }
+        } catch {
+            return nil
+        }
+        guard document.root.name == "KeyFile", let key = document.child("Key", of: document.root),
+            let data = document.child("Data", of: key)
+        else { return nil }
+        let stated = document.child("Meta", of: document.root).flatMap { document.child("Version", of: $0) }
+        let version = stated.map { document.string(of: $0) } ?? "1"
+        let text = document.withText(of: data) { SecretBytes(withoutSpace: $0) }
+        var bytes = SecretBytes(capacity: 32)
+        if version.hasPrefix("1") {
+            guard text.withBytes({ Base64.decode($0, into: &bytes) }) else {
+                throw ForeignFailure.damaged("the key file has no key")
+            }
+            return bytes
+        }
+        guard let key = hexadecimal(text) else { throw ForeignFailure.damaged("the key file has no key") }
+        if let stated = data.attributes["Hash"] {
+            let hash = key.withBytes { SHA256.hash($0).bytes.prefix(4) }
+            guard Hexadecimal.encode(Array(hash)) == stated.lowercased() else {
+                throw ForeignFailure.damaged("the key file is not what its hash says")
+            }
+        }
+        return key
+    }
+
+    /// The bytes of hexadecimal digits in either case; nil for anything else.
+    private static func hexadecimal(_ text: borrowing SecretBytes) -> SecretBytes? {
+        var key = SecretBytes(capacity: 32)
+        let isValid = text.withBytes { bytes in
+            guard bytes.count.isMultiple(of: 2), !bytes.isEmpty else { return false }
+            for index in stride(from: 0, to: bytes.count, by: 2) {
+                guard let high = Character(Unicode.Scalar(bytes[index])).hexDigitValue,
+                    let low = Character(Unicode.Scalar(bytes[index + 1])).hexDigitValue
+                else { return false }
+                key.append(UInt8(high << 4 | low))
+            }
+            return true
+        }
+        guard isValid else { return nil }
+        return consume key
+    }
+}
+
+extension SecretBytes {
+    /// The bytes of a text without its white space.
+    init(withoutSpace bytes: borrowing Span<UInt8>) {
+        self.init(capacity: bytes.count)
+        for index in bytes.indices where ![0x20, 0x09, 0x0a, 0x0d].contains(bytes[index]) { append(bytes[index]) }
+    }
+}

@@ -1,0 +1,201 @@
+internal import ByteStreams
+internal import ItemSources
+internal import KeychainModel
+internal import XMLDocuments
+
+/// Makes items of the entries of a KeePass database.
+final class KeePassRecords {
+    private let database: KDBXDatabase
+    private let date: Timestamp
+    private var entries: [KeePassEntry] = []
+    /// Entries by the 32 hexadecimal digits of their UUID.
+    private var places: [String: Int] = [:]
+    private var trashed = 0
+
+    // References from entry to entry to entry.
+    private static let referenceDepth = 10
+
+    init(_ database: KDBXDatabase, date: Timestamp) {
+        self.database = database
+        self.date = date
+    }
+
+    /// - Throws: `ForeignFailure` (`damaged`, `limit`).
+    func read(format: String, version: Int) throws(ForeignFailure) -> ForeignContents {
+        let document = database.document
+        guard let root = document.child("Root", of: document.root), let top = document.child("Group", of: root) else {
+            throw .damaged("its XML has no groups")
+        }
+        let meta = document.child("Meta", of: document.root)
+        let bin = meta.flatMap { document.child("RecycleBinUUID", of: $0) }.map { document.string(of: $0) }
+        let isBinUsed =
+            meta.flatMap { document.child("RecycleBinEnabled", of: $0) }
+            .map { document.string(of: $0).lowercased() == "true" } ?? true
+        try collect(top, path: [], bin: isBinUsed ? bin : nil, isTrashed: false)
+
+        var collector = RecordCollector(format: format, date: date)
+        for entry in entries { try add(entry, format, to: &collector) }
+        collector.leaveOut("trashed entry", trashed)
+        if let deleted = document.child("DeletedObjects", of: root) {
+            collector.leaveOut("trace of a deletion", document.children("DeletedObject", of: deleted).count)
+        }
+        if version == 3 {
+            collector.remark("this version of KDBX does not protect the file against changes; KDBX 4 does")
+        }
+        let name = meta.flatMap { document.child("DatabaseName", of: $0) }.map { document.string(of: $0) } ?? ""
+        return try collector.finish(
+            details: "KDBX \(version)" + (name.isEmpty ? "" : " '\(name)'"), isPlaintext: false)
+    }
+
+    private func collect(
+        _ group: XMLDocument.Element, path: [String], bin: String?, isTrashed: Bool
+    ) throws(ForeignFailure) {
+        let document = database.document
+        let uuid = document.child("UUID", of: group).map { document.string(of: $0) }
+        let isTrashed = isTrashed || uuid != nil && uuid == bin
+        for element in document.children("Entry", of: group) {
+            if isTrashed {
+                trashed += 1
+                continue
+            }
+            let entry = try KeePassEntry(element, in: database, folder: path.joined(separator: "/"))
+            guard places.updateValue(entries.count, forKey: entry.digits) == nil else {
+                throw .damaged("two of its entries have the same ID")
+            }
+            entries.append(entry)
+        }
+        for child in document.children("Group", of: group) {
+            let name = document.child("Name", of: child).map { document.string(of: $0) } ?? ""
+            try collect(child, path: path + [name], bin: bin, isTrashed: isTrashed)
+        }
+    }
+
+    private func add(
+        _ entry: KeePassEntry, _ format: String, to collector: inout RecordCollector
+    ) throws(ForeignFailure) {
+        collector.leaveOut("older version of an entry", entry.historyCount)
+        collector.leaveOut("auto-type setting", entry.autoTypeCount)
+        if entry.hasIcon { collector.leaveOut("icon") }
+        if ["Title", "UserName", "URL"].contains(where: { entry.isProtected($0, in: database) }) {
+            collector.remark("titles, user names or addresses were protected, and can be read as attributes now")
+        }
+        let title = resolved(entry, "Title", &collector) ?? ""
+        var record = RecordWriter(format: format, identity: entry.digits, title: title)
+        record.id = entry.uuid.description
+        record.folder = entry.folder
+        record.user = resolved(entry, "UserName", &collector).flatMap { $0.isEmpty ? nil : $0 }
+        record.addresses = entry.addressKeys.compactMap { resolved(entry, $0, &collector) }.filter { !$0.isEmpty }
+        record.created = entry.created
+        record.modified = entry.modified
+        if let tags = entry.tags { record.extra.append(ExtraAttribute(name: "tags", value: tags)) }
+        if let expires = entry.expires { record.extra.append(ExtraAttribute(name: "expires", value: expires)) }
+
+        var rest = KeePassEntry.Rest(entry)
+        var isNote = false
+        if let returned = returned(entry, title: title, record, &collector) {
+            let secret = rest.takeSecret(of: returned.kind, in: database)
+            try collector.add(
+                RecordPart(
+                    "item", returned.draft, secret: secret, record: entry.digits, part: "item", name: record.title))
+        } else {
+            isNote = try !addLogin(&rest, &record, to: &collector)
+        }
+        try addOthers(&rest, &record, isNote: isNote, to: &collector)
+    }
+
+    /// - Returns: false for an entry that is no login.
+    private func addLogin(
+        _ rest: inout KeePassEntry.Rest, _ record: inout RecordWriter, to collector: inout RecordCollector
+    ) throws(ForeignFailure) -> Bool {
+        let element = rest.take("Password")
+        let isEmpty = element.map { database.value($0).isEmpty } ?? true
+        if isEmpty, record.user == nil, record.addresses.isEmpty {
+            // Every entry has a password, which is empty where it is a note.
+            if !rest.hasContent(in: database) { collector.leaveOut("empty entry") }
+            return false
+        }
+        let password = element.map { followed(database.value($0), "Password", &collector) }
+        try record.addLogin(password, to: &collector)
+        return true
+    }
+
+    private func addOthers(
+        _ rest: inout KeePassEntry.Rest, _ record: inout RecordWriter, isNote: Bool,
+        to collector: inout RecordCollector
+    ) throws(ForeignFailure) {
+        if let code = try rest.takeOneTimePassword(in: database) { try record.addOneTimePassword(code, to: &collector) }
+        if let passkey = rest.takePasskey(in: database) {
+            try record.addPasskey(host: passkey.host, user: passkey.user, passkey.object.copy(), to: &collector)
+        }
+        if let notes = rest.take("Notes").map({ database.value($0) }), !notes.isEmpty {
+            try record.addNote(notes, isWhole: isNote, to: &collector)
+        }
+        for (key, element) in rest.takeAll() {
+            let value = database.value(element)
+            if value.isEmpty, KeePassEntry.standardKeys.contains(key) { continue }
+            try record.addField(key, followed(value, key, &collector), to: &collector)
+        }
+        for (name, reference) in rest.binaries {
+            if name == "KeeAgent.settings" {
+                collector.leaveOut("setting of KeeAgent")
+                continue
+            }
+            guard let bytes = database.binary(reference) else { throw .damaged("an attachment is missing") }
+            guard bytes.count <= ItemLimits.secretSize else {
+                collector.refuse(record.title, .item(.secretTooLarge(bytes.count)))
+                continue
+            }
+            try record.addAttachment(name, bytes, to: &collector)
+        }
+    }
+
+    /// The item that an export of ours made this entry of; nil for an ordinary entry.
+    private func returned(
+        _ entry: KeePassEntry, title: String, _ record: RecordWriter, _ collector: inout RecordCollector
+    ) -> ReturnedItem? {
+        guard let element = entry.exported else { return nil }
+        let value = database.value(element)
+        let isLine = value.withBytes { !$0.isEmpty && $0[0] == UInt8(ascii: "{") }
+        var line = SecretBytes(capacity: value.count)
+        if isLine {
+            value.withBytes { line.append($0) }
+        } else {
+            guard value.withBytes({ Base64.decode($0, into: &line) }) else { return nil }
+        }
+        return ReturnedItem(
+            line: line, id: entry.uuid, title: title, account: record.user, addresses: record.addresses,
+            modified: entry.modified)
+    }
+
+    /// The text of a string that is a name, with what it refers to.
+    private func resolved(_ entry: KeePassEntry, _ key: String, _ collector: inout RecordCollector) -> String? {
+        guard let element = entry.strings.first(where: { $0.key == key })?.value else { return nil }
+        return followed(database.value(element), key, &collector).withBytes { bytes in
+            String(decoding: bytes.indices.map { bytes[$0] }, as: UTF8.self)
+        }
+    }
+
+    /// What a value that refers to another entry stands for; any other value as it is.
+    private func followed(
+        _ value: consuming SecretBytes, _ key: String, _ collector: inout RecordCollector
+    ) -> SecretBytes {
+        var value = value
+        for _ in 0..<Self.referenceDepth {
+            guard let reference = KeePassReference(value) else {
+                if KeePassReference.isMentioned(in: value) {
+                    collector.remark("references to other entries that are a part of a text stayed as they are")
+                }
+                return value
+            }
+            guard let place = places[reference.digits],
+                let element = entries[place].strings.first(where: { $0.key == reference.key })?.value
+            else {
+                collector.remark("references to entries that are not there stayed as they are")
+                return value
+            }
+            value = database.value(element)
+        }
+        collector.remark("references that lead in a circle stayed as they are")
+        return value
+    }
+}

@@ -1,0 +1,112 @@
+import ByteStreams
+import ItemSources
+import KeychainModel
+import TestSupport
+import Testing
+
+@testable import ForeignFormats
+
+@Suite("Importing CXF")
+struct CXFTests {
+    private let item = #"""
+        {"id":"aQ","title":"Bank","creationAt":1700000000,"modifiedAt":1700000001,"favorite":true,"tags":["x","y"],
+        "scope":{"urls":["https://bank.example/login"],"androidApps":[{"bundleId":"com.bank"}]},"credentials":[
+        {"type":"basic-auth","username":{"fieldType":"string","value":"ada"},"password":{"fieldType":"concealed-string","value":"pw\u00e9"}},
+        {"type":"totp","secret":"JBSWY3DP","period":30,"digits":6,"algorithm":"sha1","issuer":"Bank"},
+        {"type":"note","content":{"fieldType":"string","value":"text"}},
+        {"type":"passkey","credentialId":"AQ","rpId":"bank.example","username":"ada","userDisplayName":"Ada","userHandle":"AA","key":"MIGH"},
+        {"type":"wifi","ssid":{"value":"Net"},"passphrase":{"value":"wpa"}},
+        {"type":"ssh-key","keyType":"ssh-ed25519","privateKey":"AAEC_w"},
+        {"type":"custom-fields","fields":[{"label":"PIN","fieldType":"concealed-string","value":"1234"}]},
+        {"type":"credit-card","number":{"value":"4111"}},{"type":"generated-password","password":"gen"},
+        {"type":"file","id":"x","name":"a"},{"type":"item-reference","reference":{"item":"z"}},{"type":"brand-new","x":"y"}]}
+        """#
+
+    private func document(_ items: String) -> String {
+        #"{"version":{"major":1,"minor":0},"exporterRpId":"e.example","exporterDisplayName":"E","timestamp":1,"accounts":[{"id":"A","username":"","email":"","collections":[{"id":"c","title":"Money","items":[{"item":"aQ"}]}],"items":["#
+            + items + "]}]}"
+    }
+
+    private static let expected = [
+        "genp svce=AirPort acct=Net desc=AirPort network password: wpa",
+        "genp svce=Bank acct=PIN (ada) desc=field: 1234",
+        "genp svce=Bank acct=ada desc=card: {\"number\":{\"value\":\"4111\"}}",
+        "genp svce=Bank acct=generated password (ada) desc=field: gen",
+        "genp svce=Bank acct=note (ada) desc=secure note: text",
+        "genp svce=Bank import:cb498202 acct=ada desc=other: {\"x\":\"y\"}",
+        "genp svce=bank.example acct=one-time password (ada) desc=one-time password: "
+            + "otpauth://totp/Bank?secret=JBSWY3DP&issuer=Bank",
+        "genp svce=bank.example acct=passkey (ada) desc=passkey: "
+            + #"{"credentialId":"AQ","rpId":"bank.example","username":"ada","userDisplayName":"Ada","userHandle":"AA","key":"MIGH"}"#,
+        "inet srvr=bank.example acct=ada: pwé",
+    ]
+
+    @Test("every kind of credential becomes what it is, and what has no place is counted")
+    func kinds() throws {
+        let text = document(item)
+        #expect(try KnownFormats.recognise(ForeignReading.input(Array(text.utf8))).name == "cxf")
+        let contents = try ForeignReading.read(text, as: CXFFormat())
+        let listing = try contents.listing
+        #expect(listing.filter { !$0.contains("private key") } == Self.expected)
+        #expect(listing.count == Self.expected.count + 1)
+        #expect(
+            contents.leftOut.map(\.kind) == [
+                "favourite", "file that lies beside the JSON", "reference to another item",
+            ])
+        var visitor = ListingVisitor()
+        try contents.items.visitItems(&visitor)
+        let login = try #require(visitor.items.first { $0.itemClass == .internetPassword })
+        #expect(login.created == ForeignDate.seconds(1_700_000_000))
+        #expect(login.extra.contains(ExtraAttribute(name: "source.folder", value: "Money")))
+        #expect(login.extra.contains(ExtraAttribute(name: "url.2", value: "androidapp://com.bank")))
+        #expect(contents.details == "from 'E'")
+    }
+
+    @Test("drafts' names of types, and an account without what is around it, are read as well")
+    func drafts() throws {
+        let draft = item.replacing("\"basic-auth\"", with: "\"BasicAuth\"").replacing("\"totp\"", with: "\"Totp\"")
+            .replacing("\"custom-fields\"", with: "\"CustomFields\"")
+        let bare = #"{"id":"A","username":"u","email":"","collections":[],"items":["# + draft + "]}"
+        #expect(try KnownFormats.recognise(ForeignReading.input(Array(bare.utf8))).name == "cxf")
+        let contents = try ForeignReading.read(bare, as: CXFFormat())
+        #expect(try contents.listing.filter { !$0.contains("private key") } == Self.expected)
+    }
+
+    @Test("a second reading gives the same UUIDs, and a newer version is refused")
+    func stable() throws {
+        let one = try ForeignReading.read(document(item), as: CXFFormat()).uuids
+        #expect(try ForeignReading.read(document(item), as: CXFFormat()).uuids == one)
+        #expect(throws: ForeignFailure.unknownVariant("version 2 of the format")) {
+            try ForeignReading.read(document(item).replacing(#""major":1"#, with: #""major":2"#), as: CXFFormat())
+        }
+        #expect(throws: ForeignFailure.self) { try ForeignReading.read(document(item + "," + item), as: CXFFormat()) }
+    }
+
+    @Test("a document that is cut at any byte is refused, and any byte may be another one without a crash")
+    func damage() throws {
+        let text = Array(document(item).utf8)
+        for count in 0..<text.count {
+            #expect(throws: ForeignFailure.self) { try ForeignReading.read(Array(text[..<count]), as: CXFFormat()) }
+        }
+        var random = SeededRandom(seed: 1)
+        for place in text.indices {
+            var changed = text
+            changed[place] = UInt8.random(in: 0x20...0x7e, using: &random)
+            do { _ = try ForeignReading.read(changed, as: CXFFormat()).listing } catch is ForeignFailure {}
+        }
+    }
+
+    @Test("an export of ours that says nonsense of its items is read as ordinary records")
+    func forged() throws {
+        let line = #"{"class":"genp","attributes":{"svce":"Chat","acct":"ada"},"secret":"one"}"#
+        let (file, _) = try ExportSample.export(line, to: CXFWriter(date: .reference))
+        let text = String(decoding: file, as: UTF8.self)
+        for (from, to) in [
+            (#""class":"genp""#, #""class":"inet""#), (#""pdmn":"ak""#, #""pdmn":"zz""#),
+            (#""svce":"Chat""#, #""svce":"Talk""#), (#""uuid":""#, #""uuid":"0"#),
+        ] {
+            let listing = try ForeignReading.read(text.replacing(from, with: to), as: CXFFormat()).listing
+            #expect(listing == ["genp svce=Chat acct=ada: one"], "\(to)")
+        }
+    }
+}

@@ -1,0 +1,142 @@
+import ByteStreams
+import Cryptography
+import Foundation
+import ItemSources
+import KeychainModel
+import TestSupport
+import Testing
+
+@testable import ForeignFormats
+
+/// Items of all kinds, in the form of an import, for exporters and what reads their files.
+enum ExportSample {
+    static let lines = #"""
+        {"class":"genp","uuid":"00000000-0000-4000-8000-000000000001","attributes":{"svce":"Home Wi-Fi","acct":"ada","labl":"Home <Wi-Fi> & é","cdat":"2026-03-01T09:30:00.123456Z","mdat":"2026-03-02T09:30:00.000000Z","agrp":"group.example","pdmn":"ck","gena":{"base64":"AP8="}},"extra":{"x":"y"},"secret":"a <b> & \"q\" é\r\nzwei\t"}
+        {"class":"genp","uuid":"00000000-0000-4000-8000-000000000002","attributes":{"svce":"Note","desc":"secure note","labl":"My note"},"secret":"line1\nline2"}
+        {"class":"genp","uuid":"00000000-0000-4000-8000-000000000003","attributes":{"svce":"Code","acct":"ada","desc":"one-time password","labl":"Code"},"secret":"otpauth://totp/Example:ada?secret=JBSWY3DPEHPK3PXP&issuer=Example&digits=8&period=60&algorithm=SHA256"}
+        {"class":"inet","uuid":"00000000-0000-4000-8000-000000000004","attributes":{"srvr":"mail.example.org","port":993,"acct":"ada","ptcl":1768779891},"secret":{"base64":"AAEC/w=="}}
+        {"class":"inet","uuid":"00000000-0000-4000-8000-000000000005","attributes":{"srvr":"example.com","acct":"ada\u0001x","ptcl":1752461427,"path":"/login","sync":1},"extra":{"url.1":"https://example.com/login?x=1","url.2":"https://two.example"},"secret":"=formula,\"x\" \u0000."}
+        {"class":"genp","uuid":"00000000-0000-4000-8000-000000000006","attributes":{"svce":"Empty","acct":"ada"},"secret":""}
+        {"class":"genp","uuid":"00000000-0000-4000-8000-000000000007","attributes":{"svce":"None","acct":{"base64":"/wA="}}}
+        {"class":"keys","uuid":"00000000-0000-4000-8000-000000000008","attributes":{"kcls":1,"labl":"Key","extr":1,"klbl":{"base64":"AQI="}},"secret":{"base64":"MIGHAgEA"}}
+        {"class":"genp","uuid":"00000000-0000-4000-8000-000000000009","attributes":{"svce":"AirPort","acct":"Net","desc":"AirPort network password"},"secret":"wifi pass"}
+        """#
+
+    /// What may never be in any file.
+    static let bound = #"""
+        {"class":"genp","attributes":{"svce":"B1","pdmn":"aku"},"secret":"bound-aku"}
+        {"class":"genp","attributes":{"svce":"B2","pdmn":"cku"},"secret":"bound-cku"}
+        {"class":"inet","attributes":{"srvr":"B3","pdmn":"dku"},"secret":"bound-dku"}
+        {"class":"genp","attributes":{"svce":"B4","pdmn":"akpu"},"secret":"bound-akpu"}
+        {"class":"keys","attributes":{"labl":"B5","kcls":1,"extr":0},"secret":"bound-extr"}
+        {"class":"keys","attributes":{"labl":"B6","kcls":1,"tkid":"com.example.token"},"secret":"bound-tkid"}
+        {"class":"genp","attributes":{"svce":"B7","nega":1}}
+        """#
+
+    static func items(_ lines: String) throws -> CollectedItems {
+        var collection = ItemCollection(date: .reference)
+        for line in lines.split(separator: "\n") {
+            let parsed = try ImportLine(Array(line.utf8).span)
+            try collection.add(parsed.draft, secret: parsed.secret)
+        }
+        return try collection.finish()
+    }
+
+    /// Every writer, with derivations that cost nothing.
+    static func writers(_ password: String) throws -> [(ExportFormat, any ExportWriter)] {
+        let password = SecretBytes(copying: password.utf8)
+        return [
+            (.bitwarden, BitwardenWriter(password: password, rounds: 5_000)), (.csv, AppleCSVWriter()),
+            (.cxf, CXFWriter(date: .reference)),
+            (.kdbx, try KDBXWriter(password: password, date: .reference, memoryInKiB: 64)),
+        ]
+    }
+
+    /// Exports items, and returns the file with what happened.
+    static func export(_ lines: String, to writer: any ExportWriter) throws -> (file: [UInt8], export: ItemExport) {
+        var export = ItemExport(to: writer, filter: nil)
+        try items(lines).visitItems(&export)
+        let file = try writer.finish()
+        return (file.withBytes { span in span.indices.map { span[$0] } }, export)
+    }
+}
+
+@Suite("Exporting items")
+struct ExportTests {
+    @Test("nothing that is bound to this device is in any file, and each is named with its reason")
+    func bound() throws {
+        for (format, writer) in try ExportSample.writers("correct horse") {
+            let (file, export) = try ExportSample.export(ExportSample.bound, to: writer)
+            #expect(export.exported == [], "\(format)")
+            #expect(export.unheld.isEmpty)
+            let reasons = Dictionary(grouping: export.staying, by: \.reason).mapValues(\.count)
+            #expect(reasons == [.thisDeviceOnly: 3, .passcodeBound: 1, .notExtractable: 1, .onToken: 1, .negative: 1])
+            #expect(!String(decoding: file, as: UTF8.self).contains("bound-"))
+        }
+    }
+
+    @Test("what a format cannot hold is named, and nothing of it is in the file")
+    func unheld() throws {
+        let expected: [ExportFormat: [String: ExportProblem]] = [
+            .bitwarden: ["Key": .noPlace, "None": .nameNotText],
+            .csv: [
+                "Key": .noPlace, "None": .nameNotText, "mail.example.org": .secretNotText, "example.com": .zeroByte,
+            ], .cxf: [:], .kdbx: [:],
+        ]
+        for (format, writer) in try ExportSample.writers("correct horse") {
+            let (_, export) = try ExportSample.export(ExportSample.lines, to: writer)
+            let found = export.unheld.map { (ExportedRecord($0.item).title, $0.problem) }
+            #expect(Dictionary(uniqueKeysWithValues: found) == expected[format], "\(format)")
+            #expect(export.exported.count + export.unheld.count == 9)
+            #expect(export.staying.isEmpty)
+        }
+    }
+
+    @Test("CSV has Apple's columns, and quotes what has to be quoted")
+    func csv() throws {
+        let writer = AppleCSVWriter()
+        let (file, _) = try ExportSample.export(
+            #"""
+            {"class":"inet","attributes":{"srvr":"example.com","port":8443,"ptcl":1752461427,"acct":" ada ","path":"login"},"secret":"=1,\"x\"\r\ny"}
+            {"class":"genp","attributes":{"svce":"N","desc":"secure note"},"secret":"text"}
+            """#, to: writer)
+        #expect(
+            String(decoding: file, as: UTF8.self)
+                == "Title,URL,Username,Password,Notes,OTPAuth\r\nN,,,,text,\r\n"
+                + "example.com,https://example.com:8443/login,\" ada \",\"=1,\"\"x\"\"\r\ny\",,\r\n")
+        #expect(writer.formulas == 1)
+    }
+
+    @Test("two exports of the same items have no ciphertext in common")
+    func randomness() throws {
+        for index in [0, 3] {
+            let files = try (0..<2).map { _ in
+                try ExportSample.export(ExportSample.lines, to: ExportSample.writers("correct horse")[index].1).file
+            }
+            let (one, two) = (files[0].suffix(1_024), files[1].suffix(1_024))
+            #expect(zip(one, two).count { $0 == $1 } < 512)
+            #expect(!String(decoding: files[0], as: UTF8.self).contains("Wi-Fi"))
+        }
+    }
+
+    /// KeePassXC, where it is installed.
+    private static let keepassxc = ExternalProgram.locate("keepassxc-cli")
+
+    @Test("KeePassXC reads every text of a database as it was", .enabled(if: keepassxc != nil, "KeePassXC is needed"))
+    func keepassxcReads() throws {
+        let folder = try TemporaryFolder()
+        let (file, _) = try ExportSample.export(ExportSample.lines, to: ExportSample.writers("correct horse")[3].1)
+        try folder.write("out.kdbx", file)
+        let outcome = try ExternalProgram.run(
+            try #require(Self.keepassxc), ["export", "-q", "-f", "xml", folder.path("out.kdbx")],
+            input: Array("correct horse\n".utf8))
+        #expect(outcome.status == 0, "\(outcome.errorText)")
+        let xml = String(decoding: outcome.output, as: UTF8.self)
+        for text in [
+            "a &lt;b&gt; &amp; \"q\" é", "zwei\t", "line1\nline2", "Home &lt;Wi-Fi&gt; &amp; é", "wifi pass",
+            "https://two.example", "secret.bin", "group.example",
+        ] {
+            #expect(xml.contains(text) || xml.contains(text.replacing("\"", with: "&quot;")), "\(text)")
+        }
+    }
+}

@@ -1,0 +1,65 @@
+import ByteStreams
+import ItemSources
+import KeychainModel
+import TestSupport
+import Testing
+
+@testable import ForeignFormats
+
+@Suite("Exported items, imported again")
+struct ReturnTests {
+    private struct Listed: Hashable {
+        let item: Item
+        let secret: String
+    }
+
+    private func listed(_ items: CollectedItems) throws -> [Listed] {
+        var visitor = ListingVisitor()
+        try items.visitItems(&visitor)
+        return zip(visitor.items, visitor.secrets).map { Listed(item: $0, secret: $1) }
+    }
+
+    private func passkey() -> String {
+        #"{"class":"genp","uuid":"00000000-0000-4000-8000-00000000000a","attributes":{"svce":"example.com","acct":"passkey (ada)","desc":"passkey","labl":"Example"},"secret":"{\"credentialId\":\"AQI\",\"rpId\":\"example.com\",\"username\":\"ada\",\"userHandle\":\"AA\",\"key\":\"MIGH\"}"}"#
+    }
+
+    @Test("KDBX and CXF give back every item as it was: UUID, all attributes, dates, secret", arguments: [0, 1])
+    func exact(index: Int) throws {
+        let lines = ExportSample.lines + "\n" + passkey()
+        let writer = try ExportSample.writers("correct horse")[index == 0 ? 3 : 2].1
+        let (file, _) = try ExportSample.export(lines, to: writer)
+        let format: any ForeignFormat = index == 0 ? KeePassFormat() : CXFFormat()
+        #expect(try KnownFormats.recognise(ForeignReading.input(file)).name == format.name)
+        let contents = try ForeignReading.read(file, as: format, password: "correct horse")
+        #expect(contents.refused == [])
+        #expect(try listed(contents.items) == listed(ExportSample.items(lines)))
+        #expect(contents.isPlaintext == (index == 1))
+    }
+
+    @Test("CXF holds a one-time password and a passkey in its own words, for other programs")
+    func ownWords() throws {
+        let (file, _) = try ExportSample.export(
+            ExportSample.lines + "\n" + passkey(), to: CXFWriter(date: .reference))
+        let text = String(decoding: file, as: UTF8.self)
+        #expect(
+            text.contains(
+                #"{"type":"totp","secret":"JBSWY3DPEHPK3PXP","period":60,"digits":8,"algorithm":"sha256","username":"ada","issuer":"Example"}"#
+            ))
+        #expect(text.contains(#"{"type":"passkey","credentialId":"AQI","rpId":"example.com","#))
+        #expect(text.contains(#"{"type":"wifi","ssid":{"fieldType":"string","value":"Net"}"#))
+    }
+
+    @Test("a title that the other program changed is not undone, and the secret is the one of the record")
+    func changed() throws {
+        let line =
+            #"{"class":"genp","attributes":{"svce":"Chat","acct":"ada","labl":"Chat","agrp":"g"},"secret":"one"}"#
+        let (file, _) = try ExportSample.export(line, to: CXFWriter(date: .reference))
+        let text = String(decoding: file, as: UTF8.self)
+        let renamed = text.replacing(#""title":"Chat""#, with: #""title":"Talk""#)
+        #expect(try ForeignReading.read(renamed, as: CXFFormat()).listing == ["genp svce=Talk acct=ada: one"])
+        let rotated = text.replacing(#""value":"one""#, with: #""value":"two""#)
+        let items = try listed(ForeignReading.read(rotated, as: CXFFormat()).items)
+        #expect(items.map(\.secret) == ["two"])
+        #expect(items.map(\.item.accessGroup) == ["g"])
+    }
+}
