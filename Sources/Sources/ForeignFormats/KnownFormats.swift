@@ -6,6 +6,7 @@ package enum KnownFormats {
     package static let all: [any ForeignFormat] = [
         GnomeKeyringFormat(),
         ItemLinesFormat(),
+        KWalletFormat(),
         CSVFormat(),
         MacKeychainFormat(),
         BitwardenFormat(),
