@@ -105,7 +105,7 @@ let package = Package(
             "ForeignFormats", in: "Sources",
             [
                 "ByteStreams", "Cryptography", "Argon2", "Salsa20", "TarArchive", "GzipStreams", "XMLDocuments",
-                "AgeEncryption", "KeychainModel", "CertificateItems", "ItemSources",
+                "AgeEncryption", "KeychainModel", "KeychainStore", "CertificateItems", "ItemSources",
             ]),
         library(
             "SecretService", in: "Sources",
@@ -187,8 +187,8 @@ let package = Package(
         tests("ItemSources", ["ByteStreams", "KeychainModel"]),
         tests("SecretService", ["KeychainModel"]),
         tests(
-            "ForeignFormats", ["ByteStreams", "Cryptography", "Argon2", "ItemSources", "KeychainModel"],
-            exclude: ["Fixtures", "KeePass"]),
+            "ForeignFormats", ["ByteStreams", "Cryptography", "Argon2", "AgeEncryption", "ItemSources", "KeychainModel"],
+            exclude: ["Fixtures"]),
         tests("KeychainStore", ["KernelKeyring", "KeychainKeys"], exclude: ["Keychains"]),
         tests("LocalKeychains", ["ByteStreams", "Cryptography", "DeviceIdentity", "KeychainModel", "KeychainStore"]),
         tests("Security", settings: clientSettings),

@@ -6,6 +6,7 @@ package enum KnownFormats {
     package static let all: [any ForeignFormat] = [
         GnomeKeyringFormat(),
         ItemLinesFormat(),
+        KWalletFormat(),
         CSVFormat(),
         MacKeychainFormat(),
         BitwardenFormat(),
@@ -13,8 +14,11 @@ package enum KnownFormats {
         DashlaneFormat(),
         ProtonPassFormat(),
         GitCredentialsFormat(),
+        PassFormat(),
+        PassageFormat(),
         CXFFormat(),
         KeePassFormat(),
+        AppleBackupFormat(),
         NetrcFormat(),
     ]
 
