@@ -8,7 +8,6 @@ internal import Cryptography
 enum KDBX {
     static let signature: [UInt8] = [0x03, 0xd9, 0xa2, 0x9a, 0x67, 0xfb, 0x4b, 0xb5]
     /// How a file of KeePass 1 begins.
-    static let oldSignature: [UInt8] = [0x03, 0xd9, 0xa2, 0x9a, 0x65, 0xfb, 0x4b, 0xb5]
 
     /// Seconds from the year 1, where its times begin, to 1970.
     static let secondsBefore1970: Int64 = 62_135_596_800
