@@ -102,14 +102,14 @@ let package = Package(
             ["ByteStreams", "Cryptography", "DeviceIdentity", "KeychainModel", "KeychainKeys", "KeychainStore"]),
         library("ItemSources", in: "Sources", ["ByteStreams", "Cryptography", "KeychainModel"]),
         library(
+            "SecretService", in: "Sources",
+            ["ByteStreams", "Cryptography", "KeychainModel", "KeychainKeys", "ItemSources", "CLibSecret"]),
+        library(
             "ForeignFormats", in: "Sources",
             [
                 "ByteStreams", "Cryptography", "Argon2", "Salsa20", "TarArchive", "GzipStreams", "XMLDocuments",
-                "AgeEncryption", "KeychainModel", "CertificateItems", "ItemSources",
+                "AgeEncryption", "KeychainModel", "CertificateItems", "ItemSources", "SecretService",
             ]),
-        library(
-            "SecretService", in: "Sources",
-            ["ByteStreams", "Cryptography", "KeychainModel", "KeychainKeys", "ItemSources", "CLibSecret"]),
         library(
             "KeychainSecurity", in: "Apple",
             [

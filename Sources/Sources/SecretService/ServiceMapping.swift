@@ -59,7 +59,7 @@ package enum ServiceMapping {
 
     /// What tells an item from all others of a service: 16 bytes of a hash, and for an item whose attributes another
     /// one of its collection has too, four of its ordinal.
-    static func key(of attributes: [ServiceAttribute], in place: CollectionName, ordinal: Int) -> [UInt8] {
+    package static func key(of attributes: [ServiceAttribute], in place: CollectionName, ordinal: Int) -> [UInt8] {
         var hash = SHA256()
         var texts = ["kcbackup Secret Service item", place.label, String(place.number)]
         for attribute in attributes where !isOurs(attribute) && !isUsualSchema(attribute) { texts += [attribute.name, attribute.value] }
