@@ -102,14 +102,14 @@ let package = Package(
             ["ByteStreams", "Cryptography", "DeviceIdentity", "KeychainModel", "KeychainKeys", "KeychainStore"]),
         library("ItemSources", in: "Sources", ["ByteStreams", "Cryptography", "KeychainModel"]),
         library(
-            "SecretService", in: "Sources",
-            ["ByteStreams", "Cryptography", "KeychainModel", "KeychainKeys", "ItemSources", "CLibSecret"]),
-        library(
             "ForeignFormats", in: "Sources",
             [
                 "ByteStreams", "Cryptography", "Argon2", "Salsa20", "TarArchive", "GzipStreams", "XMLDocuments",
-                "AgeEncryption", "KeychainModel", "CertificateItems", "ItemSources", "SecretService",
+                "AgeEncryption", "KeychainModel", "KeychainStore", "CertificateItems", "ItemSources",
             ]),
+        library(
+            "SecretService", in: "Sources",
+            ["ByteStreams", "KeychainModel", "KeychainKeys", "ItemSources", "CLibSecret"]),
         library(
             "KeychainSecurity", in: "Apple",
             [
@@ -187,8 +187,8 @@ let package = Package(
         tests("ItemSources", ["ByteStreams", "KeychainModel"]),
         tests("SecretService", ["KeychainModel"]),
         tests(
-            "ForeignFormats", ["ByteStreams", "Cryptography", "Argon2", "ItemSources", "KeychainModel"],
-            exclude: ["Fixtures", "KeePass"]),
+            "ForeignFormats", ["ByteStreams", "Cryptography", "Argon2", "AgeEncryption", "ItemSources", "KeychainModel"],
+            exclude: ["Fixtures"]),
         tests("KeychainStore", ["KernelKeyring", "KeychainKeys"], exclude: ["Keychains"]),
         tests("LocalKeychains", ["ByteStreams", "Cryptography", "DeviceIdentity", "KeychainModel", "KeychainStore"]),
         tests("Security", settings: clientSettings),

@@ -14,8 +14,11 @@ package enum KnownFormats {
         DashlaneFormat(),
         ProtonPassFormat(),
         GitCredentialsFormat(),
+        PassFormat(),
+        PassageFormat(),
         CXFFormat(),
         KeePassFormat(),
+        AppleBackupFormat(),
         NetrcFormat(),
     ]
 

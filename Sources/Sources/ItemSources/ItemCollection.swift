@@ -149,7 +149,7 @@ extension Item {
 
 extension ItemUUID {
     /// A UUID (version 8, RFC 9562) of the first 16 bytes of a digest.
-    init(derivedFrom digest: [UInt8]) {
+    package init(derivedFrom digest: [UInt8]) {
         var bytes = Array(digest.prefix(16))
         bytes[6] = bytes[6] & 0x0f | 0x80
         bytes[8] = bytes[8] & 0x3f | 0x80

@@ -19,7 +19,7 @@ struct GnomeKeyringTests {
         #expect(
             try contents.listing == [
                 "genp svce= acct=: ",
-                "genp svce=A thought acct=topic=none desc=secure note: dear diary",
+                "genp svce=org.gnome.keyring.Note acct=topic=none desc=secure note: dear diary",
                 "genp svce=web acct=ada: pass\nword\0\u{e9}",
                 "inet srvr=files.example.com acct=ada sdmn=WORK: \u{fffd}\0\u{fffd}",
             ])

@@ -2,21 +2,14 @@ internal import ByteStreams
 internal import Cryptography
 internal import ItemSources
 internal import KeychainModel
-internal import SecretService
 
-/// Makes items of a keychain of a keyring's items, as the Secret Service's own items are made: names, unique key and
-/// UUID are the same, so that a file and the living keyring that it came from are one to a backup.
+/// Makes items of a keychain of a keyring's items, as the Secret Service's own items are made.
 struct KeyringCollector: ~Copyable {
     private var collector: RecordCollector
     /// The label of the keyring.
     private let keyring: String
     /// How many items had the same attributes, by the hash of these.
     private var ordinals: [[UInt8]: Int] = [:]
-
-    /// The names of attributes that were numbers, with blanks between them.
-    private static let numbers = "kcbackup:uint32"
-    /// Apple's code of a secure note, `note` as a number.
-    private static let noteType: Int64 = 1_852_798_053
 
     init(keyring: String, _ file: ForeignFile) {
         collector = RecordCollector(format: "gnome-keyring", file: Array(keyring.utf8), date: file.modified)
@@ -25,25 +18,19 @@ struct KeyringCollector: ~Copyable {
 
     mutating func add(_ item: KeyringItem, secret: consuming SecretBytes) throws(ForeignFailure) {
         try item.check()
-        let place = CollectionName(label: keyring)
-        let service = item.service
-        let key = ServiceMapping.key(of: service.attributes, in: place, ordinal: 0)
+        let key = KeyringMapping.identity(of: item, keyring: keyring).key
         let ordinal = ordinals[key, default: 0]
         ordinals[key] = ordinal + 1
-        var draft = ServiceMapping.draft(of: service, in: place, isDefault: false, ordinal: ordinal)
-        draft.attributes[.labl] = item.label
-        if !item.numbers.isEmpty {
-            draft.extra.append(
-                ExtraAttribute(name: Self.numbers, value: item.numbers.sorted().joined(separator: " ")))
-        }
-        if item.isNote, draft.itemClass == .genericPassword {
-            draft.attributes[.desc] = .text("secure note")
-            draft.attributes[.type] = .number(Self.noteType)
-        }
+        let draft = KeyringMapping.draft(of: item, keyring: keyring, ordinal: ordinal)
+        let name =
+            switch item.label {
+            case .text(let text): text
+            default: ""
+            }
         try collector.add(
             RecordPart(
-                item.isNote ? "note" : "password", draft, secret: secret,
-                record: Hexadecimal.encode(key) + "/\(ordinal)", name: item.text))
+                draft.attributes.text(.desc) == nil ? "password" : "note", draft, secret: secret,
+                record: Hexadecimal.encode(key) + "/\(ordinal)", name: name))
     }
 
     mutating func leaveOut(_ kind: String, _ count: Int = 1) { collector.leaveOut(kind, count) }

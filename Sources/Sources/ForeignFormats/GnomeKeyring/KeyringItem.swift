@@ -1,10 +1,9 @@
+internal import Cryptography
 internal import ItemSources
 internal import KeychainModel
-internal import SecretService
 
 /// An item of a keyring as its file has it, without its secret.
 struct KeyringItem {
-    /// Bytes where it is no UTF-8.
     var label: AttributeValue
     /// In any order, each name once.
     var attributes: [(name: String, value: String)] = []
@@ -16,47 +15,17 @@ struct KeyringItem {
     var created: UInt64 = 0
     var modified: UInt64 = 0
 
+    subscript(name: String) -> String? { attributes.first { $0.name == name }?.value }
+
     /// Refuses what no keyring has.
     ///
-    /// - Throws: `ForeignFailure.damaged`.
+    /// - Throws: `ForeignFailure` (`damaged`, `limit`).
     func check() throws(ForeignFailure) {
         var names: Set<[UInt8]> = []
         for (name, _) in attributes {
             guard names.insert(Array(name.utf8)).inserted else { throw .damaged("an item has an attribute twice") }
             // In the clear part of an encrypted file, hashes have such names; a decrypted item never has.
             guard !name.hasPrefix("gkr:compat:") else { throw .damaged("an item has hashes in place of attributes") }
-        }
-    }
-
-    /// The item as the Secret Service would give it.
-    var service: ServiceItem {
-        let type = typeName
-        var item = ServiceItem(
-            label: text, attributes: attributes.map { ServiceAttribute(name: $0.name, value: $0.value) },
-            created: created, modified: modified)
-        if let type, item[ServiceItem.schema] != type { item.type = type }
-        return item
-    }
-
-    /// The label, empty where it is no text.
-    var text: String { if case .text(let text) = label { text } else { "" } }
-
-    /// True for a note of gnome-keyring's.
-    var isNote: Bool { (service[ServiceItem.schema] ?? typeName) == Self.note }
-
-    private static let note = "org.gnome.keyring.Note"
-
-    /// The schema that the number stands for.
-    private var typeName: String? {
-        // The upper half has flags of old versions.
-        switch type.map({ $0 & 0xffff }) {
-        case 0: "org.freedesktop.Secret.Generic"
-        case 1: "org.gnome.keyring.NetworkPassword"
-        case 2: Self.note
-        case 3: "org.gnome.keyring.ChainedKeyring"
-        case 4: "org.gnome.keyring.EncryptionKey"
-        case 0x100: "org.gnome.keyring.PkStorage"
-        default: nil
         }
     }
 }
