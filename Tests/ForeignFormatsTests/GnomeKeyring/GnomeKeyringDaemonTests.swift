@@ -98,7 +98,6 @@ struct GnomeKeyringDaemonTests {
         #expect(asRead.contains { $0.secret.contains(UInt8(ascii: "\t")) }, "the daemon does not read the file")
         let contents = try ForeignReading.read(file, as: GnomeKeyringFormat())
         try expect(contents, holds: asRead, in: "plain")
-        #expect(contents.remarks.count == 1)
     }
 
     @Test("a file of libsecret has every item, attribute and byte that was stored")
