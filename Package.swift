@@ -105,11 +105,11 @@ let package = Package(
             "ForeignFormats", in: "Sources",
             [
                 "ByteStreams", "Cryptography", "Argon2", "Salsa20", "TarArchive", "GzipStreams", "XMLDocuments",
-                "AgeEncryption", "KeychainModel", "CertificateItems", "ItemSources",
+                "AgeEncryption", "KeychainModel", "KeychainStore", "CertificateItems", "ItemSources",
             ]),
         library(
             "SecretService", in: "Sources",
-            ["ByteStreams", "Cryptography", "KeychainModel", "KeychainKeys", "ItemSources", "CLibSecret"]),
+            ["ByteStreams", "KeychainModel", "KeychainKeys", "ItemSources", "CLibSecret"]),
         library(
             "KeychainSecurity", in: "Apple",
             [
@@ -188,7 +188,7 @@ let package = Package(
         tests("SecretService", ["KeychainModel"]),
         tests(
             "ForeignFormats", ["ByteStreams", "Cryptography", "Argon2", "AgeEncryption", "ItemSources", "KeychainModel"],
-            exclude: ["Fixtures", "KeePass"]),
+            exclude: ["Fixtures"]),
         tests("KeychainStore", ["KernelKeyring", "KeychainKeys"], exclude: ["Keychains"]),
         tests("LocalKeychains", ["ByteStreams", "Cryptography", "DeviceIdentity", "KeychainModel", "KeychainStore"]),
         tests("Security", settings: clientSettings),

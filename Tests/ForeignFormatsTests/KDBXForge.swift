@@ -46,7 +46,8 @@ struct KDBXForge {
         if let password { try composite.add(password: SecretBytes(copying: password.utf8)) }
         if let keyFile { composite.add(keyFile: SecretBytes(copying: keyFile)) }
         let keys = try KDBXKeys(seed: seed, transformed: derivation.transform(composite.bytes()))
-        var body = try protected(xml)
+        let hash = "<Meta><HeaderHash>\(Base64.encode(SHA256.hash(header.span).bytes))</HeaderHash>"
+        var body = try protected(major == 3 ? xml.replacing("<Meta>", with: hash) : xml)
         if isCompressed { body = try compressed(body) }
         if major == 3 {
             let hash = SHA256.hash(body.span).bytes

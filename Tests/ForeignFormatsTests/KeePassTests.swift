@@ -12,7 +12,7 @@ import Testing
 @Suite("Importing KeePass databases")
 struct KeePassTests {
     private func fixture(_ name: String) throws -> [UInt8] {
-        try Array(Data(contentsOf: URL(filePath: Project.path("Tests/ForeignFormatsTests/KeePass/\(name)"))))
+        try Array(Data(contentsOf: URL(filePath: Project.path("Tests/ForeignFormatsTests/Fixtures/KeePass/\(name)"))))
     }
 
     private func xml(_ entries: String, meta: String = "") -> String {
@@ -105,7 +105,6 @@ struct KeePassTests {
             var flipped = file
             flipped[place] ^= 1 << UInt8(place % 8)
             do {
-                // What is not authenticated in version 3 is the header's comment fields and the last block's padding.
                 let listing = try ForeignReading.read(flipped, as: KeePassFormat(), password: "pw").listing
                 #expect(listing == good, "byte \(place)")
             } catch is ForeignFailure {

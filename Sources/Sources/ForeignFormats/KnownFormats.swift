@@ -6,6 +6,7 @@ package enum KnownFormats {
     package static let all: [any ForeignFormat] = [
         GnomeKeyringFormat(),
         ItemLinesFormat(),
+        KWalletFormat(),
         CSVFormat(),
         MacKeychainFormat(),
         BitwardenFormat(),
@@ -17,6 +18,7 @@ package enum KnownFormats {
         PassageFormat(),
         CXFFormat(),
         KeePassFormat(),
+        AppleBackupFormat(),
         NetrcFormat(),
     ]
 

@@ -1,0 +1,137 @@
+internal import ByteStreams
+internal import ItemSources
+internal import KeychainModel
+
+/// A property list of Apple's in memory, whose texts and data may be secret: binary, XML, or the DER of keychain items.
+///
+/// Only what is reachable from the root is read, and what is referred to twice counts twice, so that no small file
+/// becomes a large tree.
+final class PropertyList {
+    /// One value; texts (as UTF-8) and data are ranges of the list's own bytes.
+    enum Node {
+        case dictionary([(name: String, value: Int)])
+        case array([Int])
+        case text(Range<Int>)
+        case data(Range<Int>)
+        case number(Int64)
+        /// A number that is not whole, which no item has.
+        case real
+        case date(Timestamp)
+        case flag(Bool)
+        /// A reference of an archive of objects.
+        case uid(Int)
+        case null
+    }
+
+    /// Levels of dictionaries and arrays.
+    static let depthLimit = 32
+    /// Values, so that many small ones do not fill the memory.
+    static let nodeLimit = 1_000_000
+
+    private(set) var nodes: [Node] = []
+    private var bytes = SecretBytes(capacity: 4_096)
+    private(set) var root = 0
+
+    init() {}
+
+    /// Understands a binary or XML list.
+    ///
+    /// - Throws: `ForeignFailure` (`damaged`, `limit`).
+    convenience init(_ content: borrowing Span<UInt8>) throws(ForeignFailure) {
+        self.init()
+        if content.matches("bplist00".utf8) {
+            var reader = try BinaryPropertyList(content)
+            root = try reader.read(into: self, content)
+        } else {
+            root = try XMLPropertyList.read(content, into: self)
+        }
+    }
+
+    /// Understands the DER of a keychain item.
+    ///
+    /// - Throws: `ForeignFailure` (`damaged`, `limit`).
+    convenience init(der content: borrowing Span<UInt8>) throws(ForeignFailure) {
+        self.init()
+        root = try DERPropertyList.read(content, into: self)
+    }
+
+    // MARK: Building
+
+    /// - Throws: `ForeignFailure.limit`.
+    func add(_ node: Node) throws(ForeignFailure) -> Int {
+        guard nodes.count < Self.nodeLimit else {
+            throw .limit("values", found: UInt64(nodes.count) + 1, allowed: UInt64(Self.nodeLimit))
+        }
+        nodes.append(node)
+        return nodes.count - 1
+    }
+
+    /// Keeps bytes, and says where they are.
+    func keep(_ span: borrowing Span<UInt8>) -> Range<Int> {
+        let start = bytes.count
+        bytes.append(span)
+        return start..<bytes.count
+    }
+
+    /// Keeps one scalar as UTF-8.
+    func keep(_ scalar: Unicode.Scalar) {
+        for byte in UTF8.encode(scalar) ?? UTF8.encodedReplacementCharacter { bytes.append(byte) }
+    }
+
+    /// Where the next kept byte will be.
+    var end: Int { bytes.count }
+
+    // MARK: Reading
+
+    /// The members of a dictionary; none for anything else.
+    func members(_ node: Int) -> [(name: String, value: Int)] {
+        if case .dictionary(let members) = nodes[node] { members } else { [] }
+    }
+
+    /// A member of a dictionary; nil if there is none.
+    func member(_ name: String, of node: Int?) -> Int? {
+        node.flatMap { members($0).first { $0.name == name }?.value }
+    }
+
+    /// The values of an array; nil for anything else.
+    func values(_ node: Int?) -> [Int]? {
+        guard let node, case .array(let values) = nodes[node] else { return nil }
+        return values
+    }
+
+    /// A text that is no secret; nil for anything else.
+    func text(_ node: Int?) -> String? {
+        guard let node, case .text(let range) = nodes[node] else { return nil }
+        return bytes.withBytes { $0.text(range) }
+    }
+
+    /// Data that is no secret; nil for anything else.
+    func data(_ node: Int?) -> [UInt8]? {
+        guard let node, case .data(let range) = nodes[node] else { return nil }
+        return bytes.withBytes { $0.array(range) }
+    }
+
+    /// Data or text; nil for anything else.
+    func secret(_ node: Int?) -> SecretBytes? {
+        guard let node else { return nil }
+        switch nodes[node] {
+        case .data(let range), .text(let range): return bytes.withBytes { SecretBytes($0.extracting(range)) }
+        default: return nil
+        }
+    }
+
+    /// A whole number, of which true is 1; nil for anything else.
+    func number(_ node: Int?) -> Int64? {
+        guard let node else { return nil }
+        switch nodes[node] {
+        case .number(let number): return number
+        case .flag(let flag): return flag ? 1 : 0
+        default: return nil
+        }
+    }
+
+    func uid(_ node: Int?) -> Int? {
+        guard let node, case .uid(let uid) = nodes[node] else { return nil }
+        return uid
+    }
+}
