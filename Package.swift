@@ -63,6 +63,7 @@ let package = Package(
         .systemLibrary(
             name: "CLibArchive", path: "Sources/Fences/CLibArchive", pkgConfig: "libarchive",
             providers: [.apt(["libarchive-dev"])]),
+        .systemLibrary(name: "CLibSecret", path: "Sources/Fences/CLibSecret"),
         .systemLibrary(
             name: "CLibCrypto", path: "Sources/Fences/CLibCrypto", pkgConfig: "libcrypto",
             providers: [.apt(["libssl-dev"])]),
@@ -103,9 +104,12 @@ let package = Package(
         library(
             "ForeignFormats", in: "Sources",
             [
-                "ByteStreams", "Cryptography", "Argon2", "Salsa20", "GzipStreams", "XMLDocuments", "KeychainModel",
-                "KeychainStore", "CertificateItems", "ItemSources",
+                "ByteStreams", "Cryptography", "Argon2", "Salsa20", "TarArchive", "GzipStreams", "XMLDocuments",
+                "AgeEncryption", "KeychainModel", "KeychainStore", "CertificateItems", "ItemSources",
             ]),
+        library(
+            "SecretService", in: "Sources",
+            ["ByteStreams", "Cryptography", "KeychainModel", "KeychainKeys", "ItemSources", "CLibSecret"]),
         library(
             "KeychainSecurity", in: "Apple",
             [
@@ -134,9 +138,8 @@ let package = Package(
             name: "kcbackup",
             dependencies: [
                 "ByteStreams", "Cryptography", "DeviceIdentity", "AgeEncryption", "KeychainModel", "KeychainKeys",
-                "KeychainStore", "ItemSources", "ForeignFormats", "LocalKeychains", "KernelKeyring", "PasscodeStrength",
-                "BackupArchive",
-                "BackupEngine", "BackupCatalogue", "Console", argumentParser,
+                "KeychainStore", "ItemSources", "ForeignFormats", "SecretService", "LocalKeychains", "KernelKeyring",
+                "PasscodeStrength", "BackupArchive", "BackupEngine", "BackupCatalogue", "Console", argumentParser,
             ],
             path: "Sources/Programs/kcbackup",
             swiftSettings: settings),
@@ -182,6 +185,7 @@ let package = Package(
         tests("CertificateItems", ["ByteStreams", "Cryptography", "KeychainModel"]),
         tests("KeychainKeys", ["ByteStreams", "Cryptography", "DeviceIdentity", "KeychainModel"]),
         tests("ItemSources", ["ByteStreams", "KeychainModel"]),
+        tests("SecretService", ["KeychainModel"]),
         tests(
             "ForeignFormats", ["ByteStreams", "Cryptography", "Argon2", "ItemSources", "KeychainModel"],
             exclude: ["Fixtures"]),
@@ -224,12 +228,10 @@ let package = Package(
             "kcbackup",
             [
                 "ByteStreams", "Cryptography", "DeviceIdentity", "AgeEncryption", "KeychainModel", "KeychainStore",
-                "ItemSources", "ForeignFormats", "LocalKeychains", "KernelKeyring", "BackupArchive", "BackupEngine",
-                "BackupCatalogue",
-                "Console",
-                argumentParser,
+                "ItemSources", "ForeignFormats", "SecretService", "LocalKeychains", "KernelKeyring", "BackupArchive",
+                "BackupEngine", "BackupCatalogue", "Console", argumentParser,
             ],
-            exclude: ["Help", "Screens", "Stories"]),
+            exclude: ["Desktop", "Help", "Screens", "Stories"]),
         tests(
             "SecurityCommand",
             [

@@ -9,6 +9,9 @@ enum Scenario: String, CaseIterable, Sendable, CustomTestStringConvertible {
     case createTo = "create-to"
     case prune
     case run
+    case rekey
+    case drill
+    case escrow
     case restoreExisting = "restore-existing"
     case restoreReplace = "restore-replace"
     case restoreNew = "restore-new"

@@ -65,6 +65,9 @@ command() {
     create-to) set -- create --unencrypted --to backups ;;
     prune) set -- prune backups --keep-last 1 ;;
     run) set -- run nightly ;;
+    rekey) set -- rekey backups -i key.txt -i other.txt -r "$(grep -o 'age1[0-9a-z]*' other.txt)" ;;
+    drill) set -- verify --drill backups ;;
+    escrow) set -- keychain escrow enable coded --passcode file:new -o escrow ;;
     restore-existing) set -- restore old.kcb -i key.txt ;;
     restore-replace) set -- restore old.kcb -i key.txt --replace --yes ;;
     restore-new) set -- restore here.kcb --keychain fresh ;;
@@ -83,9 +86,19 @@ probe() {
   case $scenario in
     create-to | prune) backups; keychain login ;;
     run)
-      backups | grep -v trashed
+      backups | grep -v -e trash -e '^$'
       kc status --json | grep -o '"result":"[a-z-]*"' || echo '"result":"never"'
       keychain login ;;
+    rekey)
+      kc list backups --columns state,items 2>&1
+      kc keys backups -i key.txt -i other.txt 2>&1 | sed 's/.*\.kcb//'
+      kc verify backups -i key.txt -i other.txt > messages 2>&1 || cat messages
+      rm -f messages ;;
+    drill) kc list backups --columns state,items,drilled 2>&1 | sed -E 's/[0-9]{4}-[0-9-]+/drilled/' ;;
+    escrow)
+      kc keychain info coded --json 2> /dev/null | grep -q '"escrow":' && echo "with escrow" || echo "no escrow"
+      [ ! -e escrow ] || kc create --keychain coded --escrow escrow -r "$(cat recipient)" -o probe.kcb -q 2>&1
+      rm -f probe.kcb ;;
     create-*) archive x.kcb; keychain login ;;
     restore-new) keychain fresh; keychain login ;;
     set-passcode)
@@ -105,7 +118,7 @@ probe() {
 
 # A run that changes something in every folder: after it, nothing of an earlier one may be left.
 settle() {
-  case $scenario in create-to | prune | run) kc prune backups --keep-last 9 ;; esac &&
+  case $scenario in create-to | prune | run | drill) kc prune backups --keep-last 9 ;; esac &&
   kc keychain create settle --no-passcode -q && kc create --unencrypted --keychain settle -o settle.kcb -q &&
     kc keychain delete settle --confirm settle -q
 } > /dev/null 2>&1
@@ -141,7 +154,13 @@ prepare() {
   printf 'orbit lantern velvet\n' > new
   case $scenario in create-to | prune | run)
     kc create --unencrypted --to backups -q
-    kc create --unencrypted --to backups -q
+    kc create --unencrypted --to backups -q ;;
+  drill) kc create --unencrypted --to backups -q ;;
+  rekey)
+    kc keygen -o other.txt -q 2> /dev/null
+    kc create -r "$(cat recipient)" --to backups -q
+    kc create -r "$(cat recipient)" --to backups -q ;;
+  escrow) kc keychain create coded --passcode file:new -q ;;
   esac
   [ "$scenario" != device-renew ] && [ "$scenario" != device-adopt ] ||
     sed -i "s/^machine .*/machine $(printf '%064d' 0)/" "$data/device.key"
@@ -157,7 +176,7 @@ fi
 
 mkdir -p "$HOME" && cp -a "$template/." "$HOME" && cd "$HOME" || exit 1
 before=$(cat "$template.before")
-case $scenario in create-to | prune | run)
+case $scenario in create-to | prune | run | rekey | drill)
   # A catalogue is of one place, and this is another.
   rm -r "$data/backups"
   kc list --rebuild backups -q > messages 2>&1 || fault "$(cat messages)"
@@ -178,7 +197,7 @@ sed 's/^/OUTPUT /' "$HOME.output"
 state=$(probe)
 run=()
 # A job is several commands: the next run does what is left.
-if [ "$state" = "$before" ] || { [ "$scenario" = run ] && [ "$status" -ne 0 ]; }; then
+if [ "$state" = "$before" ] || { [[ $scenario = @(run|rekey) ]] && [ "$status" -ne 0 ]; }; then
   echo "STATE before"
   # What was not done can be done now.
   command > output 2>&1 < /dev/null || fault "the same command, run again, ended with $?: $(cat output)"

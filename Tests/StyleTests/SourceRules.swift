@@ -15,7 +15,7 @@ enum SourceRule: String, CaseIterable, Sendable {
     static let owners = [
         "CLibArchive": "TarArchive", "CLibCrypto": "Cryptography", "CZlib": "GzipStreams", "CSQLite": "KeychainStore",
         "CKeyUtils": "KernelKeyring", "CZxcvbn": "PasscodeStrength", "CSystem": "Console", "CFiles": "ByteStreams",
-        "CArgon2": "Argon2", "CGCrypt": "Salsa20", "CExpat": "XMLDocuments",
+        "CArgon2": "Argon2", "CGCrypt": "Salsa20", "CExpat": "XMLDocuments", "CLibSecret": "SecretService",
         "ArgumentParser": "kcbackup",
     ]
     /// The targets that are programs.
@@ -28,11 +28,12 @@ enum SourceRule: String, CaseIterable, Sendable {
     /// The targets whose business is memory, system calls or a C library.
     static let fenceTargets: Set = [
         "ByteStreams", "Cryptography", "TarArchive", "GzipStreams", "KernelKeyring", "PasscodeStrength",
-        "Argon2", "Salsa20", "XMLDocuments",
+        "Argon2", "Salsa20", "XMLDocuments", "SecretService",
     ]
     /// The files elsewhere that call C, each for a reason given in its first comment.
     static let fenceFiles: Set = [
-        "Sources/Keychain/KeychainStore/Database.swift", "Sources/Keychain/KeychainStore/KeychainPath.swift",
+        "Sources/Keychain/KeychainStore/Database.swift", "Sources/Keychain/KeychainStore/DatabaseImage.swift",
+        "Sources/Keychain/KeychainStore/KeychainPath.swift",
         "Sources/Keychain/KeychainStore/SQLStatement.swift", "Sources/Keychain/KeychainStore/SQLiteCodes.swift",
         "Sources/Backup/BackupCatalogue/LocalCalendar.swift", "Sources/Apple/KeychainSecurity/Items/SecItem.swift",
         "Sources/Apple/KeychainSecurity/Client/FairLock.swift",

@@ -69,6 +69,7 @@ struct PlanningVisitor: RecordVisitor {
         for item: Item, secret: borrowing SecretBytes, state: SecretState
     ) throws -> RestoreAction {
         if !rules.selects(item) { return .notSelected }
+        if !existing.hasPlace(for: item) { return .fail(.noPlace) }
         let byKey = isEmpty ? nil : try existing.item(withKeyOf: item)
         let byUUID = isEmpty ? nil : try existing.item(withUUID: item.uuid)
         let problem: RestoreAction.Problem? =
@@ -79,6 +80,7 @@ struct PlanningVisitor: RecordVisitor {
             }
         return try rules.action(
             for: item, byKey: byKey, byUUID: byUUID, problem: problem, isProvedWhole: state != .stored,
+            isHeld: { counterpart in existing.holds(item, as: counterpart) },
             hasSecret: { counterpart in try existing.secret(of: counterpart, equals: secret, in: form) })
     }
 }

@@ -31,12 +31,15 @@ package enum RestoreAction: Hashable, Sendable {
         case noKey = "no-key"
         /// Its seal is broken: it was damaged in its keychain before the archive was made.
         case broken
+        /// The target has no place for items of its class.
+        case noPlace = "no-place"
 
         /// The problem in words.
         package var words: String {
             switch self {
             case .identityTaken: "its UUID belongs to one item of the keychain and its key to another"
             case .noKey: "no key opens its secret"
+            case .noPlace: "the Secret Service has no place for certificates and keys"
             case .broken: "it was damaged before the archive was made: its seal is broken"
             }
         }
@@ -81,10 +84,11 @@ package struct RestoreRules: Sendable {
     ///   - byUUID: the live item with the same UUID; when only this one is there, the item was renamed since.
     ///   - problem: why its secret cannot be had, if so.
     ///   - isProvedWhole: false when the secret is stored ciphertext that no key was there to open.
+    ///   - isHeld: tells whether an existing item is `item` as far as the target can hold it; its dates may be others.
     ///   - hasSecret: tells whether an existing item has the secret of `item`; asked only when all else is equal.
     func action(
         for item: Item, byKey: Item?, byUUID: Item?, problem: RestoreAction.Problem?, isProvedWhole: Bool = true,
-        hasSecret: (Item) throws -> Bool
+        isHeld: (Item) -> Bool = { _ in false }, hasSecret: (Item) throws -> Bool
     ) rethrows -> RestoreAction {
         if case .staysBehind(let reason) = verdict(item.accessibility, mode, isSameDevice) {
             return .staysBehind(reason)
@@ -95,11 +99,11 @@ package struct RestoreRules: Sendable {
         let byUUID = remains(byUUID)
         if let byKey, let byUUID, byKey.uuid != byUUID.uuid { return .fail(.identityTaken) }
         guard let existing = byKey ?? byUUID else { return .create }
-        if existing == item {
+        if existing == item || isHeld(existing) {
             if try hasSecret(existing) { return .same }
             // A secret changes together with its date. Where only the secret differs it was damaged since, and nothing
             // of the keychain's own version is worth keeping; unless the archive's may be the damaged one.
-            if policy == .newer { return isProvedWhole ? .update : .keep }
+            if policy == .newer, existing == item { return isProvedWhole ? .update : .keep }
         }
         switch policy {
         case .newer: return item.modified > existing.modified ? .update : .keep

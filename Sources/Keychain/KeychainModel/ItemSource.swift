@@ -58,12 +58,14 @@ package protocol ItemVisitor {
     mutating func skip(damaged item: Item?) throws
 }
 
-/// Receives restored items: a keychain file now, other keyrings later.
+/// Receives restored items: a keychain file, or the keyring of a desktop.
 package protocol ItemTarget {
     /// Runs `body` against one consistent state of the target.
     func readItems<Result>(_ body: (any ExistingItems) throws -> Result) throws -> Result
 
     /// Runs `body` in one transaction: everything becomes durable if `body` returns, nothing if it throws.
+    ///
+    /// A target without transactions says in its error how much was written.
     func writeItems<Result>(_ body: (any ItemWriter) throws -> Result) throws -> Result
 }
 
@@ -89,6 +91,14 @@ package protocol ExistingItems {
 
     /// The live item with this UUID, or nil.
     func item(withUUID uuid: ItemUUID) throws -> Item?
+
+    /// True if the target can hold items of this kind at all.
+    func hasPlace(for item: Item) -> Bool
+
+    /// True if `existing` is `item` as far as the target can hold it, secrets apart.
+    ///
+    /// What a target sets itself, as its own dates, does not count.
+    func holds(_ item: Item, as existing: Item) -> Bool
 
     /// True if the stored secret of `existing` equals `secret`; both count as absent if their item's `secretSize` is
     /// nil.
@@ -117,4 +127,10 @@ package protocol ItemWriter: ExistingItems {
 extension ExistingItems {
     /// A target that cannot tell is searched item by item.
     package var isEmpty: Bool { false }
+
+    /// A keychain holds every item.
+    package func hasPlace(for item: Item) -> Bool { true }
+
+    /// A keychain keeps an item as it is.
+    package func holds(_ item: Item, as existing: Item) -> Bool { existing == item }
 }

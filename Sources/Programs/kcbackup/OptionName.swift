@@ -81,6 +81,7 @@ enum OptionName: String, CaseIterable, Sendable {
     case server
     case service
     case set
+    case skipLocked = "skip-locked"
     case staysBehind = "stays-behind"
     case sort
     case suggest
@@ -89,6 +90,7 @@ enum OptionName: String, CaseIterable, Sendable {
     case to
     case undo
     case unencrypted
+    case unlock
     case untilFirstUnlock = "until-first-unlock"
     case uuid
     case verbose

@@ -4,6 +4,7 @@ internal import Cryptography
 internal import KeychainModel
 internal import KeychainStore
 internal import LocalKeychains
+internal import SecretService
 
 /// Everything around the program that tests replace: time, environment, folders, terminal, outputs, costs.
 struct World {
@@ -45,6 +46,9 @@ struct World {
             messages: Descriptor.standardError,
             costs: DerivationCosts())
     }
+
+    /// The folder of the user in `/run/user`, where systemd puts the session bus.
+    var userRuntimeFolder = SessionBus.runtimeFolder
 
     /// The path of this program, for those that are to start it later.
     var program = ProcessEnvironment.program

@@ -11,6 +11,10 @@ package enum KnownFormats {
         KeePassFormat(),
         AppleBackupFormat(),
         BitwardenFormat(),
+        OnePasswordFormat(),
+        DashlaneFormat(),
+        ProtonPassFormat(),
+        GitCredentialsFormat(),
         CXFFormat(),
         NetrcFormat(),
     ]
@@ -26,6 +30,7 @@ package enum KnownFormats {
     package static func recognise(_ input: ForeignInput) throws -> any ForeignFormat {
         let fitting = try all.filter { try $0.recognises(input) }
         guard let format = fitting.first else {
+            if let refused = try RefusedFormat.all.first(where: { try $0.recognises(input) }) { return refused }
             throw CSVFormat.isTable(input) ? ForeignFailure.unknownColumns : ForeignFailure.unknownFormat
         }
         if fitting.count > 1 { throw ForeignFailure.ambiguous(names: fitting.map(\.name)) }

@@ -12,6 +12,7 @@ import KeychainKeys
 import KeychainModel
 import KeychainStore
 import LocalKeychains
+import SecretService
 
 @testable import kcbackup
 
@@ -26,6 +27,7 @@ enum FailureExamples {
         ("Problem", "Foundations/ByteStreams/FileFailure.swift"),
         ("Kind", "Foundations/ByteStreams/StreamFailure.swift"),
         ("LocalKeychainFailure", "Keychain/LocalKeychains/LocalKeychainFailure.swift"),
+        ("SecretServiceFailure", "Sources/SecretService/SecretServiceFailure.swift"),
         ("KeychainStoreError", "Keychain/KeychainStore/KeychainStoreError.swift"),
         ("EscrowProblem", "Keychain/KeychainKeys/EscrowKey.swift"),
         ("ItemProblem", "Keychain/KeychainModel/Item.swift"),
@@ -55,12 +57,23 @@ enum FailureExamples {
         + [.temporaryFolder(.stream(StreamFailure(.writing, .system(28)), path: nil), path: "/tmp")]
         + [.full(.stream(StreamFailure(.writing, .system(28)), path: nil), trash: "backups/.trash")]
         + [.notKept(.stream(StreamFailure(.writing, .system(28)), path: nil))]
-        + locals.map { .local($0) } + keychains.map { .keychain($0, name: "login") } + items.map { .item($0) }
+        + desktops.map { .secretService($0) } + locals.map { .local($0) } + keychains.map { .keychain($0, name: "login") } + items.map { .item($0) }
         + imports.map { .importLine(3, $0) } + devices.map { .device($0) } + trust.map { .trust($0) }
         + ages.map { .age($0, path: "restore-key.txt") } + archives.map { .archive($0, path: "laptop.kcb") }
         + restores.map { .restore($0) } + foreign.map { .foreign($0, path: "logins.csv") }
         + catalogues.map { .catalogue($0) } + jobs.map { .job($0) }
         + cryptography.map { .cryptography($0) }
+
+    private static let desktops: [SecretServiceFailure] = [
+        .libraryMissing("libsecret-1.so.0"), .noBus(lookedAt: ["/run/user/1000/bus"]),
+        .foreignBus(path: "/run/user/1000/bus", owner: 1_000), .notASocket(path: "/run/user/1000/bus"),
+        .busRefuses(address: "unix:path=/run/user/1000/bus", reason: "Connection refused"), .noService,
+        .serviceDoesNotStart(reason: "Process exited with status 1"), .serviceEnded, .noAnswer, .sessionNotEncrypted,
+        .locked(["Login"]), .noCollection("Work"), .severalCollections("Work"), .noDefaultCollection,
+        .collectionMissing("Work"), .passwordNotTaken, .wrongPassword(collection: "Work"), .promptDismissed,
+        .request(.writing, name: "org.freedesktop.DBus.Error.Failed", message: "no space left"), .malformed(.secrets),
+        .brokenOff(written: 120, because: .serviceEnded), .interrupted,
+    ]
 
     private static let jobs: [Jobs.Problem] = [
         .invalidName, .notFound("nightly"), .exists("nightly"), .damaged(path: "jobs/nightly.job"), .severalLines,
@@ -87,8 +100,9 @@ enum FailureExamples {
     private static let usage: [UsageProblem] = [
         .repeated(.keychain), .empty(.output), .together(.passcode, .noPasscode), .needs(.json, .output),
         .malformed(.set, form: "NAME=VALUE or NAME:base64=VALUE"), .keychainTwice,
-        .outputTwice, .needsKeychain(.unencrypted), .needsFile(.password), .needsArchive(.html), .notAKeychain,
-        .attributeTwice("svce"), .noCondition, .noChange,
+        .outputTwice, .needsKeychain(.escrow), .needsFile(.password), .needsArchive(.html), .notAKeychain,
+        .desktopKeyring, .desktopAttribute("acct"), .needsDesktop(.skipLocked), .attributeTwice("svce"), .noCondition,
+        .noChange,
         .severalSecrets(2), .noSecret, .deviceID, .noRestoreKey, .inputTwice("-"), .oneArchive(.html), .outsideItems,
         .recipientInspects, .unencryptedWith(.recipient), .emptyArchive, .withArgument(.all), .noSetting, .emptyQuery,
         .undoWithRules, .noNewKey, .comparesOne, .needsFolder, .notUnattended(.passphrase), .notUnattended(.change),

@@ -17,7 +17,9 @@ extension TestHome {
             // The least that is valid: the work of guessing is no subject of these tests.
             costs: DerivationCosts(
                 passcode: ScryptCost(logN: 1), lowestPasscode: ScryptCost(logN: 1), passphrase: ScryptCost(logN: 1)),
-            unlocked: KeychainSession(retention: kernel, suspendedTime: { [self] in suspendedTime }))
+            unlocked: KeychainSession(retention: kernel, suspendedTime: { [self] in suspendedTime }),
+            // Whoever runs the tests may be logged in to a desktop.
+            userRuntimeFolder: self.home + "/run")
     }
 
     /// Runs one command line in process.

@@ -69,6 +69,7 @@ extension ArchiveSource {
         case Self.keychain: "keychain \(quoted(name))"
         case Self.keychainFile: "keychain file \(quoted(name))"
         case Self.items: "the file of items \(quoted(name))"
+        case DesktopKeyring.kind: DesktopKeyring(archived: self)?.words ?? kind
         default: "\(kind) \(quoted(name))"
         }
     }

@@ -78,19 +78,20 @@ struct FolderBackup {
     func back() throws -> Summary {
         let rules = options.folder
         let wait = try rules.lock.wait()
+        let single = try rules.all ? nil : BackupSubject.chosen(options.keychain.keychain, in: session)
         let folder = try session.backupFolder(path, waitingAtMost: wait, mayBeNew: true, maySwitch: rules.change)
         if folder.catalogue.entries.contains(where: { $0.state == .trashed }) {
             session.subjects.trash = "\(path)/\(BackupFolder.trashName)"
         }
         var results: [(name: String, result: Result)] = []
         var parts: [Part] = []
-        let names: [String?] =
-            rules.all ? try LocalKeychain.names(in: session.world.dataFolder) : [options.keychain.keychain]
-        for name in names {
+        if let single { parts.append(try part(single, options)) }
+        for name in rules.all ? try LocalKeychain.names(in: session.world.dataFolder) : [] {
             do {
-                parts.append(try part(name))
+                var named = options
+                named.keychain.keychain = name
+                parts.append(try part(BackupSubject(name, in: session.world), named))
             } catch {
-                guard rules.all, let name else { throw error }
                 results.append((name, .failed(Failure(error, session.subjects))))
             }
         }
@@ -154,11 +155,8 @@ struct FolderBackup {
         }
     }
 
-    private func part(_ name: String?) throws -> Part {
-        let subject = try BackupSubject(name, in: session.world)
-        var named = options
-        named.keychain.keychain = name
-        return Part(
+    private func part(_ subject: BackupSubject, _ named: CreateOptions) throws -> Part {
+        Part(
             subject: subject, series: ArchiveName.series(of: subject.stem),
             source: try named.open(subject, in: session))
     }
@@ -168,6 +166,7 @@ struct FolderBackup {
         switch part.source {
         case .escrowed(let keychain): return Hexadecimal.encode(keychain.storeID)
         case .keychain(let keychain): return Hexadecimal.encode(keychain.storeID)
+        case .desktop: return part.subject.name
         case .items, .foreign:
             guard case .items(let path) = part.subject else { return part.subject.name }
             let (folder, name) = Path.split(session.world.resolve(path))

@@ -10,9 +10,12 @@ struct RestoreText {
     let outline: ArchiveOutline
     let path: String
     let origin: Origin
-    let keychain: String
+    /// Where it goes: as its user names it, and in words.
+    let target: (name: String, words: String)
     /// False if the keychain did not exist, and items were asked for of which none can be written.
     let isMade: Bool
+    /// What of the items a target that is no keychain does not hold.
+    var homeless = Homeless([])
 
     func tell(_ session: Session) throws {
         for (item, action) in decisions where action.isUnremarkable {
@@ -40,6 +43,7 @@ struct RestoreText {
                 "\(counted(report.contents.damaged, "item")) could not be read when the archive was made, and "
                     + (report.contents.damaged == 1 ? "is" : "are") + " not in it")
         }
+        homeless.tell(session)
         if report.isDryRun || session.style.isJSON {
             try session.result(json, [summary + "\n"])
         } else {
@@ -60,17 +64,17 @@ struct RestoreText {
             .joined(separator: ", ")
         let what = told.isEmpty ? "nothing to restore" : told
         if !isMade {
-            return "keychain \(quoted(keychain)) \(report.isDryRun ? "would not be" : "was not") made: \(what)"
+            return "\(target.words) \(report.isDryRun ? "would not be" : "was not") made: \(what)"
         }
-        return (report.isDryRun ? "would restore into " : "restored into ") + "keychain \(quoted(keychain)): \(what)"
+        return (report.isDryRun ? "would restore into " : "restored into ") + "\(target.words): \(what)"
     }
 
     private var json: JSONValue {
         .members([
-            ("archive", outline.json(path)), ("origin", origin.json), ("keychain", .text(keychain)),
+            ("archive", outline.json(path)), ("origin", origin.json), ("keychain", .text(target.name)),
             ("dryRun", .flag(report.isDryRun)), ("contents", report.contents.json),
             ("notOpened", .number(report.notOpened)),
-            ("plan", report.counts.json),
+            ("plan", report.counts.json), ("homeless", homeless.json),
             ("vanishing", .list(report.vanishing.map { .item($0) })),
             (
                 "staysBehind",

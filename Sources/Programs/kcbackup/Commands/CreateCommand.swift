@@ -53,7 +53,7 @@ struct CreateCommand: Verb {
         if let path = try options.folder.folder(output: file ?? output) {
             return try FolderBackup(options: options, path: path, session: session).run()
         }
-        let subject = try BackupSubject(options.keychain.keychain, in: session.world)
+        let subject = try BackupSubject.chosen(options.keychain.keychain, in: session)
         let target = try ArchiveOutput(file ?? output, of: subject, in: session)
         let source = try options.open(subject, in: session)
         let backup = try CreateBackup(

@@ -82,7 +82,13 @@ struct DiffCommand: Verb {
         options.passcode = passcode
         if !first.takesPasscode { warnOfPasscode(session) }
         let shallow = first.closed
-        let keychain = try shallow == nil ? options.openUnlocked(in: session) : options.open(in: session)
+        let keychain: any ItemSource
+        if let keyring = DesktopKeyring(self.keychain) {
+            if passcode != nil { throw UsageProblem.needsKeychain(.passcode) }
+            keychain = try keyring.read(keyring.connect(in: session), in: session)
+        } else {
+            keychain = try shallow == nil ? options.openUnlocked(in: session) : options.open(in: session)
+        }
         let progress = Progress("comparing items", in: session, reading: first.opened, 2)
         let report = try CompareBackups(first, comparesSecrets: shallow == nil)
             .run(with: .keychain(keychain), progress.step)

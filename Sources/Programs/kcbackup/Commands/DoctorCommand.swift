@@ -5,6 +5,7 @@ internal import Console
 internal import KeychainModel
 internal import KeychainStore
 internal import LocalKeychains
+internal import SecretService
 
 /// `kcbackup doctor`.
 struct DoctorCommand: Verb {
@@ -206,6 +207,13 @@ private struct Examination {
 
     private static func checkKeychain(_ name: String?, _ options: CreateOptions, _ session: Session) throws {
         if let name, FileOfItems.path(name) != nil { return }
+        if let keyring = DesktopKeyring(name) {
+            let locked = try keyring.connect(in: session).locked(in: keyring.scope)
+            if !locked.isEmpty, !options.skipLocked, options.keychain.passcode == nil {
+                throw SecretServiceFailure.locked(locked)
+            }
+            return
+        }
         var named = options.keychain
         named.keychain = name
         let keychain = try named.open(in: session)

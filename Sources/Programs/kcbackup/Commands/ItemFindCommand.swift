@@ -37,33 +37,44 @@ struct ItemFindCommand: Verb {
     func run(in session: Session) throws -> ExitStatus {
         let search = try QueryOptions.search(text)
         let query = try text == nil ? conditions.condition() : conditions.query()
+        if let keyring = DesktopKeyring(keychain.keychain) {
+            if keychain.passcode != nil { throw UsageProblem.needsKeychain(.passcode) }
+            let found = try DesktopItems(keyring, conditions.filter(text), in: session)
+            if found.items.isEmpty { throw KeychainStoreError.itemNotFound }
+            try tell(found.items, in: session) { found.secret(of: $0) }
+            return .ok
+        }
         let store = try keychain.open(in: session)
         let matches = try store.find(query, where: search.matches)
         if matches.items.isEmpty, matches.damaged == 0 { throw KeychainStoreError.itemNotFound }
         if reveal {
             try keychain.unlock(store, for: Set(matches.items.map(\.accessibility)), in: session)
         }
-        if style.json {
-            try printJSON(matches.items, store, in: session)
-        } else if reveal, !session.world.terminal.showsOutput, !matches.items.isEmpty {
-            guard matches.items.count == 1, let item = matches.items.first else {
-                throw UsageProblem.severalSecrets(matches.items.count)
-            }
-            guard let secret = try store.secret(of: item) else { throw UsageProblem.noSecret }
-            try session.write(secret)
-        } else {
-            try printText(matches.items.sorted { $0.isShown(before: $1) }, store, in: session)
-        }
+        try tell(matches.items, in: session) { try store.secret(of: $0) }
         return session.status(ofDamaged: matches.damaged)
     }
 
-    private func printJSON(_ items: [Item], _ store: Keychain, in session: Session) throws {
+    private func tell(_ items: [Item], in session: Session, _ secret: (Item) throws -> SecretBytes?) throws {
+        if style.json {
+            try printJSON(items, secret, in: session)
+        } else if reveal, !session.world.terminal.showsOutput, !items.isEmpty {
+            guard items.count == 1, let item = items.first else { throw UsageProblem.severalSecrets(items.count) }
+            guard let secret = try secret(item) else { throw UsageProblem.noSecret }
+            try session.write(secret)
+        } else {
+            try printText(items.sorted { $0.isShown(before: $1) }, secret, in: session)
+        }
+    }
+
+    private func printJSON(
+        _ items: [Item], _ secretOf: (Item) throws -> SecretBytes?, in session: Session
+    ) throws {
         var line = SecretBytes(capacity: 4096)
         CanonicalJSON.literal("{\"items\":[", into: &line)
         for (index, item) in items.enumerated() {
             if index > 0 { CanonicalJSON.literal(",", into: &line) }
             JSONValue.item(item).encode(into: &line)
-            guard reveal, let secret = try store.secret(of: item) else { continue }
+            guard reveal, let secret = try secretOf(item) else { continue }
             // Inside the object, before its closing brace; the secret stays in wiped memory.
             line.removeLast(1)
             CanonicalJSON.literal(",\"secret\":", into: &line)
@@ -74,12 +85,14 @@ struct ItemFindCommand: Verb {
         try session.writeJSON(line)
     }
 
-    private func printText(_ items: [Item], _ store: Keychain, in session: Session) throws {
+    private func printText(
+        _ items: [Item], _ secretOf: (Item) throws -> SecretBytes?, in session: Session
+    ) throws {
         for (index, item) in items.enumerated() {
             var text = SecretBytes(capacity: 4096)
             if index > 0 { text.append(UInt8(ascii: "\n")) }
             for line in details(of: item) { text.append(line.utf8.span) }
-            if reveal, let secret = try store.secret(of: item) {
+            if reveal, let secret = try secretOf(item) {
                 text.append("secret           ".utf8.span)
                 secret.withBytes { appendShown($0, to: &text) }
                 text.append(UInt8(ascii: "\n"))

@@ -38,6 +38,15 @@ struct ItemListCommand: Verb {
     func run(in session: Session) throws -> ExitStatus {
         let search = try QueryOptions.search(text)
         let listing = try ItemListing(session, table)
+        if let keyring = DesktopKeyring(keychain.keychain) {
+            if keychain.passcode != nil { throw UsageProblem.needsKeychain(.passcode) }
+            let items = try DesktopItems(keyring, conditions.filter(text), in: session).items
+            for item in items { listing.measure(item) }
+            for item in items { try listing.writeRow(item) }
+            try listing.end()
+            session.note(listing.summary)
+            return .ok
+        }
         let store = try keychain.open(in: session)
         let damaged = try store.walk(
             conditions.query(), where: search.matches, first: listing.measure, listing.writeRow)

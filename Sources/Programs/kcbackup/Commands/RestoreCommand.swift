@@ -7,6 +7,7 @@ internal import DeviceIdentity
 internal import KeychainKeys
 internal import KeychainModel
 internal import KeychainStore
+internal import SecretService
 
 /// `kcbackup restore`: an archive goes back into a keychain.
 struct RestoreCommand: Verb {
@@ -53,6 +54,9 @@ struct RestoreCommand: Verb {
     @OptionGroup
     var keychain: KeychainOptions
 
+    @OptionGroup
+    var unlocking: UnlockOptions
+
     @Option(
         name: OptionName.onConflict.name,
         help: ArgumentHelp(
@@ -97,6 +101,11 @@ struct RestoreCommand: Verb {
     func run(in session: Session) throws -> ExitStatus {
         if undo || listUndo {
             try requireNothingElse()
+            if let keyring = DesktopKeyring(keychain.keychain) {
+                let states = DesktopStates(session)
+                return try listUndo
+                    ? states.list() : states.undo(archive, keyring, isDryRun: dryRun, keepsState: !noUndo)
+            }
             let states = UndoRequest(
                 keychain: keychain, state: archive, isDryRun: dryRun, keepsState: !noUndo, isConfirmed: yes)
             return try listUndo ? states.list(in: session) : states.undo(in: session)
@@ -109,8 +118,13 @@ struct RestoreCommand: Verb {
         let proven = try ArchiveOpener(opening, in: session).prove(file, at: archive)
         var options = try options()
         try Self.acceptOrigin(of: proven, &options, session)
+        let source = try keychain.keychain == nil ? source(of: proven, session) : nil
+        if let keyring = DesktopKeyring(keychain.keychain) ?? source.flatMap(DesktopKeyring.init(archived:)) {
+            return try self.restore(proven, options, outline, into: keyring, session)
+        }
+        if unlocking.unlock { throw UsageProblem.needsDesktop(.unlock) }
         let restore = try RestoreBackup(proven, options: options)
-        let local = try LocalKeychain(keychain.keychain ?? keychainName(in: proven, session), in: session.world)
+        let local = try LocalKeychain(keychain.keychain ?? source.flatMap(keychainName), in: session.world)
         let target = try RestoreTarget(
             local, for: proven, (archive, archivePasscode), options: keychain, replaces: replace, isDryRun: dryRun,
             keepsState: !noUndo, in: session)
@@ -120,7 +134,9 @@ struct RestoreCommand: Verb {
         // Who asks for some items wants to see which they are.
         let keepsDecisions = style.verbose || options.filter != nil
         let report = try target.use { keychain, keep in
-            if replace, !dryRun, target.isThere { try confirmRemoval(proven, options, keychain, local, session) }
+            if replace, !dryRun, target.isThere {
+                try confirmRemoval(proven, options, keychain, "keychain \(quoted(local.name))", session)
+            }
             // It is read for the plan, and once more to write.
             let progress = Progress("restoring items", in: session, reading: proven.opened, dryRun ? 1 : 2)
             defer { progress.finish() }
@@ -130,7 +146,37 @@ struct RestoreCommand: Verb {
         }
         try RestoreText(
             report: report, decisions: decisions, outline: outline, path: archive, origin: proven.origin,
-            keychain: local.name, isMade: target.isThere || report.makesKeychain
+            target: (local.name, "keychain \(quoted(local.name))"), isMade: target.isThere || report.makesKeychain
+        ).tell(session)
+        return report.failing.isEmpty ? .ok : .incomplete
+    }
+
+    /// Restores into the keyring of the desktop.
+    private func restore(
+        _ proven: ProvenArchive, _ options: RestoreOptions, _ outline: ArchiveOutline, into keyring: DesktopKeyring,
+        _ session: Session
+    ) throws -> ExitStatus {
+        if replaceUnarchived { throw UsageProblem.desktopKeyring }
+        let restore = try RestoreBackup(proven, options: options)
+        try archivePasscode.open(proven, isNeeded: true, path: archive ?? "", in: session)
+        let client = try keyring.connect(unlocking, passcode: keychain.passcode, in: session)
+        let target = ServiceTarget(
+            client, scope: keyring.scope, making: keyring.making(unlocking, passcode: keychain.passcode, in: session))
+        if replace, !dryRun { try confirmRemoval(proven, options, target, keyring.words, session) }
+        var decisions: [(Item, RestoreAction)] = []
+        var written: [Item] = []
+        let keepsDecisions = style.verbose || options.filter != nil
+        let progress = Progress("restoring items", in: session, reading: proven.opened, dryRun ? 1 : 2)
+        let report = try DesktopStates(session).keeping(unless: noUndo || dryRun, client) { keep in
+            try restore.run(into: target, keep: keep, step: progress.step) { item, action in
+                if keepsDecisions { decisions.append((item, action)) }
+                if action == .create || action == .update { written.append(item) }
+            }
+        }
+        progress.finish()
+        try RestoreText(
+            report: report, decisions: decisions, outline: outline, path: archive ?? "", origin: proven.origin,
+            target: (keyring.name, keyring.words), isMade: true, homeless: Homeless(written)
         ).tell(session)
         return report.failing.isEmpty ? .ok : .incomplete
     }
@@ -151,11 +197,15 @@ struct RestoreCommand: Verb {
         return options
     }
 
-    /// The keychain that the archive was made of; nil where it was another source.
-    private func keychainName(in proven: ProvenArchive, _ session: Session) throws -> String? {
+    /// What the archive was made of.
+    private func source(of proven: ProvenArchive, _ session: Session) throws -> ArchiveSource {
         let progress = Progress("checking the archive", in: session, reading: proven.opened, 1)
-        let source = try proven.opened.source(progress.step)
-        progress.finish()
+        defer { progress.finish() }
+        return try proven.opened.source(progress.step)
+    }
+
+    /// The keychain that the archive was made of; nil where it was another source.
+    private func keychainName(_ source: ArchiveSource) throws -> String? {
         switch source.kind {
         case ArchiveSource.keychain where LocalKeychain.isName(source.name): return source.name
         // A path of the time of the backup leads to another file here, or to none.
@@ -218,10 +268,10 @@ struct RestoreCommand: Verb {
 
     /// Names what would be removed and would not come back, and asks.
     private func confirmRemoval(
-        _ proven: ProvenArchive, _ options: RestoreOptions, _ keychain: any StoredItemTarget, _ local: LocalKeychain,
+        _ proven: ProvenArchive, _ options: RestoreOptions, _ keychain: any StoredItemTarget, _ target: String,
         _ session: Session
     ) throws {
-        let question = "Remove every local item of keychain \(quoted(local.name)) that is not synchronizable?"
+        let question = "Remove every local item of \(target) that is not synchronizable?"
         if yes || !session.world.terminal.isAttended { return try session.confirm(question, isGiven: yes) }
         var rehearsal = options
         rehearsal.isDryRun = true

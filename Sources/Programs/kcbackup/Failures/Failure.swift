@@ -10,6 +10,7 @@ internal import ItemSources
 internal import KeychainModel
 internal import KeychainStore
 internal import LocalKeychains
+internal import SecretService
 
 /// Everything that can end a run unsuccessfully, with its subject.
 enum Failure: Error, Hashable, Sendable {
@@ -26,6 +27,7 @@ enum Failure: Error, Hashable, Sendable {
     /// Standard output rejects the result; the command has already done its work.
     case output(StreamFailure)
     case local(LocalKeychainFailure)
+    case secretService(SecretServiceFailure)
     case keychain(KeychainStoreError, name: String?)
     case item(ItemProblem)
     /// A line of an import file.
@@ -81,6 +83,7 @@ enum Failure: Error, Hashable, Sendable {
             case let failure as FileFailure: .file(failure)
             case let failure as StreamFailure: .stream(failure, path: subjects.path)
             case let failure as LocalKeychainFailure: .local(failure)
+            case let failure as SecretServiceFailure: .secretService(failure)
             case KeychainStoreError.otherDevice(let device) where subjects.retiredKey != nil:
                 .refused(
                     .retiredKey(keychain: subjects.keychain ?? "", device: device, path: subjects.retiredKey ?? ""))
@@ -135,6 +138,7 @@ enum Failure: Error, Hashable, Sendable {
         case .stream(let failure, let path): explainStream(failure, path)
         case .output(let failure): explainOutput(failure)
         case .local(let failure): explainLocalKeychain(failure)
+        case .secretService(let failure): explainSecretService(failure)
         case .keychain(let error, let name): explainKeychain(error, keychain: name)
         case .item(let problem): explainItem(problem)
         case .importLine(let number, let problem): explainImportLine(problem).prefixed("line \(number): ")

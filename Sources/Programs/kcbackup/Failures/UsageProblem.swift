@@ -18,12 +18,18 @@ enum UsageProblem: Error, Hashable, Sendable {
     case outputTwice
     /// The option has no meaning for a file of items.
     case needsKeychain(OptionName)
+    /// The option has a meaning for the keyring of the desktop alone.
+    case needsDesktop(OptionName)
+    /// The keyring of the desktop does not keep this attribute.
+    case desktopAttribute(String)
     /// The option opens a file of another program, and none is named.
     case needsFile(OptionName)
     /// The option is for archives, and the file is another program's.
     case needsArchive(OptionName)
     /// A file of items is no keychain.
     case notAKeychain
+    /// The keyring of the desktop is no keychain.
+    case desktopKeyring
     /// An attribute is given twice.
     case attributeTwice(String)
     /// No condition selects the items.
@@ -116,6 +122,18 @@ func explainUsage(_ problem: UsageProblem) -> Explanation {
             .usage, "'file:…' names a file of items, which is no keychain",
             hint: "'kcbackup import' adds its items to a keychain",
             "'kcbackup create \(OptionName.keychain.spelling) file:…' makes an archive of it")
+    case .needsDesktop(let flag):
+        Explanation(
+            .usage, "'\(flag.spelling)' is for the keyring of the desktop",
+            hint: "'\(OptionName.keychain.spelling) secret-service:' names it")
+    case .desktopAttribute(let code):
+        Explanation(
+            .usage, "the attribute '\(code)' of an item in the keyring of the desktop cannot be changed here",
+            hint: "'label' and 'accessible' can; programs find the item by all others")
+    case .desktopKeyring:
+        Explanation(
+            .usage, "'secret-service:' names the keyring of the desktop, which this command is not for",
+            hint: "'create', 'restore', 'diff', 'item list', 'item find' and 'item update' take it")
     case .attributeTwice(let code): Explanation(.usage, "the attribute '\(code)' is given twice")
     case .noCondition:
         Explanation(

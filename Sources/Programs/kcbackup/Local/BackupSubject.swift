@@ -5,12 +5,16 @@ internal import ItemSources
 internal import KeychainModel
 internal import KeychainStore
 internal import LocalKeychains
+internal import KeychainKeys
+internal import SecretService
 
 /// What is to be backed up, as the user names it.
 enum BackupSubject {
     case keychain(LocalKeychain)
     /// `file:PATH`: a file of items, or of another program, which need be in no keychain.
     case items(path: String)
+    /// `secret-service:`: the keyring of the desktop.
+    case desktop(DesktopKeyring)
 
     /// Finds out what a name means; nil is the default keychain.
     ///
@@ -19,6 +23,8 @@ enum BackupSubject {
         if let path = given.flatMap(FileOfItems.path) {
             if path.isEmpty { throw UsageProblem.empty(.keychain) }
             self = .items(path: path)
+        } else if let keyring = DesktopKeyring(given) {
+            self = .desktop(keyring)
         } else {
             self = .keychain(try LocalKeychain(given, in: world))
         }
@@ -29,6 +35,7 @@ enum BackupSubject {
         switch self {
         case .keychain(let local): local.name
         case .items(let path): path
+        case .desktop(let keyring): keyring.name
         }
     }
 
@@ -41,11 +48,15 @@ enum BackupSubject {
             try ArchiveSource(kind: ArchiveSource.keychain, name: local.name)
         case .keychain: try ArchiveSource(kind: ArchiveSource.keychainFile, name: stem)
         case .items(let path): try ArchiveSource(kind: ArchiveSource.items, name: Path.split(path).name)
+        case .desktop(let keyring): try ArchiveSource(kind: DesktopKeyring.kind, name: keyring.label)
         }
     }
 
     /// The first part of the name of its archives.
     var stem: String {
+        if case .desktop(let keyring) = self {
+            return DesktopKeyring.kind + (keyring.label.isEmpty ? "" : "-" + keyring.label)
+        }
         let name = Path.split(name).name
         let ending = [
             ".keychain", ".jsonl", ".csv", ".json", ".kdbx", ".keychain-db", ".keyring", ".kwl", ".1pux", ".zip",
@@ -64,22 +75,32 @@ enum BackupSubject {
         switch self {
         case .keychain: return "keychain"
         case .items: return "items"
+        case .desktop: return DesktopKeyring.kind
         }
     }
 
     /// Opens it; only what needs no passcode can be read.
-    func open(
-        _ options: KeychainOptions, _ foreign: ForeignOptions, in session: Session
-    ) throws -> BackupSource {
+    func open(_ options: CreateOptions, in session: Session) throws -> BackupSource {
+        if options.escrow != nil {
+            guard case .keychain = self else { throw UsageProblem.needsKeychain(.escrow) }
+        }
+        if case .desktop = self {} else {
+            if options.skipLocked { throw UsageProblem.needsDesktop(.skipLocked) }
+            if options.unlocking.unlock { throw UsageProblem.needsDesktop(.unlock) }
+        }
         switch self {
         case .keychain:
-            if let option = foreign.firstGiven { throw UsageProblem.needsFile(option) }
-            return .keychain(try options.open(in: session))
+            if let option = options.foreign.firstGiven { throw UsageProblem.needsFile(option) }
+            return .keychain(try options.keychain.open(in: session))
+        case .desktop(let keyring):
+            if let option = options.foreign.firstGiven { throw UsageProblem.needsFile(option) }
+            let client = try keyring.connect(options.unlocking, passcode: options.keychain.passcode, in: session)
+            return .desktop(try keyring.read(client, needsAll: !options.skipLocked, in: session))
         case .items(let path):
-            if options.passcode != nil { throw UsageProblem.needsKeychain(.passcode) }
-            try foreign.check(with: path)
-            let reader = ForeignReader(path, foreign, in: session)
-            if foreign.firstGiven == nil, try reader.isFileOfItems() {
+            if options.keychain.passcode != nil { throw UsageProblem.needsKeychain(.passcode) }
+            try options.foreign.check(with: path)
+            let reader = ForeignReader(path, options.foreign, in: session)
+            if options.foreign.firstGiven == nil, try reader.isFileOfItems() {
                 return .items(try FileOfItems.open(path, in: session).collected())
             }
             let reading = try reader.read()
@@ -105,6 +126,7 @@ enum BackupSource {
     /// A keychain whose secrets an escrow key opens, for this backup alone.
     case escrowed(EscrowedKeychain)
     case items(CollectedItems)
+    case desktop(ServiceSource)
     case foreign(ForeignContents)
 
     /// How many items there are.
@@ -113,6 +135,7 @@ enum BackupSource {
         case .keychain(let keychain): try keychain.itemCount()
         case .escrowed(let keychain): try keychain.itemCount()
         case .items(let items): items.count
+        case .desktop(let items): items.count
         case .foreign(let contents): contents.items.count
         }
     }
@@ -125,6 +148,7 @@ enum BackupSource {
         case .keychain(let keychain): try backup.encrypted(keychain, with: keys, bound: bound, step: step)
         case .escrowed(let keychain): try backup.encrypted(keychain, with: keys, bound: bound, step: step)
         case .items(let items): try backup.encrypted(items, with: keys, bound: bound, step: step)
+        case .desktop(let items): try backup.encrypted(items, with: keys, bound: bound, step: step)
         case .foreign(let contents): try backup.encrypted(contents, with: keys, bound: bound, step: step)
         }
     }

@@ -8,9 +8,11 @@ extension LocalKeychain {
     /// Resolves a keychain name given by the user; nil means the default keychain.
     ///
     /// - Throws: `LocalKeychainFailure` (`emptyName`, `invalidName`, `listsDamaged`, `file`), `UsageProblem`
-    ///   (`notAKeychain`).
+    ///   (`notAKeychain`,
+    ///   `desktopKeyring`).
     init(_ given: String?, in world: World) throws {
         if let given, FileOfItems.path(given) != nil { throw UsageProblem.notAKeychain }
+        if DesktopKeyring(given) != nil { throw UsageProblem.desktopKeyring }
         let expanded = given.map { $0.hasPrefix("~/") ? world.resolve($0) : $0 }
         try self.init(expanded, in: world.dataFolder, workingFolder: world.workingFolder)
     }

@@ -1,7 +1,9 @@
 internal import ArgumentParser
 internal import BackupEngine
+internal import KeychainKeys
 internal import KeychainModel
 internal import KeychainStore
+internal import LocalKeychains
 
 /// What to back up, and how: what `create` and a job have in common.
 struct CreateOptions: ParsableArguments {
@@ -20,6 +22,14 @@ struct CreateOptions: ParsableArguments {
 
     @Flag(name: OptionName.unencrypted.name, help: "Set no passphrase: the archive restores on this device alone.")
     var unencrypted = false
+
+    @Flag(
+        name: OptionName.skipLocked.name,
+        help: "Leave out what is locked in the keyring of the desktop: the archive says that it is incomplete.")
+    var skipLocked = false
+
+    @OptionGroup
+    var unlocking: UnlockOptions
 
     @OptionGroup
     var folder: FolderOptions
@@ -45,6 +55,10 @@ struct CreateOptions: ParsableArguments {
     func unencrypted(
         _ backup: CreateBackup, _ source: BackupSource, _ session: Session, step: @escaping () -> Void
     ) throws -> CreateReport {
+        if case .desktop(let items) = source {
+            let device = try LocalDevice(session.world).key()
+            return try backup.unencrypted(SealedSource(items, deviceKey: device), step: step)
+        }
         guard case .keychain(let open) = source else { throw UsageProblem.needsKeychain(.unencrypted) }
         if keychain.passcode == nil, escrow == nil {
             try session.world.unlocked.resume(open)
@@ -56,8 +70,7 @@ struct CreateOptions: ParsableArguments {
 
     /// Opens what is to be backed up; only what needs no passcode can be read.
     func open(_ subject: BackupSubject, in session: Session) throws -> BackupSource {
-        if case .items = subject, escrow != nil { throw UsageProblem.needsKeychain(.escrow) }
-        return try subject.open(keychain, foreign, in: session)
+        try subject.open(self, in: session)
     }
 
     /// Makes the secrets readable, with the escrow key, the session or the passcode.
@@ -77,7 +90,8 @@ struct CreateOptions: ParsableArguments {
 
     /// Names the items that are not in the archive.
     func warn(of report: CreateReport, _ session: Session) {
-        for item in report.damaged {
+        // What a locked keyring has was told before, by collection.
+        for item in report.damaged.dropFirst(session.toldUnreadable) {
             session.warn("not in the archive, since it cannot be read: \(item?.words ?? "what makes no item")")
         }
         for item in report.omitted { session.note("in no archive: \(item.words)") }

@@ -1,0 +1,182 @@
+#pragma once
+
+#include <dlfcn.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+/* libsecret with the parts of GLib that talk to D-Bus, as pointers that are found when the program asks for them: it
+   starts without the library, and is built without its headers. A test compiles this file behind them, so that each
+   declaration is theirs. */
+
+typedef struct _GAsyncResult GAsyncResult;
+typedef struct _GCancellable GCancellable;
+typedef struct _GDBusAuthObserver GDBusAuthObserver;
+typedef struct _GDBusConnection GDBusConnection;
+typedef struct _GMainContext GMainContext;
+typedef struct _GObject GObject;
+typedef struct _GSource GSource;
+typedef struct _GVariant GVariant;
+typedef struct _GVariantType GVariantType;
+typedef struct _SecretService SecretService;
+typedef struct _SecretValue SecretValue;
+typedef struct _GError GError;
+
+#ifndef __G_ERROR_H__
+struct _GError {
+    unsigned int domain;
+    int code;
+    char *message;
+};
+#endif
+
+typedef void (*csecret_ready)(GObject *, GAsyncResult *, void *);
+typedef void (*csecret_signal)(
+    GDBusConnection *, const char *, const char *, const char *, const char *, GVariant *, void *);
+typedef void (*csecret_destroy)(void *);
+typedef int (*csecret_tick)(void *);
+typedef void (*csecret_class_setup)(void *, void *);
+typedef struct _GTypeQuery GTypeQuery;
+typedef struct _GTypeInstance GTypeInstance;
+typedef void (*csecret_instance_setup)(GTypeInstance *, void *);
+
+#define CSECRET_FUNCTIONS(F) \
+    F(void, g_free, (void *)) \
+    F(void, g_error_free, (GError *)) \
+    F(void, g_object_unref, (void *)) \
+    F(GMainContext *, g_main_context_new, (void)) \
+    F(void, g_main_context_unref, (GMainContext *)) \
+    F(void, g_main_context_push_thread_default, (GMainContext *)) \
+    F(void, g_main_context_pop_thread_default, (GMainContext *)) \
+    F(int, g_main_context_iteration, (GMainContext *, int)) \
+    F(GSource *, g_timeout_source_new, (unsigned int)) \
+    F(void, g_source_set_callback, (GSource *, csecret_tick, void *, csecret_destroy)) \
+    F(unsigned int, g_source_attach, (GSource *, GMainContext *)) \
+    F(void, g_source_destroy, (GSource *)) \
+    F(void, g_source_unref, (GSource *)) \
+    F(GCancellable *, g_cancellable_new, (void)) \
+    F(void, g_cancellable_cancel, (GCancellable *)) \
+    F(GVariant *, g_variant_new_boolean, (int)) \
+    F(GVariant *, g_variant_new_string, (const char *)) \
+    F(GVariant *, g_variant_new_object_path, (const char *)) \
+    F(GVariant *, g_variant_new_uint32, (unsigned int)) \
+    F(GVariant *, g_variant_new_variant, (GVariant *)) \
+    F(GVariant *, g_variant_new_tuple, (GVariant *const *, size_t)) \
+    F(GVariant *, g_variant_new_dict_entry, (GVariant *, GVariant *)) \
+    F(GVariant *, g_variant_new_array, (const GVariantType *, GVariant *const *, size_t)) \
+    F(int, g_variant_is_object_path, (const char *)) \
+    F(GVariant *, g_variant_ref_sink, (GVariant *)) \
+    F(void, g_variant_unref, (GVariant *)) \
+    F(int, g_variant_is_of_type, (GVariant *, const GVariantType *)) \
+    F(size_t, g_variant_n_children, (GVariant *)) \
+    F(GVariant *, g_variant_get_child_value, (GVariant *, size_t)) \
+    F(const char *, g_variant_get_string, (GVariant *, size_t *)) \
+    F(unsigned long, g_variant_get_uint64, (GVariant *)) \
+    F(unsigned int, g_variant_get_uint32, (GVariant *)) \
+    F(int, g_variant_get_boolean, (GVariant *)) \
+    F(GVariant *, g_variant_get_variant, (GVariant *)) \
+    F(GDBusConnection *, g_dbus_connection_new_for_address_sync, \
+        (const char *, unsigned int, GDBusAuthObserver *, GCancellable *, GError **)) \
+    F(int, g_dbus_connection_close_sync, (GDBusConnection *, GCancellable *, GError **)) \
+    F(void, g_dbus_connection_call, \
+        (GDBusConnection *, const char *, const char *, const char *, const char *, GVariant *, \
+         const GVariantType *, unsigned int, int, GCancellable *, csecret_ready, void *)) \
+    F(GVariant *, g_dbus_connection_call_finish, (GDBusConnection *, GAsyncResult *, GError **)) \
+    F(unsigned int, g_dbus_connection_signal_subscribe, \
+        (GDBusConnection *, const char *, const char *, const char *, const char *, const char *, unsigned int, \
+         csecret_signal, void *, csecret_destroy)) \
+    F(void, g_dbus_connection_signal_unsubscribe, (GDBusConnection *, unsigned int)) \
+    F(char *, g_dbus_error_get_remote_error, (const GError *)) \
+    F(int, g_dbus_error_strip_remote_error, (GError *)) \
+    F(void *, g_type_class_peek, (unsigned long)) \
+    F(void, g_type_query, (unsigned long, GTypeQuery *)) \
+    F(unsigned long, g_type_register_static_simple, \
+        (unsigned long, const char *, unsigned int, csecret_class_setup, unsigned int, csecret_instance_setup, \
+         unsigned int)) \
+    F(unsigned long, secret_service_get_type, (void)) \
+    F(const char *, secret_service_get_session_algorithms, (SecretService *)) \
+    F(const char *, secret_service_get_session_dbus_path, (SecretService *)) \
+    F(SecretValue *, secret_service_decode_dbus_secret, (SecretService *, GVariant *)) \
+    F(GVariant *, secret_service_encode_dbus_secret, (SecretService *, SecretValue *)) \
+    F(SecretValue *, secret_value_new, (const char *, ssize_t, const char *)) \
+    F(const char *, secret_value_get, (SecretValue *, size_t *)) \
+    F(const char *, secret_value_get_content_type, (SecretValue *)) \
+    F(void, secret_value_unref, (void *))
+
+
+struct csecret_functions {
+#define CSECRET_FIELD(result, name, arguments) result (*name) arguments;
+    CSECRET_FUNCTIONS(CSECRET_FIELD)
+#undef CSECRET_FIELD
+    /* Variadic, which Swift cannot call. */
+    void *g_initable_new, *g_object_set;
+};
+
+/* Fills the table; on failure returns the library or the function that is missing. */
+static inline const char *csecret_load(struct csecret_functions *table, const char *library) {
+    void *handle = dlopen(library, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+    if (!handle) return library;
+#define CSECRET_FIND(result, name, arguments) \
+    if (!(table->name = (result (*) arguments)dlsym(handle, #name))) return #name;
+    CSECRET_FUNCTIONS(CSECRET_FIND)
+#undef CSECRET_FIND
+    if (!(table->g_initable_new = dlsym(handle, "g_initable_new"))) return "g_initable_new";
+    if (!(table->g_object_set = dlsym(handle, "g_object_set"))) return "g_object_set";
+    return NULL;
+}
+
+/* libsecret makes its object for the one bus of the process, whatever it is told. A class of our own, below libsecret's,
+   takes that back, so that the object keeps the connection that it was given. */
+
+typedef GObject *(*csecret_constructor)(unsigned long, unsigned int, void *);
+
+/* The first fields of a GObjectClass. */
+struct csecret_class {
+    unsigned long type;
+    void *construct_properties;
+    csecret_constructor constructor;
+};
+
+/* What the class needs; GLib has no other way to it. */
+struct csecret_subclass {
+    const struct csecret_functions *table;
+    unsigned long type;
+};
+
+static inline struct csecret_subclass *csecret_subclass(void) {
+    static struct csecret_subclass subclass;
+    return &subclass;
+}
+
+static inline GObject *csecret_construct(unsigned long type, unsigned int count, void *properties) {
+    const struct csecret_functions *table = csecret_subclass()->table;
+    struct csecret_class *parent = (struct csecret_class *)table->g_type_class_peek(table->secret_service_get_type());
+    GObject *object = parent->constructor(type, count, properties);
+    ((void (*)(void *, const char *, ...))table->g_object_set)(object, "g-bus-type", 0, NULL);
+    return object;
+}
+
+static inline void csecret_class_init(void *given, void *data) {
+    (void)data;
+    ((struct csecret_class *)given)->constructor = csecret_construct;
+}
+
+/* Makes the class, once: from one thread at a time. */
+static inline void csecret_register(const struct csecret_functions *table) {
+    struct csecret_subclass *subclass = csecret_subclass();
+    if (subclass->type) return;
+    struct { unsigned long type; const char *name; unsigned int class_size, instance_size; } parent;
+    subclass->table = table;
+    table->g_type_query(table->secret_service_get_type(), (GTypeQuery *)&parent);
+    subclass->type = table->g_type_register_static_simple(
+        table->secret_service_get_type(), "KcbackupSecretService", parent.class_size, csecret_class_init,
+        parent.instance_size, NULL, 0);
+}
+
+/* The service on a bus, with an encrypted session that is open. */
+static inline SecretService *csecret_open(GDBusConnection *connection, GError **error) {
+    typedef void *(*initable_new)(unsigned long, GCancellable *, GError **, const char *, ...);
+    const struct csecret_functions *table = csecret_subclass()->table;
+    /* 1 << 1: the session is opened. */
+    return (SecretService *)((initable_new)table->g_initable_new)(
+        csecret_subclass()->type, NULL, error, "g-connection", connection, "flags", 1 << 1, NULL);
+}

@@ -1,0 +1,99 @@
+internal import SecretService
+
+/// Explains why the Secret Service does not do what it was asked.
+func explainSecretService(_ failure: SecretServiceFailure) -> Explanation {
+    switch failure {
+    case .libraryMissing(let missing):
+        Explanation(
+            .locked, "libsecret, which talks to the keyring of the desktop, is not there: \(quoted(missing)) is missing",
+            hint: "'apt install libsecret-1-0' installs it")
+    case .noBus(let paths):
+        Explanation(
+            .locked,
+            "there is no session bus: nobody is logged in to a desktop here"
+                + (paths.isEmpty ? "" : " (looked at \(paths.map { quoted($0) }.joined(separator: ", ")))"),
+            hint: "log in to the desktop; a job runs while its user is logged in, or always after 'loginctl enable-linger'",
+            "'DBUS_SESSION_BUS_ADDRESS' says where a bus is that is elsewhere")
+    case .foreignBus(let path, let owner):
+        Explanation(
+            .refused, "the session bus \(quoted(path)) belongs to user \(owner), who could read what is restored",
+            hint: "run kcbackup as that user, without sudo")
+    case .notASocket(let path):
+        Explanation(
+            .refused, "\(quoted(path)) should be the socket of the session bus, and is something else",
+            hint: "set 'DBUS_SESSION_BUS_ADDRESS' to the address of the bus")
+    case .busRefuses(let address, let reason):
+        Explanation(
+            .locked, "the session bus at \(quoted(address)) cannot be reached: \(quoted(reason))",
+            hint: "log in to the desktop again, or set 'DBUS_SESSION_BUS_ADDRESS' to the address of the bus")
+    case .noService:
+        Explanation(
+            .locked, "no Secret Service runs on the session bus, and none can be started",
+            hint: "install 'gnome-keyring', or switch it on in KeePassXC or KWallet; docs/secret-service.md says how")
+    case .serviceDoesNotStart(let reason):
+        Explanation(
+            .locked, "the session bus could not start the Secret Service: \(quoted(reason))",
+            hint: "log in to the desktop, which starts it")
+    case .serviceEnded:
+        Explanation(.locked, "the Secret Service ended while it was in use", hint: "run the command again")
+    case .noAnswer:
+        Explanation(
+            .locked, "the Secret Service does not answer", hint: "see whether a prompt of it waits on the desktop")
+    case .sessionNotEncrypted:
+        Explanation(
+            .refused, "the Secret Service offers no encrypted session, and secrets are not sent in the clear",
+            hint: "update it")
+    case .locked(let labels):
+        Explanation(
+            .locked,
+            labels.isEmpty
+                ? "the keyring of the desktop is locked"
+                : "\(labels.count == 1 ? "collection" : "collections") "
+                    + "\(labels.map { quoted($0) }.joined(separator: ", ")) of the Secret Service "
+                    + "\(labels.count == 1 ? "is" : "are") locked",
+            hint: "unlock it on the desktop, or with '\(OptionName.unlock.spelling)', which has the desktop ask",
+            "'\(OptionName.passcode.spelling) SOURCE' opens one of GNOME Keyring with its password",
+            "'create \(OptionName.skipLocked.spelling)' leaves it out")
+    case .noCollection(let name):
+        Explanation(
+            .notFound, "the Secret Service has no collection \(quoted(name))",
+            hint: "'\(OptionName.keychain.spelling) secret-service:' means all of them")
+    case .severalCollections(let name):
+        Explanation(
+            .notFound, "the Secret Service has several collections \(quoted(name))",
+            hint: "rename one of them on the desktop, or take all: '\(OptionName.keychain.spelling) secret-service:'")
+    case .noDefaultCollection:
+        Explanation(
+            .notFound, "the Secret Service has no default collection for items that come from elsewhere",
+            hint: "'\(OptionName.keychain.spelling) secret-service:LABEL' names one")
+    case .collectionMissing(let label):
+        Explanation(
+            .locked, "collection \(quoted(label)) does not exist yet, and a new one needs a password",
+            hint: "'\(OptionName.unlock.spelling)' has the desktop ask for it",
+            "'\(OptionName.passcode.spelling) SOURCE' gives it to GNOME Keyring")
+    case .passwordNotTaken:
+        Explanation(
+            .locked, "this Secret Service takes passwords in its own prompt alone",
+            hint: "use '\(OptionName.unlock.spelling)' instead of '\(OptionName.passcode.spelling)'")
+    case .wrongPassword(let label):
+        Explanation(.wrongKey, "that is not the password of collection \(quoted(label))")
+    case .promptDismissed:
+        Explanation(.locked, "the prompt of the desktop was closed without a password")
+    case .request(let request, let name, let message):
+        Explanation(
+            .io, "\(request.rawValue): the Secret Service refuses: \(quoted(message))"
+                + (name.isEmpty ? "" : " (\(quoted(name)))"))
+    case .malformed(let request):
+        Explanation(
+            .damaged, "\(request.rawValue): the Secret Service gives an answer that its interface does not know")
+    case .brokenOff(let written, let cause):
+        broken(explainSecretService(cause), written)
+    case .interrupted: explainInterruption()
+    }
+}
+
+private func broken(_ cause: Explanation, _ written: Int) -> Explanation {
+    cause.prefixed("after \(counted(written, "item")): ").adding([
+        "what was written stays, since the Secret Service has no transactions: run the command again to finish it"
+    ])
+}

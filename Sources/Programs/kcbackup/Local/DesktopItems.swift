@@ -1,0 +1,59 @@
+internal import ByteStreams
+internal import KeychainModel
+internal import SecretService
+
+/// The items of the keyring of the desktop that a command is about.
+struct DesktopItems {
+    /// One of them, with its secret.
+    final class Found {
+        let item: Item
+        let secret: SecretBytes
+
+        init(_ item: Item, _ secret: consuming SecretBytes) {
+            self.item = item
+            self.secret = secret
+        }
+    }
+
+    /// In the order of archives.
+    let found: [Found]
+    private let byUUID: [ItemUUID: Found]
+
+    /// Reads those that pass a filter; nil for all of them.
+    ///
+    /// - Throws: `SecretServiceFailure`.
+    init(_ keyring: DesktopKeyring, _ filter: ItemFilter?, in session: Session) throws {
+        try self.init(keyring, keyring.connect(in: session), filter, in: session)
+    }
+
+    init(
+        _ keyring: DesktopKeyring, _ client: SecretServiceClient, _ filter: ItemFilter?, in session: Session
+    ) throws {
+        var visitor = FindingVisitor(filter: filter)
+        try keyring.read(client, in: session).visitItems(&visitor)
+        found = visitor.found
+        byUUID = Dictionary(uniqueKeysWithValues: found.map { ($0.item.uuid, $0) })
+    }
+
+    /// The items.
+    var items: [Item] { found.map(\.item) }
+
+    /// The secret of one of them.
+    func secret(of item: Item) -> SecretBytes? { byUUID[item.uuid]?.secret.copy() }
+}
+
+private struct FindingVisitor: ItemVisitor {
+    let filter: ItemFilter?
+    private(set) var found: [DesktopItems.Found] = []
+
+    init(filter: ItemFilter?) { self.filter = filter }
+
+    func wants(_ item: Item) -> Bool { filter?.matches(item) ?? true }
+
+    mutating func take(_ item: Item, line: borrowing Span<UInt8>, secret: borrowing SecretBytes) {
+        found.append(DesktopItems.Found(item, secret.copy()))
+    }
+
+    /// `read` has warned of it.
+    func skip(damaged item: Item?) {}
+}

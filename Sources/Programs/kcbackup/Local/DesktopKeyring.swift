@@ -1,0 +1,129 @@
+internal import BackupArchive
+internal import ByteStreams
+internal import Console
+internal import KeychainModel
+internal import LocalKeychains
+internal import SecretService
+
+/// The Secret Service of the desktop, as the user names it: `secret-service:` or `secret-service:LABEL`.
+struct DesktopKeyring {
+    /// Which collections are meant.
+    let scope: ServiceScope
+
+    private static let prefix = "secret-service:"
+
+    /// The kind of source that archives of it name.
+    static let kind = "secret-service"
+
+    /// All collections.
+    static let all = DesktopKeyring(scope: .all)
+
+    init(scope: ServiceScope) { self.scope = scope }
+
+    /// Understands a name; nil for that of anything else.
+    init?(_ given: String?) {
+        guard let given, given.hasPrefix(Self.prefix) else { return nil }
+        let label = String(given.dropFirst(Self.prefix.count))
+        scope = label.isEmpty ? .all : .collection(label)
+    }
+
+    /// What an archive says that it was made of; nil for anything else.
+    init?(archived source: ArchiveSource) {
+        guard source.kind == Self.kind else { return nil }
+        scope = source.name.isEmpty ? .all : .collection(source.name)
+    }
+
+    /// In a sentence.
+    var words: String { label.isEmpty ? "the Secret Service" : "collection \(quoted(label)) of the Secret Service" }
+
+    /// As the user names it.
+    var name: String { Self.prefix + label }
+
+    /// The label of the one collection that is meant, or empty.
+    var label: String { if case .collection(let label) = scope { label } else { "" } }
+
+    /// Connects with it.
+    ///
+    /// - Throws: `SecretServiceFailure`.
+    func connect(in session: Session) throws -> SecretServiceClient {
+        session.subjects.keychain = name
+        return try SecretServiceClient(session.world.sessionBus())
+    }
+
+    /// Connects with it, and unlocks what is locked where that was asked for.
+    ///
+    /// - Throws: `SecretServiceFailure`, `UsageProblem` (`needsTerminal`), and what reading the password throws.
+    func connect(_ unlocking: UnlockOptions, passcode: SecretSource?, in session: Session) throws -> SecretServiceClient {
+        if passcode == .unknown { throw SecretProblem.notASource(.passcode) }
+        if unlocking.unlock, !session.world.terminal.isAttended { throw UsageProblem.needsTerminal(.unlock) }
+        let client = try connect(in: session)
+        let locked = try client.locked(in: scope)
+        if locked.isEmpty { return client }
+        if passcode != nil {
+            try client.unlock(scope, password: password(of: locked[0], passcode, in: session))
+        } else if unlocking.unlock {
+            session.note("the desktop asks for the password of \(locked.map { quoted($0) }.joined(separator: ", "))")
+            try client.unlockByPrompt(scope)
+        }
+        return client
+    }
+
+    /// How collections are made that do not exist.
+    func making(
+        _ unlocking: UnlockOptions, passcode: SecretSource?, in session: Session
+    ) -> ServiceTarget.Making {
+        if passcode != nil { return .withPassword { label in try password(of: label, passcode, in: session) } }
+        return unlocking.unlock ? .byPrompt : .refused
+    }
+
+    /// The password of a collection, from its source.
+    func password(of label: String, _ source: SecretSource?, in session: Session) throws -> SecretBytes {
+        try session.secrets.existing(
+            WantedSecret(what: "password of collection \(quoted(label))", flag: .passcode, source: source))
+    }
+
+    /// Reads all of it.
+    ///
+    /// - Parameter needsAll: false to leave out what is locked, and warn of it.
+    /// - Throws: `SecretServiceFailure`.
+    func read(_ client: SecretServiceClient, needsAll: Bool = true, in session: Session) throws -> ServiceSource {
+        let contents = try client.read(scope, needsAll: needsAll)
+        if contents.ofSession > 0 {
+            session.note("left out: \(counted(contents.ofSession, "item")) that end with the session of the desktop")
+        }
+        let source = ServiceSource(contents)
+        for entry in source.unreadable { session.warn(entry.words) }
+        session.toldUnreadable = source.unreadableCount
+        return source
+    }
+}
+
+extension World {
+    /// Where the session bus of the user is.
+    ///
+    /// - Throws: `SecretServiceFailure` (`noBus`, `foreignBus`, `notASocket`, `busRefuses`).
+    func sessionBus() throws(SecretServiceFailure) -> SessionBus {
+        try SessionBus(environment: environment, runtimeFolder: userRuntimeFolder)
+    }
+
+    /// True if a Secret Service runs; nothing is started, and whatever is in the way is not told.
+    var hasDesktopKeyring: Bool {
+        do throws(SecretServiceFailure) {
+            return SecretServiceClient.isRunning(on: try sessionBus())
+        } catch {
+            return false
+        }
+    }
+}
+
+extension Unreadable {
+    fileprivate var words: String {
+        switch self {
+        case .lockedCollection(let label, let items):
+            "collection \(quoted(label)) is locked: \(items == 0 ? "its items are" : items == 1 ? "its item is" : "its \(items) items are") not in the archive"
+        case .lockedItem(let collection, let label):
+            "not in the archive, since it is locked: \(quoted(label)) in collection \(quoted(collection))"
+        case .unfit(let label): "not in the archive, since it is over a limit: \(quoted(label))"
+        }
+    }
+}

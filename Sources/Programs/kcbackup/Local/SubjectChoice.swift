@@ -1,0 +1,60 @@
+internal import ByteStreams
+internal import Console
+internal import DeviceIdentity
+internal import LocalKeychains
+
+extension BackupSubject {
+    /// Finds out what is to be backed up where the user may have named nothing.
+    ///
+    /// Without a keychain it is the keyring of the desktop, if one runs; who has both is told of it once.
+    ///
+    /// - Throws: as `init`.
+    static func chosen(_ given: String?, in session: Session) throws -> BackupSubject {
+        let subject = try BackupSubject(given, in: session.world)
+        if case .desktop = subject { try makeDeviceKey(in: session) }
+        guard given == nil, case .keychain(let local) = subject else { return subject }
+        let folder = session.world.dataFolder
+        if try !Path.exists(local.path), try LocalKeychain.names(in: folder).isEmpty {
+            guard session.world.hasDesktopKeyring else { return subject }
+            session.note(
+                "there is no keychain of kcbackup here: this backs up the keyring of the desktop "
+                    + "(\(OptionName.keychain.spelling) \(DesktopKeyring.all.name))")
+            try makeDeviceKey(in: session)
+            return .desktop(.all)
+        }
+        tellOfDesktop(local, in: session)
+        return subject
+    }
+
+    /// Says once that there is a keyring of the desktop as well.
+    private static func tellOfDesktop(_ local: LocalKeychain, in session: Session) {
+        let mark = session.world.dataFolder.path + "/told-of-desktop"
+        guard session.world.terminal.showsMessages, !session.style.isQuiet, !isThere(mark),
+            session.world.hasDesktopKeyring
+        else { return }
+        session.note(
+            "this backs up keychain \(quoted(local.name)); the keyring of the desktop is another one: "
+                + "'\(OptionName.keychain.spelling) \(DesktopKeyring.all.name)' backs it up")
+        do throws(FileFailure) {
+            try PrivateFile.replace(mark, [UInt8]().span)
+        } catch {
+            // Then it is said once more.
+        }
+    }
+
+    private static func isThere(_ path: String) -> Bool {
+        do throws(FileFailure) {
+            return try Path.exists(path)
+        } catch {
+            // Nothing is said of what only a remark needs.
+            return true
+        }
+    }
+
+    /// Makes the key of this device where a keyring of the desktop is the first thing to need it.
+    private static func makeDeviceKey(in session: Session) throws {
+        let (key, isNew) = try LocalDevice(session.world).keyOrFirst()
+        guard isNew else { return }
+        session.note("this is now device \(key.id); keep a copy of its key: kcbackup device export -o FILE.age")
+    }
+}

@@ -1,0 +1,76 @@
+internal import ByteStreams
+package import ItemSources
+internal import KeychainModel
+
+/// Dashlane's export: a zip file of tables.
+package struct DashlaneFormat: ForeignFormat {
+    package let name = "dashlane"
+    package let title = "Dashlane export"
+
+    package init() {}
+
+    /// Tables whose rows are kept whole, and what they are.
+    private static let objects = [
+        "ids.csv": "identity document", "payments.csv": "card", "personalInfo.csv": "identity",
+    ]
+
+    package func recognises(_ input: ForeignInput) throws -> Bool {
+        ForeignZip.names(in: input)?.contains("credentials.csv") == true
+    }
+
+    package func read(_ input: ForeignInput, _ secrets: any ForeignSecrets) throws -> ForeignContents {
+        guard let file = input.file else { throw ForeignFailure.notOfFormat(title: title) }
+        let zip = try ForeignZip(file) { $0.hasSuffix(".csv") }
+        var collector = RecordCollector(format: name, date: file.modified)
+        if let table = zip.take("credentials.csv") {
+            _ = try table.bytes.withBytes { bytes throws(ForeignFailure) in
+                try CSVFormat().read(bytes, into: &collector)
+            }
+        }
+        if let table = zip.take("securenotes.csv") {
+            let format = CSVFormat(columns: [.title: "title", .notes: "note"])
+            _ = try table.bytes.withBytes { bytes throws(ForeignFailure) in try format.read(bytes, into: &collector) }
+        }
+        for (table, kind) in Self.objects.sorted(by: { $0.key < $1.key }) {
+            guard let member = zip.take(table) else { continue }
+            try member.bytes.withBytes { bytes throws(ForeignFailure) in
+                try addObjects(bytes, table, kind, to: &collector)
+            }
+        }
+        collector.leaveOut("table that is not known", zip.rest.count)
+        return try collector.finish(details: "", isPlaintext: true)
+    }
+
+    /// Adds each row as a JSON object of its cells.
+    private func addObjects(
+        _ bytes: borrowing Span<UInt8>, _ table: String, _ kind: String, to collector: inout RecordCollector
+    ) throws(ForeignFailure) {
+        var reader = CSVReader(bytes)
+        guard let header = try reader.next(in: bytes) else { return }
+        let names = header.cells.map { $0.text(in: bytes) }
+        guard Set(names).count == names.count else { throw .damagedLine(header.line, "two columns have one name") }
+        var ordinals: [String: Int] = [:]
+        while let row = try reader.next(in: bytes) {
+            guard row.cells.count == names.count else {
+                collector.refuse(
+                    "\(table), line \(row.line)",
+                    .damaged("it has \(row.cells.count) cells, and the first line \(names.count)"))
+                continue
+            }
+            var object = SecretJSON()
+            for (name, cell) in zip(names, row.cells) where !cell.isEmpty {
+                object.add(name, text: cell.secret(in: bytes))
+            }
+            // The names that people give; numbers and the like are secrets.
+            let title = ["account_name", "item_name", "type"].lazy.compactMap { wanted in
+                names.firstIndex(of: wanted).map { row.cells[$0] }
+            }.first { !$0.isEmpty }?.text(in: bytes)
+            let key = title ?? kind
+            let ordinal = ordinals[key, default: 0]
+            ordinals[key] = ordinal + 1
+            var record = RecordWriter(
+                format: name, identity: RecordWriter.identity(of: [table, key, "\(ordinal)"]), title: key)
+            try record.addObject(kind, object.finish(), to: &collector)
+        }
+    }
+}

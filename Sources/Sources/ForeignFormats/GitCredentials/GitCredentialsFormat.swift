@@ -1,0 +1,146 @@
+internal import ByteStreams
+package import ItemSources
+internal import KeychainModel
+
+/// What `git credential-store` keeps: an address a line, with user and password before the `@`.
+///
+/// Source: git-credential-store(1), and `credential.c` of git, which decodes every part after it took them apart.
+package struct GitCredentialsFormat: ForeignFormat {
+    package let name = "git-credentials"
+    package let title = "git credentials file"
+
+    package init() {}
+
+    package func recognises(_ input: ForeignInput) throws -> Bool {
+        guard let file = input.file else { return false }
+        return file.bytes.withBytes { bytes in
+            var lines = Lines(bytes.count)
+            guard let first = lines.next(in: bytes) else { return false }
+            return CredentialLine(first.range, in: bytes)?.password != nil
+        }
+    }
+
+    package func read(_ input: ForeignInput, _ secrets: any ForeignSecrets) throws -> ForeignContents {
+        guard let file = input.file else { throw ForeignFailure.notOfFormat(title: title) }
+        var collector = RecordCollector(format: name, date: file.modified)
+        try file.bytes.withBytes { bytes throws(ForeignFailure) in
+            var lines = Lines(bytes.count)
+            var ordinals: [String: Int] = [:]
+            while let line = lines.next(in: bytes) {
+                guard let parts = CredentialLine(line.range, in: bytes) else {
+                    throw .damagedLine(line.number, "it is no address with a host")
+                }
+                guard let range = parts.password else {
+                    collector.leaveOut("address without a password")
+                    continue
+                }
+                let draft = try parts.draft(in: bytes, line.number)
+                let names = [AttributeCode.srvr, .acct, .path].map { draft.attributes.text($0) ?? "" }
+                let port = draft.attributes.number(.port).map(String.init) ?? ""
+                let key = RecordWriter.identity(of: names + [port, parts.scheme])
+                let ordinal = ordinals[key, default: 0]
+                ordinals[key] = ordinal + 1
+                try collector.add(
+                    RecordPart(
+                        "password", draft, secret: CredentialLine.decoded(range, in: bytes),
+                        record: RecordWriter.identity(of: [key, "\(ordinal)"]), part: "password", name: names[0]))
+            }
+        }
+        return try collector.finish(details: "", isPlaintext: true)
+    }
+}
+
+/// An address, taken apart as git does it.
+private struct CredentialLine {
+    let scheme: String
+    let user: Range<Int>
+    /// Nil where there is none, which differs from an empty one.
+    let password: Range<Int>?
+    let host: Range<Int>
+    let path: Range<Int>
+
+    init?(_ line: Range<Int>, in bytes: borrowing Span<UInt8>) {
+        func first(_ characters: String, _ range: Range<Int>) -> Int? {
+            range.first { characters.utf8.contains(bytes[$0]) }
+        }
+        guard let colon = first(":", line), colon > line.lowerBound, colon + 2 < line.upperBound,
+            bytes[colon + 1] == UInt8(ascii: "/"), bytes[colon + 2] == UInt8(ascii: "/"),
+            (line.lowerBound..<colon).allSatisfy({ (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(bytes[$0] | 0x20) })
+        else { return nil }
+        scheme = String(decoding: (line.lowerBound..<colon).map { bytes[$0] | 0x20 }, as: UTF8.self)
+        let start = colon + 3
+        let end = first("/?#", start..<line.upperBound) ?? line.upperBound
+        guard let at = first("@", start..<end) else { return nil }
+        let middle = first(":", start..<at)
+        user = start..<(middle ?? at)
+        password = middle.map { $0 + 1..<at }
+        host = at + 1..<end
+        guard !host.isEmpty else { return nil }
+        path = end..<line.upperBound
+    }
+
+    /// The item but for its secret.
+    func draft(in bytes: borrowing Span<UInt8>, _ line: Int) throws(ForeignFailure) -> ItemDraft {
+        func text(_ range: Range<Int>) throws(ForeignFailure) -> String {
+            let text = Self.decoded(range, in: bytes).withBytes { span in
+                String(validating: span.indices.map { span[$0] }, as: UTF8.self)
+            }
+            guard let text else { throw .damagedLine(line, "its names are not UTF-8") }
+            return text
+        }
+        // git writes the colon of a port in percent form.
+        guard let address = WebAddress("\(scheme)://\(try text(host))") else {
+            throw .damagedLine(line, "it is no address with a host")
+        }
+        var draft = ItemDraft(itemClass: .internetPassword)
+        draft.attributes[.acct] = .text(try text(user))
+        address.describe(&draft)
+        let path = try text(path)
+        if !path.isEmpty, path != "/" { draft.attributes[.path] = .text(path) }
+        draft.attributes[.labl] = .text(address.host)
+        draft.extra = [ExtraAttribute(name: "source.format", value: "git-credentials")]
+        return draft
+    }
+
+    /// The bytes with their percent forms undone; a `%` without two digits stays.
+    static func decoded(_ range: Range<Int>, in bytes: borrowing Span<UInt8>) -> SecretBytes {
+        var decoded = SecretBytes(capacity: range.count)
+        var position = range.lowerBound
+        while position < range.upperBound {
+            if bytes[position] == UInt8(ascii: "%"), position + 2 < range.upperBound,
+                let high = Character(Unicode.Scalar(bytes[position + 1])).hexDigitValue,
+                let low = Character(Unicode.Scalar(bytes[position + 2])).hexDigitValue
+            {
+                decoded.append(UInt8(high << 4 | low))
+                position += 3
+            } else {
+                decoded.append(bytes[position])
+                position += 1
+            }
+        }
+        return decoded
+    }
+}
+
+/// The lines of a file that are not empty.
+private struct Lines {
+    private var position = 0
+    private var number = 0
+    private let count: Int
+
+    init(_ count: Int) {
+        self.count = count
+    }
+
+    mutating func next(in bytes: borrowing Span<UInt8>) -> (range: Range<Int>, number: Int)? {
+        while position < count {
+            let start = position
+            let end = (start..<count).first { bytes[$0] == UInt8(ascii: "\n") } ?? count
+            position = end + 1
+            number += 1
+            let last = end > start && bytes[end - 1] == UInt8(ascii: "\r") ? end - 1 : end
+            if start < last { return (start..<last, number) }
+        }
+        return nil
+    }
+}

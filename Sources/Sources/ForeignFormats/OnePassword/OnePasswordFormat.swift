@@ -1,0 +1,44 @@
+internal import ByteStreams
+package import ItemSources
+internal import KeychainModel
+
+/// 1PUX, the unencrypted export of 1Password: a zip file of JSON and attachments.
+///
+/// Source: 1Password's description of the format, version 3.
+package struct OnePasswordFormat: ForeignFormat {
+    package let name = "1pux"
+    package let title = "1Password export (1PUX)"
+
+    package init() {}
+
+    package func recognises(_ input: ForeignInput) throws -> Bool {
+        ForeignZip.names(in: input)?.contains("export.data") == true
+    }
+
+    package func read(_ input: ForeignInput, _ secrets: any ForeignSecrets) throws -> ForeignContents {
+        guard let file = input.file else { throw ForeignFailure.notOfFormat(title: title) }
+        let zip = try ForeignZip(file) { ["export.attributes", "export.data"].contains($0) || $0.hasPrefix("files/") }
+        let version = try zip.json("export.attributes")
+        guard let number = version.integer(version.root["version"]) else {
+            throw ForeignFailure.damaged("its version is not there")
+        }
+        guard number == 3 else { throw ForeignFailure.unknownVariant("version \(number)") }
+        let json = try zip.json("export.data")
+        var collector = RecordCollector(format: name, date: file.modified)
+        guard let accounts = json.root["accounts"], accounts.isArray else {
+            throw ForeignFailure.damaged("its accounts are not there")
+        }
+        var reader = OnePasswordReader(json: json, zip: zip, format: name)
+        for account in accounts.values {
+            for vault in account["vaults"]?.values ?? [] {
+                for item in vault["items"]?.values ?? [] {
+                    // Earlier versions wrap each item.
+                    try reader.add(item["item"] ?? item, of: vault, to: &collector)
+                }
+            }
+        }
+        collector.leaveOut("file of no record", zip.rest.count)
+        let count = accounts.values.count
+        return try collector.finish(details: count == 1 ? "" : "\(count) accounts", isPlaintext: true)
+    }
+}

@@ -1,0 +1,149 @@
+internal import ByteStreams
+package import ItemSources
+internal import KeychainModel
+
+/// Proton Pass's export: a zip file with JSON.
+///
+/// Source: ProtonMail/WebClients, `packages/pass/lib/export`.
+package struct ProtonPassFormat: ForeignFormat {
+    package let name = "proton-pass"
+    package let title = "Proton Pass export"
+
+    package init() {}
+
+    private static let member = "Proton Pass/data.json"
+
+    package func recognises(_ input: ForeignInput) throws -> Bool {
+        ForeignZip.names(in: input)?.contains(Self.member) == true
+    }
+
+    package func read(_ input: ForeignInput, _ secrets: any ForeignSecrets) throws -> ForeignContents {
+        guard let file = input.file else { throw ForeignFailure.notOfFormat(title: title) }
+        let zip = try ForeignZip(file) { $0 == Self.member }
+        let json = try zip.json(Self.member)
+        if json.root["encrypted"]?.flag == true {
+            throw ForeignFailure.refused(
+                title: "an encrypted Proton Pass export in a zip file", hint: "export it again as ZIP, or as CSV")
+        }
+        guard let vaults = json.root["vaults"], vaults.isObject else {
+            throw ForeignFailure.damaged("its vaults are not there")
+        }
+        var collector = RecordCollector(format: name, date: file.modified)
+        var reader = ProtonPassReader(json: json, format: name)
+        for vault in vaults.members {
+            for item in vault.value["items"]?.values ?? [] {
+                try reader.add(item, of: vault, to: &collector)
+            }
+        }
+        collector.leaveOut("file of no record", zip.names.count { $0 != Self.member && !$0.hasSuffix("/") })
+        return try collector.finish(details: "", isPlaintext: true)
+    }
+}
+
+/// Reads the records of a Proton Pass export.
+private struct ProtonPassReader {
+    let json: ForeignJSON
+    let format: String
+    private var ids: Set<[String]> = []
+
+    init(json: ForeignJSON, format: String) {
+        self.json = json
+        self.format = format
+    }
+
+    mutating func add(
+        _ item: ForeignJSON.Value, of vault: ForeignJSON.Member, to collector: inout RecordCollector
+    ) throws(ForeignFailure) {
+        guard let id = json.text(item["itemId"]), let data = item["data"], let type = json.text(data["type"]) else {
+            throw .damaged("a record has no ID or no type")
+        }
+        guard ids.insert([vault.name, id]).inserted else { throw .damaged("two records have one ID") }
+        // 1 is active, 2 in the trash.
+        guard json.integer(item["state"]) ?? 1 == 1 else { return collector.leaveOut("record in the trash") }
+        let content = data["content"]
+        let metadata = data["metadata"]
+        var record = RecordWriter(
+            format: format, identity: RecordWriter.identity(of: [vault.name, id]),
+            title: try text(metadata?["name"]) ?? "")
+        record.id = id
+        record.folder = try text(vault.value["name"])
+        record.created = ForeignDate.seconds(json.integer(item["createTime"]))
+        record.modified = ForeignDate.seconds(json.integer(item["modifyTime"]))
+        switch type {
+        case "login": try addLogin(content, &record, to: &collector)
+        case "note": break
+        case "alias":
+            if let alias = try text(item["aliasEmail"]) {
+                record.extra.append(ExtraAttribute(name: "email", value: alias))
+            }
+            collector.leaveOut("alias of an address")
+        case "sshKey":
+            if let key = try secret(content?["privateKey"]) { try record.addPrivateKey(key, to: &collector) }
+            if let key = try text(content?["publicKey"]) {
+                record.extra.append(ExtraAttribute(name: "publicKey", value: key))
+            }
+        default:
+            // Cards, identities, networks, and what comes after this was written.
+            if let content, content.isObject {
+                try record.addObject(Self.kind(type), json.source(content), to: &collector)
+            }
+        }
+        if let note = try secret(metadata?["note"]), !note.isEmpty {
+            try record.addNote(note, isWhole: type == "note", to: &collector)
+        }
+        for field in data["extraFields"]?.values ?? [] {
+            let value = field["data"]
+            if let seed = try secret(value?["totpUri"]), !seed.isEmpty {
+                try record.addOneTimePassword(seed, to: &collector)
+            } else if let text = try secret(value?["content"]), !text.isEmpty {
+                try record.addField(try self.text(field["fieldName"]) ?? "", text, to: &collector)
+            }
+        }
+    }
+
+    private func addLogin(
+        _ content: ForeignJSON.Value?, _ record: inout RecordWriter, to collector: inout RecordCollector
+    ) throws(ForeignFailure) {
+        guard let content, content.isObject else { throw .damaged("a login has no content") }
+        for url in content["urls"]?.values ?? [] {
+            if let address = try text(url), !address.isEmpty { record.addresses.append(address) }
+        }
+        // The name was called otherwise before version 1.18.
+        let names = [try text(content["itemUsername"]), try text(content["username"]), try text(content["itemEmail"])]
+            .compactMap { $0 }.filter { !$0.isEmpty }
+        record.user = names.first
+        if names.count > 1 { record.extra.append(ExtraAttribute(name: "email", value: names[1])) }
+        let passkeys = content["passkeys"]?.values ?? []
+        if let password = try secret(content["password"]), !password.isEmpty {
+            try record.addLogin(password, to: &collector)
+        } else if passkeys.isEmpty, record.user != nil || !record.addresses.isEmpty {
+            try record.addLogin(nil, to: &collector)
+        }
+        if let seed = try secret(content["totpUri"]), !seed.isEmpty {
+            try record.addOneTimePassword(seed, to: &collector)
+        }
+        for passkey in passkeys {
+            let (id, domain) = (try text(passkey["rpId"]), try text(passkey["domain"]))
+            guard let host = id ?? domain else { throw .damaged("a passkey has no host") }
+            try record.addPasskey(
+                host: host, user: try text(passkey["userName"]), json.source(passkey), to: &collector)
+        }
+    }
+
+    /// What a record of a type is called here.
+    private static func kind(_ type: String) -> String {
+        switch type {
+        case "creditCard": "card"
+        case "identity": "identity"
+        case "wifi": "Wi-Fi network"
+        case "custom": "record of its own kind"
+        default: "record of another type"
+        }
+    }
+
+    private func text(_ value: ForeignJSON.Value?) throws(ForeignFailure) -> String? { try json.optionalText(value) }
+
+    private func secret(_ value: ForeignJSON.Value?) throws(ForeignFailure) -> SecretBytes? {
+        try json.optionalSecret(value)
+    }
+}

@@ -1,0 +1,107 @@
+internal import ByteStreams
+package import ItemSources
+
+/// A kind of file that is known and not read, with the way that does work.
+package struct RefusedFormat: ForeignFormat {
+    package let name: String
+    package let title: String
+    private let hint: String
+    private let test: @Sendable (ForeignInput) throws -> Bool
+
+    package func recognises(_ input: ForeignInput) throws -> Bool { try test(input) }
+
+    package func read(_ input: ForeignInput, _ secrets: any ForeignSecrets) throws -> ForeignContents {
+        throw ForeignFailure.refused(title: title, hint: hint)
+    }
+
+    /// All of them.
+    package static let all: [RefusedFormat] = [
+        RefusedFormat(
+            name: "kcbackup-archive", title: "an archive of kcbackup",
+            hint: "'kcbackup restore' puts it into a keychain"
+        ) { $0.file?.starts(with: "kcbackup.json\0".utf8) == true },
+        RefusedFormat(
+            name: "kcbackup-keychain", title: "a keychain of kcbackup",
+            hint: "'kcbackup create --keychain PATH' makes an archive of it, which 'kcbackup restore' takes"
+        ) { $0.isSQLite(["genp", "inet"], applicationID: "kcbk") },
+        RefusedFormat(
+            name: "keychain-2", title: "the keychain-2.db of macOS or iOS, whose keys are in the Secure Enclave",
+            hint: "on the Mac, export the passwords from the Passwords app (File, Export) as CSV"
+        ) { $0.isSQLite(["genp", "inet"]) },
+        RefusedFormat(
+            name: "firefox-profile", title: "a database of Firefox",
+            hint: "in Firefox, export the passwords as CSV: about:logins, Export Passwords"
+        ) { input in
+            input.isSQLite(["nssPrivate"]) || input.isJSON(["nextId", "logins"]) || input.isJSON(["encryptedPassword"])
+        },
+        RefusedFormat(
+            name: "chromium-profile", title: "a database of Chrome, Chromium or a browser like them",
+            hint: "in the browser, export the passwords as CSV: Settings, Passwords"
+        ) { $0.isSQLite(["password_value"]) },
+        RefusedFormat(
+            name: "keepass-1", title: "a KeePass 1 database",
+            hint: "KeePassXC opens it (Database, Import) and saves it as .kdbx, which is read"
+        ) { $0.file?.starts(with: [0x03, 0xd9, 0xa2, 0x9a, 0x65, 0xfb, 0x4b, 0xb5]) == true },
+        RefusedFormat(
+            name: "opvault", title: "an opvault of 1Password",
+            hint: "1Password 8 imports it, and exports it as 1PUX, which is read"
+        ) { input in
+            try ["default/profile.js", "data/default/encryptionKeys.js"].contains { try input.hasMember($0) }
+        },
+        RefusedFormat(
+            name: "systemd-credential", title: "a systemd credential, which is bound to its machine",
+            hint: "'systemd-creds decrypt' shows it there"
+        ) { input in
+            // What the IDs of its three kinds of key begin with, in base 64.
+            ["Whxqht+dQJax1aZeCGLxmg", "DHzAexF2RZGcSwvqCLwg/", "k6iUCUh0RJCQyvL8k8q1U"].contains { id in
+                input.file?.starts(with: id.utf8) == true
+            }
+        },
+        RefusedFormat(
+            name: "openpgp", title: "a file encrypted with OpenPGP",
+            hint: "'gpg -d FILE > FILE.zip' decrypts it; import that, and delete it"
+        ) { $0.file?.starts(with: "-----BEGIN PGP MESSAGE-----".utf8) == true },
+        RefusedFormat(
+            name: "age", title: "a file encrypted with age",
+            hint: "'age -d FILE | kcbackup import -' imports what is in it"
+        ) { $0.file?.starts(with: "age-encryption.org/v1\n".utf8) == true },
+    ]
+}
+
+extension ForeignInput {
+    /// Bytes of a database in which its tables are looked for: they stand at its beginning.
+    private static let schemaSize = 1 << 20
+
+    /// True for an SQLite database whose tables have these names.
+    fileprivate func isSQLite(_ names: [String], applicationID: String = "") -> Bool {
+        guard let file, file.starts(with: "SQLite format 3\0".utf8) else { return false }
+        return file.bytes.withBytes { bytes in
+            let head = bytes.extracting(0..<min(bytes.count, Self.schemaSize))
+            // The application's ID stands at 68.
+            if !applicationID.isEmpty {
+                guard head.count >= 72, zip(68..<72, applicationID.utf8).allSatisfy({ head[$0] == $1 }) else {
+                    return false
+                }
+            }
+            return names.allSatisfy { name in
+                let wanted = Array(name.utf8)
+                return head.count >= wanted.count
+                    && (0...(head.count - wanted.count)).contains { start in
+                        wanted.indices.allSatisfy { head[start + $0] == wanted[$0] }
+                    }
+            }
+        }
+    }
+
+    /// True for a JSON object that begins with members of these names.
+    fileprivate func isJSON(_ names: [String]) -> Bool {
+        guard let file else { return false }
+        return file.bytes.withBytes { JSONHead.names(names, in: $0).count == names.count }
+    }
+
+    /// True for a folder that has this file.
+    fileprivate func hasMember(_ name: String) throws -> Bool {
+        guard case .folder = content else { return false }
+        return try Path.exists(path + "/" + name)
+    }
+}

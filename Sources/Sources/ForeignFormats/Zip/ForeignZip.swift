@@ -1,0 +1,64 @@
+internal import ByteStreams
+internal import ItemSources
+internal import TarArchive
+
+/// An export that is a zip file, with its members in wiped memory.
+final class ForeignZip {
+    /// The names of all members.
+    let names: Set<String>
+    private var members: [String: ForeignAttachment] = [:]
+
+    /// Reads the members that are wanted.
+    ///
+    /// - Throws: `ForeignFailure` (`damaged`, `limit`), `StreamFailure` for what is not the file's fault.
+    init(_ file: ForeignFile, wants: (String) -> Bool) throws {
+        var members: [String: ForeignAttachment] = [:]
+        names = try file.bytes.withBytes { bytes in
+            try Self.explaining { () throws(StreamFailure) in
+                try ZipFile.read(bytes, wants: wants) { name, bytes in
+                    members[name] = ForeignAttachment(name: name, bytes)
+                }
+            }
+        }
+        self.members = members
+    }
+
+    /// The names of the members; nil for what is no zip file.
+    ///
+    /// - Throws: as `init`.
+    static func names(in input: ForeignInput) -> Set<String>? {
+        guard let file = input.file else { return nil }
+        return file.bytes.withBytes { bytes in
+            // Whether it can be read shows when it is read.
+            ZipFile.begins(bytes) ? try? ZipFile.names(in: bytes) : nil
+        }
+    }
+
+    /// Takes a member out; nil if it is not there.
+    func take(_ name: String) -> ForeignAttachment? { members.removeValue(forKey: name) }
+
+    /// The names of the members that were wanted and nobody took.
+    var rest: [String] { members.keys.sorted() }
+
+    /// A member as JSON.
+    ///
+    /// - Throws: `ForeignFailure` (`damaged`, `limit`).
+    func json(_ name: String) throws(ForeignFailure) -> ForeignJSON {
+        guard let member = take(name) else { throw .damaged("'\(name)' is not in it") }
+        return try ForeignJSON(member.bytes.copy())
+    }
+
+    private static func explaining<Result>(_ body: () throws(StreamFailure) -> Result) throws -> Result {
+        do throws(StreamFailure) {
+            return try body()
+        } catch {
+            switch error.kind {
+            case .malformed(let rule): throw ForeignFailure.damaged(rule)
+            case .truncated: throw ForeignFailure.damaged("it ends too early")
+            case .limitExceeded(let name, let found, let allowed):
+                throw ForeignFailure.limit(name, found: found ?? UInt64(allowed) + 1, allowed: UInt64(allowed))
+            default: throw error
+            }
+        }
+    }
+}

@@ -1,0 +1,158 @@
+internal import CLibSecret
+
+/// A value of D-Bus that is owned here.
+@safe final class BusValue {
+    /// What a value must be, as a type string of D-Bus.
+    struct Kind {
+        let text: StaticString
+
+        init(_ text: StaticString) { self.text = text }
+
+        fileprivate var raw: OpaquePointer { unsafe OpaquePointer(text.utf8Start) }
+
+        /// The type for C.
+        func withType<Result>(_ body: (OpaquePointer) -> Result) -> Result { unsafe body(raw) }
+    }
+
+    private let value: OpaquePointer
+    private static var g: csecret_functions { unsafe LibSecret.functions.pointee }
+
+    /// Takes a value over; a floating one is sunk.
+    init(_ value: OpaquePointer?) {
+        unsafe self.value = unsafe Self.made(unsafe Self.g.g_variant_ref_sink(value))
+    }
+
+    /// Takes over a reference that is the caller's.
+    init(owned value: OpaquePointer?) {
+        unsafe self.value = unsafe Self.made(value)
+    }
+
+    private static func made(_ value: OpaquePointer?) -> OpaquePointer {
+        if let value = unsafe value { return unsafe value }
+        preconditionFailure("GLib makes a value, or ends the process")
+    }
+
+    deinit { unsafe Self.g.g_variant_unref(value) }
+
+    /// Gives C the value, which stays ours.
+    func withRaw<Result>(_ body: (OpaquePointer) throws -> Result) rethrows -> Result {
+        try unsafe body(value)
+    }
+}
+
+extension BusValue {
+    /// A text; what is behind a NUL would be lost, and D-Bus has none.
+    static func text(_ text: String) -> BusValue { unsafe BusValue(unsafe g.g_variant_new_string(text)) }
+
+    /// An object path, which must be one.
+    static func path(_ path: String) -> BusValue {
+        precondition(unsafe g.g_variant_is_object_path(path) != 0, "an object path comes from the bus")
+        return unsafe BusValue(unsafe g.g_variant_new_object_path(path))
+    }
+
+    static func flag(_ flag: Bool) -> BusValue { unsafe BusValue(unsafe g.g_variant_new_boolean(flag ? 1 : 0)) }
+
+    static func number(_ number: UInt32) -> BusValue { unsafe BusValue(unsafe g.g_variant_new_uint32(number)) }
+
+    /// A value of any type, in its box.
+    static func boxed(_ value: BusValue) -> BusValue {
+        unsafe BusValue(value.withRaw { unsafe g.g_variant_new_variant($0) })
+    }
+
+    static func tuple(_ members: [BusValue]) -> BusValue {
+        unsafe members.withRaw { pointer, count in unsafe BusValue(unsafe g.g_variant_new_tuple(pointer, count)) }
+    }
+
+    static func entry(_ key: BusValue, _ value: BusValue) -> BusValue {
+        unsafe BusValue(key.withRaw { key in unsafe value.withRaw { value in unsafe g.g_variant_new_dict_entry(key, value) } })
+    }
+
+    static func array(_ kind: Kind, _ members: [BusValue]) -> BusValue {
+        unsafe members.withRaw { pointer, count in
+            unsafe BusValue(unsafe g.g_variant_new_array(unsafe kind.raw, pointer, count))
+        }
+    }
+
+    /// `a{sv}`.
+    static func properties(_ members: [(String, BusValue)]) -> BusValue {
+        array(Kind("{sv}"), members.map { .entry(.text($0.0), .boxed($0.1)) })
+    }
+
+    /// `a{ss}`.
+    static func texts(_ members: [ServiceAttribute]) -> BusValue {
+        array(Kind("{ss}"), members.map { .entry(.text($0.name), .text($0.value)) })
+    }
+}
+
+extension BusValue {
+    /// True if it is of this type.
+    func `is`(_ kind: Kind) -> Bool { unsafe Self.g.g_variant_is_of_type(value, kind.raw) != 0 }
+
+    /// How many members a tuple, an array or an entry has.
+    var count: Int { Int(unsafe Self.g.g_variant_n_children(value)) }
+
+    /// A member of a tuple, an array or an entry.
+    subscript(index: Int) -> BusValue {
+        precondition(index < count, "a member that is there")
+        return unsafe BusValue(owned: unsafe Self.g.g_variant_get_child_value(value, index))
+    }
+
+    /// All members.
+    var members: [BusValue] { (0..<count).map { self[$0] } }
+
+    /// The text of a string or an object path.
+    var text: String? {
+        guard self.is(Kind("s")) || self.is(Kind("o")) else { return nil }
+        var length = 0
+        guard let start = unsafe Self.g.g_variant_get_string(value, &length) else { return nil }
+        // D-Bus has made sure of UTF-8.
+        return unsafe String(cString: start)
+    }
+
+    var flag: Bool? { self.is(Kind("b")) ? unsafe Self.g.g_variant_get_boolean(value) != 0 : nil }
+
+    var number: UInt64? {
+        if self.is(Kind("t")) { return UInt64(unsafe Self.g.g_variant_get_uint64(value)) }
+        return self.is(Kind("u")) ? UInt64(unsafe Self.g.g_variant_get_uint32(value)) : nil
+    }
+
+    /// What is in a box.
+    var unboxed: BusValue? {
+        unsafe self.is(Kind("v")) ? BusValue(owned: unsafe Self.g.g_variant_get_variant(value)) : nil
+    }
+
+    /// The object paths of an array.
+    var paths: [String]? { self.is(Kind("ao")) ? members.compactMap(\.text) : nil }
+
+    /// The members of `a{sv}`.
+    var properties: [String: BusValue]? {
+        guard self.is(Kind("a{sv}")) else { return nil }
+        var properties: [String: BusValue] = [:]
+        for entry in members {
+            guard let name = entry[0].text, let value = entry[1].unboxed else { return nil }
+            properties[name] = value
+        }
+        return properties
+    }
+
+    /// The members of `a{ss}`, ordered by the bytes of their names.
+    var attributes: [ServiceAttribute]? {
+        guard self.is(Kind("a{ss}")) else { return nil }
+        var attributes: [ServiceAttribute] = []
+        for entry in members {
+            guard let name = entry[0].text, let value = entry[1].text else { return nil }
+            attributes.append(ServiceAttribute(name: name, value: value))
+        }
+        return attributes.sorted()
+    }
+}
+
+extension [BusValue] {
+    /// Gives C an array of the values, which stay ours.
+    fileprivate func withRaw<Result>(_ body: (UnsafePointer<OpaquePointer?>?, Int) -> Result) -> Result {
+        let raw: [OpaquePointer?] = unsafe map { unsafe $0.withRaw { unsafe $0 } }
+        return withExtendedLifetime(self) {
+            unsafe raw.withUnsafeBufferPointer { unsafe body($0.baseAddress, count) }
+        }
+    }
+}

@@ -1,0 +1,180 @@
+internal import ByteStreams
+internal import CLibSecret
+
+/// The Secret Service of a user's desktop: GNOME Keyring, KWallet or KeePassXC.
+///
+/// One process answers all calls: if it ends, and the bus starts another one, that one is not taken for it.
+@safe package final class SecretServiceClient {
+    let bus: BusConnection
+    /// The unique name of the process.
+    let owner: String
+    private let session: OpaquePointer
+    private static var g: csecret_functions { unsafe LibSecret.functions.pointee }
+
+    static let path = "/org/freedesktop/secrets"
+    static let name = "org.freedesktop.secrets"
+    static let interface = "org.freedesktop.Secret.Service"
+
+    /// Connects with the service, which the bus starts where it can, and opens an encrypted session.
+    ///
+    /// - Parameter starts: false to connect only with a service that runs.
+    /// - Throws: `libraryMissing`, `busRefuses`, `noService`, `serviceDoesNotStart`, `sessionNotEncrypted`, `request`
+    ///   (`connecting`), `interrupted`.
+    package init(_ bus: SessionBus, starts: Bool = true) throws {
+        let connection = try BusConnection(bus)
+        owner = try Self.owner(on: connection, starts: starts)
+        self.bus = connection
+        var error: UnsafeMutablePointer<GError>?
+        guard let service = unsafe Self.open(connection.raw, &error) else {
+            throw SecretServiceFailure(unsafe BusConnection.take(error), .connecting)
+        }
+        unsafe session = service
+        let algorithms = unsafe Self.g.secret_service_get_session_algorithms(service).map { unsafe String(cString: $0) }
+        guard algorithms?.hasPrefix("dh-") == true else { throw SecretServiceFailure.sessionNotEncrypted }
+    }
+
+    deinit { unsafe Self.g.g_object_unref(UnsafeMutableRawPointer(session)) }
+
+    /// Opens a session of libsecret on a connection.
+    private static func open(
+        _ connection: OpaquePointer, _ error: UnsafeMutablePointer<UnsafeMutablePointer<GError>?>
+    ) -> OpaquePointer? {
+        // A static is made once, whatever the threads.
+        _ = registered
+        return unsafe csecret_open(connection, error)
+    }
+
+    private static let registered: Void = unsafe csecret_register(LibSecret.functions)
+
+    /// True if a service answers on this bus; nothing is started.
+    package static func isRunning(on bus: SessionBus) -> Bool {
+        do {
+            _ = try owner(on: BusConnection(bus), starts: false)
+            return true
+        } catch {
+            // Whatever is in the way, a backup of it was not asked for.
+            return false
+        }
+    }
+
+    private static func owner(on bus: BusConnection, starts: Bool) throws -> String {
+        let destination = "org.freedesktop.DBus"
+        func ask(_ method: String, _ more: [BusValue] = []) throws -> BusValue {
+            try bus.call(
+                destination, BusCall("/org/freedesktop/DBus", destination, method, [.text(name)] + more))
+        }
+        do {
+            if starts { _ = try ask("StartServiceByName", [.number(0)]) }
+        } catch let error as BusError {
+            switch error.name {
+            case "org.freedesktop.DBus.Error.ServiceUnknown": break
+            default: throw SecretServiceFailure.serviceDoesNotStart(reason: error.message)
+            }
+        }
+        do {
+            guard let owner = try ask("GetNameOwner")[0].text else { throw SecretServiceFailure.malformed(.connecting) }
+            return owner
+        } catch let error as BusError {
+            guard error.name == "org.freedesktop.DBus.Error.NameHasNoOwner" else {
+                throw SecretServiceFailure(error, .connecting)
+            }
+            throw SecretServiceFailure.noService
+        }
+    }
+
+    /// The object path of the session.
+    var sessionPath: BusValue {
+        guard let path = unsafe Self.g.secret_service_get_session_dbus_path(session) else {
+            preconditionFailure("the session is open")
+        }
+        return .path(unsafe String(cString: path))
+    }
+
+    /// Calls a method of the service, of a collection or of an item.
+    ///
+    /// - Throws: `SecretServiceFailure`.
+    func call(_ call: BusCall, _ request: SecretServiceFailure.Request) throws -> BusValue {
+        do {
+            return try bus.call(owner, call)
+        } catch let error as BusError {
+            throw SecretServiceFailure(error, request)
+        }
+    }
+
+    /// Sets a property.
+    func set(
+        _ property: String, of interface: String, at path: String, to value: BusValue,
+        _ request: SecretServiceFailure.Request
+    ) throws {
+        let arguments: [BusValue] = [.text(interface), .text(property), .boxed(value)]
+        _ = try call(BusCall(path, "org.freedesktop.DBus.Properties", "Set", arguments), request)
+    }
+
+    /// A secret, encrypted for the session.
+    func encode(_ secret: borrowing Span<UInt8>, contentType: String) throws -> BusValue {
+        let g = unsafe Self.g
+        let value = unsafe secret.withUnsafeBytes { bytes in
+            // An empty one needs an address too.
+            unsafe g.secret_value_new(
+                bytes.baseAddress?.assumingMemoryBound(to: CChar.self) ?? UnsafePointer(bitPattern: 1), bytes.count,
+                contentType)
+        }
+        defer { unsafe g.secret_value_unref(UnsafeMutableRawPointer(value)) }
+        guard let value = unsafe value, let encoded = unsafe g.secret_service_encode_dbus_secret(session, value) else {
+            throw SecretServiceFailure.malformed(.writing)
+        }
+        return unsafe BusValue(unsafe encoded)
+    }
+
+    /// Appends a secret that came through the session.
+    ///
+    /// - Returns: its media type.
+    func decode(_ encoded: BusValue, into secrets: inout SecretBytes) throws -> String {
+        let g = unsafe Self.g
+        guard let value = unsafe encoded.withRaw({ unsafe g.secret_service_decode_dbus_secret(session, $0) }) else {
+            throw SecretServiceFailure.malformed(.secrets)
+        }
+        defer { unsafe g.secret_value_unref(UnsafeMutableRawPointer(value)) }
+        var count = 0
+        if let start = unsafe g.secret_value_get(value, &count), count > 0 {
+            let bytes = unsafe UnsafeRawBufferPointer(start: start, count: count)
+            unsafe secrets.append(bytes.bindMemory(to: UInt8.self).span)
+        }
+        return unsafe g.secret_value_get_content_type(value).map { unsafe String(cString: $0) } ?? ""
+    }
+}
+
+extension SecretServiceFailure {
+    /// What an error of the bus means.
+    init(_ error: BusError, _ request: Request) {
+        switch error.name {
+        case "org.freedesktop.DBus.Error.ServiceUnknown", "org.freedesktop.DBus.Error.NameHasNoOwner",
+            "org.freedesktop.DBus.Error.Disconnected":
+            self = .serviceEnded
+        case "org.freedesktop.DBus.Error.NoReply":
+            // Also what the bus says of a service that ended meanwhile.
+            self = .serviceEnded
+        case "org.freedesktop.DBus.Error.Timeout", "org.freedesktop.DBus.Error.TimedOut": self = .noAnswer
+        case "org.freedesktop.Secret.Error.IsLocked": self = .locked([])
+        case "": self = Self.ofThisSide(error.message, request)
+        default: self = .request(request, name: error.name, message: error.message)
+        }
+    }
+
+    /// An error of the library has no name on the bus: the connection is closed, or the answer took too long.
+    private static func ofThisSide(_ message: String, _ request: Request) -> SecretServiceFailure {
+        if message.contains("closed") { return .serviceEnded }
+        if message.contains("Timeout") { return .noAnswer }
+        return .request(request, name: "", message: message)
+    }
+}
+
+extension BusError {
+    /// True if the object is not there any more.
+    var saysGone: Bool {
+        [
+            "org.freedesktop.DBus.Error.UnknownObject", "org.freedesktop.DBus.Error.UnknownMethod",
+            "org.freedesktop.Secret.Error.NoSuchObject",
+        ].contains(name)
+    }
+}

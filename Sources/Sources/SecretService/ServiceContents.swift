@@ -1,0 +1,286 @@
+internal import ByteStreams
+
+/// Which collections are meant.
+package enum ServiceScope: Hashable, Sendable {
+    /// All but that of the session, which ends with it.
+    case all
+    /// The one with this label, or else with this alias.
+    case collection(String)
+}
+
+/// Everything that a Secret Service holds, read at once: collections, items, and secrets in wiped memory.
+package final class ServiceContents {
+    let collections: [ServiceCollection]
+    let items: [FoundItem]
+    let secrets: SecretBytes
+    /// What could not be read.
+    package let unreadable: [Unreadable]
+    /// How many items that end with the session were left out.
+    package let ofSession: Int
+
+    init(
+        _ collections: [ServiceCollection], _ items: [FoundItem], _ secrets: consuming SecretBytes,
+        _ unreadable: [Unreadable], ofSession: Int
+    ) {
+        self.collections = collections
+        self.items = items
+        self.secrets = secrets
+        self.unreadable = unreadable
+        self.ofSession = ofSession
+    }
+}
+
+extension SecretServiceClient {
+    static let sessionCollection = path + "/collection/session"
+    private static let collectionInterface = "org.freedesktop.Secret.Collection"
+    private static let itemInterface = "org.freedesktop.Secret.Item"
+    // With larger ones a reply could exceed what D-Bus allows, since a secret may have 16 MiB.
+    private static let secretsAtOnce = 64
+    // Names of attributes in files of GNOME Keyring that were never unlocked: hashes instead of values.
+    static let hashedPrefix = "gkr:compat:hashed:"
+
+    /// Reads what `scope` means.
+    ///
+    /// What is deleted while it is read is left out, and what is added is read too.
+    ///
+    /// - Parameters:
+    ///   - needsAll: false to leave out what is locked, and say so.
+    ///   - step: called once an item.
+    /// - Throws: `SecretServiceFailure`: `locked`, `noCollection`, `severalCollections`, or of a request.
+    package func read(
+        _ scope: ServiceScope, needsAll: Bool = true, step: @escaping () -> Void = {}
+    ) throws -> ServiceContents {
+        let (collections, ofSession) = try collections(in: scope)
+        let locked = collections.filter(\.isLocked)
+        if needsAll, !locked.isEmpty { throw SecretServiceFailure.locked(locked.map(\.name.label)) }
+        var unreadable: [Unreadable] = locked.map { .lockedCollection(label: $0.name.label, items: $0.items.count) }
+        var reading = Reading(self, collections, needsAll: needsAll, step)
+        for index in collections.indices where !collections[index].isLocked {
+            try reading.read(index)
+        }
+        unreadable += reading.unreadable
+        return reading.finish(unreadable, ofSession: ofSession)
+    }
+
+    /// The collections of a scope; those of one label are numbered in the order of their paths.
+    func collections(in scope: ServiceScope) throws -> ([ServiceCollection], ofSession: Int) {
+        let all = try properties(of: Self.path, Self.interface, .listing)
+        guard let paths = all["Collections"]?.paths else { throw SecretServiceFailure.malformed(.listing) }
+        let standard = try alias("default")
+        var numbers: [String: Int] = [:]
+        var found: [ServiceCollection] = []
+        var ofSession = 0
+        for path in paths.sorted(by: Self.isEarlier) {
+            guard let collection = try self.collection(path) else { continue }
+            if path == Self.sessionCollection {
+                ofSession = collection.items.count
+                continue
+            }
+            let number = numbers[collection.label, default: 0]
+            numbers[collection.label] = number + 1
+            found.append(
+                ServiceCollection(
+                    path: path, name: CollectionName(label: collection.label, number: number),
+                    isDefault: path == standard, isLocked: collection.isLocked, items: collection.items))
+        }
+        guard case .collection(let name) = scope else { return (found, ofSession) }
+        return (try Self.choose(name, among: found, alias(name)), 0)
+    }
+
+    private static func choose(
+        _ name: String, among found: [ServiceCollection], _ aliased: String?
+    ) throws(SecretServiceFailure) -> [ServiceCollection] {
+        let named = found.filter { $0.name.label == name }
+        if named.count > 1 { throw .severalCollections(name) }
+        if !named.isEmpty { return named }
+        guard let aliased = found.first(where: { $0.path == aliased }) else { throw .noCollection(name) }
+        return [aliased]
+    }
+
+    /// The path of the collection with an alias.
+    func alias(_ name: String) throws -> String? {
+        let reply = try call(BusCall(Self.path, Self.interface, "ReadAlias", [.text(name)]), .listing)
+        guard let path = reply[0].text else { throw SecretServiceFailure.malformed(.listing) }
+        return path == "/" ? nil : path
+    }
+
+    /// Gives a collection an alias, which it takes from any other one.
+    func setAlias(_ name: String, _ path: String) throws {
+        _ = try call(
+            BusCall(Self.path, Self.interface, "SetAlias", [.text(name), .path(path)]), .creatingCollection)
+    }
+
+    /// A collection as it is now; nil if it is gone.
+    func collection(_ path: String) throws -> (label: String, isLocked: Bool, items: [String])? {
+        do {
+            let reply = try bus.call(owner, Self.getAll(path, Self.collectionInterface))
+            guard let all = reply[0].properties, let items = all["Items"]?.paths, let isLocked = all["Locked"]?.flag
+            else { throw SecretServiceFailure.malformed(.listing) }
+            return (all["Label"]?.text ?? "", isLocked, items.sorted(by: Self.isEarlier))
+        } catch let error as BusError {
+            if error.saysGone { return nil }
+            throw SecretServiceFailure(error, .listing)
+        }
+    }
+
+    private func properties(
+        of path: String, _ interface: String, _ request: SecretServiceFailure.Request
+    ) throws -> [String: BusValue] {
+        guard let all = try call(Self.getAll(path, interface), request)[0].properties else {
+            throw SecretServiceFailure.malformed(request)
+        }
+        return all
+    }
+
+    private static func getAll(_ path: String, _ interface: String) -> BusCall {
+        BusCall(path, "org.freedesktop.DBus.Properties", "GetAll", [.text(interface)])
+    }
+
+    /// Shorter paths first, so that numbers at their ends are in order.
+    static func isEarlier(_ one: String, _ other: String) -> Bool {
+        (one.utf8.count, one) < (other.utf8.count, other)
+    }
+
+    /// A reading that is under way.
+    private struct Reading: ~Copyable {
+        private let client: SecretServiceClient
+        private var collections: [ServiceCollection]
+        private let needsAll: Bool
+        private let step: () -> Void
+        private var items: [FoundItem] = []
+        private var secrets = SecretBytes(capacity: 65_536)
+        private(set) var unreadable: [Unreadable] = []
+
+        init(
+            _ client: SecretServiceClient, _ collections: [ServiceCollection], needsAll: Bool,
+            _ step: @escaping () -> Void
+        ) {
+            self.client = client
+            self.collections = collections
+            self.needsAll = needsAll
+            self.step = step
+        }
+
+        consuming func finish(_ unreadable: [Unreadable], ofSession: Int) -> ServiceContents {
+            ServiceContents(collections, items, secrets, unreadable, ofSession: ofSession)
+        }
+
+        /// Reads a collection until its list of items stays as it is.
+        mutating func read(_ index: Int) throws {
+            var known: Set<String> = []
+            var pending = collections[index].items
+            while true {
+                known.formUnion(pending)
+                try read(pending, of: index)
+                guard let now = try client.collection(collections[index].path) else {
+                    // It was deleted with all its items.
+                    items.removeAll { $0.collection == index }
+                    return
+                }
+                if now.isLocked { throw SecretServiceFailure.locked([now.label]) }
+                let left = Set(now.items)
+                items.removeAll { $0.collection == index && !left.contains($0.path) }
+                pending = now.items.filter { !known.contains($0) }
+                if pending.isEmpty { break }
+            }
+            // In the order in which the service lists them, also those that came later.
+            items.sort { ($0.collection, $0.path.utf8.count, $0.path) < ($1.collection, $1.path.utf8.count, $1.path) }
+        }
+
+        private mutating func read(_ paths: [String], of index: Int) throws {
+            var found: [FoundItem?] = Array(repeating: nil, count: paths.count)
+            try client.bus.call(
+                client.owner, count: paths.count, { getAll(paths[$0], itemInterface) },
+                { ordinal, result in
+                    do {
+                        found[ordinal] = try describe(result.get(), paths[ordinal], of: index)
+                    } catch let error as BusError {
+                        // The list of items, which is read again, tells whether it was deleted.
+                        if !error.saysGone { throw SecretServiceFailure(error, .reading) }
+                    }
+                })
+            try readSecrets(of: found.compactMap { $0 })
+        }
+
+        private mutating func describe(_ reply: BusValue, _ path: String, of index: Int) throws -> FoundItem? {
+            guard let all = reply[0].properties, let attributes = all["Attributes"]?.attributes,
+                let isLocked = all["Locked"]?.flag
+            else { throw SecretServiceFailure.malformed(.reading) }
+            let label = all["Label"]?.text ?? ""
+            if isLocked || attributes.contains(where: { $0.name.hasPrefix(hashedPrefix) }) {
+                let collection = collections[index].name.label
+                if needsAll { throw SecretServiceFailure.locked([collection]) }
+                unreadable.append(.lockedItem(collection: collection, label: label))
+                return nil
+            }
+            var item = ServiceItem(
+                label: label, attributes: attributes, created: all["Created"]?.number ?? 0,
+                modified: all["Modified"]?.number ?? 0)
+            if let type = all["Type"]?.text, !type.isEmpty, type != item[ServiceItem.schema] { item.type = type }
+            return FoundItem(path: path, collection: index, item: item, secret: 0..<0)
+        }
+
+        /// Reads secrets, many at once; what is too large for one reply, one by one.
+        private mutating func readSecrets(of found: [FoundItem]) throws {
+            let size = secretsAtOnce
+            let batches = stride(from: 0, to: found.count, by: size).map { found[$0..<min($0 + size, found.count)] }
+            let session = client.sessionPath
+            var failed: [FoundItem] = []
+            try client.bus.call(
+                client.owner, count: batches.count, atOnce: 4,
+                { number in
+                    BusCall(
+                        SecretServiceClient.path, SecretServiceClient.interface, "GetSecrets",
+                        [.array(BusValue.Kind("o"), batches[number].map { .path($0.path) }), session])
+                },
+                { number, result in
+                    guard case .success(let reply) = result else {
+                        failed += batches[number]
+                        return
+                    }
+                    failed += try take(reply, of: batches[number])
+                })
+            for item in failed { try readSecret(of: item) }
+        }
+
+        /// Takes the secrets of a reply.
+        ///
+        /// - Returns: the items whose secrets are not in it.
+        private mutating func take(_ reply: BusValue, of batch: ArraySlice<FoundItem>) throws -> [FoundItem] {
+            guard reply.is(BusValue.Kind("(a{o(oayays)})")) else { throw SecretServiceFailure.malformed(.secrets) }
+            var given: [String: BusValue] = [:]
+            for entry in reply[0].members { given[entry[0].text ?? ""] = entry[1] }
+            var missing: [FoundItem] = []
+            for item in batch {
+                if let secret = given[item.path] { try add(item, secret) } else { missing.append(item) }
+            }
+            return missing
+        }
+
+        /// Reads one secret, and finds out why it cannot be had.
+        private mutating func readSecret(of found: FoundItem) throws {
+            do {
+                let reply = try client.bus.call(
+                    client.owner, BusCall(found.path, itemInterface, "GetSecret", [client.sessionPath]))
+                guard reply.is(BusValue.Kind("((oayays))")) else { throw SecretServiceFailure.malformed(.secrets) }
+                try add(found, reply[0])
+            } catch let error as BusError {
+                if error.saysGone { return }
+                let failure = SecretServiceFailure(error, .secrets)
+                guard case .locked = failure else { throw failure }
+                let collection = collections[found.collection].name.label
+                if needsAll { throw SecretServiceFailure.locked([collection]) }
+                unreadable.append(.lockedItem(collection: collection, label: found.item.label))
+            }
+        }
+
+        private mutating func add(_ found: FoundItem, _ secret: BusValue) throws {
+            var found = found
+            let start = secrets.count
+            found.item.contentType = try client.decode(secret, into: &secrets)
+            found.secret = start..<secrets.count
+            items.append(found)
+            step()
+        }
+    }
+}

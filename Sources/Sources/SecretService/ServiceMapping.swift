@@ -1,0 +1,169 @@
+internal import ByteStreams
+internal import Cryptography
+package import KeychainModel
+
+/// What an item of the Secret Service is as an item of a keychain, and the way back.
+///
+/// Every attribute goes into `extra` under its own name, and everything else that has no attribute of its own in a
+/// keychain under names that begin with `kcbackup:`. Class, service, server and account are made of what is known of
+/// the schema, for people to read; the way back does not look at them.
+package enum ServiceMapping {
+    /// The attribute by which an item is ThisDeviceOnly: its accessibility, as in `pdmn`.
+    package static let accessible = "kcbackup:accessible"
+
+    private static let prefix = "kcbackup:"
+    private static let collection = "kcbackup:collection"
+    private static let number = "kcbackup:collection-number"
+    private static let alias = "kcbackup:alias"
+    private static let type = "kcbackup:type"
+    private static let contentType = "kcbackup:content-type"
+    // A foreign attribute whose name begins with our prefix.
+    private static let escape = "kcbackup:attribute:"
+
+    /// What most secrets are; it is not kept.
+    static let usualContentType = "text/plain"
+
+    // MARK: From the service
+
+    /// The item of a keychain.
+    ///
+    /// - Parameter ordinal: the how-manieth it is, from 0, of the items with the same attributes in the collection.
+    package static func draft(
+        of item: ServiceItem, in place: CollectionName, isDefault: Bool, ordinal: Int
+    ) -> ItemDraft {
+        let known = KnownSchema(item)
+        var draft = ItemDraft(itemClass: known.itemClass, attributes: known.attributes)
+        let key = key(of: item.attributes, in: place, ordinal: ordinal)
+        draft.attributes[.musr] = .data(key)
+        draft.uuid = uuid(key)
+        draft.attributes[.labl] = .text(item.label)
+        if let date = date(item.created) { draft.attributes[.cdat] = .date(date) }
+        if let date = date(item.modified) { draft.attributes[.mdat] = .date(date) }
+        var extra: [(String, String)] = [(collection, place.label)]
+        if place.number > 0 { extra.append((number, String(place.number))) }
+        if isDefault { extra.append((alias, "default")) }
+        if let given = item.type { extra.append((type, given)) }
+        if item.contentType != usualContentType { extra.append((contentType, item.contentType)) }
+        for attribute in item.attributes {
+            if attribute.name == accessible, let code = Accessibility(rawValue: attribute.value), code != .whenUnlocked {
+                draft.attributes[.pdmn] = .text(code.rawValue)
+            } else if attribute.name.hasPrefix(prefix) {
+                extra.append((escape + attribute.name, attribute.value))
+            } else {
+                extra.append((attribute.name, attribute.value))
+            }
+        }
+        draft.extra = extra.map { ExtraAttribute(name: $0.0, value: $0.1) }
+        return draft
+    }
+
+    /// What tells an item from all others of a service: 16 bytes of a hash, and for an item whose attributes another
+    /// one of its collection has too, four of its ordinal.
+    static func key(of attributes: [ServiceAttribute], in place: CollectionName, ordinal: Int) -> [UInt8] {
+        var hash = SHA256()
+        var texts = ["kcbackup Secret Service item", place.label, String(place.number)]
+        for attribute in attributes where !isOurs(attribute) && !isUsualSchema(attribute) { texts += [attribute.name, attribute.value] }
+        for text in texts {
+            hash.update(Array("\(text.utf8.count)\n".utf8).span)
+            hash.update(Array(text.utf8).span)
+        }
+        let digest = Array(hash.finalize().bytes.prefix(16))
+        if ordinal == 0 { return digest }
+        return digest + stride(from: 24, through: 0, by: -8).map { UInt8(truncatingIfNeeded: ordinal >> $0) }
+    }
+
+    /// The ordinal in a key.
+    static func ordinal(ofKey key: [UInt8]) -> Int {
+        key.count == 20 ? key.suffix(4).reduce(0) { $0 << 8 | Int($1) } : 0
+    }
+
+    /// True for the accessibility, which is no part of what programs find the item by.
+    static func isOurs(_ attribute: ServiceAttribute) -> Bool {
+        attribute.name == accessible && Accessibility(rawValue: attribute.value).map { $0 != .whenUnlocked } == true
+    }
+
+    /// True for the schema that GNOME Keyring gives an item without one as soon as it reads its file again.
+    static func isUsualSchema(_ attribute: ServiceAttribute) -> Bool {
+        attribute.name == ServiceItem.schema && attribute.value == KnownSchema.generic
+    }
+
+    private static func uuid(_ key: [UInt8]) -> ItemUUID {
+        var hash = SHA256()
+        hash.update(Array("kcbackup Secret Service UUID\n".utf8).span)
+        hash.update(key.span)
+        var bytes = Array(hash.finalize().bytes.prefix(16))
+        bytes[6] = bytes[6] & 0x0f | 0x80
+        bytes[8] = bytes[8] & 0x3f | 0x80
+        guard let uuid = ItemUUID(bytes: bytes.span) else { preconditionFailure("a UUID has 16 bytes") }
+        return uuid
+    }
+
+    private static func date(_ seconds: UInt64) -> Timestamp? {
+        guard seconds > 0, seconds < UInt64(Int64.max) / 1_000_000 else { return nil }
+        return Timestamp(microseconds: Int64(seconds) * 1_000_000)
+    }
+
+    // MARK: To the service
+
+    /// The collection that an item of a keychain was in; nil for one that comes from elsewhere.
+    package static func place(of item: Item) -> CollectionName? {
+        guard let label = extra(collection, of: item) else { return nil }
+        return CollectionName(label: label, number: extra(number, of: item).flatMap { Int($0) } ?? 0)
+    }
+
+    /// True if the item was in the collection with the alias `default`.
+    static func wasInDefault(_ item: Item) -> Bool { extra(alias, of: item) == "default" }
+
+    /// The item of a service that becomes of an item of a keychain; nil for a certificate or a key, which has no place
+    /// there.
+    package static func serviceItem(of item: Item) -> ServiceItem? {
+        guard item.itemClass == .genericPassword || item.itemClass == .internetPassword else { return nil }
+        let isOfService = place(of: item) != nil
+        var attributes: [ServiceAttribute] = isOfService ? [] : KnownSchema.attributes(of: item)
+        for attribute in item.extra {
+            if attribute.name.hasPrefix(escape), isOfService {
+                let name = String(attribute.name.dropFirst(escape.count))
+                attributes.append(ServiceAttribute(name: name, value: attribute.value))
+            } else if !attribute.name.hasPrefix(prefix) || !isOfService,
+                !attributes.contains(where: { $0.name == attribute.name }), isSpeakable(attribute.name + attribute.value)
+            {
+                attributes.append(ServiceAttribute(name: attribute.name, value: attribute.value))
+            }
+        }
+        if item.accessibility != .whenUnlocked {
+            attributes.removeAll { $0.name == accessible }
+            attributes.append(ServiceAttribute(name: accessible, value: item.accessibility.rawValue))
+        }
+        let names: [AttributeCode] = [.labl, .svce, .srvr, .acct]
+        let label = isOfService ? item.attributes.text(.labl) : names.lazy.compactMap { item.attributes.text($0) }.first
+        return ServiceItem(
+            label: speakable(label ?? ""), attributes: attributes, type: isOfService ? extra(type, of: item) : nil,
+            contentType: isOfService ? extra(contentType, of: item) ?? usualContentType : usualContentType)
+    }
+
+    /// The attributes of an item that a service does not hold.
+    ///
+    /// Dates are among them always: a service dates its items itself.
+    package static func withoutHome(_ item: Item) -> [AttributeCode] {
+        guard let service = serviceItem(of: item) else { return item.attributes.entries.map(\.code) }
+        let back = draft(of: service, in: CollectionName(label: ""), isDefault: false, ordinal: 0).attributes
+        return item.attributes.entries.filter { entry in
+            switch entry.code {
+            case .sync: entry.value != .number(0)
+            case .agrp: entry.value != .text(ItemDraft.defaultAccessGroup)
+            case .pdmn: false
+            case .musr: place(of: item) == nil
+            default: back[entry.code] != entry.value
+            }
+        }.map(\.code)
+    }
+
+    private static func extra(_ name: String, of item: Item) -> String? {
+        item.extra.first { $0.name == name }?.value
+    }
+
+    /// False for a text that D-Bus cannot transport.
+    static func isSpeakable(_ text: String) -> Bool { !text.utf8.contains(0) }
+
+    private static func speakable(_ text: String) -> String { isSpeakable(text) ? text : displayed(text) }
+}

@@ -1,0 +1,94 @@
+internal import ByteStreams
+
+/// Sends what is to be written, many calls at once and in order.
+final class ServiceOutbox {
+    private let client: SecretServiceClient
+    private var calls: [Call] = []
+    /// How many items are written or removed.
+    private(set) var written = 0
+
+    private struct Call {
+        let call: BusCall
+        let request: SecretServiceFailure.Request
+        /// True for the last call of an item.
+        let isLast: Bool
+    }
+
+    // A service that writes its file for each item is busy with so many for a second or so.
+    private static let atOnce = 32
+    private static let itemInterface = "org.freedesktop.Secret.Item"
+
+    init(_ client: SecretServiceClient) { self.client = client }
+
+    func create(_ item: ServiceItem, _ secret: borrowing SecretBytes, in collection: String) throws {
+        var properties: [(String, BusValue)] = [
+            ("\(Self.itemInterface).Label", .text(item.label)),
+            ("\(Self.itemInterface).Attributes", .texts(item.attributes)),
+        ]
+        if let type = item.type { properties.append(("\(Self.itemInterface).Type", .text(type))) }
+        let value = try secret.withBytes { try client.encode($0, contentType: item.contentType) }
+        // False: one with the same attributes is another item.
+        try send(
+            BusCall(
+                collection, "org.freedesktop.Secret.Collection", "CreateItem",
+                [.properties(properties), value, .flag(false)]), .writing)
+    }
+
+    func update(
+        _ found: FoundItem, to item: ServiceItem, _ secret: borrowing SecretBytes, hasSecret: Bool
+    ) throws {
+        var calls: [BusCall] = []
+        if !hasSecret {
+            let value = try secret.withBytes { try client.encode($0, contentType: item.contentType) }
+            calls.append(BusCall(found.path, Self.itemInterface, "SetSecret", [value]))
+        }
+        if !found.item.label.utf8.elementsEqual(item.label.utf8) {
+            calls.append(Self.set("Label", .text(item.label), of: found))
+        }
+        if found.item.attributes != item.attributes {
+            calls.append(Self.set("Attributes", .texts(item.attributes), of: found))
+        }
+        for (index, call) in calls.enumerated() { try send(call, .writing, isLast: index == calls.count - 1) }
+    }
+
+    func delete(_ found: FoundItem) throws {
+        try send(BusCall(found.path, Self.itemInterface, "Delete"), .deleting)
+    }
+
+    private static func set(_ property: String, _ value: BusValue, of found: FoundItem) -> BusCall {
+        BusCall(
+            found.path, "org.freedesktop.DBus.Properties", "Set",
+            [.text(itemInterface), .text(property), .boxed(value)])
+    }
+
+    private func send(
+        _ call: BusCall, _ request: SecretServiceFailure.Request, isLast: Bool = true
+    ) throws {
+        calls.append(Call(call: call, request: request, isLast: isLast))
+        if calls.count >= Self.atOnce { try flush() }
+    }
+
+    /// Sends what is left, and waits for all answers.
+    func flush() throws {
+        let sent = calls
+        calls = []
+        try client.bus.call(
+            client.owner, count: sent.count, atOnce: Self.atOnce, { sent[$0].call },
+            { index, result in
+                do throws(BusError) {
+                    try requireDone(result.get(), sent[index])
+                } catch {
+                    throw SecretServiceFailure(error, sent[index].request)
+                }
+            })
+    }
+
+    /// A prompt that nobody answers is a refusal.
+    private func requireDone(_ reply: BusValue, _ call: Call) throws(BusError) {
+        let prompt = reply.count > 0 ? reply[reply.count - 1].text : nil
+        if let prompt, prompt != "/", call.call.method == "CreateItem" || call.call.method == "Delete" {
+            throw BusError(name: "org.freedesktop.Secret.Error.IsLocked", message: "it asks first")
+        }
+        if call.isLast { written += 1 }
+    }
+}

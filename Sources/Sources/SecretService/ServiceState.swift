@@ -1,0 +1,213 @@
+internal import ByteStreams
+internal import Cryptography
+internal import KeychainModel
+
+/// What a service holds while something is restored into it.
+final class ServiceState: ItemWriter {
+    /// An item of the service.
+    private struct Entry {
+        let found: FoundItem
+        let item: Item
+        /// True if it goes at the end unless it is written before.
+        var isLeaving = false
+    }
+
+    /// Where an item goes, as what, and by which key it is known there.
+    private struct Goal {
+        let place: CollectionName
+        let item: ServiceItem
+        let key: [UInt8]
+    }
+
+    /// The collections, with the object paths of those that exist.
+    private struct Place {
+        var path: String?
+        var isLocked: Bool
+    }
+
+    private let client: SecretServiceClient
+    private let contents: ServiceContents
+    private let making: ServiceTarget.Making
+    private var entries: [Entry] = []
+    private var byKey: [[UInt8]: Int] = [:]
+    private var byUUID: [ItemUUID: Int] = [:]
+    private var places: [CollectionName: Place] = [:]
+    private let standard: CollectionName?
+    private let chosen: CollectionName?
+    /// The items that come into a collection in which they were not, by the key of the first with their attributes.
+    private var newcomers: [[UInt8]: [ItemUUID]] = [:]
+    private var outbox: ServiceOutbox
+
+    /// How many items are written or removed.
+    var written: Int { outbox.written }
+
+    init(
+        _ client: SecretServiceClient, _ contents: ServiceContents, scope: ServiceScope, making: ServiceTarget.Making
+    ) throws {
+        self.client = client
+        self.contents = contents
+        self.making = making
+        outbox = ServiceOutbox(client)
+        standard = contents.collections.first(where: \.isDefault)?.name
+        for collection in contents.collections {
+            places[collection.name] = Place(path: collection.path, isLocked: collection.isLocked)
+        }
+        for case .lockedItem(let collection, _) in contents.unreadable {
+            for name in places.keys where name.label == collection { places[name]?.isLocked = true }
+        }
+        if case .collection(let name) = scope {
+            do {
+                chosen = try client.collections(in: scope).0.first?.name
+            } catch SecretServiceFailure.noCollection {
+                chosen = CollectionName(label: name)
+            }
+        } else {
+            chosen = nil
+        }
+        for (found, draft) in contents.drafts {
+            do throws(ItemProblem) {
+                let item = try draft.completed(now: .reference, secretSize: found.secret.count)
+                if case .data(let key) = item.attributes[.musr] { byKey[key] = entries.count }
+                byUUID[item.uuid] = entries.count
+                entries.append(Entry(found: found, item: item))
+            } catch {
+                // No archive has an item that is over a limit, so none conflicts with it.
+            }
+        }
+    }
+
+    // MARK: ExistingItems
+
+    var isEmpty: Bool { false }
+
+    func hasPlace(for item: Item) -> Bool { ServiceMapping.serviceItem(of: item) != nil }
+
+    func item(withKeyOf item: Item) throws -> Item? {
+        let goal = try goal(of: item)
+        return byKey[goal.key].map { entries[$0].item }
+    }
+
+    /// A UUID follows from collection and attributes, so it says no more than they do.
+    func item(withUUID uuid: ItemUUID) -> Item? { nil }
+
+    func holds(_ item: Item, as existing: Item) -> Bool {
+        guard let service = ServiceMapping.serviceItem(of: item), let index = byUUID[existing.uuid] else { return false }
+        return entries[index].found.item.holds(service)
+    }
+
+    func secret(of existing: Item, equals secret: borrowing SecretBytes, in form: SecretForm) -> Bool {
+        guard let index = byUUID[existing.uuid] else { return false }
+        return isSecret(of: entries[index], secret)
+    }
+
+    private func isSecret(of entry: Entry, _ secret: borrowing SecretBytes) -> Bool {
+        let range = entry.found.secret
+        guard secret.count == range.count else { return false }
+        return contents.secrets.withBytes { bytes in
+            secret.withBytes { other in
+                var difference: UInt8 = 0
+                for index in other.indices { difference |= other[index] ^ bytes[range.lowerBound + index] }
+                return difference == 0
+            }
+        }
+    }
+
+    func localItems(_ local: LocalItems, _ body: (Item) throws -> Void) throws {
+        if let locked = places.first(where: { $0.value.isLocked && isInScope($0.key) }) {
+            throw SecretServiceFailure.locked([locked.key.label])
+        }
+        let items = entries.filter { isInScope($0) && local.includes($0.item) }.map(\.item)
+        for item in items.sorted(by: { $0.precedes($1) }) { try body(item) }
+    }
+
+    private func isInScope(_ entry: Entry) -> Bool { isInScope(contents.collections[entry.found.collection].name) }
+
+    private func isInScope(_ name: CollectionName) -> Bool { chosen == nil || name == chosen }
+
+    /// Where an item goes.
+    ///
+    /// - Throws: `locked`, `noDefaultCollection`, `collectionMissing`.
+    private func goal(of item: Item) throws(SecretServiceFailure) -> Goal {
+        guard let service = ServiceMapping.serviceItem(of: item) else {
+            preconditionFailure("only what has a place is written")
+        }
+        let origin = ServiceMapping.place(of: item)
+        guard let place = chosen ?? origin ?? standard else { throw .noDefaultCollection }
+        if let known = places[place] {
+            if known.isLocked { throw .locked([place.label]) }
+        } else if case .refused = making {
+            throw .collectionMissing(place.label)
+        }
+        var ordinal = 0
+        if place == origin {
+            if case .data(let key) = item.attributes[.musr] { ordinal = ServiceMapping.ordinal(ofKey: key) }
+        } else {
+            let first = ServiceMapping.key(of: service.attributes, in: place, ordinal: 0)
+            ordinal = newcomers[first]?.firstIndex(of: item.uuid) ?? newcomers[first, default: []].count
+            if ordinal == newcomers[first, default: []].count { newcomers[first, default: []].append(item.uuid) }
+        }
+        return Goal(
+            place: place, item: service,
+            key: ServiceMapping.key(of: service.attributes, in: place, ordinal: ordinal))
+    }
+
+    // MARK: ItemWriter
+
+    func put(
+        _ item: Item, line: borrowing Span<UInt8>, secret: borrowing SecretBytes, in form: SecretForm,
+        replacing: Item?
+    ) throws {
+        let goal = try goal(of: item)
+        if let index = byKey[goal.key] {
+            entries[index].isLeaving = false
+            let entry = entries[index]
+            let hasSecret = isSecret(of: entry, secret)
+            if hasSecret, entry.found.item.holds(goal.item) { return }
+            try outbox.update(entry.found, to: goal.item, secret, hasSecret: hasSecret)
+        } else {
+            try outbox.create(goal.item, secret, in: path(of: goal.place, isDefault: ServiceMapping.wasInDefault(item)))
+        }
+    }
+
+    func removeLocalItems(_ local: LocalItems) throws -> Int {
+        var count = 0
+        for index in entries.indices where isInScope(entries[index]) && local.includes(entries[index].item) {
+            entries[index].isLeaving = true
+            count += 1
+        }
+        return count
+    }
+
+    /// Waits for what was sent, and removes what is to go.
+    func finish() throws {
+        for entry in entries where entry.isLeaving { try outbox.delete(entry.found) }
+        try outbox.flush()
+    }
+
+    /// The object path of a collection, which is made if it does not exist.
+    private func path(of place: CollectionName, isDefault: Bool) throws -> String {
+        if let path = places[place]?.path { return path }
+        // What is under way could fail, and a collection that nobody needs be left.
+        try outbox.flush()
+        let path: String
+        switch making {
+        case .refused: throw SecretServiceFailure.collectionMissing(place.label)
+        case .byPrompt: path = try client.makeByPrompt(place.label)
+        case .withPassword(let read): path = try client.make(place.label, password: read(place.label))
+        }
+        places[place] = Place(path: path, isLocked: false)
+        if isDefault, try client.alias("default") == nil { try client.setAlias("default", path) }
+        return path
+    }
+}
+
+extension ServiceItem {
+    /// True if it is `other` as far as every service can hold it: not all keep media types.
+    fileprivate func holds(_ other: ServiceItem) -> Bool {
+        label.utf8.elementsEqual(other.label.utf8) && own == other.own && ownType == other.ownType
+    }
+
+    /// The attributes without what GNOME Keyring adds.
+    private var own: [ServiceAttribute] { attributes.filter { !ServiceMapping.isUsualSchema($0) } }
+    private var ownType: String? { type == KnownSchema.generic ? nil : type }
+}

@@ -1,0 +1,62 @@
+package import ByteStreams
+package import KeychainKeys
+package import KeychainModel
+
+/// A Secret Service as the target of a restore.
+///
+/// It has no transactions: a restore that breaks off leaves what it has written, and running it again finishes it. What
+/// a replacing restore removes goes last, so that nothing is ever missing that the archive does not have.
+package struct ServiceTarget: StoredItemTarget {
+    private let client: SecretServiceClient
+    private let scope: ServiceScope
+    private let making: Making
+
+    /// How collections are made that do not exist.
+    package enum Making {
+        /// They are not: nobody is there to ask.
+        case refused
+        /// The desktop asks for their passwords.
+        case byPrompt
+        /// With this password, which is read when it is needed.
+        case withPassword((_ label: String) throws -> SecretBytes)
+    }
+
+    /// Prepares a restore into all collections, or of everything into one.
+    package init(_ client: SecretServiceClient, scope: ServiceScope, making: Making) {
+        self.client = client
+        self.scope = scope
+        self.making = making
+    }
+
+    /// In the clear: the service encrypts them itself.
+    package func form(ofSecretsUnder keybag: ArchivedKeybag) -> SecretForm { .plain }
+
+    /// Reads the service, and runs `body` against what was read; see `ItemTarget`.
+    ///
+    /// - Throws: `SecretServiceFailure`, and what `body` throws.
+    package func readItems<Result>(_ body: (any ExistingItems) throws -> Result) throws -> Result {
+        try body(state())
+    }
+
+    /// Runs `body`; see `ItemTarget`.
+    ///
+    /// - Throws: `SecretServiceFailure` (`brokenOff` once something is written), and what `body` throws.
+    package func writeItems<Result>(_ body: (any ItemWriter) throws -> Result) throws -> Result {
+        let state = try state()
+        do {
+            let result = try body(state)
+            try state.finish()
+            return result
+        } catch {
+            guard state.written > 0 else { throw error }
+            let cause = error as? SecretServiceFailure
+            if Interruption.isRequested { throw SecretServiceFailure.brokenOff(written: state.written, because: .interrupted) }
+            guard let cause else { throw error }
+            throw SecretServiceFailure.brokenOff(written: state.written, because: cause)
+        }
+    }
+
+    private func state() throws -> ServiceState {
+        try ServiceState(client, client.read(.all, needsAll: false), scope: scope, making: making)
+    }
+}

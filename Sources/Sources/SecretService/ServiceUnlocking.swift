@@ -1,0 +1,87 @@
+package import ByteStreams
+
+extension SecretServiceClient {
+    private static let internalInterface = "org.gnome.keyring.InternalUnsupportedGuiltRiddenInterface"
+
+    /// The labels of the locked collections of a scope.
+    ///
+    /// - Throws: `SecretServiceFailure`.
+    package func locked(in scope: ServiceScope) throws -> [String] {
+        try collections(in: scope).0.filter(\.isLocked).map(\.name.label)
+    }
+
+    /// Has the desktop ask for the passwords of the locked collections of a scope, and waits for the answers.
+    ///
+    /// - Throws: `promptDismissed`, `request` (`unlocking`), `interrupted`.
+    package func unlockByPrompt(_ scope: ServiceScope) throws {
+        let locked = try collections(in: scope).0.filter(\.isLocked).map(\.path)
+        if locked.isEmpty { return }
+        let reply = try call(
+            BusCall(Self.path, Self.interface, "Unlock", [.array(BusValue.Kind("o"), locked.map { .path($0) })]),
+            .unlocking)
+        guard reply.count == 2, let prompt = reply[1].text else { throw SecretServiceFailure.malformed(.unlocking) }
+        if prompt != "/" { _ = try answer(prompt, .unlocking) }
+    }
+
+    /// Unlocks the locked collections of a scope with a password; GNOME Keyring alone takes one so.
+    ///
+    /// - Throws: `wrongPassword`, `passwordNotTaken`, `request` (`unlocking`), `interrupted`.
+    package func unlock(_ scope: ServiceScope, password: borrowing SecretBytes) throws {
+        for collection in try collections(in: scope).0 where collection.isLocked {
+            let secret = try password.withBytes { try encode($0, contentType: ServiceMapping.usualContentType) }
+            _ = try callWithPassword(
+                "UnlockWithMasterPassword", [.path(collection.path), secret], of: collection.name.label, .unlocking)
+        }
+    }
+
+    /// Makes a collection, for which the desktop asks a password.
+    ///
+    /// - Returns: its object path.
+    func makeByPrompt(_ label: String) throws -> String {
+        let properties = BusValue.properties([("org.freedesktop.Secret.Collection.Label", .text(label))])
+        let reply = try call(
+            BusCall(Self.path, Self.interface, "CreateCollection", [properties, .text("")]), .creatingCollection)
+        guard reply.count == 2, let made = reply[0].text, let prompt = reply[1].text else {
+            throw SecretServiceFailure.malformed(.creatingCollection)
+        }
+        if prompt == "/" { return made }
+        guard let path = try answer(prompt, .creatingCollection).text else {
+            throw SecretServiceFailure.malformed(.creatingCollection)
+        }
+        return path
+    }
+
+    /// Makes a collection with a password; GNOME Keyring alone takes one so.
+    ///
+    /// - Returns: its object path.
+    func make(_ label: String, password: borrowing SecretBytes) throws -> String {
+        let properties = BusValue.properties([("org.freedesktop.Secret.Collection.Label", .text(label))])
+        let secret = try password.withBytes { try encode($0, contentType: ServiceMapping.usualContentType) }
+        let reply = try callWithPassword("CreateWithMasterPassword", [properties, secret], of: label, .creatingCollection)
+        guard let path = reply[0].text else { throw SecretServiceFailure.malformed(.creatingCollection) }
+        return path
+    }
+
+    private func answer(_ prompt: String, _ request: SecretServiceFailure.Request) throws -> BusValue {
+        do {
+            return try bus.prompt(owner, prompt)
+        } catch let error as BusError {
+            throw SecretServiceFailure(error, request)
+        }
+    }
+
+    private func callWithPassword(
+        _ method: String, _ arguments: [BusValue], of label: String, _ request: SecretServiceFailure.Request
+    ) throws -> BusValue {
+        do {
+            return try bus.call(owner, BusCall(Self.path, Self.internalInterface, method, arguments))
+        } catch let error as BusError {
+            switch error.name {
+            case "org.gnome.keyring.Error.Denied": throw SecretServiceFailure.wrongPassword(collection: label)
+            case "org.freedesktop.DBus.Error.UnknownMethod", "org.freedesktop.DBus.Error.UnknownInterface":
+                throw SecretServiceFailure.passwordNotTaken
+            default: throw SecretServiceFailure(error, request)
+            }
+        }
+    }
+}

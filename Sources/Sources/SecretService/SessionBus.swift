@@ -1,0 +1,97 @@
+internal import Glibc
+
+/// Where the session bus of a user is.
+package struct SessionBus: Hashable, Sendable {
+    /// The address, as D-Bus spells it.
+    package let address: String
+
+    /// The variable that names the address.
+    package static let variable = "DBUS_SESSION_BUS_ADDRESS"
+
+    /// Looks where the environment says, and then where systemd puts the bus, which cron does not say.
+    ///
+    /// A socket must be that of this user: whoever runs another one would be given the secrets of a restore.
+    ///
+    /// - Parameter runtimeFolder: the user's folder in `/run/user`, for an environment that does not name it.
+    /// - Throws: `noBus`, `foreignBus`, `notASocket`.
+    package init(environment: [String: String], runtimeFolder: String) throws(SecretServiceFailure) {
+        if let given = environment[Self.variable], !given.isEmpty {
+            for part in given.split(separator: ";") {
+                guard let path = Self.path(in: part), !Self.isMissing(path) else { continue }
+                try Self.requireOwn(path)
+            }
+            address = given
+            return
+        }
+        var looked: [String] = []
+        let folders = [environment["XDG_RUNTIME_DIR"], runtimeFolder]
+        for folder in folders {
+            guard let folder, folder.hasPrefix("/") else { continue }
+            let path = "\(folder)/bus"
+            if looked.contains(path) { continue }
+            looked.append(path)
+            if Self.isMissing(path) { continue }
+            try Self.requireOwn(path)
+            address = "unix:path=\(Self.escaped(path))"
+            return
+        }
+        throw .noBus(lookedAt: looked)
+    }
+
+    /// The path in `unix:path=…`; nil for another kind of address.
+    private static func path(in address: Substring) -> String? {
+        guard address.hasPrefix("unix:") else { return nil }
+        let pairs = address.dropFirst("unix:".count).split(separator: ",")
+        return pairs.first { $0.hasPrefix("path=") }.map { unescaped($0.dropFirst("path=".count)) }
+    }
+
+    private static func isMissing(_ path: String) -> Bool {
+        var status = stat()
+        return unsafe stat(path, &status) != 0 && (errno == ENOENT || errno == ENOTDIR)
+    }
+
+    private static func requireOwn(_ path: String) throws(SecretServiceFailure) {
+        var status = stat()
+        guard unsafe stat(path, &status) == 0 else {
+            throw .busRefuses(address: path, reason: unsafe String(cString: strerror(errno)))
+        }
+        guard status.st_mode & S_IFMT == S_IFSOCK else { throw .notASocket(path: path) }
+        guard status.st_uid == geteuid() else { throw .foreignBus(path: path, owner: status.st_uid) }
+    }
+
+    /// The folder of the effective user in `/run/user`.
+    package static var runtimeFolder: String { "/run/user/\(geteuid())" }
+
+    private static func escaped(_ path: String) -> String {
+        path.utf8.map { byte in
+            isPlain(byte) ? String(UnicodeScalar(byte)) : "%" + hexadecimal(byte >> 4) + hexadecimal(byte & 15)
+        }.joined()
+    }
+
+    private static func hexadecimal(_ digit: UInt8) -> String { String(digit, radix: 16) }
+
+    private static func isPlain(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "/"),
+            UInt8(ascii: "."), UInt8(ascii: "\\"), UInt8(ascii: "*"):
+            true
+        default: false
+        }
+    }
+
+    private static func unescaped(_ text: Substring) -> String {
+        var bytes: [UInt8] = []
+        var rest = Array(text.utf8)[...]
+        while let byte = rest.popFirst() {
+            let digits = String(decoding: rest.prefix(2), as: UTF8.self)
+            if byte == UInt8(ascii: "%"), digits.utf8.count == 2, let value = UInt8(digits, radix: 16) {
+                bytes.append(value)
+                rest = rest.dropFirst(2)
+            } else {
+                bytes.append(byte)
+            }
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}

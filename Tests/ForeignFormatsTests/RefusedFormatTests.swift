@@ -1,0 +1,52 @@
+import ByteStreams
+import ItemSources
+import TestSupport
+import Testing
+
+@testable import ForeignFormats
+
+@Suite("Files that are known and not read")
+struct RefusedFormatTests {
+    private static let sqlite = Array("SQLite format 3\0".utf8) + [UInt8](repeating: 0, count: 84)
+
+    private static let files: [(String, [UInt8])] = [
+        ("kcbackup-archive", Array("kcbackup.json\0\0\0".utf8)),
+        (
+            "kcbackup-keychain",
+            Array(sqlite.prefix(68)) + Array("kcbk".utf8) + Array("CREATE TABLE genp CREATE TABLE inet".utf8)
+        ),
+        ("keychain-2", sqlite + Array("CREATE TABLE genp(rowid) CREATE TABLE inet(rowid)".utf8)),
+        ("firefox-profile", sqlite + Array("CREATE TABLE nssPrivate (id)".utf8)),
+        ("firefox-profile", Array(#"{"nextId":2,"logins":[{"id":1,"encryptedPassword":"x"}]}"#.utf8)),
+        ("chromium-profile", sqlite + Array("CREATE TABLE logins (origin_url, password_value BLOB)".utf8)),
+        ("keepass-1", [0x03, 0xd9, 0xa2, 0x9a, 0x65, 0xfb, 0x4b, 0xb5, 1, 2]),
+        ("systemd-credential", Array("Whxqht+dQJax1aZeCGLxmgAAAAABAAAADAAAABAAAAA".utf8)),
+        ("openpgp", Array("-----BEGIN PGP MESSAGE-----\n\nabc\n".utf8)),
+        ("age", Array("age-encryption.org/v1\n-> X25519".utf8)),
+    ]
+
+    @Test("each is refused by its name, with the way that works", arguments: files.indices)
+    func refused(index: Int) throws {
+        let (name, bytes) = Self.files[index]
+        let input = ForeignReading.input(bytes)
+        let format = try KnownFormats.recognise(input)
+        #expect(format.name == name)
+        let failure = #expect(throws: ForeignFailure.self) { try format.read(input, GivenSecrets(text: nil)) }
+        guard case .refused(let title, let hint) = failure else {
+            Issue.record("another failure: \(String(describing: failure))")
+            return
+        }
+        #expect(!title.isEmpty && !hint.isEmpty)
+    }
+
+    @Test("an opvault is a folder")
+    func opvault() throws {
+        let folder = try TemporaryFolder()
+        #expect(throws: ForeignFailure.unknownFormat) {
+            try KnownFormats.recognise(ForeignInput(path: folder.path, .folder))
+        }
+        try Path.makeFolder(folder.path("default"))
+        try folder.write("default/profile.js", Array("var profile={};".utf8))
+        #expect(try KnownFormats.recognise(ForeignInput(path: folder.path, .folder)).name == "opvault")
+    }
+}

@@ -1,0 +1,170 @@
+import ByteStreams
+import ItemSources
+import KeychainModel
+import TestSupport
+import Testing
+
+@testable import ForeignFormats
+
+@Suite("Importing exports that are zip files")
+struct ZippedExportTests {
+    private static func zip(_ members: [(String, String)]) -> [UInt8] {
+        ZipWriter.zip(members.map { ($0.0, Array($0.1.utf8)) })
+    }
+
+    private static let onePasswordData = #"""
+        {"accounts":[{"attrs":{"accountName":"Ada"},"vaults":[{"attrs":{"name":"Private"},"items":[
+          {"uuid":"a","favIndex":1,"createdAt":1700000000,"updatedAt":1700000001,"state":"active","categoryUuid":"001",
+           "details":{"loginFields":[{"value":"ada","name":"user","designation":"username","fieldType":"T"},
+                                     {"value":"p\u0000w","name":"pass","designation":"password","fieldType":"P"},
+                                     {"value":"extra","name":"token","fieldType":"T"}],
+                      "notesPlain":"note","passwordHistory":[{"value":"x","time":1}],
+                      "sections":[{"title":"s","fields":[{"title":"one-time","id":"i","value":{"totp":"JBSWY3DP"}},
+                        {"title":"PIN","id":"p","value":{"concealed":"1234"}},{"title":"mail","value":{"email":{"email_address":"a@b"}}},
+                        {"title":"since","value":{"date":1700000000}},{"title":"scan","value":{"file":{"fileName":"s.pdf","documentId":"d1","decryptedSize":3}}},
+                        {"title":"see","value":{"reference":"z"}},{"title":"none","value":{"string":""}}]}]},
+           "overview":{"title":"Bank","url":"https://bank.example","urls":[{"label":"w","url":"https://bank.example"},{"url":"https://b.example"}],"tags":["t"]}},
+          {"uuid":"b","state":"active","categoryUuid":"005","details":{"password":"alone","sections":[]},"overview":{"title":"Alone"}},
+          {"uuid":"c","state":"active","categoryUuid":"003","details":{"notesPlain":"text"},"overview":{"title":"Note"}},
+          {"uuid":"d","state":"active","categoryUuid":"002","details":{"sections":[{"fields":[{"value":{"creditCardNumber":"4"}}]}]},"overview":{"title":"Card"}},
+          {"uuid":"e","state":"archived","categoryUuid":"001","details":{},"overview":{"title":"Old"}},
+          {"uuid":"f","state":"active","categoryUuid":"006","details":{"documentAttributes":{"fileName":"missing","documentId":"d9"}},"overview":{"title":"Doc"}},
+          {"uuid":"g","state":"active","categoryUuid":"114","details":{"sections":[{"fields":[{"value":{"sshKey":{"privateKey":"KEY","metadata":{}}}}]}]},"overview":{"title":"Key"}}
+        ]}]},{"vaults":[{"attrs":{"name":"Other"},"items":[
+          {"uuid":"h","state":"active","categoryUuid":"001","details":{"loginFields":[{"value":"q","designation":"password"}],"new":{"x":1}},"overview":{"title":"Second account"}}]}]}]}
+        """#
+
+    private static let onePassword = zip([
+        ("export.attributes", #"{"version":3,"description":"1Password Unencrypted Export","createdAt":1}"#),
+        ("export.data", onePasswordData), ("files/d1__s.pdf", "PDF"), ("files/d2__lost", "x"),
+    ])
+
+    @Test("1PUX: every account, every kind of field, attachments; what has no place is counted")
+    func onePUX() throws {
+        #expect(try KnownFormats.recognise(ForeignReading.input(Self.onePassword)).name == "1pux")
+        let contents = try ForeignReading.read(Self.onePassword, as: OnePasswordFormat())
+        #expect(
+            try contents.listing
+                == [
+                    "genp svce=Alone: alone", "genp svce=Bank acct=PIN (ada) desc=field: 1234",
+                    "genp svce=Bank acct=mail (ada) desc=field: a@b",
+                    "genp svce=Bank acct=note (ada) desc=secure note: note",
+                    "genp svce=Bank acct=s.pdf (ada) desc=attachment: PDF",
+                    "genp svce=Bank acct=since (ada) desc=field: 1700000000",
+                    "genp svce=Bank acct=token (ada) desc=field: extra",
+                    #"genp svce=Card desc=card: {"sections":[{"fields":[{"value":{"creditCardNumber":"4"}}]}]}"#,
+                    "genp svce=Key acct=private key desc=private key: KEY", "genp svce=Note desc=secure note: text",
+                    "genp svce=Second account acct=new desc=field: {\"x\":1}", "genp svce=Second account: q",
+                    "genp svce=bank.example acct=one-time password (ada) desc=one-time password: otpauth://totp/Bank:ada?secret=JBSWY3DP&issuer=Bank",
+                    "inet srvr=bank.example acct=ada: p\0w",
+                ].sorted())
+        #expect(
+            contents.leftOut.map { "\($0.count) \($0.kind)" } == [
+                "1 mark of a favorite", "1 earlier password", "1 reference to another record", "1 archived record",
+                "1 file of no record",
+            ])
+        #expect(contents.refused.map(\.name) == ["Doc"])
+        #expect(contents.details == "2 accounts")
+        var visitor = ListingVisitor()
+        try contents.items.visitItems(&visitor)
+        let bank = try #require(visitor.items.first { $0.itemClass == .internetPassword })
+        #expect(bank.created.seconds == 1_700_000_000)
+        #expect(bank.extra.contains { $0.name == "url.2" && $0.value == "https://b.example" })
+        #expect(bank.extra.contains { $0.name == "source.folder" && $0.value == "Private" })
+    }
+
+    @Test("Dashlane: logins and notes as in its tables, and other rows whole")
+    func dashlane() throws {
+        let bytes = Self.zip([
+            (
+                "credentials.csv",
+                "username,username2,username3,title,password,note,url,category,otpSecret\nada,,,D,p,n,https://d.example,Work,\n"
+            ), ("securenotes.csv", "title,note\nN,text\n"),
+            ("payments.csv", "type,account_name,cc_number,code\npayment_card,Visa,4111,123\n"),
+            ("new.csv", "a,b\n1,2\n"),
+        ])
+        #expect(try KnownFormats.recognise(ForeignReading.input(bytes)).name == "dashlane")
+        let contents = try ForeignReading.read(bytes, as: DashlaneFormat())
+        #expect(
+            try contents.listing == [
+                "genp svce=D acct=note (ada) desc=secure note: n", "genp svce=N desc=secure note: text",
+                #"genp svce=Visa desc=card: {"type":"payment_card","account_name":"Visa","cc_number":"4111","code":"123"}"#,
+                "inet srvr=d.example acct=ada: p",
+            ])
+        #expect(contents.leftOut.map(\.kind) == ["table that is not known"])
+    }
+
+    private static let proton = zip([
+        (
+            "Proton Pass/data.json",
+            #"""
+            {"version":"1.29","encrypted":false,"vaults":{"v1":{"name":"Personal","items":[
+              {"itemId":"a","state":1,"createTime":1700000000,"modifyTime":1700000001,"data":{"metadata":{"name":"P","note":"n"},
+               "extraFields":[{"fieldName":"PIN","type":"hidden","data":{"content":"1"}},{"fieldName":"2","type":"totp","data":{"totpUri":"JBSWY3DP"}}],
+               "type":"login","content":{"itemEmail":"a@p","itemUsername":"ada","password":"p","urls":["https://p.example"],"totpUri":"","passkeys":[{"rpId":"p.example","userName":"ada","content":"K"}]}}},
+              {"itemId":"b","state":2,"data":{"metadata":{"name":"T"},"type":"note","content":{}}},
+              {"itemId":"c","state":1,"data":{"metadata":{"name":"C","note":""},"type":"creditCard","content":{"number":"4"}}},
+              {"itemId":"d","state":1,"aliasEmail":"x@y","data":{"metadata":{"name":"A","note":"z"},"type":"alias","content":{}}}]}}}
+            """#
+        )
+    ])
+
+    @Test("Proton Pass: logins with passkeys, cards whole, records in the trash counted")
+    func protonPass() throws {
+        #expect(try KnownFormats.recognise(ForeignReading.input(Self.proton)).name == "proton-pass")
+        let contents = try ForeignReading.read(Self.proton, as: ProtonPassFormat())
+        #expect(
+            try contents.listing == [
+                "genp svce=A acct=note desc=secure note: z", #"genp svce=C desc=card: {"number":"4"}"#,
+                "genp svce=P acct=PIN (ada) desc=field: 1", "genp svce=P acct=note (ada) desc=secure note: n",
+                "genp svce=p.example acct=one-time password (ada) desc=one-time password: otpauth://totp/P:ada?secret=JBSWY3DP&issuer=P",
+                #"genp svce=p.example acct=passkey (ada) desc=passkey: {"rpId":"p.example","userName":"ada","content":"K"}"#,
+                "inet srvr=p.example acct=ada: p",
+            ])
+        #expect(contents.leftOut.map(\.kind) == ["record in the trash", "alias of an address"])
+    }
+
+    @Test("a file that is cut anywhere is refused, and one that is altered gives no other secret")
+    func damaged() throws {
+        let format = ProtonPassFormat()
+        let right = try ForeignReading.read(Self.proton, as: format).listing
+        for length in stride(from: 0, to: Self.proton.count, by: 3) {
+            #expect(throws: ForeignFailure.self) {
+                try ForeignReading.read(Array(Self.proton.prefix(length)), as: format)
+            }
+        }
+        for index in Self.proton.indices {
+            var altered = Self.proton
+            altered[index] ^= UInt8(1 << (index % 8))
+            do {
+                #expect(try ForeignReading.read(altered, as: format).listing == right)
+            } catch is ForeignFailure {
+                // Refused.
+            }
+        }
+    }
+
+    @Test("changed at random inside, an export is read or refused, and never ends the program")
+    func fuzzed() {
+        var random = SeededRandom(seed: 3)
+        for _ in 0..<800 {
+            var data = Array(Self.onePasswordData.utf8)
+            for _ in 0...Int.random(in: 0..<4, using: &random) {
+                let index = Int.random(in: 0..<data.count, using: &random)
+                if Bool.random(using: &random) {
+                    data.remove(at: index)
+                } else {
+                    data.insert(Array("{}[]\",:0n".utf8).randomElement(using: &random) ?? 0, at: index)
+                }
+            }
+            let bytes = ZipWriter.zip([("export.attributes", Array(#"{"version":3}"#.utf8)), ("export.data", data)])
+            do {
+                _ = try ForeignReading.read(bytes, as: OnePasswordFormat()).listing
+            } catch is ForeignFailure {
+                // Refused.
+            } catch {
+                Issue.record("another failure: \(error)")
+            }
+        }
+    }
+}

@@ -1,0 +1,105 @@
+import KeychainModel
+import SecretService
+import Testing
+
+@Suite("What items of the Secret Service are in a keychain")
+struct MappingTests {
+    private let login = CollectionName(label: "Login")
+
+    private func attributes(_ pairs: KeyValuePairs<String, String>) -> [ServiceAttribute] {
+        pairs.map { ServiceAttribute(name: $0.key, value: $0.value) }
+    }
+
+    private func item(_ service: ServiceItem, ordinal: Int = 0, in place: CollectionName? = nil) throws -> Item {
+        try ServiceMapping.draft(of: service, in: place ?? login, isDefault: true, ordinal: ordinal)
+            .completed(now: .reference, secretSize: 3)
+    }
+
+    @Test("An item comes back as it was, whatever its attributes are called")
+    func wayBack() throws {
+        for pairs in [
+            [("service", "x"), ("user", "")], [("kcbackup:collection", "theirs"), ("kcbackup:attribute:x", "y")],
+            [("kcbackup:accessible", "aku")], [("kcbackup:accessible", "ak")], [("kcbackup:accessible", "soon")],
+            [("", "nameless")], [("xdg:schema", "org.freedesktop.Secret.Generic")], [],
+        ] {
+            let service = ServiceItem(
+                label: "\u{1b}[31m", attributes: pairs.map { ServiceAttribute(name: $0.0, value: $0.1) },
+                type: "org.example.Type", contentType: "application/octet-stream")
+            let item = try item(service, in: CollectionName(label: "Größe", number: 2))
+            #expect(ServiceMapping.serviceItem(of: item) == service)
+            #expect(ServiceMapping.place(of: item) == CollectionName(label: "Größe", number: 2))
+            #expect(Set(ServiceMapping.withoutHome(item)).isSubset(of: [.cdat, .mdat]))
+        }
+    }
+
+    @Test("UUID and unique key follow from collection and attributes alone")
+    func identity() throws {
+        let one = ServiceItem(label: "A", attributes: attributes(["service": "x", "user": "ada"]), modified: 5)
+        let same = ServiceItem(
+            label: "B", attributes: attributes(["user": "ada", "service": "x", "kcbackup:accessible": "aku"]), modified: 9)
+        #expect(try item(one).uuid == item(same).uuid)
+        #expect(try item(one).hasKey(of: item(same)))
+        #expect(try item(same).accessibility == .whenUnlockedThisDeviceOnly)
+        let others = [
+            try item(one, ordinal: 1), try item(one, in: CollectionName(label: "Other")),
+            try item(one, in: CollectionName(label: "Login", number: 1)),
+            try item(ServiceItem(label: "A", attributes: attributes(["service": "xuser", "": "ada"]))),
+        ]
+        for other in others {
+            #expect(try item(one).uuid != other.uuid)
+            #expect(try !item(one).hasKey(of: other))
+        }
+        // Those with the same attributes keep their order in an archive.
+        #expect(try item(one).precedes(item(one, ordinal: 1)))
+        #expect(try item(one, ordinal: 255).precedes(item(one, ordinal: 256)))
+    }
+
+    @Test("GNOME Keyring gives an item without a schema one when it starts again: it stays the same item")
+    func addedSchema() throws {
+        let before = ServiceItem(label: "A", attributes: attributes(["service": "x"]))
+        let after = ServiceItem(
+            label: "A", attributes: attributes(["service": "x", "xdg:schema": "org.freedesktop.Secret.Generic"]))
+        #expect(try item(before).uuid == item(after).uuid)
+    }
+
+    @Test(
+        "Schemas that are known give names that people know",
+        arguments: [
+            (["xdg:schema": "org.gnome.keyring.NetworkPassword", "server": "h", "user": "u", "port": "22", "protocol": "ssh"], ["srvr": "h", "acct": "u", "port": "22", "ptcl": "1936943136"]),
+            (["xdg:schema": "org.git.Password", "server": "h", "user": "u", "protocol": "https"], ["srvr": "h", "acct": "u", "ptcl": "1752461427"]),
+            (["xdg:schema": "org.epiphany.FormPassword", "uri": "https://a@example.org/x?y", "username": "u"], ["srvr": "example.org", "acct": "u"]),
+            (["service": "s", "username": "u", "application": "Python"], ["svce": "s", "acct": "u"]),
+            (["xdg:schema": "org.freedesktop.NetworkManager.Connection", "connection-uuid": "1", "setting-name": "wifi", "setting-key": "psk"], ["svce": "NetworkManager", "acct": "1/wifi/psk"]),
+            (["xdg:schema": "org.gnome.Evolution.Data.Source", "e-source-uid": "7"], ["svce": "Evolution", "acct": "7"]),
+            (["unique": "ssh-store:/home/ada/.ssh/id"], ["svce": "ssh", "acct": "/home/ada/.ssh/id"]),
+            (["xdg:schema": "chrome_libsecret_os_crypt_password_v2", "application": "chrome"], ["svce": "Title", "acct": "chrome"]),
+            (["xdg:schema": "org.example.App", "b": "2", "a": "1"], ["svce": "org.example.App", "acct": "a=1 b=2"]),
+        ] as [([String: String], [String: String])])
+    func names(_ given: [String: String], _ expected: [String: String]) throws {
+        let item = try item(
+            ServiceItem(label: "Title", attributes: given.map { ServiceAttribute(name: $0.key, value: $0.value) }))
+        for (code, value) in expected {
+            let code = try #require(AttributeCode(code: code))
+            #expect(item.attributes.text(code) ?? item.attributes.number(code).map { String($0) } == value)
+        }
+    }
+
+    @Test("An item of a keychain gets attributes that programs look for")
+    func fromKeychain() throws {
+        var draft = ItemDraft(itemClass: .internetPassword)
+        draft.attributes[.srvr] = .text("example.org")
+        draft.attributes[.acct] = .text("a\u{0}b")
+        draft.attributes[.ptcl] = .number(1_752_461_427)
+        draft.attributes[.icmt] = .text("mine")
+        draft.extra = [ExtraAttribute(name: "folder", value: "work")]
+        let item = try draft.completed(now: .reference, secretSize: 1)
+        let service = try #require(ServiceMapping.serviceItem(of: item))
+        #expect(
+            service.attributes
+                == attributes([
+                    "folder": "work", "protocol": "https", "server": "example.org", "user:base64": "YQBi",
+                    "xdg:schema": "org.gnome.keyring.NetworkPassword",
+                ]))
+        #expect(ServiceMapping.withoutHome(item) == [.acct, .cdat, .icmt, .mdat])
+    }
+}

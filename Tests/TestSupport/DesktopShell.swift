@@ -1,0 +1,54 @@
+import Foundation
+
+/// A session bus with GNOME Keyring, in a home folder of its own, in which a shell runs the real `kcbackup`.
+///
+/// The shell knows `$KCBACKUP`, `$DESKTOP` (what fills and reads a keyring by libsecret alone), and the functions
+/// `keyring`, which starts the daemon, unlocked, and waits for it, `end`, which ends it, `lock NAME`, and `bus`, which
+/// calls a method of the Secret Service. Bus and daemon end with the script.
+package struct DesktopShell: Sendable {
+    private let folder: TemporaryFolder
+    private let environment: [String: String]
+
+    private static let functions = """
+        keyring() {
+          printf 'pw' | gnome-keyring-daemon --unlock --components=secrets --foreground >"$HOME/daemon.log" 2>&1 &
+          daemon=$!
+          gdbus wait --session --timeout 60 org.freedesktop.secrets
+        }
+        end() { [ -z "$daemon" ] || { kill "$1" "$daemon"; wait "$daemon" || true; } 2>/dev/null; daemon=; }
+        bus() {
+          local method=$1; shift
+          gdbus call --session -d org.freedesktop.secrets -o "${path:-/org/freedesktop/secrets}" -m "$method" "$@"
+        }
+        lock() {
+          bus org.freedesktop.Secret.Service.Lock "['/org/freedesktop/secrets/collection/$1']" >/dev/null
+        }
+        trap 'end -TERM' EXIT
+        daemon=
+
+        """
+
+    /// Makes an empty home folder.
+    ///
+    /// - Parameter desktop: the program `Desktop/desktop.c`, compiled.
+    package init(desktop: String) throws {
+        folder = try TemporaryFolder(inMemory: true)
+        try FileManager.default.createDirectory(
+            atPath: folder.path("run"), withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+        environment = [
+            "HOME": folder.path, "XDG_RUNTIME_DIR": folder.path("run"), "PATH": "/usr/bin:/bin:/usr/sbin:/sbin",
+            "KCBACKUP": try ExternalProgram.built("kcbackup"), "DESKTOP": desktop, "SWIFT_BACKTRACE": "enable=no",
+            "LC_ALL": "C.UTF-8",
+        ]
+    }
+
+    /// The path of a file in the home folder.
+    package func path(_ name: String) -> String { folder.path(name) }
+
+    /// Runs a script of bash on a bus of its own, for five minutes at most: what hangs fails.
+    package func callAsFunction(_ script: String) throws -> ExternalProgram.Outcome {
+        try ExternalProgram.run(
+            "timeout", ["300", "dbus-run-session", "--", "bash", "-c", Self.functions + script],
+            environment: environment, in: folder.path)
+    }
+}

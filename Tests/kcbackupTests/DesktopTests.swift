@@ -1,0 +1,278 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// The real daemon of GNOME Keyring, asked by the real program.
+@Suite("The keyring of the desktop")
+struct DesktopTests {
+    /// `Desktop/desktop.c`, compiled once.
+    private static let judge = Result { () throws -> (folder: TemporaryFolder, program: String) in
+        let folder = try TemporaryFolder()
+        let program = folder.path("desktop")
+        let made = try ExternalProgram.run(
+            "bash",
+            [
+                "-c",
+                "cc -o '\(program)' '\(Project.path("Tests/kcbackupTests/Desktop/desktop.c"))' "
+                    + "$(pkg-config --cflags --libs libsecret-1)",
+            ])
+        try #require(made.status == 0, "\(made.errorText)")
+        return (folder, program)
+    }
+
+    private let shell: DesktopShell
+
+    init() throws { shell = try DesktopShell(desktop: Self.judge.get().program) }
+
+    private static let key = "$KCBACKUP keygen -o key.txt >/dev/null\nkey=$(grep -o 'age1[a-z0-9]*' key.txt)\n"
+
+    private func run(_ script: String) throws -> String {
+        let outcome = try shell("set -e\n" + Self.key + script)
+        #expect(outcome.status == 0, "\(outcome.text)\n\(outcome.errorText)")
+        return outcome.text
+    }
+
+    @Test("Two thousand items in forty collections come back in every attribute and byte, also when the daemon dies")
+    func everyItem() throws {
+        let counts = try run(
+            """
+            keyring
+            $DESKTOP fill 40 2000
+            $DESKTOP dump >before
+            # A daemon that is killed while it is read.
+            $KCBACKUP create --keychain secret-service: -r "$key" -o broken.kcb 2>broken & reader=$!
+            start=$(cut -d' ' -f14 /proc/$daemon/stat)
+            until [ "$(cut -d' ' -f14 /proc/$daemon/stat)" -gt $((start + 2)) ]; do :; done
+            end -KILL
+            wait $reader && exit 1 || [ $? = 14 ]
+            [ ! -e broken.kcb ]
+            grep -q 'ended while it was in use' broken
+            keyring
+            printf pw >pw; chmod 600 pw
+            $KCBACKUP create --keychain secret-service: --passcode file:pw -r "$key" -o all.kcb
+            end
+            # Another home folder, another daemon, which dies once: the restore is run again.
+            rm -r .local/share/keyrings
+            keyring
+            $KCBACKUP restore all.kcb -i key.txt --passcode file:pw 2>broken & writer=$!
+            until ls .local/share/keyrings | grep -q Collection_20; do :; done
+            end -KILL
+            wait $writer && exit 1 || [ $? = 14 ]
+            grep -q 'after [0-9]* items: the Secret Service ended' broken
+            grep -q 'run the command again to finish it' broken
+            keyring
+            $KCBACKUP restore all.kcb -i key.txt --passcode file:pw
+            $DESKTOP dump >after
+            cmp before after
+            wc -l <after
+            secret-tool lookup service host1000.example.org | od -An -tx1
+            $KCBACKUP restore all.kcb -i key.txt --json | jq -c .plan
+            """)
+        let lines = counts.split(separator: "\n")
+        #expect(lines.first == "2118")
+        #expect(lines.last?.contains(#""create":0,"update":0,"same":2118"#) == true)
+    }
+
+    @Test("What is locked is refused, or left out and said: never read as if it were empty")
+    func locked() throws {
+        let text = try run(
+            """
+            keyring
+            $DESKTOP fill 2 10
+            lock Collection_5f0
+            run() { local status=0; "$@" 2>messages || status=$?; echo "$status $(grep -c . messages) $(ls *.kcb 2>/dev/null)"; }
+            run $KCBACKUP create --keychain secret-service: -r "$key" -o a.kcb
+            run $KCBACKUP create --keychain secret-service: --skip-locked -r "$key" -o b.kcb
+            cat messages
+            $KCBACKUP inspect b.kcb -i key.txt --json | jq -c .contents.complete
+            run $KCBACKUP create --keychain "secret-service:Collection 0" --unencrypted -o c.kcb
+            printf wrong >pw; chmod 600 pw
+            run $KCBACKUP create --keychain secret-service: --passcode file:pw -r "$key" -o c.kcb
+            # Never unlocked since the daemon started: there are only hashes of attributes.
+            end
+            gnome-keyring-daemon --foreground --components=secrets >/dev/null 2>&1 & daemon=$!
+            gdbus wait --session --timeout 60 org.freedesktop.secrets
+            run $KCBACKUP create --keychain secret-service: -r "$key" -o c.kcb
+            run $KCBACKUP create --keychain secret-service: --skip-locked -r "$key" -o d.kcb
+            $KCBACKUP inspect d.kcb -i key.txt | grep -c gkr: || true
+            """)
+        #expect(
+            text == """
+                14 4 \("")
+                3 1 b.kcb
+                kcbackup: warning: collection 'Collection 0' is locked: its 5 items are not in the archive
+                false
+                14 4 b.kcb
+                12 1 b.kcb
+                14 4 b.kcb
+                3 3 b.kcb
+                d.kcb
+                0
+
+                """)
+    }
+
+    @Test("The keyring is what a first backup is of, and cron finds its bus where systemd puts it")
+    func cron() throws {
+        let text = try run(
+            """
+            # As systemd does it: the address follows from the folder.
+            dbus-daemon --session --nofork --address="unix:path=$XDG_RUNTIME_DIR/bus" & system=$!
+            until [ -S "$XDG_RUNTIME_DIR/bus" ]; do :; done
+            export DBUS_SESSION_BUS_ADDRESS="unix:path=$XDG_RUNTIME_DIR/bus"
+            keyring
+            $DESKTOP fill 1 3
+            rm -rf .local/share/kcbackup
+            env -i HOME="$HOME" XDG_RUNTIME_DIR="$XDG_RUNTIME_DIR" "$KCBACKUP" create -r "$key" -v </dev/null 2>&1 |
+              sed 's/KC-[A-Z0-9-]*/KC-…/; s/[0-9]*-[0-9]*\\.kcb/DATE.kcb/; s/, [0-9.]* KiB//'
+            env -i HOME="$HOME" XDG_RUNTIME_DIR="$XDG_RUNTIME_DIR" "$KCBACKUP" create -r "$key" </dev/null
+            # After logout the bus is gone.
+            end
+            kill $system; wait $system || true
+            rm -f "$XDG_RUNTIME_DIR/bus"
+            status=0
+            env -i HOME="$HOME" "XDG_RUNTIME_DIR=$XDG_RUNTIME_DIR" "$KCBACKUP" create --keychain secret-service: \
+              -r "$key" </dev/null 2>messages || status=$?
+            echo $status; head -1 messages | cut -c1-79
+            """)
+        #expect(
+            text == """
+                there is no keychain of kcbackup here: this backs up the keyring of the desktop (--keychain secret-service:)
+                this is now device KC-…; keep a copy of its key: kcbackup device export -o FILE.age
+                secret-service-DATE.kcb: 3 items
+                restores on any device, all of it
+                14
+                kcbackup: error: there is no session bus: nobody is logged in to a desktop here
+
+                """)
+    }
+
+    @Test("Each way in which there is no Secret Service has its own message")
+    func absent() throws {
+        let text = try run(
+            """
+            try() { local status=0; "$@" create --keychain secret-service: -r "$key" -o x.kcb 2>messages || status=$?
+              echo "$status $(grep -m 1 kcbackup: messages | sed "s#$HOME#~#g" | cut -c18-67)"; }
+            try env DBUS_SESSION_BUS_ADDRESS=unix:path=$HOME/none $KCBACKUP
+            mkfifo pipe
+            try env DBUS_SESSION_BUS_ADDRESS=unix:path=$HOME/pipe $KCBACKUP
+            printf '%s' '<busconfig><type>session</type><listen>unix:tmpdir=/tmp</listen><auth>EXTERNAL</auth>' \
+              '<policy context="default"><allow send_destination="*" eavesdrop="true"/><allow eavesdrop="true"/><allow own="*"/></policy></busconfig>' >bus.conf
+            try dbus-run-session --config-file=bus.conf -- $KCBACKUP
+            try env -u DBUS_SESSION_BUS_ADDRESS $KCBACKUP
+            status=0; $KCBACKUP keychain info --keychain secret-service: 2>messages || status=$?; echo $status
+            ls *.kcb 2>/dev/null || true
+            """)
+        #expect(
+            text == """
+                14 the session bus at 'unix:path=~/none' cannot be re
+                4 '~/pipe' should be the socket of the session bus,
+                14 no Secret Service runs on the session bus, and non
+                14 there is no session bus: nobody is logged in to a
+                64
+
+                """)
+    }
+
+    @Test("Items that are deleted while they are read are left out, and nothing else is")
+    func deleted() throws {
+        _ = try run(
+            """
+            keyring
+            $DESKTOP fill 1 300
+            export path=/org/freedesktop/secrets/collection/Collection_5f0
+            $KCBACKUP create --keychain secret-service: -r "$key" -o a.kcb & reader=$!
+            for item in $(bus org.freedesktop.DBus.Properties.Get org.freedesktop.Secret.Collection Items |
+              grep -o "/org[^']*" | tail -8); do
+              path=$item bus org.freedesktop.Secret.Item.Delete >/dev/null
+            done
+            wait $reader
+            $KCBACKUP verify a.kcb -i key.txt
+            count=$($KCBACKUP inspect a.kcb -i key.txt --json | jq '.items | length')
+            [ "$count" -ge $(($($DESKTOP count))) ]
+            """)
+    }
+
+    @Test("Items of a keychain go to the keyring and back, and what has no home is named")
+    func fromKeychain() throws {
+        let text = try run(
+            """
+            keyring
+            $DESKTOP fill 1 6
+            $KCBACKUP keychain create work --no-passcode 2>/dev/null
+            head -c 1048576 /dev/urandom >secret
+            { printf '{"class":"genp","attributes":{"svce":"Big","acct":"ada","labl":"\\\\u001b[31mred","icmt":"mine"},"secret":{"base64":"'
+              base64 -w0 secret; printf '"}}\\n'
+              printf '{"class":"inet","attributes":{"srvr":"mail.example.org","acct":"ada","ptcl":1768776048,"pdmn":"aku"},"secret":"x"}\\n'
+              printf '{"class":"cert","attributes":{"ctyp":3,"issr":{"base64":"AA=="},"slnr":{"base64":"AQ=="}},"secret":"der"}\\n'
+            } >items.jsonl
+            chmod 600 items.jsonl
+            $KCBACKUP item import items.jsonl --keychain work
+            $KCBACKUP create --keychain work --unencrypted -o work.kcb
+            status=0; $KCBACKUP restore work.kcb --keychain "secret-service:Collection 0" >report --json || status=$?
+            echo $status; jq -c '.plan, [.homeless[].notSet], [.failing[].problem]' report
+            secret-tool lookup service Big account ada | cmp - secret
+            secret-tool search --all server mail.example.org 2>&1 | grep -E 'attribute|schema' | sort
+            # Back into a keychain, and from there into a keyring that is empty.
+            $DESKTOP dump >before
+            $KCBACKUP create --keychain secret-service: --unencrypted -o all.kcb
+            $KCBACKUP restore all.kcb --keychain copy --yes 2>/dev/null || $KCBACKUP restore all.kcb --keychain copy
+            $KCBACKUP create --keychain copy -r "$key" -o copy.kcb
+            end; rm -r .local/share/keyrings; keyring
+            printf pw >pw; chmod 600 pw
+            $KCBACKUP restore copy.kcb -i key.txt --keychain secret-service: --passcode file:pw
+            $DESKTOP dump >after
+            cmp before after
+            $KCBACKUP inspect copy.kcb -i key.txt --json | jq -r '.items[] | select(.class=="inet") | .attributes.pdmn' | sort -u
+            """)
+        #expect(
+            text == """
+                3
+                {"create":2,"update":0,"same":0,"keep":0,"stay-behind":0,"fail":1,"not-selected":0,"remove":0}
+                [["cdat","icmt","mdat"],["cdat","mdat"]]
+                ["no-place"]
+                attribute.kcbackup:accessible = aku
+                attribute.protocol = imap
+                attribute.server = mail.example.org
+                attribute.user = ada
+                schema = org.gnome.keyring.NetworkPassword
+                ak
+                aku
+
+                """)
+    }
+
+    @Test("A restore changes what is older, keeps the state before, and brings it back")
+    func undo() throws {
+        let text = try run(
+            """
+            keyring
+            $DESKTOP fill 1 5
+            $KCBACKUP create --keychain secret-service: -r "$key" -o a.kcb
+            secret-tool search --all service host0.example.org 2>&1 | grep '^label' | cat -A
+            printf new | secret-tool store --label=New \
+              --collection=/org/freedesktop/secrets/collection/Collection_5f0 service host4.example.org user ada xdg:schema org.example.Thing
+            $DESKTOP dump >changed
+            $KCBACKUP restore a.kcb -i key.txt --json --dry-run | jq -c .plan
+            $KCBACKUP restore a.kcb -i key.txt --on-conflict overwrite
+            $KCBACKUP restore --list-undo --keychain secret-service: --json | jq '.undo | length'
+            ! cmp -s changed <($DESKTOP dump)
+            $KCBACKUP restore --undo --keychain secret-service:
+            cmp changed <($DESKTOP dump)
+            printf more | secret-tool store --label=More service more
+            $KCBACKUP restore a.kcb -i key.txt --replace --yes --json | jq -c .plan
+            secret-tool lookup service more || echo gone
+            $KCBACKUP restore a.kcb -i key.txt host3 --json | jq -c .plan
+            """)
+        #expect(
+            text == """
+                label = Item^I0$
+                {"create":0,"update":0,"same":5,"keep":1,"stay-behind":0,"fail":0,"not-selected":0,"remove":0}
+                1
+                {"create":6,"update":0,"same":0,"keep":0,"stay-behind":0,"fail":0,"not-selected":0,"remove":7}
+                gone
+                {"create":0,"update":0,"same":2,"keep":0,"stay-behind":0,"fail":0,"not-selected":4,"remove":0}
+
+                """)
+    }
+}
