@@ -12,8 +12,7 @@ package struct KeePassFormat: ForeignFormat {
     package init() {}
 
     package func recognises(_ input: ForeignInput) -> Bool {
-        guard let file = input.file else { return false }
-        return file.starts(with: KDBX.signature)
+        input.file?.starts(with: KDBX.signature) ?? false
     }
 
     package func read(_ input: ForeignInput, _ secrets: any ForeignSecrets) throws -> ForeignContents {
