@@ -120,7 +120,7 @@ struct AppleBackupTests {
             } catch is ForeignFailure {
             } catch is CryptographyFailure {}
         }
-        for place in stride(from: 0, to: bytes.count, by: max(1, bytes.count / 400)) {
+        for place in stride(from: 0, to: bytes.count, by: max(1, bytes.count / 80)) {
             try attempt(Array(bytes[..<place]))
             var flipped = bytes
             flipped[place] ^= 1 << UInt8(place % 8)

@@ -10,7 +10,7 @@ import TestSupport
 struct KDBXForge {
     var major = 4
     var cipher = KDBX.Cipher.aes256
-    var derivation = KDBXDerivation.aes(rounds: 5_000, seed: [UInt8](repeating: 7, count: 32))
+    var derivation = KDBXDerivation.aes(rounds: 5, seed: [UInt8](repeating: 7, count: 32))
     var stream = KDBX.Stream.chaCha20
     var binaries: [[UInt8]] = []
     var streamKey = [UInt8](repeating: 9, count: 32)

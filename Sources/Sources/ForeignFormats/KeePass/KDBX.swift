@@ -7,8 +7,6 @@ internal import Cryptography
 /// Source: keepass.info/help/kb/kdbx.html, and the reader of KeePassXC.
 enum KDBX {
     static let signature: [UInt8] = [0x03, 0xd9, 0xa2, 0x9a, 0x67, 0xfb, 0x4b, 0xb5]
-    /// How a file of KeePass 1 begins.
-    static let oldSignature: [UInt8] = [0x03, 0xd9, 0xa2, 0x9a, 0x65, 0xfb, 0x4b, 0xb5]
 
     /// Seconds from the year 1, where its times begin, to 1970.
     static let secondsBefore1970: Int64 = 62_135_596_800
@@ -104,11 +102,12 @@ enum KDBXDerivation: Hashable {
         var cipher = try last.withBytes { iv throws(CryptographyFailure) in
             try BlockCipher(.aes256CBC, .encrypt, key: key, iv: iv)
         }
-        var zeros = SecretBytes(capacity: Int(roundsAtOnce) * 16)
+        let empty = [UInt8](repeating: 0, count: Int(min(rounds, roundsAtOnce)) * 16)
+        var zeros = SecretBytes(capacity: empty.count)
         while rest > 0 {
             let now = min(rest, roundsAtOnce)
             zeros.removeAll()
-            for _ in 0..<Int(now) * 2 { zeros.append([0, 0, 0, 0, 0, 0, 0, 0].span) }
+            zeros.append(empty.span.extracting(..<(Int(now) * 16)))
             try cipher.process(inPlace: &zeros)
             rest -= now
             if rest == 0 {

@@ -12,17 +12,11 @@ package struct KeePassFormat: ForeignFormat {
     package init() {}
 
     package func recognises(_ input: ForeignInput) -> Bool {
-        guard let file = input.file else { return false }
-        return file.starts(with: KDBX.signature) || file.starts(with: KDBX.oldSignature)
+        input.file?.starts(with: KDBX.signature) ?? false
     }
 
     package func read(_ input: ForeignInput, _ secrets: any ForeignSecrets) throws -> ForeignContents {
         guard let file = input.file, recognises(input) else { throw ForeignFailure.notOfFormat(title: title) }
-        if file.starts(with: KDBX.oldSignature) {
-            throw ForeignFailure.refused(
-                title: "a database of KeePass 1",
-                hint: "open it with KeePassXC ('Import KeePass 1 database'), save it as KDBX, and import that")
-        }
         let header = try file.bytes.withBytes { bytes in try KDBXHeader(bytes) }
         let content = try open(file, header, secrets)
         let database = try KDBXDatabase(content, header, of: file)
