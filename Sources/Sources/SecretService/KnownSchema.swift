@@ -67,6 +67,10 @@ struct KnownSchema {
             set(.svce, "ssh")
             return set(.acct, String(path.dropFirst("ssh-store:".count)))
         }
+        if item.isEntry {
+            set(.svce, item["service"] ?? item["URL"].flatMap { $0.isEmpty ? nil : $0 } ?? item.label)
+            return set(.acct, item["username"] ?? item["user"] ?? item["account"] ?? item["UserName"])
+        }
         let schema = item[ServiceItem.schema].flatMap { $0 == Self.generic ? nil : $0 }
         set(.svce, item["service"] ?? item["application"] ?? schema ?? item.label)
         let account = item["username"] ?? item["user"] ?? item["account"]

@@ -8,6 +8,8 @@ internal import CLibSecret
     let bus: BusConnection
     /// The unique name of the process.
     let owner: String
+    /// True for KeePassXC, whose items are entries of a database.
+    let isKeePassXC: Bool
     private let session: OpaquePointer
     private static var g: csecret_functions { unsafe LibSecret.functions.pointee }
 
@@ -23,6 +25,7 @@ internal import CLibSecret
     package init(_ bus: SessionBus, starts: Bool = true) throws {
         let connection = try BusConnection(bus)
         owner = try Self.owner(on: connection, starts: starts)
+        isKeePassXC = try Self.owner(of: "org.keepassxc.KeePassXC.MainWindow", on: connection) == owner
         self.bus = connection
         var error: UnsafeMutablePointer<GError>?
         guard let service = unsafe Self.open(connection.raw, &error) else {
@@ -58,27 +61,35 @@ internal import CLibSecret
     }
 
     private static func owner(on bus: BusConnection, starts: Bool) throws -> String {
-        let destination = "org.freedesktop.DBus"
-        func ask(_ method: String, _ more: [BusValue] = []) throws -> BusValue {
-            try bus.call(
-                destination, BusCall("/org/freedesktop/DBus", destination, method, [.text(name)] + more))
-        }
         do {
-            if starts { _ = try ask("StartServiceByName", [.number(0)]) }
+            if starts {
+                let arguments: [BusValue] = [.text(name), .number(0)]
+                _ = try bus.call(destination, BusCall(busPath, destination, "StartServiceByName", arguments))
+            }
         } catch let error as BusError {
             switch error.name {
             case "org.freedesktop.DBus.Error.ServiceUnknown": break
             default: throw SecretServiceFailure.serviceDoesNotStart(reason: error.message)
             }
         }
+        guard let owner = try owner(of: name, on: bus) else { throw SecretServiceFailure.noService }
+        return owner
+    }
+
+    private static let destination = "org.freedesktop.DBus"
+    private static let busPath = "/org/freedesktop/DBus"
+
+    /// The unique name of the process that has a name; nil if none has it.
+    private static func owner(of name: String, on bus: BusConnection) throws -> String? {
         do {
-            guard let owner = try ask("GetNameOwner")[0].text else { throw SecretServiceFailure.malformed(.connecting) }
+            let reply = try bus.call(destination, BusCall(busPath, destination, "GetNameOwner", [.text(name)]))
+            guard let owner = reply[0].text else { throw SecretServiceFailure.malformed(.connecting) }
             return owner
         } catch let error as BusError {
             guard error.name == "org.freedesktop.DBus.Error.NameHasNoOwner" else {
                 throw SecretServiceFailure(error, .connecting)
             }
-            throw SecretServiceFailure.noService
+            return nil
         }
     }
 
@@ -111,7 +122,10 @@ internal import CLibSecret
     }
 
     /// A secret, encrypted for the session.
+    ///
+    /// KeePassXC keeps a text as a password, with characters in place of bytes that are none, so those go as bytes.
     func encode(_ secret: borrowing Span<UInt8>, contentType: String) throws -> BusValue {
+        let contentType = isKeePassXC && !Self.isText(secret) ? "application/octet-stream" : contentType
         let g = unsafe Self.g
         let value = unsafe secret.withUnsafeBytes { bytes in
             // An empty one needs an address too.
@@ -124,6 +138,15 @@ internal import CLibSecret
             throw SecretServiceFailure.malformed(.writing)
         }
         return unsafe BusValue(unsafe encoded)
+    }
+
+    private static func isText(_ bytes: borrowing Span<UInt8>) -> Bool {
+        do {
+            _ = try UTF8Span(validating: copy bytes)
+            return true
+        } catch {
+            return false
+        }
     }
 
     /// Appends a secret that came through the session.

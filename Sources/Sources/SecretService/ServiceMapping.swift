@@ -62,7 +62,7 @@ package enum ServiceMapping {
     static func identity(of item: ServiceItem, in place: CollectionName, ordinal: Int) -> KeyringIdentity {
         KeyringIdentity(
             keyring: place.label, number: place.number,
-            attributes: item.attributes.filter { !isOurs($0) }.map { ($0.name, $0.value) }, type: item.type,
+            attributes: item.identifying.filter { !isOurs($0) }.map { ($0.name, $0.value) }, type: item.type,
             ordinal: ordinal)
     }
 

@@ -72,8 +72,52 @@ package struct ServiceItem: Hashable, Sendable {
         label.utf8.elementsEqual(other.label.utf8) && free == other.free && kind == other.kind
     }
 
-    /// The attributes without the schema.
-    private var free: [ServiceAttribute] { attributes.filter { $0.name != Self.schema } }
+    /// The attributes without the schema; the title of an entry is its label.
+    private var free: [ServiceAttribute] {
+        identifying.filter { $0.name != Self.schema && !(isEntry && $0.name == Self.title) }
+    }
+
+    private static let title = "Title"
+    private static let path = "Path"
+    private static let uuid = "Uuid"
+
+    /// True if it has the attributes that KeePassXC gives every entry of a database.
+    package var isEntry: Bool { [Self.title, Self.path, Self.uuid].allSatisfy { self[$0] != nil } }
+
+    /// The attributes that make it this item: without those that KeePassXC chooses for an entry, or leaves empty.
+    package var identifying: [ServiceAttribute] {
+        guard isEntry else { return attributes }
+        return attributes.filter { attribute in
+            switch attribute.name {
+            case Self.path, Self.uuid: false
+            case "Notes", "URL", "UserName": !attribute.value.isEmpty
+            default: true
+            }
+        }
+    }
+
+    /// The attributes that KeePassXC lets others set.
+    var settableInEntry: [ServiceAttribute] { attributes.filter { $0.name != Self.path && $0.name != Self.uuid } }
+
+    /// What is identified as this item's entry in KeePassXC.
+    var asEntry: ServiceItem {
+        guard !isEntry else { return self }
+        var entry = self
+        entry.attributes.removeAll { [Self.title, Self.path, Self.uuid].contains($0.name) }
+        entry.attributes += [Self.title, Self.path, Self.uuid].map {
+            ServiceAttribute(name: $0, value: $0 == Self.title ? label : "")
+        }
+        entry.attributes.sort()
+        return entry
+    }
+
+    /// The same with its schema as an attribute, for a service that keeps nothing but attributes.
+    var withSchemaAmongAttributes: ServiceItem {
+        guard let type, self[Self.schema] == nil else { return self }
+        return ServiceItem(
+            label: label, attributes: attributes + [ServiceAttribute(name: Self.schema, value: type)],
+            contentType: contentType, created: created, modified: modified)
+    }
 
     /// The schema, however it is kept; nil for what has none of its own.
     private var kind: String? {

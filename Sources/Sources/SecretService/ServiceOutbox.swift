@@ -6,6 +6,9 @@ final class ServiceOutbox {
     private var calls: [Call] = []
     /// How many items are written or removed.
     private(set) var written = 0
+    private let mayAsk: Bool
+    // What the service does once its prompt is called.
+    private var prompts: [(path: String, call: Call)] = []
 
     private struct Call {
         let call: BusCall
@@ -18,12 +21,20 @@ final class ServiceOutbox {
     private static let atOnce = 32
     private static let itemInterface = "org.freedesktop.Secret.Item"
 
-    init(_ client: SecretServiceClient) { self.client = client }
+    /// - Parameter mayAsk: true if somebody is there who answers what the desktop asks.
+    init(_ client: SecretServiceClient, mayAsk: Bool) {
+        self.client = client
+        self.mayAsk = mayAsk
+    }
+
+    private func attributes(of item: ServiceItem) -> [ServiceAttribute] {
+        client.isKeePassXC ? item.settableInEntry : item.attributes
+    }
 
     func create(_ item: ServiceItem, _ secret: borrowing SecretBytes, in collection: String) throws {
         var properties: [(String, BusValue)] = [
             ("\(Self.itemInterface).Label", .text(item.label)),
-            ("\(Self.itemInterface).Attributes", .texts(item.attributes)),
+            ("\(Self.itemInterface).Attributes", .texts(attributes(of: item))),
         ]
         if let type = item.type { properties.append(("\(Self.itemInterface).Type", .text(type))) }
         let value = try secret.withBytes { try client.encode($0, contentType: item.contentType) }
@@ -45,8 +56,8 @@ final class ServiceOutbox {
         if !found.item.label.utf8.elementsEqual(item.label.utf8) {
             calls.append(Self.set("Label", .text(item.label), of: found))
         }
-        if found.item.attributes != item.attributes {
-            calls.append(Self.set("Attributes", .texts(item.attributes), of: found))
+        if attributes(of: found.item) != attributes(of: item) {
+            calls.append(Self.set("Attributes", .texts(attributes(of: item)), of: found))
         }
         for (index, call) in calls.enumerated() { try send(call, .writing, isLast: index == calls.count - 1) }
     }
@@ -81,12 +92,35 @@ final class ServiceOutbox {
                     throw SecretServiceFailure(error, sent[index].request)
                 }
             })
+        let waiting = prompts
+        prompts = []
+        for (path, call) in waiting { try complete(path, call) }
     }
 
-    /// A prompt that nobody answers is a refusal.
+    /// Calls a prompt: KeePassXC has one for each new item, and asks nothing there while its database is open.
+    private func complete(_ prompt: String, _ call: Call) throws {
+        if !mayAsk {
+            guard let collection = try client.collection(call.call.path), !collection.isLocked else {
+                throw SecretServiceFailure.locked([])
+            }
+        }
+        do {
+            _ = try client.bus.prompt(client.owner, prompt)
+        } catch let error as BusError {
+            throw SecretServiceFailure(error, call.request)
+        } catch SecretServiceFailure.promptDismissed where !mayAsk {
+            throw SecretServiceFailure.request(call.request, name: "Dismissed", message: "it is not done")
+        }
+        if call.isLast { written += 1 }
+    }
+
+    /// A prompt that may ask somebody who is not there is a refusal.
     private func requireDone(_ reply: BusValue, _ call: Call) throws(BusError) {
         let prompt = reply.count > 0 ? reply[reply.count - 1].text : nil
         if let prompt, prompt != "/", call.call.method == "CreateItem" || call.call.method == "Delete" {
+            if mayAsk || client.isKeePassXC && call.call.method == "CreateItem" {
+                return prompts.append((prompt, call))
+            }
             throw BusError(name: "org.freedesktop.Secret.Error.IsLocked", message: "it asks first")
         }
         if call.isLast { written += 1 }

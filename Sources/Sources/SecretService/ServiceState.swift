@@ -47,7 +47,8 @@ final class ServiceState: ItemWriter {
         self.client = client
         self.contents = contents
         self.making = making
-        outbox = ServiceOutbox(client)
+        let mayAsk = if case .byPrompt = making { true } else { false }
+        outbox = ServiceOutbox(client, mayAsk: mayAsk)
         standard = contents.collections.first(where: \.isDefault)?.name
         for collection in contents.collections {
             places[collection.name] = Place(path: collection.path, isLocked: collection.isLocked)
@@ -130,9 +131,11 @@ final class ServiceState: ItemWriter {
     ///
     /// - Throws: `locked`, `noDefaultCollection`, `collectionMissing`.
     private func goal(of item: Item) throws(SecretServiceFailure) -> Goal {
-        guard let service = ServiceMapping.serviceItem(of: item) else {
+        guard var service = ServiceMapping.serviceItem(of: item) else {
             preconditionFailure("only what has a place is written")
         }
+        if client.isKeePassXC { service = service.withSchemaAmongAttributes }
+        let identified = client.isKeePassXC ? service.asEntry : service
         let origin = ServiceMapping.place(of: item)
         guard let place = chosen ?? origin ?? standard else { throw .noDefaultCollection }
         if let known = places[place] {
@@ -141,16 +144,16 @@ final class ServiceState: ItemWriter {
             throw .collectionMissing(place.label)
         }
         var ordinal = 0
-        if place == origin {
+        if place == origin, identified == service {
             if case .data(let key) = item.attributes[.musr] { ordinal = KeyringIdentity.ordinal(ofKey: key) }
         } else {
-            let first = ServiceMapping.identity(of: service, in: place, ordinal: 0).key
+            let first = ServiceMapping.identity(of: identified, in: place, ordinal: 0).key
             ordinal = newcomers[first]?.firstIndex(of: item.uuid) ?? newcomers[first, default: []].count
             if ordinal == newcomers[first, default: []].count { newcomers[first, default: []].append(item.uuid) }
         }
         return Goal(
             place: place, item: service,
-            key: ServiceMapping.identity(of: service, in: place, ordinal: ordinal).key)
+            key: ServiceMapping.identity(of: identified, in: place, ordinal: ordinal).key)
     }
 
     // MARK: ItemWriter

@@ -15,9 +15,17 @@ extension SecretServiceClient {
     /// - Throws: `promptDismissed`, `request` (`unlocking`), `interrupted`.
     package func unlockByPrompt(_ scope: ServiceScope) throws {
         let locked = try collections(in: scope).0.filter(\.isLocked).map(\.path)
-        if locked.isEmpty { return }
+        if !locked.isEmpty { try unlockByPrompt(locked) }
+        if isKeePassXC {
+            // It can be set to ask for the access to entries of an open database.
+            let entries = try collections(in: scope).0.flatMap(\.items)
+            if !entries.isEmpty { try unlockByPrompt(entries) }
+        }
+    }
+
+    private func unlockByPrompt(_ paths: [String]) throws {
         let reply = try call(
-            BusCall(Self.path, Self.interface, "Unlock", [.array(BusValue.Kind("o"), locked.map { .path($0) })]),
+            BusCall(Self.path, Self.interface, "Unlock", [.array(BusValue.Kind("o"), paths.map { .path($0) })]),
             .unlocking)
         guard reply.count == 2, let prompt = reply[1].text else { throw SecretServiceFailure.malformed(.unlocking) }
         if prompt != "/" { _ = try answer(prompt, .unlocking) }

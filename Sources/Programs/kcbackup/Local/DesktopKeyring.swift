@@ -59,11 +59,14 @@ struct DesktopKeyring {
         if unlocking.unlock, !session.world.terminal.isAttended { throw UsageProblem.needsTerminal(.unlock) }
         let client = try connect(in: session)
         let locked = try client.locked(in: scope)
-        if locked.isEmpty { return client }
         if passcode != nil {
+            if locked.isEmpty { return client }
             try client.unlock(scope, password: password(of: locked[0], passcode, in: session))
         } else if unlocking.unlock {
-            session.note("the desktop asks for the password of \(locked.map { quoted($0) }.joined(separator: ", "))")
+            if !locked.isEmpty {
+                session.note(
+                    "the desktop asks for the password of \(locked.map { quoted($0) }.joined(separator: ", "))")
+            }
             try client.unlockByPrompt(scope)
         }
         return client
