@@ -55,6 +55,28 @@ struct MappingTests {
         #expect(try item(one, ordinal: 255).precedes(item(one, ordinal: 256)))
     }
 
+    @Test("An entry of KeePassXC stays the same item with another UUID, in another group, and has names for people")
+    func entry() throws {
+        func entry(_ title: String, _ path: String, _ uuid: String, _ name: String = "") -> ServiceItem {
+            ServiceItem(
+                label: title,
+                attributes: attributes([
+                    "Title": title, "Path": path, "Uuid": uuid, "UserName": name, "URL": "", "Notes": "",
+                ]))
+        }
+        let one = try item(entry("Bank", "/Money/Bank", "1", "ada"))
+        #expect(try one.hasKey(of: item(entry("Bank", "/Bank", "2", "ada"))))
+        #expect(try !one.hasKey(of: item(entry("Bank", "/Money/Bank", "1", "eve"))))
+        #expect(try !one.hasKey(of: item(entry("Post", "/Money/Bank", "1", "ada"))))
+        #expect(one.attributes.text(.svce) == "Bank")
+        #expect(one.attributes.text(.acct) == "ada")
+        // Nothing is lost of what it is known by.
+        #expect(ServiceMapping.serviceItem(of: one) == entry("Bank", "/Money/Bank", "1", "ada"))
+        // Another program's attributes of these names are its own.
+        let other = try item(ServiceItem(label: "A", attributes: attributes(["Path": "/a"])))
+        #expect(try !other.hasKey(of: item(ServiceItem(label: "A", attributes: attributes(["Path": "/b"])))))
+    }
+
     @Test("GNOME Keyring gives an item without a schema one when it starts again: it stays the same item")
     func addedSchema() throws {
         let before = ServiceItem(label: "A", attributes: attributes(["service": "x"]))

@@ -6,7 +6,7 @@ import Testing
 @Suite("The keyring of the desktop")
 struct DesktopTests {
     /// `Desktop/desktop.c`, compiled once.
-    private static let judge = Result { () throws -> (folder: TemporaryFolder, program: String) in
+    static let judge = Result { () throws -> (folder: TemporaryFolder, program: String) in
         let folder = try TemporaryFolder()
         let program = folder.path("desktop")
         let made = try ExternalProgram.run(

@@ -80,6 +80,8 @@ package struct ServiceItem: Hashable, Sendable {
     private static let title = "Title"
     private static let path = "Path"
     private static let uuid = "Uuid"
+    // Of a secret that KeePassXC keeps as bytes.
+    private static let mediaType = "FDO_SECRETS_CONTENT_TYPE"
 
     /// True if it has the attributes that KeePassXC gives every entry of a database.
     package var isEntry: Bool { [Self.title, Self.path, Self.uuid].allSatisfy { self[$0] != nil } }
@@ -89,7 +91,7 @@ package struct ServiceItem: Hashable, Sendable {
         guard isEntry else { return attributes }
         return attributes.filter { attribute in
             switch attribute.name {
-            case Self.path, Self.uuid: false
+            case Self.path, Self.uuid, Self.mediaType: false
             case "Notes", "URL", "UserName": !attribute.value.isEmpty
             default: true
             }
@@ -97,7 +99,9 @@ package struct ServiceItem: Hashable, Sendable {
     }
 
     /// The attributes that KeePassXC lets others set.
-    var settableInEntry: [ServiceAttribute] { attributes.filter { $0.name != Self.path && $0.name != Self.uuid } }
+    var settableInEntry: [ServiceAttribute] {
+        attributes.filter { ![Self.path, Self.uuid, Self.mediaType].contains($0.name) }
+    }
 
     /// What is identified as this item's entry in KeePassXC.
     var asEntry: ServiceItem {

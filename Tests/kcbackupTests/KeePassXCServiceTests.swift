@@ -1,0 +1,149 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// The Secret Service of the real KeePassXC, without a display.
+@Suite("The keyring of the desktop in KeePassXC")
+struct KeePassXCServiceTests {
+    private static let program = ExternalProgram.locate("keepassxc")
+
+    private static let functions = """
+        set -e
+        export QT_QPA_PLATFORM=offscreen TMPDIR="$XDG_RUNTIME_DIR"
+        trap 'end -KILL' EXIT
+        mkdir -p .config/keepassxc
+        printf '%s\\n' '[General]' ConfigVersion=2 UpdateCheckMessageShown=true '[GUI]' CheckForUpdates=false \\
+          '[FdoSecrets]' Enabled=true ShowNotification=false ConfirmAccessItem=false ConfirmDeleteItem=false \\
+          UnlockBeforeSearch=false >.config/keepassxc/keepassxc.ini
+        # A database whose root group is shared.
+        database() {
+          local group='<UUID>AQIDBAUGBwgJCgsMDQ4PEA==</UUID><Name>Root</Name>'
+          local shared='{01020304-0506-0708-090a-0b0c0d0e0f10}'
+          echo "<KeePassFile><Meta><DatabaseName>People</DatabaseName><RecycleBinEnabled>False</RecycleBinEnabled>" \\
+            "<CustomData><Item><Key>FDO_SECRETS_EXPOSED_GROUP</Key><Value>$shared</Value></Item></CustomData></Meta>" \\
+            "<Root><Group>$group</Group></Root></KeePassFile>" >people.xml
+          printf 'pw\\npw\\n' | keepassxc-cli import -q -p -t 100 people.xml people.kdbx 2>/dev/null
+        }
+        is() {
+          path=/org/freedesktop/secrets/collection/people bus org.freedesktop.DBus.Properties.Get \\
+            org.freedesktop.Secret.Collection Locked 2>/dev/null | grep -q "$1"
+        }
+        # Whoever asks before has the bus start GNOME Keyring.
+        answers() { gdbus wait --session --timeout 60 org.freedesktop.secrets; }
+        opened() {
+          printf 'pw' | keepassxc --pw-stdin people.kdbx >kp.log 2>&1 & daemon=$!
+          answers
+          until is false; do kill -0 $daemon; done
+        }
+        closed() {
+          keepassxc people.kdbx </dev/null >kp.log 2>&1 & daemon=$!
+          answers
+          until is true; do kill -0 $daemon; done
+        }
+        $KCBACKUP keygen -o key.txt >/dev/null
+        key=$(grep -o 'age1[a-z0-9]*' key.txt)
+        printf pw >pw; chmod 600 pw
+
+        """
+
+    private func run(_ script: String) throws -> String {
+        let outcome = try DesktopShell(desktop: DesktopTests.judge.get().program)(Self.functions + script)
+        #expect(outcome.status == 0, "\(outcome.text)\n\(outcome.errorText)")
+        return outcome.text
+    }
+
+    @Test(
+        "What was in GNOME Keyring is the same in KeePassXC, also when the restore is run again",
+        .enabled(if: program != nil, "KeePassXC is needed"))
+    func moved() throws {
+        let text = try run(
+            """
+            keyring
+            $DESKTOP fill 1 40
+            plain() { sed -z 's/ FDO_SECRETS_CONTENT_TYPE=[^ ]*//g; s/ Notes=[^|]* Uuid=[0-9a-f]*//g; s#application/octet-stream#text/plain#g' | sort; }
+            $DESKTOP dump | sed 's/^Collection 0/People/' | plain >before
+            $KCBACKUP create --keychain secret-service: -r "$key" -o gnome.kcb
+            end
+            database
+            opened
+            $KCBACKUP restore gnome.kcb -i key.txt --keychain secret-service:People --json | jq -c .plan
+            $DESKTOP dump | plain >after
+            diff before after >&2
+            $KCBACKUP restore gnome.kcb -i key.txt --keychain secret-service:People --json | jq -c .plan
+            # Its own backup, of which an entry is gone: it gets another UUID there, and is the same item.
+            $KCBACKUP create --keychain secret-service: -r "$key" -o people.kcb
+            secret-tool clear service host3.example.org
+            $KCBACKUP restore people.kcb -i key.txt --json | jq -c .plan
+            $DESKTOP dump | plain >after
+            cmp before after
+            $KCBACKUP restore people.kcb -i key.txt --json | jq -c .plan
+            """)
+        let counts = text.split(separator: "\n").map { $0.prefix { $0 != "k" } }
+        #expect(
+            counts == [
+                #"{"create":43,"update":0,"same":0,""#, #"{"create":0,"update":0,"same":43,""#,
+                #"{"create":2,"update":0,"same":41,""#, #"{"create":0,"update":0,"same":43,""#,
+            ])
+    }
+
+    @Test(
+        "An entry is changed, brought back, and goes only where the desktop may ask",
+        .enabled(if: program != nil, "KeePassXC is needed"))
+    func changed() throws {
+        let text = try run(
+            """
+            database
+            opened
+            printf secret | secret-tool store --label=Bank service bank user ada
+            $KCBACKUP item list --keychain secret-service: --json | jq -c '.items[].attributes | [.svce, .acct, .labl]'
+            $KCBACKUP create --keychain secret-service: -r "$key" -o a.kcb
+            printf 'b\\377\\000c' >other; chmod 600 other
+            $KCBACKUP item update --keychain secret-service: --service bank --yes --set label=Mine --secret file:other
+            $KCBACKUP item find --keychain secret-service: --service bank --reveal | od -An -tx1
+            $KCBACKUP item update --keychain secret-service: --service bank --yes --set label=Bank
+            $KCBACKUP restore a.kcb -i key.txt --on-conflict overwrite --json | jq -c .plan
+            secret-tool lookup service bank; echo
+            $KCBACKUP restore --undo --keychain secret-service:
+            $KCBACKUP item find --keychain secret-service: --service bank --reveal | od -An -tx1
+            printf more | secret-tool store --label=More service more
+            status=0; $KCBACKUP restore a.kcb -i key.txt --replace --yes 2>/dev/null || status=$?; echo $status
+            script -qec "$KCBACKUP restore a.kcb -i key.txt --replace --yes --unlock" /dev/null </dev/null >/dev/null
+            $DESKTOP count
+            """)
+        #expect(
+            text == """
+                ["bank","ada","Bank"]
+                 62 ff 00 63
+                {"create":0,"update":1,"same":0,"keep":0,"stay-behind":0,"fail":0,"not-selected":0,"remove":0}
+                secret
+                 62 ff 00 63
+                14
+                1
+
+                """)
+    }
+
+    @Test(
+        "A database that is not open is refused, or left out and said",
+        .enabled(if: program != nil, "KeePassXC is needed"))
+    func closed() throws {
+        let text = try run(
+            """
+            database
+            closed
+            try() { local status=0; "$@" 2>messages || status=$?; echo "$status $(head -1 messages | cut -c11-)"; }
+            try $KCBACKUP create --keychain secret-service: -r "$key" -o a.kcb
+            try $KCBACKUP create --keychain secret-service: --passcode file:pw -r "$key" -o a.kcb
+            try $KCBACKUP create --keychain secret-service: --skip-locked -r "$key" -o b.kcb
+            ls *.kcb
+            """)
+        #expect(
+            text == """
+                14 error: collection 'people' of the Secret Service is locked
+                14 error: this Secret Service takes passwords in its own prompt alone
+                3 warning: collection 'people' is locked: its items are not in the archive
+                b.kcb
+
+                """)
+    }
+}
