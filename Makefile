@@ -21,7 +21,7 @@ RECOVERY := share/kcbackup/recover.sh
 PACKAGES := .build/packages
 SOURCES := Package.swift $(shell find Sources -type f)
 
-.PHONY: help build test test-packages wrappers faults demo install uninstall deb tarball test-deb test-html docs format
+.PHONY: help build test test-packages wrappers faults desktop demo install uninstall deb tarball test-deb test-html docs format
 .PHONY: clean
 .PHONY: packages-build packages-test packages-test-html packages-deb packages-test-deb
 # Half a file must not look up to date.
@@ -34,6 +34,7 @@ help:
 	@echo 'make wrappers   type-check the keychain wrappers in the folder WRAPPERS=, and print a table'
 	@echo 'make test-html  the page of inspect --html in a browser, which is installed for it'
 	@echo 'make faults     kill and disturb the program at every system call that changes a file'
+	@echo 'make desktop    back up and restore a keyring of the desktop with 2,000 items'
 	@echo 'make demo       backup and restore of the sample keychain, in a temporary folder'
 	@echo 'make install    install below PREFIX=$(PREFIX) (and DESTDIR=)'
 	@echo 'make uninstall  remove what install put there'
@@ -55,6 +56,11 @@ test: packages-test
 faults: packages-test
 	swift build --build-tests
 	FAULTS=all SWIFT_BACKTRACE=enable=no swift test --skip-build --filter FaultTests
+
+# The keyring of the desktop with as many items as its daemon can bear; minutes.
+desktop: packages-test
+	swift build --build-tests
+	DESKTOP_ITEMS=2000 .ci/run-tests --filter DesktopTests
 
 # What `make test` skips where there is no browser.
 test-html: packages-test-html

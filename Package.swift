@@ -109,7 +109,7 @@ let package = Package(
             ]),
         library(
             "SecretService", in: "Sources",
-            ["ByteStreams", "Cryptography", "KeychainModel", "KeychainKeys", "ItemSources", "CLibSecret"]),
+            ["ByteStreams", "KeychainModel", "KeychainKeys", "ItemSources", "CLibSecret"]),
         library(
             "KeychainSecurity", in: "Apple",
             [
@@ -187,7 +187,7 @@ let package = Package(
         tests("ItemSources", ["ByteStreams", "KeychainModel"]),
         tests("SecretService", ["KeychainModel"]),
         tests(
-            "ForeignFormats", ["ByteStreams", "Cryptography", "Argon2", "ItemSources", "KeychainModel"],
+            "ForeignFormats", ["ByteStreams", "Cryptography", "Argon2", "AgeEncryption", "ItemSources", "KeychainModel"],
             exclude: ["Fixtures"]),
         tests("KeychainStore", ["KernelKeyring", "KeychainKeys"], exclude: ["Keychains"]),
         tests("LocalKeychains", ["ByteStreams", "Cryptography", "DeviceIdentity", "KeychainModel", "KeychainStore"]),

@@ -141,7 +141,9 @@ struct FaultBench {
         guard let status = trial.status else { return [] }
         let words = trial.output.joined(separator: "\n  ")
         if status == 0 {
-            return trial.isChanged ? [] : ["it ended with 0 and did nothing\n  \(words)"]
+            // The archives are whole, whether or not the catalogue can take that.
+            let isTold = scenario == .drill && words.contains("is not noted")
+            return trial.isChanged || isTold ? [] : ["it ended with 0 and did nothing\n  \(words)"]
         }
         var violations: [String] = []
         if trial.isChanged, !isUnsure {

@@ -36,7 +36,8 @@ struct MappingTests {
     func identity() throws {
         let one = ServiceItem(label: "A", attributes: attributes(["service": "x", "user": "ada"]), modified: 5)
         let same = ServiceItem(
-            label: "B", attributes: attributes(["user": "ada", "service": "x", "kcbackup:accessible": "aku"]), modified: 9)
+            label: "B", attributes: attributes(["user": "ada", "service": "x", "kcbackup:accessible": "aku"]),
+            modified: 9)
         #expect(try item(one).uuid == item(same).uuid)
         #expect(try item(one).hasKey(of: item(same)))
         #expect(try item(same).accessibility == .whenUnlockedThisDeviceOnly)
@@ -65,14 +66,36 @@ struct MappingTests {
     @Test(
         "Schemas that are known give names that people know",
         arguments: [
-            (["xdg:schema": "org.gnome.keyring.NetworkPassword", "server": "h", "user": "u", "port": "22", "protocol": "ssh"], ["srvr": "h", "acct": "u", "port": "22", "ptcl": "1936943136"]),
-            (["xdg:schema": "org.git.Password", "server": "h", "user": "u", "protocol": "https"], ["srvr": "h", "acct": "u", "ptcl": "1752461427"]),
-            (["xdg:schema": "org.epiphany.FormPassword", "uri": "https://a@example.org/x?y", "username": "u"], ["srvr": "example.org", "acct": "u"]),
+            (
+                [
+                    "xdg:schema": "org.gnome.keyring.NetworkPassword", "server": "h", "user": "u", "port": "22",
+                    "protocol": "ssh",
+                ], ["srvr": "h", "acct": "u", "port": "22", "ptcl": "1936943136"]
+            ),
+            (
+                ["xdg:schema": "org.git.Password", "server": "h", "user": "u", "protocol": "https"],
+                ["srvr": "h", "acct": "u", "ptcl": "1752461427"]
+            ),
+            (
+                ["xdg:schema": "org.epiphany.FormPassword", "uri": "https://a@example.org/x?y", "username": "u"],
+                ["srvr": "example.org", "acct": "u"]
+            ),
             (["service": "s", "username": "u", "application": "Python"], ["svce": "s", "acct": "u"]),
-            (["xdg:schema": "org.freedesktop.NetworkManager.Connection", "connection-uuid": "1", "setting-name": "wifi", "setting-key": "psk"], ["svce": "NetworkManager", "acct": "1/wifi/psk"]),
-            (["xdg:schema": "org.gnome.Evolution.Data.Source", "e-source-uid": "7"], ["svce": "Evolution", "acct": "7"]),
+            (
+                [
+                    "xdg:schema": "org.freedesktop.NetworkManager.Connection", "connection-uuid": "1",
+                    "setting-name": "wifi", "setting-key": "psk",
+                ], ["svce": "NetworkManager", "acct": "1/wifi/psk"]
+            ),
+            (
+                ["xdg:schema": "org.gnome.Evolution.Data.Source", "e-source-uid": "7"],
+                ["svce": "Evolution", "acct": "7"]
+            ),
             (["unique": "ssh-store:/home/ada/.ssh/id"], ["svce": "ssh", "acct": "/home/ada/.ssh/id"]),
-            (["xdg:schema": "chrome_libsecret_os_crypt_password_v2", "application": "chrome"], ["svce": "Title", "acct": "chrome"]),
+            (
+                ["xdg:schema": "chrome_libsecret_os_crypt_password_v2", "application": "chrome"],
+                ["svce": "Title", "acct": "chrome"]
+            ),
             (["xdg:schema": "org.example.App", "b": "2", "a": "1"], ["svce": "org.example.App", "acct": "a=1 b=2"]),
         ] as [([String: String], [String: String])])
     func names(_ given: [String: String], _ expected: [String: String]) throws {

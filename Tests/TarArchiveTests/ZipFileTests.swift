@@ -22,7 +22,7 @@ struct ZipFileTests {
 
     @Test(
         "names that lead out of a folder, and one name twice, are refused",
-        arguments: [["../a"], ["/a"], ["a/../../b"], ["a\\b"], ["a", "a"]])
+        arguments: [["../a"], ["/a"], ["a/../../b"], ["a", "a"]])
     func names(names: [String]) {
         let bytes = ZipWriter.zip(names.map { ($0, [1]) })
         #expect(throws: StreamFailure.self) { try read(bytes) }

@@ -128,17 +128,21 @@ static inline int kcbackup_gcm(
     return status;
 }
 
-/* One step of SHA-1: `state` is changed by a block of 64 bytes. Only the old interface, marked so, has single steps. */
+/* One step of SHA-1 with little-endian words: `state` is changed by a block of 64 bytes. Only the old interface, marked so,
+   has single steps. */
 #pragma clang diagnostic push
 #pragma clang diagnostic ignored "-Wdeprecated-declarations"
 static inline void kcbackup_sha1_step(unsigned int state[5], const unsigned char *block) {
     SHA_CTX context = {.h0 = state[0], .h1 = state[1], .h2 = state[2], .h3 = state[3], .h4 = state[4]};
-    SHA1_Transform(&context, block);
+    unsigned char swapped[64];
+    for (int i = 0; i < 64; i++) swapped[i] = block[i ^ 3];
+    SHA1_Transform(&context, swapped);
     state[0] = context.h0;
     state[1] = context.h1;
     state[2] = context.h2;
     state[3] = context.h3;
     state[4] = context.h4;
     OPENSSL_cleanse(&context, sizeof context);
+    OPENSSL_cleanse(swapped, sizeof swapped);
 }
 #pragma clang diagnostic pop

@@ -1,5 +1,6 @@
 package import ByteStreams
 internal import CLibArchive
+internal import Glibc
 
 /// Zip files of other programs, in memory: nothing of one is ever written to disk, under its names or others.
 package enum ZipFile {
@@ -34,6 +35,13 @@ package enum ZipFile {
     package static func read(
         _ bytes: borrowing Span<UInt8>, wants: (String) -> Bool, body: (String, consuming SecretBytes) -> Void
     ) throws(StreamFailure) -> Set<String> {
+        // libarchive turns names into the characters of the thread's locale, of which "C" has 128.
+        let locale = unsafe newlocale(Int32(LC_CTYPE_MASK), "C.UTF-8", nil)
+        let earlier = unsafe uselocale(locale)
+        defer {
+            unsafe uselocale(earlier)
+            if let locale = unsafe locale { unsafe freelocale(locale) }
+        }
         guard let archive = unsafe archive_read_new() else { throw unavailable }
         defer { unsafe archive_read_free(archive) }
         guard unsafe archive_read_support_format_zip_seekable(archive) == ARCHIVE_OK else { throw unavailable }
@@ -55,8 +63,7 @@ package enum ZipFile {
             var next: OpaquePointer?
             let status = unsafe archive_read_next_header(archive, &next)
             if status == ARCHIVE_EOF { return names }
-            // A name outside ASCII is a warning, since this process has no language.
-            guard status == ARCHIVE_OK || status == ARCHIVE_WARN, let entry = unsafe next,
+            guard status == ARCHIVE_OK, let entry = unsafe next,
                 let pointer = unsafe archive_entry_pathname_utf8(entry),
                 let name = unsafe String(validatingCString: pointer)
             else { throw malformed("a member cannot be read") }
@@ -101,7 +108,7 @@ package enum ZipFile {
 
     /// True for a path that stays below the folder in which it is.
     private static func isSafe(_ name: String) -> Bool {
-        !name.isEmpty && !name.hasPrefix("/") && !name.contains("\\")
+        !name.isEmpty && !name.hasPrefix("/")
             && !name.split(separator: "/").contains { $0 == ".." }
     }
 

@@ -9,6 +9,31 @@ package enum Path {
         return (folder, String(path[path.utf8.index(after: slash)...]))
     }
 
+    /// What a name belongs to, without following it.
+    package enum Kind: Hashable, Sendable {
+        case folder
+        case file
+        case link
+        case other
+    }
+
+    /// What is at `path`; nil for nothing.
+    ///
+    /// - Throws: `FileFailure` (`system`).
+    package static func kind(of path: String) throws(FileFailure) -> Kind? {
+        var status = stat()
+        guard unsafe lstat(path, &status) == 0 else {
+            if errno == ENOENT || errno == ENOTDIR { return nil }
+            throw FileFailure(path, .system(errno, doing: "examining"))
+        }
+        switch status.st_mode & S_IFMT {
+        case S_IFDIR: return .folder
+        case S_IFREG: return .file
+        case S_IFLNK: return .link
+        default: return .other
+        }
+    }
+
     /// Where a symbolic link leads, as it is written there.
     ///
     /// - Throws: `FileFailure` (`system`).
@@ -130,6 +155,14 @@ package enum Path {
     ///
     /// - Throws: `FileFailure` (`system`).
     package static func names(in folder: String) throws(FileFailure) -> [String] {
+        var unreadable = 0
+        return try names(in: folder, unreadable: &unreadable)
+    }
+
+    /// The same of a folder of others; counts the names that are not UTF-8.
+    ///
+    /// - Throws: `FileFailure` (`system`).
+    package static func names(in folder: String, unreadable: inout Int) throws(FileFailure) -> [String] {
         guard let stream = unsafe opendir(folder) else {
             if errno == ENOENT { return [] }
             throw FileFailure(folder, .system(errno, doing: "listing"))
@@ -143,7 +176,11 @@ package enum Path {
             let name = unsafe withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
                 unsafe String(validating: bytes.prefix { $0 != 0 }, as: UTF8.self)
             }
-            if let name, name != ".", name != ".." { names.append(name) }
+            if let name {
+                if name != ".", name != ".." { names.append(name) }
+            } else {
+                unreadable += 1
+            }
         }
         guard errno == 0 else { throw FileFailure(folder, .system(errno, doing: "listing")) }
         return names

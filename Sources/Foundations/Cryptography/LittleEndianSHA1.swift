@@ -8,23 +8,17 @@ internal import CLibCrypto
 package enum LittleEndianSHA1 {
     /// Appends the 20-byte hash of `bytes` to `output`, since it may be a key.
     package static func hash(_ bytes: borrowing Span<UInt8>, into output: inout SecretBytes) {
+        var state: [UInt32] = [0x6745_2301, 0xefcd_ab89, 0x98ba_dcfe, 0x1032_5476, 0xc3d2_e1f0]
+        let whole = bytes.count - bytes.count % 64
+        update(&state, bytes.extracting(..<whole))
         let zeros = bytes.count % 64 == 55 ? 64 : (119 - bytes.count % 64) % 64
-        var message = SecretBytes(capacity: bytes.count + zeros + 9)
-        message.append(bytes)
-        message.append(0x80)
-        for _ in 0..<zeros { message.append(0) }
+        var end = SecretBytes(bytes.extracting(whole...))
+        end.append(0x80)
+        end.append(zeroBlock.span.extracting(..<zeros))
         // Only the length is big-endian, so it is swapped with all the rest.
         let length = UInt64(bytes.count) * 8
-        for shift in stride(from: 56, through: 0, by: -8) { message.append(UInt8(truncatingIfNeeded: length >> shift)) }
-        message.withMutableBytes { swapWords(&$0) }
-        var state: [UInt32] = [0x6745_2301, 0xefcd_ab89, 0x98ba_dcfe, 0x1032_5476, 0xc3d2_e1f0]
-        message.withBytes { span in
-            unsafe span.withUnsafeBufferPointer { buffer in
-                for start in stride(from: 0, to: buffer.count, by: 64) {
-                    unsafe kcbackup_sha1_step(&state, buffer.baseAddress?.advanced(by: start))
-                }
-            }
-        }
+        for shift in stride(from: 56, through: 0, by: -8) { end.append(UInt8(truncatingIfNeeded: length >> shift)) }
+        end.withBytes { update(&state, $0) }
         for index in state.indices {
             for shift in stride(from: 0, through: 24, by: 8) {
                 output.append(UInt8(truncatingIfNeeded: state[index] >> shift))
@@ -33,10 +27,13 @@ package enum LittleEndianSHA1 {
         }
     }
 
-    private static func swapWords(_ span: inout MutableSpan<UInt8>) {
-        for start in stride(from: 0, to: span.count - 3, by: 4) {
-            span.swapAt(start, start + 3)
-            span.swapAt(start + 1, start + 2)
+    private static let zeroBlock = [UInt8](repeating: 0, count: 64)
+
+    private static func update(_ state: inout [UInt32], _ blocks: borrowing Span<UInt8>) {
+        unsafe blocks.withUnsafeBufferPointer { buffer in
+            for start in stride(from: 0, to: buffer.count, by: 64) {
+                unsafe kcbackup_sha1_step(&state, buffer.baseAddress?.advanced(by: start))
+            }
         }
     }
 }

@@ -6,16 +6,19 @@ package enum KnownFormats {
     package static let all: [any ForeignFormat] = [
         GnomeKeyringFormat(),
         ItemLinesFormat(),
+        KWalletFormat(),
         CSVFormat(),
         MacKeychainFormat(),
-        KeePassFormat(),
-        AppleBackupFormat(),
         BitwardenFormat(),
         OnePasswordFormat(),
         DashlaneFormat(),
         ProtonPassFormat(),
         GitCredentialsFormat(),
+        PassFormat(),
+        PassageFormat(),
         CXFFormat(),
+        KeePassFormat(),
+        AppleBackupFormat(),
         NetrcFormat(),
     ]
 

@@ -36,6 +36,18 @@ package protocol ForeignSecrets {
     ///
     /// - Throws: `FileFailure`, `StreamFailure`.
     func keyFile() throws -> ForeignFile?
+
+    /// What `gpg` makes of a file, by the keys of the user; at most `limit` bytes.
+    ///
+    /// - Throws: `ForeignFailure` (`needsProgram`, `limit`), `StreamFailure`.
+    func decryptedByGPG(_ path: String, limit: Int) throws -> SecretBytes
+}
+
+extension ForeignSecrets {
+    /// Whoever gives passwords need not run programs.
+    package func decryptedByGPG(_ path: String, limit: Int) throws -> SecretBytes {
+        throw ForeignFailure.needsProgram("gpg", problem: "it cannot be started here")
+    }
 }
 
 /// What a file or folder of another program holds.

@@ -71,10 +71,14 @@ package final class ForeignFile: Sendable {
         var slice = try FileSlice(whole: file)
         name = Path.split(file.path).name
         bytes = try slice.readAll(limit: Self.sizeLimit, as: "size")
-        let (seconds, nanoseconds) = (Int64(status.st_mtim.tv_sec), Int64(status.st_mtim.tv_nsec))
-        // A date that no item can have says nothing about the items.
-        modified = Timestamp(microseconds: seconds &* 1_000_000 &+ nanoseconds / 1_000) ?? .reference
+        modified = Self.modified(status)
         isReadableByOthers = status.st_mode & 0o044 != 0
+    }
+
+    /// When a file was last changed; the reference date where no item can have that date.
+    static func modified(_ status: stat) -> Timestamp {
+        let (seconds, nanoseconds) = (Int64(status.st_mtim.tv_sec), Int64(status.st_mtim.tv_nsec))
+        return Timestamp(microseconds: seconds &* 1_000_000 &+ nanoseconds / 1_000) ?? .reference
     }
 
     /// True if the file begins with these bytes.

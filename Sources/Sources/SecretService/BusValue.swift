@@ -64,7 +64,8 @@ extension BusValue {
     }
 
     static func entry(_ key: BusValue, _ value: BusValue) -> BusValue {
-        unsafe BusValue(key.withRaw { key in unsafe value.withRaw { value in unsafe g.g_variant_new_dict_entry(key, value) } })
+        unsafe BusValue(
+            key.withRaw { key in unsafe value.withRaw { value in unsafe g.g_variant_new_dict_entry(key, value) } })
     }
 
     static func array(_ kind: Kind, _ members: [BusValue]) -> BusValue {

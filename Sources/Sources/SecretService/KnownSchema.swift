@@ -1,4 +1,5 @@
 internal import ByteStreams
+internal import ItemSources
 internal import KeychainModel
 
 /// What programs mean by their attributes, as far as it is known here.
@@ -8,8 +9,7 @@ struct KnownSchema {
 
     // The schema of network passwords, by libsecret's name for it.
     private static let network = "org.gnome.keyring.NetworkPassword"
-    /// What GNOME Keyring calls an item without a schema of its own.
-    static let generic = "org.freedesktop.Secret.Generic"
+    private static let generic = KeyringIdentity.genericSchema
 
     /// Characters of an account that is made of attributes.
     private static let accountLength = 200
@@ -54,8 +54,12 @@ struct KnownSchema {
         set(.sdmn, item["domain"])
         set(.path, item["object"])
         set(.atyp, item["authtype"])
-        if let name = item["protocol"], let number = Self.protocols[name.lowercased()] { attributes[.ptcl] = .number(number) }
-        if let port = item["port"].flatMap({ Int64($0) }), (1...65_535).contains(port) { attributes[.port] = .number(port) }
+        if let name = item["protocol"], let number = Self.protocols[name.lowercased()] {
+            attributes[.ptcl] = .number(number)
+        }
+        if let port = item["port"].flatMap({ Int64($0) }), (1...65_535).contains(port) {
+            attributes[.port] = .number(port)
+        }
     }
 
     private mutating func readGeneric(_ item: ServiceItem) {
@@ -67,7 +71,10 @@ struct KnownSchema {
         set(.svce, item["service"] ?? item["application"] ?? schema ?? item.label)
         let account = item["username"] ?? item["user"] ?? item["account"]
         let others = item.attributes.filter { $0.name != ServiceItem.schema && $0.name != "service" }
-        set(.acct, account ?? String(others.map { "\($0.name)=\($0.value)" }.joined(separator: " ").prefix(Self.accountLength)))
+        set(
+            .acct,
+            account ?? String(others.map { "\($0.name)=\($0.value)" }.joined(separator: " ").prefix(Self.accountLength))
+        )
     }
 
     private mutating func set(_ code: AttributeCode, _ text: String?) {
@@ -84,7 +91,8 @@ struct KnownSchema {
 
     /// The names of protocols with Apple's four characters as numbers.
     private static let protocols: [String: Int64] = [
-        "https": 1_752_461_427, "http": 1_752_462_448, "ssh": 1_936_943_136, "sftp": 1_936_943_136, "smb": 1_936_548_384,
+        "https": 1_752_461_427, "http": 1_752_462_448, "ssh": 1_936_943_136, "sftp": 1_936_943_136,
+        "smb": 1_936_548_384,
         "cifs": 1_936_548_384, "ftp": 1_718_906_912, "ftps": 1_718_906_995, "ldap": 1_818_517_872,
         "ldaps": 1_818_521_715, "imap": 1_768_776_048, "imaps": 1_768_779_891, "smtp": 1_936_553_072,
         "afp": 1_634_103_328,

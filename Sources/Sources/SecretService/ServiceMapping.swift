@@ -1,5 +1,5 @@
 internal import ByteStreams
-internal import Cryptography
+internal import ItemSources
 package import KeychainModel
 
 /// What an item of the Secret Service is as an item of a keychain, and the way back.
@@ -33,9 +33,9 @@ package enum ServiceMapping {
     ) -> ItemDraft {
         let known = KnownSchema(item)
         var draft = ItemDraft(itemClass: known.itemClass, attributes: known.attributes)
-        let key = key(of: item.attributes, in: place, ordinal: ordinal)
-        draft.attributes[.musr] = .data(key)
-        draft.uuid = uuid(key)
+        let identity = identity(of: item, in: place, ordinal: ordinal)
+        draft.attributes[.musr] = .data(identity.key)
+        draft.uuid = identity.uuid
         draft.attributes[.labl] = .text(item.label)
         if let date = date(item.created) { draft.attributes[.cdat] = .date(date) }
         if let date = date(item.modified) { draft.attributes[.mdat] = .date(date) }
@@ -45,7 +45,8 @@ package enum ServiceMapping {
         if let given = item.type { extra.append((type, given)) }
         if item.contentType != usualContentType { extra.append((contentType, item.contentType)) }
         for attribute in item.attributes {
-            if attribute.name == accessible, let code = Accessibility(rawValue: attribute.value), code != .whenUnlocked {
+            if attribute.name == accessible, let code = Accessibility(rawValue: attribute.value), code != .whenUnlocked
+            {
                 draft.attributes[.pdmn] = .text(code.rawValue)
             } else if attribute.name.hasPrefix(prefix) {
                 extra.append((escape + attribute.name, attribute.value))
@@ -57,45 +58,17 @@ package enum ServiceMapping {
         return draft
     }
 
-    /// What tells an item from all others of a service: 16 bytes of a hash, and for an item whose attributes another
-    /// one of its collection has too, four of its ordinal.
-    static func key(of attributes: [ServiceAttribute], in place: CollectionName, ordinal: Int) -> [UInt8] {
-        var hash = SHA256()
-        var texts = ["kcbackup Secret Service item", place.label, String(place.number)]
-        for attribute in attributes where !isOurs(attribute) && !isUsualSchema(attribute) { texts += [attribute.name, attribute.value] }
-        for text in texts {
-            hash.update(Array("\(text.utf8.count)\n".utf8).span)
-            hash.update(Array(text.utf8).span)
-        }
-        let digest = Array(hash.finalize().bytes.prefix(16))
-        if ordinal == 0 { return digest }
-        return digest + stride(from: 24, through: 0, by: -8).map { UInt8(truncatingIfNeeded: ordinal >> $0) }
-    }
-
-    /// The ordinal in a key.
-    static func ordinal(ofKey key: [UInt8]) -> Int {
-        key.count == 20 ? key.suffix(4).reduce(0) { $0 << 8 | Int($1) } : 0
+    /// Which item it is.
+    static func identity(of item: ServiceItem, in place: CollectionName, ordinal: Int) -> KeyringIdentity {
+        KeyringIdentity(
+            keyring: place.label, number: place.number,
+            attributes: item.attributes.filter { !isOurs($0) }.map { ($0.name, $0.value) }, type: item.type,
+            ordinal: ordinal)
     }
 
     /// True for the accessibility, which is no part of what programs find the item by.
-    static func isOurs(_ attribute: ServiceAttribute) -> Bool {
+    private static func isOurs(_ attribute: ServiceAttribute) -> Bool {
         attribute.name == accessible && Accessibility(rawValue: attribute.value).map { $0 != .whenUnlocked } == true
-    }
-
-    /// True for the schema that GNOME Keyring gives an item without one as soon as it reads its file again.
-    static func isUsualSchema(_ attribute: ServiceAttribute) -> Bool {
-        attribute.name == ServiceItem.schema && attribute.value == KnownSchema.generic
-    }
-
-    private static func uuid(_ key: [UInt8]) -> ItemUUID {
-        var hash = SHA256()
-        hash.update(Array("kcbackup Secret Service UUID\n".utf8).span)
-        hash.update(key.span)
-        var bytes = Array(hash.finalize().bytes.prefix(16))
-        bytes[6] = bytes[6] & 0x0f | 0x80
-        bytes[8] = bytes[8] & 0x3f | 0x80
-        guard let uuid = ItemUUID(bytes: bytes.span) else { preconditionFailure("a UUID has 16 bytes") }
-        return uuid
     }
 
     private static func date(_ seconds: UInt64) -> Timestamp? {
@@ -125,7 +98,8 @@ package enum ServiceMapping {
                 let name = String(attribute.name.dropFirst(escape.count))
                 attributes.append(ServiceAttribute(name: name, value: attribute.value))
             } else if !attribute.name.hasPrefix(prefix) || !isOfService,
-                !attributes.contains(where: { $0.name == attribute.name }), isSpeakable(attribute.name + attribute.value)
+                !attributes.contains(where: { $0.name == attribute.name }),
+                isSpeakable(attribute.name + attribute.value)
             {
                 attributes.append(ServiceAttribute(name: attribute.name, value: attribute.value))
             }

@@ -1,4 +1,4 @@
-internal import ByteStreams
+internal import ItemSources
 
 /// An attribute by which programs find an item of the Secret Service.
 package struct ServiceAttribute: Comparable, Hashable, Sendable {
@@ -64,7 +64,22 @@ package struct ServiceItem: Hashable, Sendable {
     package subscript(name: String) -> String? { attributes.first { $0.name == name }?.value }
 
     /// The attribute that names the schema of an item.
-    package static let schema = "xdg:schema"
+    package static let schema = KeyringIdentity.schema
+
+    /// True if it is `other` as far as every service can hold it: not all keep media types, and GNOME Keyring gives an
+    /// item the attribute of its type.
+    func holds(_ other: ServiceItem) -> Bool {
+        label.utf8.elementsEqual(other.label.utf8) && free == other.free && kind == other.kind
+    }
+
+    /// The attributes without the schema.
+    private var free: [ServiceAttribute] { attributes.filter { $0.name != Self.schema } }
+
+    /// The schema, however it is kept; nil for what has none of its own.
+    private var kind: String? {
+        let kind = self[Self.schema] ?? type
+        return kind == KeyringIdentity.genericSchema ? nil : kind
+    }
 }
 
 /// Which collection an item is in: by what survives a move to another machine.

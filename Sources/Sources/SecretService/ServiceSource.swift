@@ -64,7 +64,7 @@ extension ServiceContents {
         var ordinals: [[UInt8]: Int] = [:]
         return items.map { found in
             let collection = collections[found.collection]
-            let key = ServiceMapping.key(of: found.item.attributes, in: collection.name, ordinal: 0)
+            let key = ServiceMapping.identity(of: found.item, in: collection.name, ordinal: 0).key
             let ordinal = ordinals[key, default: 0]
             ordinals[key] = ordinal + 1
             return (

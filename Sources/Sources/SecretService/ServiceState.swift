@@ -1,5 +1,5 @@
 internal import ByteStreams
-internal import Cryptography
+internal import ItemSources
 internal import KeychainModel
 
 /// What a service holds while something is restored into it.
@@ -91,7 +91,9 @@ final class ServiceState: ItemWriter {
     func item(withUUID uuid: ItemUUID) -> Item? { nil }
 
     func holds(_ item: Item, as existing: Item) -> Bool {
-        guard let service = ServiceMapping.serviceItem(of: item), let index = byUUID[existing.uuid] else { return false }
+        guard let service = ServiceMapping.serviceItem(of: item), let index = byUUID[existing.uuid] else {
+            return false
+        }
         return entries[index].found.item.holds(service)
     }
 
@@ -140,15 +142,15 @@ final class ServiceState: ItemWriter {
         }
         var ordinal = 0
         if place == origin {
-            if case .data(let key) = item.attributes[.musr] { ordinal = ServiceMapping.ordinal(ofKey: key) }
+            if case .data(let key) = item.attributes[.musr] { ordinal = KeyringIdentity.ordinal(ofKey: key) }
         } else {
-            let first = ServiceMapping.key(of: service.attributes, in: place, ordinal: 0)
+            let first = ServiceMapping.identity(of: service, in: place, ordinal: 0).key
             ordinal = newcomers[first]?.firstIndex(of: item.uuid) ?? newcomers[first, default: []].count
             if ordinal == newcomers[first, default: []].count { newcomers[first, default: []].append(item.uuid) }
         }
         return Goal(
             place: place, item: service,
-            key: ServiceMapping.key(of: service.attributes, in: place, ordinal: ordinal))
+            key: ServiceMapping.identity(of: service, in: place, ordinal: ordinal).key)
     }
 
     // MARK: ItemWriter
@@ -199,15 +201,4 @@ final class ServiceState: ItemWriter {
         if isDefault, try client.alias("default") == nil { try client.setAlias("default", path) }
         return path
     }
-}
-
-extension ServiceItem {
-    /// True if it is `other` as far as every service can hold it: not all keep media types.
-    fileprivate func holds(_ other: ServiceItem) -> Bool {
-        label.utf8.elementsEqual(other.label.utf8) && own == other.own && ownType == other.ownType
-    }
-
-    /// The attributes without what GNOME Keyring adds.
-    private var own: [ServiceAttribute] { attributes.filter { !ServiceMapping.isUsualSchema($0) } }
-    private var ownType: String? { type == KnownSchema.generic ? nil : type }
 }

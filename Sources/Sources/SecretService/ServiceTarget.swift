@@ -50,7 +50,9 @@ package struct ServiceTarget: StoredItemTarget {
         } catch {
             guard state.written > 0 else { throw error }
             let cause = error as? SecretServiceFailure
-            if Interruption.isRequested { throw SecretServiceFailure.brokenOff(written: state.written, because: .interrupted) }
+            if Interruption.isRequested {
+                throw SecretServiceFailure.brokenOff(written: state.written, because: .interrupted)
+            }
             guard let cause else { throw error }
             throw SecretServiceFailure.brokenOff(written: state.written, because: cause)
         }

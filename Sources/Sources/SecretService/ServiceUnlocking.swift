@@ -57,7 +57,8 @@ extension SecretServiceClient {
     func make(_ label: String, password: borrowing SecretBytes) throws -> String {
         let properties = BusValue.properties([("org.freedesktop.Secret.Collection.Label", .text(label))])
         let secret = try password.withBytes { try encode($0, contentType: ServiceMapping.usualContentType) }
-        let reply = try callWithPassword("CreateWithMasterPassword", [properties, secret], of: label, .creatingCollection)
+        let reply = try callWithPassword(
+            "CreateWithMasterPassword", [properties, secret], of: label, .creatingCollection)
         guard let path = reply[0].text else { throw SecretServiceFailure.malformed(.creatingCollection) }
         return path
     }

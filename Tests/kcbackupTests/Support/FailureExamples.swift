@@ -57,7 +57,8 @@ enum FailureExamples {
         + [.temporaryFolder(.stream(StreamFailure(.writing, .system(28)), path: nil), path: "/tmp")]
         + [.full(.stream(StreamFailure(.writing, .system(28)), path: nil), trash: "backups/.trash")]
         + [.notKept(.stream(StreamFailure(.writing, .system(28)), path: nil))]
-        + desktops.map { .secretService($0) } + locals.map { .local($0) } + keychains.map { .keychain($0, name: "login") } + items.map { .item($0) }
+        + desktops.map { .secretService($0) } + locals.map { .local($0) }
+        + keychains.map { .keychain($0, name: "login") } + items.map { .item($0) }
         + imports.map { .importLine(3, $0) } + devices.map { .device($0) } + trust.map { .trust($0) }
         + ages.map { .age($0, path: "restore-key.txt") } + archives.map { .archive($0, path: "laptop.kcb") }
         + restores.map { .restore($0) } + foreign.map { .foreign($0, path: "logins.csv") }

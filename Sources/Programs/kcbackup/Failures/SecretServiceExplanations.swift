@@ -5,14 +5,16 @@ func explainSecretService(_ failure: SecretServiceFailure) -> Explanation {
     switch failure {
     case .libraryMissing(let missing):
         Explanation(
-            .locked, "libsecret, which talks to the keyring of the desktop, is not there: \(quoted(missing)) is missing",
+            .locked,
+            "libsecret, which talks to the keyring of the desktop, is not there: \(quoted(missing)) is missing",
             hint: "'apt install libsecret-1-0' installs it")
     case .noBus(let paths):
         Explanation(
             .locked,
             "there is no session bus: nobody is logged in to a desktop here"
                 + (paths.isEmpty ? "" : " (looked at \(paths.map { quoted($0) }.joined(separator: ", ")))"),
-            hint: "log in to the desktop; a job runs while its user is logged in, or always after 'loginctl enable-linger'",
+            hint:
+                "log in to the desktop; a job runs while its user is logged in, or always after 'loginctl enable-linger'",
             "'DBUS_SESSION_BUS_ADDRESS' says where a bus is that is elsewhere")
     case .foreignBus(let path, let owner):
         Explanation(
@@ -81,7 +83,8 @@ func explainSecretService(_ failure: SecretServiceFailure) -> Explanation {
         Explanation(.locked, "the prompt of the desktop was closed without a password")
     case .request(let request, let name, let message):
         Explanation(
-            .io, "\(request.rawValue): the Secret Service refuses: \(quoted(message))"
+            .io,
+            "\(request.rawValue): the Secret Service refuses: \(quoted(message))"
                 + (name.isEmpty ? "" : " (\(quoted(name)))"))
     case .malformed(let request):
         Explanation(

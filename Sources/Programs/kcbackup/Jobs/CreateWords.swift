@@ -15,6 +15,8 @@ extension CreateOptions {
         var words = [OptionName.to.spelling, target]
         if folder.all { words.append(OptionName.all.spelling) }
         if folder.ifChanged { words.append(OptionName.ifChanged.spelling) }
+        if unlocking.unlock { throw UsageProblem.notUnattended(.unlock) }
+        if skipLocked { words.append(OptionName.skipLocked.spelling) }
         if unencrypted { words.append(OptionName.unencrypted.spelling) }
         if let name = keychain.keychain {
             words += [OptionName.keychain.spelling, name.contains("/") ? session.absolute(keychain: name) : name]
@@ -58,6 +60,7 @@ extension Session {
     }
 
     fileprivate func absolute(keychain name: String) -> String {
+        if DesktopKeyring(name) != nil { return name }
         guard let path = FileOfItems.path(name) else { return absolute(name) }
         return "file:" + absolute(path)
     }

@@ -84,7 +84,8 @@ enum BackupSubject {
         if options.escrow != nil {
             guard case .keychain = self else { throw UsageProblem.needsKeychain(.escrow) }
         }
-        if case .desktop = self {} else {
+        if case .desktop = self {
+        } else {
             if options.skipLocked { throw UsageProblem.needsDesktop(.skipLocked) }
             if options.unlocking.unlock { throw UsageProblem.needsDesktop(.unlock) }
         }

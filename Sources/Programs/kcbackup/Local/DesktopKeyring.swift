@@ -53,7 +53,8 @@ struct DesktopKeyring {
     /// Connects with it, and unlocks what is locked where that was asked for.
     ///
     /// - Throws: `SecretServiceFailure`, `UsageProblem` (`needsTerminal`), and what reading the password throws.
-    func connect(_ unlocking: UnlockOptions, passcode: SecretSource?, in session: Session) throws -> SecretServiceClient {
+    func connect(_ unlocking: UnlockOptions, passcode: SecretSource?, in session: Session) throws -> SecretServiceClient
+    {
         if passcode == .unknown { throw SecretProblem.notASource(.passcode) }
         if unlocking.unlock, !session.world.terminal.isAttended { throw UsageProblem.needsTerminal(.unlock) }
         let client = try connect(in: session)

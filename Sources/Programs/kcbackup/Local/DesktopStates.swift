@@ -26,7 +26,8 @@ struct DesktopStates {
     /// - Parameter isOff: true if no state is to be kept.
     /// - Throws: `Failure.notKept`, and what `change` throws.
     func keeping<Result>(
-        unless isOff: Bool, _ client: SecretServiceClient, _ change: (_ keep: @escaping () throws -> Void) throws -> Result
+        unless isOff: Bool, _ client: SecretServiceClient,
+        _ change: (_ keep: @escaping () throws -> Void) throws -> Result
     ) throws -> Result {
         let result = try change {
             guard !isOff else { return }

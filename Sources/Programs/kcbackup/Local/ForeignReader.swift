@@ -118,6 +118,7 @@ struct ForeignReader {
     private final class AskedSecrets: ForeignSecrets {
         private let reader: ForeignReader
         private(set) var wasAsked = false
+        private var progress: Progress?
 
         init(reader: ForeignReader) {
             self.reader = reader
@@ -128,6 +129,28 @@ struct ForeignReader {
             let wanted = WantedSecret(
                 what: what, flag: .password, source: reader.options.password, mayBeEmpty: true)
             try reader.session.trying(wanted) { try use($0) }
+        }
+
+        func decryptedByGPG(_ path: String, limit: Int) throws -> SecretBytes {
+            let progress = progress ?? Progress("decrypting files", of: nil, in: reader.session)
+            self.progress = progress
+            progress.step()
+            // The shell takes everything but a quotation mark between two of them as it is.
+            let quoted = "'" + path.replacing("'", with: "'\\''") + "'"
+            do throws(ShellCommand.Failure) {
+                return try ShellCommand.output(
+                    of: "exec gpg --batch --quiet --decrypt -- \(quoted)",
+                    environment: reader.session.world.environment, limit: limit)
+            } catch {
+                switch error {
+                case .notStarted, .failed(127): throw ForeignFailure.needsProgram("gpg", problem: "it is not installed")
+                case .failed(let status):
+                    throw ForeignFailure.needsProgram("gpg", problem: "it ended with status \(status)")
+                case .tooLong(let limit):
+                    throw ForeignFailure.limit("bytes of a secret", found: UInt64(limit) + 1, allowed: UInt64(limit))
+                case .stream(let failure): throw failure
+                }
+            }
         }
 
         func keyFile() throws -> ForeignFile? {

@@ -186,12 +186,6 @@ struct EncryptedKeyring {
 }
 
 extension ByteCursor {
-    /// A length and as many bytes; nil for a length of all ones.
-    fileprivate mutating func piece(in bytes: borrowing Span<UInt8>) throws(ForeignFailure) -> Range<Int>? {
-        let length = try uint32(in: bytes)
-        return length == .max ? nil : try take(Int(length))
-    }
-
     /// A piece as text, empty where there is none; nil if it is no UTF-8.
     fileprivate mutating func string(in bytes: borrowing Span<UInt8>) throws(ForeignFailure) -> String? {
         bytes.text(try piece(in: bytes) ?? 0..<0)

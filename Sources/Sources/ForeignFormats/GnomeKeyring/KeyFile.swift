@@ -6,6 +6,9 @@ internal import ItemSources
 /// The daemon writes secrets as they are, with all their lines, and reads such a file no more. So a secret goes on to
 /// the dates that the daemon writes after each.
 enum KeyFile {
+    /// Keys of a group; the daemon writes six at most.
+    private static let keyLimit = 100
+
     struct Group {
         let name: String
         /// From 1.
@@ -55,6 +58,7 @@ enum KeyFile {
             let (key, start) = try keyOfLine(line, index + 1, in: bytes)
             guard let group = groups.last else { throw .damagedLine(index + 1, "it stands before the first group") }
             guard group[key] == nil else { throw .damagedLine(index + 1, "a key is there twice") }
+            guard group.values.count < keyLimit else { throw .damagedLine(index + 1, "a group has too many keys") }
             if key == "secret", group["item-type"] != nil { index = lastLine(ofSecretAt: index, lines, bytes) }
             groups[groups.count - 1].values.append(
                 Value(

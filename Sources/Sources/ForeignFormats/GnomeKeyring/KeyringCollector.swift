@@ -18,7 +18,7 @@ struct KeyringCollector: ~Copyable {
 
     mutating func add(_ item: KeyringItem, secret: consuming SecretBytes) throws(ForeignFailure) {
         try item.check()
-        let key = KeyringMapping.key(of: item, keyring: keyring)
+        let key = KeyringMapping.identity(of: item, keyring: keyring).key
         let ordinal = ordinals[key, default: 0]
         ordinals[key] = ordinal + 1
         let draft = KeyringMapping.draft(of: item, keyring: keyring, ordinal: ordinal)

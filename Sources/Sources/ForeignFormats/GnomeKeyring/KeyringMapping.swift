@@ -1,4 +1,3 @@
-internal import Cryptography
 internal import ItemSources
 internal import KeychainModel
 
@@ -17,8 +16,8 @@ enum KeyringMapping {
     private static let escape = "kcbackup:attribute:"
     private static let accessible = "kcbackup:accessible"
 
-    static let schema = "xdg:schema"
-    private static let generic = "org.freedesktop.Secret.Generic"
+    static let schema = KeyringIdentity.schema
+    private static let generic = KeyringIdentity.genericSchema
     private static let network = "org.gnome.keyring.NetworkPassword"
     private static let note = "org.gnome.keyring.Note"
 
@@ -33,9 +32,9 @@ enum KeyringMapping {
     /// - Parameter ordinal: the how-manieth it is, from 0, of the items with the same attributes in the keyring.
     static func draft(of item: KeyringItem, keyring: String, ordinal: Int) -> ItemDraft {
         var draft = meaning(of: item)
-        let key = key(of: item, keyring: keyring) + bytes(ofOrdinal: ordinal)
-        draft.attributes[.musr] = .data(key)
-        draft.uuid = uuid(key)
+        let identity = identity(of: item, keyring: keyring, ordinal: ordinal)
+        draft.attributes[.musr] = .data(identity.key)
+        draft.uuid = identity.uuid
         draft.attributes[.labl] = item.label
         if let date = date(item.created) { draft.attributes[.cdat] = .date(date) }
         if let date = date(item.modified) { draft.attributes[.mdat] = .date(date) }
@@ -57,31 +56,12 @@ enum KeyringMapping {
         return draft
     }
 
-    /// What tells items with other attributes apart: 16 bytes of a hash.
-    static func key(of item: KeyringItem, keyring: String) -> [UInt8] {
-        var texts = ["kcbackup Secret Service item", keyring, "0"]
-        for (name, value) in sorted(item.attributes) {
-            if name == accessible, let code = Accessibility(rawValue: value), code != .whenUnlocked { continue }
-            texts += [name, value]
+    /// Which item it is.
+    static func identity(of item: KeyringItem, keyring: String, ordinal: Int = 0) -> KeyringIdentity {
+        let counted = item.attributes.filter { name, value in
+            name != accessible || Accessibility(rawValue: value).map { $0 != .whenUnlocked } != true
         }
-        var hash = SHA256()
-        for text in texts {
-            hash.update(Array("\(text.utf8.count)\n".utf8).span)
-            hash.update(Array(text.utf8).span)
-        }
-        return Array(hash.finalize().bytes.prefix(16))
-    }
-
-    private static func bytes(ofOrdinal ordinal: Int) -> [UInt8] {
-        if ordinal == 0 { return [] }
-        return stride(from: 24, through: 0, by: -8).map { UInt8(truncatingIfNeeded: ordinal >> $0) }
-    }
-
-    private static func uuid(_ key: [UInt8]) -> ItemUUID {
-        var hash = SHA256()
-        hash.update(Array("kcbackup Secret Service UUID\n".utf8).span)
-        hash.update(key.span)
-        return ItemUUID(derivedFrom: hash.finalize().bytes)
+        return KeyringIdentity(keyring: keyring, attributes: counted, type: typeName(item), ordinal: ordinal)
     }
 
     private static func sorted(_ attributes: [(name: String, value: String)]) -> [(name: String, value: String)] {

@@ -52,6 +52,12 @@ struct ByteCursor {
         return count
     }
 
+    /// A length and as many bytes; nil for a length of all ones, which is none.
+    mutating func piece(in bytes: borrowing Span<UInt8>) throws(ForeignFailure) -> Range<Int>? {
+        let length = try uint32(in: bytes)
+        return length == .max ? nil : try take(Int(length))
+    }
+
     private mutating func number(_ count: Int, in bytes: borrowing Span<UInt8>) throws(ForeignFailure) -> UInt64 {
         let range = try take(count)
         var number: UInt64 = 0

@@ -1,0 +1,80 @@
+internal import ByteStreams
+package import ItemSources
+internal import KeychainModel
+
+/// KDE's wallets (`*.kwl`, with their `*.salt` beside them).
+///
+/// Source: kwallet, `backend/backendpersisthandler.cpp`, and what its daemon writes.
+package struct KWalletFormat: ForeignFormat {
+    package let name = "kwallet"
+    package let title = "KDE wallet"
+
+    package init() {}
+
+    static let magic = Array("KWALLET\n\r\0\r\n".utf8)
+    private static let headerLength = magic.count + 4
+    /// Folders of a wallet, which is KDE's own limit.
+    private static let folderLimit = 65_535
+    /// Entries of a folder: a thousand times what people have.
+    private static let entryLimit = 1_000_000
+    /// Bytes of a salt; KDE writes 56.
+    private static let saltLimit = 1_024
+
+    package func recognises(_ input: ForeignInput) throws -> Bool { input.file?.starts(with: Self.magic) == true }
+
+    package func read(_ input: ForeignInput, _ secrets: any ForeignSecrets) throws -> ForeignContents {
+        guard let file = input.file, try recognises(input) else { throw ForeignFailure.notOfFormat(title: title) }
+        let stem = file.name.hasSuffix(".kwl") ? String(file.name.dropLast(4)) : file.name
+        let (kind, derivation) = try file.bytes.withBytes { bytes throws(ForeignFailure) in try Self.head(bytes) }
+        var salt: [UInt8] = []
+        if derivation == .pbkdf2 {
+            guard let file = try input.sibling(stem + ".salt") else {
+                throw ForeignFailure.needsFile(displayed(stem) + ".salt")
+            }
+            let count = file.bytes.count
+            guard count > 0, count <= Self.saltLimit else { throw ForeignFailure.damaged("its salt has no use") }
+            salt = file.bytes.withBytes { $0.array(0..<count) }
+        }
+        let cipher = WalletCipher(kind: kind, derivation: derivation, salt: salt)
+        let ciphertext = try file.bytes.withBytes { bytes throws(ForeignFailure) in try Self.ciphertext(bytes) }
+        var plain = SecretBytes(capacity: 0)
+        try secrets.password("password of the wallet") { password in
+            plain = try file.bytes.withBytes { try cipher.open($0.extracting(ciphertext), password) }
+        }
+        var wallet = WalletReader(file)
+        try plain.withBytes { bytes throws(ForeignFailure) in try wallet.add(bytes, entryLimit: Self.entryLimit) }
+        return try wallet.finish(details: "wallet '\(stem)'")
+    }
+
+    private static func head(
+        _ bytes: borrowing Span<UInt8>
+    ) throws(ForeignFailure) -> (WalletCipher.Kind, WalletCipher.Derivation) {
+        guard bytes.count >= headerLength else { throw .damaged("it ends before its last record does") }
+        let (major, minor) = (bytes[magic.count], bytes[magic.count + 1])
+        guard major == 0, minor <= 1 else { throw .unknownVariant("version \(major).\(minor)") }
+        if bytes[magic.count + 2] == 2 {
+            throw .refused(
+                title: "a KDE wallet that is encrypted by GnuPG",
+                hint: "open it in Plasma, and make a wallet with Blowfish of it in KWalletManager")
+        }
+        guard let kind = WalletCipher.Kind(rawValue: bytes[magic.count + 2]),
+            let derivation = WalletCipher.Derivation(rawValue: bytes[magic.count + 3])
+        else { throw .unknownVariant("another cipher or hash than KDE's") }
+        return (kind, derivation)
+    }
+
+    /// What follows the clear part, which has hashes of names and tells nothing that is needed.
+    private static func ciphertext(_ bytes: borrowing Span<UInt8>) throws(ForeignFailure) -> Range<Int> {
+        var cursor = ByteCursor(headerLength..<bytes.count)
+        let folders = try cursor.count(ofAtLeast: 20, "folders", limit: folderLimit, in: bytes)
+        for _ in 0..<folders {
+            _ = try cursor.take(16)
+            let entries = try cursor.count(ofAtLeast: 16, "entries", limit: entryLimit, in: bytes)
+            _ = try cursor.take(16 * entries)
+        }
+        guard cursor.left > 0, cursor.left.isMultiple(of: 8) else {
+            throw .damaged("its encrypted part does not consist of whole blocks")
+        }
+        return cursor.position..<cursor.end
+    }
+}

@@ -1,0 +1,201 @@
+internal import ByteStreams
+internal import ItemSources
+internal import KeychainModel
+
+/// Makes items of the entries of a wallet, which are as Qt's QDataStream writes them.
+struct WalletReader: ~Copyable {
+    private var collector: RecordCollector
+
+    private static let formData = "Form Data"
+
+    init(_ file: ForeignFile) {
+        collector = RecordCollector(format: "kwallet", date: file.modified)
+    }
+
+    consuming func finish(details: String) throws(ForeignFailure) -> ForeignContents {
+        try collector.finish(details: details, isPlaintext: false)
+    }
+
+    mutating func add(_ bytes: borrowing Span<UInt8>, entryLimit: Int) throws(ForeignFailure) {
+        var cursor = ByteCursor(0..<bytes.count)
+        while cursor.left > 0 {
+            let folder = try Self.name(&cursor, bytes)
+            // The shortest entry: no name, a type, no value.
+            let count = try cursor.count(ofAtLeast: 12, "entries", limit: entryLimit, in: bytes)
+            for _ in 0..<count {
+                let key = try Self.name(&cursor, bytes)
+                let type = try cursor.uint32(in: bytes)
+                let value = try cursor.piece(in: bytes)
+                try add(Entry(folder: folder, key: key, type: type, value: value), bytes)
+            }
+        }
+    }
+
+    private struct Entry {
+        let folder: String
+        let key: String
+        let type: UInt32
+        /// Nil for none, which is no empty one.
+        let value: Range<Int>?
+
+        var kind: String {
+            switch type {
+            case 1: "password"
+            case 3: "map"
+            case 2: "stream"
+            default: "unknown"
+            }
+        }
+
+        /// What messages call it.
+        var title: String { "\(folder)/\(key)" }
+
+        /// The item of all of it.
+        var draft: ItemDraft {
+            var draft = ItemDraft(itemClass: .genericPassword)
+            draft.attributes[.svce] = .text(folder)
+            draft.attributes[.acct] = .text(key)
+            draft.attributes[.labl] = .text(title)
+            if kind != "password" { draft.attributes[.desc] = .text(kind) }
+            draft.extra = extra
+            return draft
+        }
+
+        var extra: [ExtraAttribute] {
+            [
+                ExtraAttribute(name: "source.format", value: "kwallet"),
+                ExtraAttribute(name: "source.folder", value: folder),
+                ExtraAttribute(name: "kwallet.type", value: kind),
+            ]
+        }
+    }
+
+    private mutating func add(_ entry: Entry, _ bytes: borrowing Span<UInt8>) throws(ForeignFailure) {
+        guard let value = entry.value else { return try add(entry, entry.draft, entry.kind, nil) }
+        switch entry.type {
+        case 1: try addPassword(entry, value, bytes)
+        case 3: try addMap(entry, value, bytes)
+        default: try add(entry, entry.draft, entry.kind, SecretBytes(bytes.extracting(value)))
+        }
+    }
+
+    private mutating func add(
+        _ entry: Entry, _ draft: ItemDraft, _ part: String, _ secret: consuming SecretBytes?
+    ) throws(ForeignFailure) {
+        let record = "\(entry.folder.utf8.count)\n\(entry.folder)\n\(entry.key)"
+        try collector.add(RecordPart(part, draft, secret: secret, record: record, part: part, name: entry.title))
+    }
+
+    private mutating func addPassword(
+        _ entry: Entry, _ value: Range<Int>, _ bytes: borrowing Span<UInt8>
+    ) throws(ForeignFailure) {
+        var cursor = ByteCursor(value)
+        // An entry that was made and never written has no text at all.
+        let text = value.isEmpty ? nil : try cursor.piece(in: bytes)
+        guard cursor.left == 0 else { throw .damaged("something follows a password") }
+        guard let text else { return try add(entry, entry.draft, entry.kind, nil) }
+        let password = Self.utf8(text, bytes)
+        switch consume password {
+        case .some(let password): try add(entry, entry.draft, entry.kind, password)
+        case .none: collector.refuse(entry.title, .damaged("its password is not UTF-16"))
+        }
+    }
+
+    private mutating func addMap(
+        _ entry: Entry, _ value: Range<Int>, _ bytes: borrowing Span<UInt8>
+    ) throws(ForeignFailure) {
+        var cursor = ByteCursor(value)
+        let count = value.isEmpty ? 0 : try cursor.count(ofAtLeast: 8, "fields", limit: 1_000_000, in: bytes)
+        var fields: [(name: String, value: Range<Int>?)] = []
+        var names: Set<[UInt8]> = []
+        for _ in 0..<count {
+            let name = try Self.name(&cursor, bytes)
+            guard names.insert(Array(name.utf8)).inserted else { throw .damaged("a map has a field twice") }
+            fields.append((name, try cursor.piece(in: bytes)))
+        }
+        guard cursor.left == 0 else { throw .damaged("something follows a map") }
+        var object = SecretJSON()
+        for field in fields {
+            guard let range = field.value else {
+                object.add(field.name, json: SecretBytes(copying: "null".utf8))
+                continue
+            }
+            let text = Self.utf8(range, bytes)
+            switch consume text {
+            case .some(let text): object.add(field.name, text: text)
+            case .none: return collector.refuse(entry.title, .damaged("a field is not UTF-16"))
+            }
+        }
+        let login = try addLogin(entry, fields, bytes)
+        // A login with two fields is all that there is.
+        if login, fields.count == 2 { return }
+        try add(entry, entry.draft, entry.kind, object.finish())
+    }
+
+    /// The login of a web form; false where the map is none.
+    private mutating func addLogin(
+        _ entry: Entry, _ fields: [(name: String, value: Range<Int>?)], _ bytes: borrowing Span<UInt8>
+    ) throws(ForeignFailure) -> Bool {
+        guard entry.folder == Self.formData, let address = WebAddress(entry.key),
+            let user = fields.first(where: { ["login", "username"].contains($0.name) })?.value,
+            let password = fields.first(where: { $0.name == "password" })?.value,
+            let name = Self.text(user, bytes)
+        else { return false }
+        var draft = ItemDraft(itemClass: .internetPassword)
+        draft.attributes[.acct] = .text(name)
+        draft.attributes[.labl] = .text(address.host)
+        draft.attributes[.atyp] = .text("form")
+        address.describe(&draft)
+        draft.extra = entry.extra + [ExtraAttribute(name: "url.1", value: WebAddress.withoutPassword(entry.key))]
+        let secret = Self.utf8(password, bytes)
+        switch consume secret {
+        case .some(let secret): try add(entry, draft, "password", secret)
+        case .none: return false
+        }
+        return true
+    }
+
+    // MARK: Text
+
+    private static func name(
+        _ cursor: inout ByteCursor, _ bytes: borrowing Span<UInt8>
+    ) throws(ForeignFailure) -> String {
+        guard let name = text(try cursor.piece(in: bytes) ?? 0..<0, bytes) else {
+            throw .damaged("a name is not UTF-16")
+        }
+        return name
+    }
+
+    /// Text that is no secret.
+    private static func text(_ range: Range<Int>, _ bytes: borrowing Span<UInt8>) -> String? {
+        let text = utf8(range, bytes)
+        switch consume text {
+        case .some(let text): return text.withBytes { $0.text(0..<$0.count) }
+        case .none: return nil
+        }
+    }
+
+    /// UTF-16, big-endian, as UTF-8; nil if it is not valid.
+    private static func utf8(_ range: Range<Int>, _ bytes: borrowing Span<UInt8>) -> SecretBytes? {
+        guard range.count.isMultiple(of: 2) else { return nil }
+        var text = SecretBytes(capacity: range.count * 3 / 2)
+        var high: UInt32?
+        for index in stride(from: range.lowerBound, to: range.upperBound, by: 2) {
+            let unit = UInt32(bytes[index]) << 8 | UInt32(bytes[index + 1])
+            let scalar: UInt32
+            switch (high, unit) {
+            case (nil, 0xd800...0xdbff):
+                high = unit
+                continue
+            case (let lead?, 0xdc00...0xdfff): scalar = 0x1_0000 + (lead - 0xd800) << 10 + (unit - 0xdc00)
+            case (nil, _) where !(0xdc00...0xdfff).contains(unit): scalar = unit
+            default: return nil
+            }
+            high = nil
+            guard let character = UnicodeScalar(scalar) else { return nil }
+            for byte in character.utf8 { text.append(byte) }
+        }
+        if high != nil { return nil }
+        return text
+    }
+}

@@ -1,0 +1,92 @@
+internal import AgeEncryption
+internal import ByteStreams
+package import ItemSources
+internal import KeychainModel
+
+/// The folder of passage: as pass's, encrypted with age.
+package struct PassageFormat: ForeignFormat {
+    package let name = "passage"
+    package let title = "password store of passage"
+
+    private static let ending = ".age"
+
+    package init() {}
+
+    package func recognises(_ input: ForeignInput) throws -> Bool {
+        guard case .folder = input.content, try Path.kind(of: input.path + "/.gpg-id") == nil else { return false }
+        if try Self.isWhole(input) { return true }
+        return try ForeignFolder(input.path).files.contains { $0.hasSuffix(Self.ending) }
+    }
+
+    /// True for the folder that has both the store and what opens it.
+    private static func isWhole(_ input: ForeignInput) throws -> Bool {
+        try Path.kind(of: input.path + "/store") == .folder && Path.kind(of: input.path + "/identities") == .file
+    }
+
+    package func read(_ input: ForeignInput, _ secrets: any ForeignSecrets) throws -> ForeignContents {
+        guard case .folder = input.content else { throw ForeignFailure.notOfFormat(title: title) }
+        let isWhole = try Self.isWhole(input)
+        let folder = try ForeignFolder(isWhole ? input.path + "/store" : input.path)
+        guard let keys = try secrets.keyFile() ?? Self.identities(beside: input, isWhole: isWhole) else {
+            throw ForeignFailure.needsKeyFile
+        }
+        let identities = try Self.identities(in: keys, secrets)
+        var collector = RecordCollector(format: name, date: .reference)
+        var opened = 0
+        var locked = 0
+        for file in folder.files where file.hasSuffix(Self.ending) {
+            let path = String(file.dropLast(Self.ending.count))
+            do {
+                let encrypted = try folder.read(file)
+                let content = try Self.open(encrypted, identities)
+                opened += 1
+                try StoreEntry(path: path, format: name, modified: encrypted.modified).add(content, to: &collector)
+            } catch AgeFailure.noMatchingIdentity {
+                locked += 1
+                collector.refuse(path, .damaged("no identity opens it"))
+            } catch let failure as AgeFailure {
+                if case .stream(let failure) = failure, failure.systemCode != nil { throw failure }
+                collector.refuse(path, .damaged("it is no whole age file"))
+            }
+        }
+        if opened == 0, locked > 0 { throw ForeignFailure.wrongPassword }
+        folder.countRest(to: &collector, ending: Self.ending)
+        return try collector.finish(details: "", isPlaintext: false)
+    }
+
+    /// The identities that passage itself uses.
+    private static func identities(beside input: ForeignInput, isWhole: Bool) throws -> ForeignFile? {
+        let path = isWhole ? input.path + "/identities" : input.path + "/../identities"
+        guard try Path.kind(of: path) == .file else { return nil }
+        return try ForeignFile(reading: OpenFile.reading(path))
+    }
+
+    /// The identities of a file, which may itself be encrypted with a passphrase.
+    private static func identities(
+        in file: ForeignFile, _ secrets: any ForeignSecrets
+    ) throws -> [any Identity] {
+        guard let encrypted = try EncryptedKeyFile(file.bytes) else {
+            return try IdentityFile.parse(file.bytes).identities
+        }
+        try encrypted.requirePassphrase()
+        var identities: [any Identity] = []
+        try secrets.password("passphrase of the identities") { passphrase in
+            do throws(AgeFailure) {
+                let text = try encrypted.open(with: [ScryptIdentity(passphrase: passphrase)])
+                identities = try IdentityFile.parse(text).identities
+            } catch {
+                throw error == .wrongPassphrase ? ForeignFailure.wrongPassword : error
+            }
+        }
+        return identities
+    }
+
+    private static func open(_ file: ForeignFile, _ identities: [any Identity]) throws -> SecretBytes {
+        var decryptor = try AgeDecryptor(ForeignFileSource(file: file), identities: identities)
+        do throws(StreamFailure) {
+            return try decryptor.readAll(limit: StoreEntry.sizeLimit, as: "size of a secret")
+        } catch {
+            throw AgeFailure.stream(error)
+        }
+    }
+}

@@ -1,0 +1,110 @@
+internal import ByteStreams
+internal import ItemSources
+internal import KeychainModel
+
+/// A decrypted file of pass or passage: the password on its first line, and what its user wrote below.
+struct StoreEntry {
+    /// Below the store, without its ending.
+    let path: String
+    let format: String
+    /// When the file was last changed.
+    let modified: Timestamp
+
+    /// Bytes of a decrypted file.
+    static let sizeLimit = ItemLimits.secretSize
+
+    /// Adds the items of the file.
+    ///
+    /// - Throws: as `RecordCollector.add`.
+    func add(_ content: borrowing SecretBytes, to collector: inout RecordCollector) throws(ForeignFailure) {
+        let parts = path.split(separator: "/").map(String.init)
+        let title = parts.last ?? path
+        var record = RecordWriter(format: format, identity: path, title: title)
+        record.id = path
+        record.created = modified
+        record.modified = modified
+        record.folder = parts.dropLast().joined(separator: "/")
+        if content.isEmpty { return collector.leaveOut("record without a secret") }
+        guard content.withBytes({ span in (try? UTF8Span(validating: span.extracting(...))) != nil }) else {
+            return try record.addAttachment(title, content.copy(), to: &collector)
+        }
+        let lines = Self.lines(of: content)
+        var rest = SecretBytes(capacity: content.count)
+        var seeds: [Range<Int>] = []
+        for (index, line) in lines.enumerated() {
+            if Self.begins(line, "otpauth://", content) {
+                seeds.append(line)
+            } else if index == 0 {
+                continue
+            } else if let value = Self.value(of: ["user", "username", "login"], line, content), record.user == nil {
+                record.user = value
+            } else if let value = Self.value(of: ["url", "website"], line, content), record.addresses.isEmpty {
+                record.addresses = [value]
+            } else {
+                // Line ends are part of a note.
+                let end = index + 1 < lines.count ? lines[index + 1].lowerBound : content.count
+                content.withBytes { rest.append($0.extracting(line.lowerBound..<end)) }
+            }
+        }
+        guessNames(&record, folder: parts.dropLast().last)
+        if let first = lines.first, !first.isEmpty, !seeds.contains(first) {
+            try record.addLogin(content.withBytes { SecretBytes($0.extracting(first)) }, to: &collector)
+        }
+        for seed in seeds {
+            try content.withBytes { span throws(ForeignFailure) in
+                try record.addOneTimePassword(SecretBytes(span.extracting(seed)), to: &collector)
+            }
+        }
+        let isBlank = rest.withBytes { span in span.indices.allSatisfy { [0x20, 0x09, 0x0a, 0x0d].contains(span[$0]) } }
+        if !isBlank { try record.addNote(rest, to: &collector) }
+    }
+
+    /// People name files by the host, or by the user in a folder of the host.
+    private func guessNames(_ record: inout RecordWriter, folder: String?) {
+        guard record.addresses.isEmpty else { return }
+        if let address = WebAddress(record.title), address.path == nil {
+            record.addresses = [record.title]
+        } else if let folder, let address = WebAddress(folder), address.path == nil, record.user == nil {
+            record.addresses = [folder]
+            record.user = record.title
+        }
+    }
+
+    /// The lines, without their ends.
+    private static func lines(of content: borrowing SecretBytes) -> [Range<Int>] {
+        content.withBytes { bytes in
+            var lines: [Range<Int>] = []
+            var start = 0
+            while start < bytes.count {
+                let end = (start..<bytes.count).first { bytes[$0] == UInt8(ascii: "\n") } ?? bytes.count
+                let last = end > start && bytes[end - 1] == UInt8(ascii: "\r") ? end - 1 : end
+                lines.append(start..<last)
+                start = end + 1
+            }
+            return lines
+        }
+    }
+
+    private static func begins(_ line: Range<Int>, _ text: String, _ content: borrowing SecretBytes) -> Bool {
+        content.withBytes { bytes in
+            let wanted = Array(text.utf8)
+            return line.count >= wanted.count
+                && wanted.indices.allSatisfy { index in
+                    let byte = bytes[line.lowerBound + index]
+                    return byte == wanted[index] || byte | 0x20 == wanted[index]
+                }
+        }
+    }
+
+    /// The text behind `name:`, which is no secret.
+    private static func value(
+        of names: [String], _ line: Range<Int>, _ content: borrowing SecretBytes
+    ) -> String? {
+        guard let name = names.first(where: { begins(line, $0 + ":", content) }) else { return nil }
+        let text = content.withBytes { bytes in
+            String(decoding: line.dropFirst(name.utf8.count + 1).map { bytes[$0] }, as: UTF8.self)
+        }
+        let trimmed = text.drop { $0 == " " || $0 == "\t" }
+        return trimmed.isEmpty ? nil : String(trimmed)
+    }
+}

@@ -1,0 +1,59 @@
+internal import Cryptography
+package import KeychainModel
+
+/// Which item of a keyring it is: the same for the living keyring, for its file, and in every backup.
+///
+/// It follows from the keyring's label and the attributes. A schema counts however a keyring keeps it: GNOME Keyring
+/// writes a number for those that it knows, and gives the attribute `xdg:schema` when it reads its file again.
+package struct KeyringIdentity: Hashable, Sendable {
+    /// The value of `musr`: 16 bytes of a hash, and for an item whose attributes another one of its keyring has too, four
+    /// of its ordinal.
+    package let key: [UInt8]
+
+    /// The attribute that names a schema.
+    package static let schema = "xdg:schema"
+    /// What GNOME Keyring calls an item that has no schema of its own.
+    package static let genericSchema = "org.freedesktop.Secret.Generic"
+
+    /// Identifies an item.
+    ///
+    /// - Parameters:
+    ///   - number: the how-manieth keyring of this label it is in, from 0.
+    ///   - attributes: in any order, without those of kcbackup itself.
+    ///   - type: the schema, where the attributes do not name it.
+    package init(
+        keyring label: String, number: Int = 0, attributes: [(name: String, value: String)], type: String?,
+        ordinal: Int = 0
+    ) {
+        var texts = ["kcbackup Secret Service item", label, String(number)]
+        let schema = attributes.first { $0.name == Self.schema }?.value ?? type
+        var counted = attributes.filter { $0.name != Self.schema }
+        if let schema, schema != Self.genericSchema { counted.append((Self.schema, schema)) }
+        for (name, value) in counted.sorted(by: { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }) {
+            texts += [name, value]
+        }
+        var hash = SHA256()
+        for text in texts {
+            hash.update(Array("\(text.utf8.count)\n".utf8).span)
+            hash.update(Array(text.utf8).span)
+        }
+        let digest = Array(hash.finalize().bytes.prefix(16))
+        key =
+            digest
+            + (ordinal == 0
+                ? [] : stride(from: 24, through: 0, by: -8).map { UInt8(truncatingIfNeeded: ordinal >> $0) })
+    }
+
+    /// The UUID that follows from the key.
+    package var uuid: ItemUUID {
+        var hash = SHA256()
+        hash.update(Array("kcbackup Secret Service UUID\n".utf8).span)
+        hash.update(key.span)
+        return ItemUUID(derivedFrom: hash.finalize().bytes)
+    }
+
+    /// The ordinal in a key.
+    package static func ordinal(ofKey key: [UInt8]) -> Int {
+        key.count == 20 ? key.suffix(4).reduce(0) { $0 << 8 | Int($1) } : 0
+    }
+}

@@ -1,0 +1,111 @@
+import AgeEncryption
+import ByteStreams
+import ItemSources
+import KeychainModel
+import TestSupport
+import Testing
+
+@testable import ForeignFormats
+
+@Suite("Importing the stores of pass and passage")
+struct PasswordStoreTests {
+    /// What gpg would say: the file without the first line.
+    private struct ScriptedGPG: ForeignSecrets {
+        func password(_ what: String, _ use: (borrowing SecretBytes) throws -> Void) throws {
+            throw GivenSecrets.Unexpected()
+        }
+
+        func keyFile() throws -> ForeignFile? { nil }
+
+        func decryptedByGPG(_ path: String, limit: Int) throws -> SecretBytes {
+            let file = try ForeignFile(reading: OpenFile.reading(path))
+            return file.bytes.withBytes { SecretBytes($0.extracting(4...)) }
+        }
+    }
+
+    private static let entries = [
+        "github.com":
+            "p\u{e9}\nuser: ada\nsome text\nURL: https://github.com/login\notpauth://totp/x?secret=A\n more\r\n",
+        "example.org/bob": "pw", "Home/Wi-Fi": "radio\n", "empty": "", "otp": "otpauth://totp/y?secret=B\n",
+        "it's; rm": "\nonly a note\n",
+    ]
+
+    private static let items = [
+        "genp svce=Wi-Fi: radio", "genp svce=github.com acct=note (ada) desc=secure note: some text\n more\r\n",
+        "genp svce=github.com acct=one-time password (ada) desc=one-time password: otpauth://totp/x?secret=A",
+        "genp svce=it's; rm acct=note desc=secure note: only a note\n",
+        "genp svce=otp acct=one-time password desc=one-time password: otpauth://totp/y?secret=B",
+        "inet srvr=example.org acct=bob: pw", "inet srvr=github.com acct=ada: pé",
+    ]
+
+    private func store(_ ending: String, _ content: (String) throws -> [UInt8]) throws -> TemporaryFolder {
+        let folder = try TemporaryFolder()
+        for (name, text) in Self.entries {
+            let path = name.split(separator: "/")
+            if path.count > 1 { try Path.makeFolder(folder.path(String(path[0]))) }
+            try folder.write(name + ending, try content(text))
+        }
+        try Path.makeFolder(folder.path(".git"))
+        try folder.write(".git/x" + ending, Array("junk".utf8))
+        try folder.write("README", Array("text".utf8))
+        return folder
+    }
+
+    @Test("pass: first lines are passwords, what stands below is kept, and hosts and users are found in names")
+    func pass() throws {
+        let folder = try store(".gpg") { Array("GPG:".utf8) + Array($0.utf8) }
+        let input = ForeignInput(path: folder.path, .folder)
+        #expect(throws: ForeignFailure.self) { try KnownFormats.recognise(input) }
+        try folder.write(".gpg-id", Array("ada@example.org".utf8))
+        #expect(try KnownFormats.recognise(input).name == "pass")
+        let contents = try PassFormat().read(input, ScriptedGPG())
+        #expect(try contents.listing == Self.items.sorted())
+        #expect(
+            contents.leftOut.map { "\($0.count) \($0.kind)" }.sorted()
+                == ["1 file that is no password", "1 record without a secret"])
+        #expect(!contents.isPlaintext)
+        #expect(throws: ForeignFailure.self) { try PassFormat().read(input, GivenSecrets(text: nil)) }
+    }
+
+    @Test("no link is followed out of the store")
+    func links() throws {
+        let folder = try TemporaryFolder()
+        let elsewhere = try TemporaryFolder()
+        try elsewhere.write("secret.gpg", Array("GPG:other".utf8))
+        try folder.write(".gpg-id", [])
+        _ = try ExternalProgram.run("ln", ["-s", elsewhere.path, folder.path("linked")])
+        _ = try ExternalProgram.run("ln", ["-s", elsewhere.path("secret.gpg"), folder.path("file.gpg")])
+        _ = try ExternalProgram.run("ln", ["-s", ".", folder.path("loop")])
+        let contents = try PassFormat().read(ForeignInput(path: folder.path, .folder), ScriptedGPG())
+        #expect(contents.items.count == 0)
+        #expect(contents.leftOut.map { "\($0.count) \($0.kind)" } == ["3 link or device"])
+    }
+
+    @Test("passage: opens with its identities, beside the store or given; a file for others is refused by name")
+    func passage() throws {
+        let identity = try X25519Identity.generate()
+        let folder = try store(".age") { try Self.encrypted($0, for: identity) }
+        let input = ForeignInput(path: folder.path, .folder)
+        #expect(try KnownFormats.recognise(input).name == "passage")
+        #expect(throws: ForeignFailure.needsKeyFile) { try PassageFormat().read(input, GivenSecrets(text: nil)) }
+        func key(_ identity: X25519Identity) -> GivenSecrets {
+            let file = ForeignFile(
+                name: "identities", IdentityFile.text(of: identity, comments: []), modified: .reference)
+            return GivenSecrets(text: nil, key: file)
+        }
+        let contents = try PassageFormat().read(input, key(identity))
+        #expect(try contents.listing == Self.items.sorted())
+        try folder.write("foreign.age", try Self.encrypted("x", for: X25519Identity.generate()))
+        try folder.write("broken.age", Array("age-encryption.org/v1\nx".utf8))
+        let other = try PassageFormat().read(input, key(identity))
+        #expect(try other.listing == Self.items.sorted())
+        #expect(other.refused.map(\.name).sorted() == ["broken", "foreign"])
+        #expect(throws: ForeignFailure.wrongPassword) { try PassageFormat().read(input, key(X25519Identity.generate())) }
+    }
+
+    private static func encrypted(_ text: String, for identity: X25519Identity) throws -> [UInt8] {
+        var encryptor = try AgeEncryptor(recipients: [identity.recipient], to: MemorySink())
+        try encryptor.write(Array(text.utf8).span)
+        return try encryptor.finish()
+    }
+}
