@@ -187,7 +187,8 @@ let package = Package(
         tests("ItemSources", ["ByteStreams", "KeychainModel"]),
         tests("SecretService", ["KeychainModel"]),
         tests(
-            "ForeignFormats", ["ByteStreams", "Cryptography", "Argon2", "AgeEncryption", "ItemSources", "KeychainModel"],
+            "ForeignFormats",
+            ["ByteStreams", "Cryptography", "Argon2", "AgeEncryption", "ItemSources", "KeychainModel"],
             exclude: ["Fixtures"]),
         tests("KeychainStore", ["KernelKeyring", "KeychainKeys"], exclude: ["Keychains"]),
         tests("LocalKeychains", ["ByteStreams", "Cryptography", "DeviceIdentity", "KeychainModel", "KeychainStore"]),

@@ -100,7 +100,9 @@ struct PasswordStoreTests {
         let other = try PassageFormat().read(input, key(identity))
         #expect(try other.listing == Self.items.sorted())
         #expect(other.refused.map(\.name).sorted() == ["broken", "foreign"])
-        #expect(throws: ForeignFailure.wrongPassword) { try PassageFormat().read(input, key(X25519Identity.generate())) }
+        #expect(throws: ForeignFailure.wrongPassword) {
+            try PassageFormat().read(input, key(X25519Identity.generate()))
+        }
     }
 
     private static func encrypted(_ text: String, for identity: X25519Identity) throws -> [UInt8] {

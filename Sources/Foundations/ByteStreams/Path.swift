@@ -95,6 +95,14 @@ package enum Path {
         return unsafe stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
     }
 
+    /// True if there is a regular file at `path`, also by way of a symbolic link; false where that cannot be told.
+    ///
+    /// Unlike opening, it takes nothing from a pipe.
+    package static func isFile(_ path: String) -> Bool {
+        var status = stat()
+        return unsafe stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+    }
+
     /// True if the name exists, including as a dangling symbolic link.
     ///
     /// - Throws: `FileFailure` (`system`) if this cannot be determined: a failing disk is not a missing file.

@@ -1,3 +1,4 @@
+// Fence: opens a database of another program in memory, by calls that the keychain file does not need.
 package import ByteStreams
 internal import CSQLite
 

@@ -1,7 +1,9 @@
 internal import ByteStreams
 package import KeychainModel
 
-/// The files below a folder of another program. Links are never followed, and hidden names are its program's own.
+/// The files below a folder of another program.
+///
+/// Links are never followed, and hidden names are its program's own.
 package struct ForeignFolder {
     /// Paths below the folder, sorted.
     package private(set) var files: [String] = []

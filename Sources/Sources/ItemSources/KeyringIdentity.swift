@@ -6,8 +6,8 @@ package import KeychainModel
 /// It follows from the keyring's label and the attributes. A schema counts however a keyring keeps it: GNOME Keyring
 /// writes a number for those that it knows, and gives the attribute `xdg:schema` when it reads its file again.
 package struct KeyringIdentity: Hashable, Sendable {
-    /// The value of `musr`: 16 bytes of a hash, and for an item whose attributes another one of its keyring has too, four
-    /// of its ordinal.
+    /// The value of `musr`: 16 bytes of a hash, and four of the ordinal where another item of the keyring has the same
+    /// attributes.
     package let key: [UInt8]
 
     /// The attribute that names a schema.

@@ -121,7 +121,9 @@ extension Unreadable {
     fileprivate var words: String {
         switch self {
         case .lockedCollection(let label, let items):
-            "collection \(quoted(label)) is locked: \(items == 0 ? "its items are" : items == 1 ? "its item is" : "its \(items) items are") not in the archive"
+            "collection \(quoted(label)) is locked: "
+                + (items == 0 ? "its items are" : items == 1 ? "its item is" : "its \(items) items are")
+                + " not in the archive"
         case .lockedItem(let collection, let label):
             "not in the archive, since it is locked: \(quoted(label)) in collection \(quoted(collection))"
         case .unfit(let label): "not in the archive, since it is over a limit: \(quoted(label))"

@@ -67,10 +67,9 @@ struct ForeignReader {
     /// - Throws: `FileFailure`, `StreamFailure`.
     func formatOfFile() throws -> (any ForeignFormat)? {
         let resolved = session.world.resolve(path)
-        guard path != InputFile.standardInputName, InputFile.descriptor(path) == nil, !Path.isFolder(resolved) else {
-            return nil
-        }
-        guard case .file(let file) = try InputFile.open(resolved) else { return nil }
+        guard path != InputFile.standardInputName, InputFile.descriptor(path) == nil, Path.isFile(resolved),
+            case .file(let file) = try InputFile.open(resolved)
+        else { return nil }
         // A file of items may be large, and its first line says what it is.
         if try file.startsAsItems() { return ItemLinesFormat() }
         do {
@@ -85,7 +84,7 @@ struct ForeignReader {
     /// - Throws: `FileFailure`, `StreamFailure`.
     func isFileOfItems() throws -> Bool {
         let resolved = session.world.resolve(path)
-        guard path != InputFile.standardInputName, !Path.isFolder(resolved),
+        guard path != InputFile.standardInputName, Path.isFile(resolved),
             case .file(let file) = try InputFile.open(resolved)
         else { return false }
         return try file.startsAsItems()
@@ -100,7 +99,7 @@ struct ForeignReader {
         do {
             let resolved = session.world.resolve(path)
             if Path.isFolder(resolved) { return try input() }
-            guard case .file(let file) = try InputFile.open(resolved) else { return nil }
+            guard Path.isFile(resolved), case .file(let file) = try InputFile.open(resolved) else { return nil }
             return try file.startsAsArchive() ? nil : try input()
         } catch is FileFailure {
             // Whoever opens it as an archive says why that fails.

@@ -64,9 +64,9 @@ struct StoreEntry {
         guard record.addresses.isEmpty else { return }
         if let address = WebAddress(record.title), address.path == nil {
             record.addresses = [record.title]
-        } else if let folder, let address = WebAddress(folder), address.path == nil, record.user == nil {
+        } else if let folder, let address = WebAddress(folder), address.path == nil {
             record.addresses = [folder]
-            record.user = record.title
+            record.user = record.user ?? record.title
         }
     }
 

@@ -39,10 +39,6 @@ package struct RefusedFormat: ForeignFormat {
             hint: "in the browser, export the passwords as CSV: Settings, Passwords"
         ) { $0.isSQLite(["password_value"]) },
         RefusedFormat(
-            name: "keepass-1", title: "a KeePass 1 database",
-            hint: "KeePassXC opens it (Database, Import) and saves it as .kdbx, which is read"
-        ) { $0.file?.starts(with: [0x03, 0xd9, 0xa2, 0x9a, 0x65, 0xfb, 0x4b, 0xb5]) == true },
-        RefusedFormat(
             name: "opvault", title: "an opvault of 1Password",
             hint: "1Password 8 imports it, and exports it as 1PUX, which is read"
         ) { input in
