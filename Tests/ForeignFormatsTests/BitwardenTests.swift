@@ -124,6 +124,21 @@ struct BitwardenTests {
     private static let small =
         #"{"encrypted":false,"folders":[],"items":[{"id":"a","type":2,"name":"N","notes":"secret"}]}"#
 
+    @Test("an export with attachments is a zip file, and each goes with its record")
+    func attachments() throws {
+        let bytes = ZipWriter.zip([
+            ("data.json", Array(Self.small.utf8)), ("attachments/a/é.pdf", Array("PDF".utf8)),
+            ("attachments/z/lost", Array("x".utf8)),
+        ])
+        #expect(try KnownFormats.recognise(ForeignReading.input(bytes)).name == "bitwarden")
+        let contents = try ForeignReading.read(bytes, as: BitwardenFormat())
+        #expect(
+            try contents.listing == [
+                "genp svce=N acct=é.pdf desc=attachment: PDF", "genp svce=N desc=secure note: secret",
+            ])
+        #expect(contents.leftOut.map(\.kind) == ["file of no record"])
+    }
+
     @Test("cut or altered anywhere, a protected export is refused, or gives exactly what it held")
     func damaged() throws {
         let whole = Array(try Self.protected(Self.small, password: "p").utf8)

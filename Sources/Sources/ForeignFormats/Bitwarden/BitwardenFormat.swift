@@ -9,10 +9,14 @@ package struct BitwardenFormat: ForeignFormat {
     package let name = "bitwarden"
     package let title = "Bitwarden export"
 
+    /// The document in an export with attachments, which is a zip file.
+    private static let member = "data.json"
+
     package init() {}
 
     package func recognises(_ input: ForeignInput) throws -> Bool {
         guard let file = input.file else { return false }
+        if let names = ForeignZip.names(in: input) { return names.contains(Self.member) }
         return file.bytes.withBytes { Self.recognises($0) }
     }
 
@@ -27,7 +31,20 @@ package struct BitwardenFormat: ForeignFormat {
 
     package func read(_ input: ForeignInput, _ secrets: any ForeignSecrets) throws -> ForeignContents {
         guard let file = input.file else { throw ForeignFailure.notOfFormat(title: title) }
-        var json = try ForeignJSON(file)
+        var attachments: [String: [ForeignAttachment]] = [:]
+        var json: ForeignJSON
+        if ForeignZip.names(in: input) != nil {
+            let zip = try ForeignZip(file) { $0 == Self.member || $0.hasPrefix("attachments/") }
+            json = try zip.json(Self.member)
+            for path in zip.rest {
+                let parts = path.split(separator: "/", maxSplits: 2).map(String.init)
+                guard parts.count == 3, let member = zip.take(path) else { continue }
+                attachments[parts[1], default: []].append(
+                    ForeignAttachment(name: parts[2], member.bytes.copy()))
+            }
+        } else {
+            json = try ForeignJSON(file)
+        }
         let isEncrypted = json.root["encrypted"]?.flag == true
         if isEncrypted {
             guard json.root["passwordProtected"]?.flag == true else {
@@ -38,7 +55,7 @@ package struct BitwardenFormat: ForeignFormat {
             json = try BitwardenSeal(json).open(secrets)
         }
         var collector = RecordCollector(format: name, date: file.modified)
-        try BitwardenVault(json).add(to: &collector, format: name)
+        try BitwardenVault(json, attachments).add(to: &collector, format: name)
         let isOfOrganization = json.root["collections"] != nil
         return try collector.finish(
             details: (isOfOrganization ? "of an organization" : "of a vault") + (isEncrypted ? ", encrypted" : ""),

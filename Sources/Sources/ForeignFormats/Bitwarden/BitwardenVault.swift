@@ -8,10 +8,11 @@ struct BitwardenVault {
     /// Folders and collections by their IDs.
     private var folders: [String: String] = [:]
     /// The files attached to a record, by its ID, where the export has them.
-    var attachments: [String: [ForeignAttachment]] = [:]
+    private let attachments: [String: [ForeignAttachment]]
 
-    init(_ json: ForeignJSON) throws(ForeignFailure) {
+    init(_ json: ForeignJSON, _ attachments: [String: [ForeignAttachment]]) throws(ForeignFailure) {
         self.json = json
+        self.attachments = attachments
         for list in ["folders", "collections"] {
             for folder in json.root[list]?.values ?? [] {
                 guard let id = try text(folder["id"]), let name = try text(folder["name"]) else { continue }
@@ -27,6 +28,9 @@ struct BitwardenVault {
         guard let items = json.root["items"], items.isArray else { throw .damaged("its list of items is not there") }
         var ids: Set<String> = []
         var ordinals: [[String]: Int] = [:]
+        defer {
+            collector.leaveOut("file of no record", attachments.filter { !ids.contains($0.key) }.values.joined().count)
+        }
         for item in items.values {
             guard item.isObject else { throw .damaged("one of its items is no object") }
             let id = try text(item["id"])
