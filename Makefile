@@ -21,7 +21,7 @@ RECOVERY := share/kcbackup/recover.sh
 PACKAGES := .build/packages
 SOURCES := Package.swift $(shell find Sources -type f)
 
-.PHONY: help build test test-packages wrappers faults desktop demo install uninstall deb tarball test-deb test-html docs format
+.PHONY: help build test test-packages wrappers faults fuzz desktop demo install uninstall deb tarball test-deb test-html docs format
 .PHONY: clean
 .PHONY: packages-build packages-test packages-desktop packages-test-html packages-deb packages-test-deb
 # Half a file must not look up to date.
@@ -35,6 +35,7 @@ help:
 	@echo 'make test-html  the page of inspect --html in a browser, which is installed for it'
 	@echo 'make faults     kill and disturb the program at every system call that changes a file'
 	@echo 'make desktop    back up and restore a keyring of the desktop with 2,000 items, and KeePassXC'
+	@echo 'make fuzz       files of other programs, changed at random, FUZZ_ROUNDS=20000 times from FUZZ_SEED='
 	@echo 'make demo       backup and restore of the sample keychain, in a temporary folder'
 	@echo 'make install    install below PREFIX=$(PREFIX) (and DESTDIR=)'
 	@echo 'make uninstall  remove what install put there'
@@ -62,6 +63,15 @@ faults: packages-test
 desktop: packages-desktop
 	swift build --build-tests
 	DESKTOP_ITEMS=2000 .ci/run-tests --filter 'DesktopTests|KeePassXCServiceTests'
+
+# More of what `make test` does a few times; another FUZZ_SEED= takes other changes.
+FUZZ_ROUNDS ?= 20000
+FUZZ_SEED ?= $(shell date +%s)
+fuzz: packages-test
+	swift build --build-tests
+	@echo 'FUZZ_SEED=$(FUZZ_SEED)'
+	FUZZ_ROUNDS=$(FUZZ_ROUNDS) FUZZ_SEED=$(FUZZ_SEED) SWIFT_BACKTRACE=enable=no \
+	    swift test --skip-build --filter ForeignFormatsTests.FuzzTests
 
 # What `make test` skips where there is no browser.
 test-html: packages-test-html

@@ -36,6 +36,29 @@ struct ReturnTests {
         #expect(contents.isPlaintext == (index == 1))
     }
 
+    @Test("Bitwarden's JSON gives back titles, accounts, addresses, dates and secrets, bytes too")
+    func bitwarden() throws {
+        let (file, _) = try ExportSample.export(ExportSample.lines, to: ExportSample.writers("correct horse")[0].1)
+        let contents = try ForeignReading.read(file, as: BitwardenFormat(), password: "correct horse")
+        #expect(throws: ForeignFailure.wrongPassword) {
+            try ForeignReading.read(file, as: BitwardenFormat(), password: "correct house")
+        }
+        let found = try listed(contents.items)
+        let first = try #require(found.first { $0.secret.hasPrefix("a <b>") })
+        #expect(first.secret == "a <b> & \"q\" é\r\nzwei\t")
+        #expect(first.item.attributes.text(.labl) == "Home <Wi-Fi> & é")
+        #expect(first.item.created.description == "2026-03-01T09:30:00.123456Z")
+        #expect(first.item.modified.description == "2026-03-02T09:30:00.000000Z")
+        let mail = try #require(found.first { $0.item.attributes.text(.srvr) == "mail.example.org" })
+        #expect(mail.item.secretSize == 4)
+        #expect(mail.item.attributes[.port] == .number(993))
+        #expect(mail.item.attributes[.ptcl] == .number(1_768_779_891))
+        #expect(contents.parts.map(\.kind).contains("field") == false)
+        #expect(found.contains { $0.secret == "line1\nline2" && $0.item.attributes.text(.desc) == "secure note" })
+        #expect(found.contains { $0.item.extra.contains(ExtraAttribute(name: "url.2", value: "https://two.example")) })
+        #expect(found.contains { $0.item.secretSize == 0 && $0.item.attributes.text(.labl) == "Empty" })
+    }
+
     @Test("CXF holds a one-time password and a passkey in its own words, for other programs")
     func ownWords() throws {
         let (file, _) = try ExportSample.export(

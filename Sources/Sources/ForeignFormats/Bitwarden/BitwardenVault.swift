@@ -66,7 +66,7 @@ struct BitwardenVault {
     ) throws(ForeignFailure) {
         let type = json.integer(item["type"])
         switch type {
-        case 1: try addLogin(item["login"], &record, to: &collector)
+        case 1: try addLogin(item, &record, to: &collector)
         case 2: break
         case 3: try addObject("card", item["card"], &record, to: &collector)
         case 4: try addObject("identity", item["identity"], &record, to: &collector)
@@ -85,6 +85,9 @@ struct BitwardenVault {
             // A linked one shows another part of the record.
             if json.integer(field["type"]) == 3 {
                 collector.leaveOut("linked field")
+            } else if type == 1, try exportedBytes(of: item) != nil, try text(field["name"]) == ExportName.bytes {
+                // It is the secret of the login.
+                continue
             } else if let value = try secret(field["value"]) {
                 try record.addField(try text(field["name"]) ?? "", value, to: &collector)
             } else {
@@ -94,12 +97,14 @@ struct BitwardenVault {
     }
 
     private func addLogin(
-        _ login: ForeignJSON.Value?, _ record: inout RecordWriter, to collector: inout RecordCollector
+        _ item: ForeignJSON.Value, _ record: inout RecordWriter, to collector: inout RecordCollector
     ) throws(ForeignFailure) {
-        guard let login, login.isObject else { throw .damaged("a login has no 'login'") }
+        guard let login = item["login"], login.isObject else { throw .damaged("a login has no 'login'") }
         let passkeys = login["fido2Credentials"]?.values ?? []
         if let password = try secret(login["password"]) {
             try record.addLogin(password, to: &collector)
+        } else if let bytes = try exportedBytes(of: item) {
+            try record.addLogin(bytes, to: &collector)
         } else if passkeys.isEmpty, record.user != nil || !record.addresses.isEmpty {
             try record.addLogin(nil, to: &collector)
         }
@@ -107,6 +112,18 @@ struct BitwardenVault {
             try record.addOneTimePassword(seed, to: &collector)
         }
         for passkey in passkeys { try addPasskey(passkey, &record, to: &collector) }
+    }
+
+    /// The secret that an export of ours wrote as a field, for it is no text; nil where there is none.
+    private func exportedBytes(of item: ForeignJSON.Value) throws(ForeignFailure) -> SecretBytes? {
+        guard item["login"]?["password"]?.isString != true else { return nil }
+        for field in item["fields"]?.values ?? [] where try text(field["name"]) == ExportName.bytes {
+            guard let value = try secret(field["value"]) else { return nil }
+            var bytes = SecretBytes(capacity: value.count)
+            guard value.withBytes({ Base64.decode($0, into: &bytes) }) else { return nil }
+            return consume bytes
+        }
+        return nil
     }
 
     /// A passkey in the form of the Credential Exchange Format.
