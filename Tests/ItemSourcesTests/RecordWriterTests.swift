@@ -68,7 +68,7 @@ struct RecordWriterTests {
         #expect(
             item.extra.map { "\($0.name)=\($0.value)" } == [
                 "source.folder=Work", "source.format=test", "source.id=id-1", "source.part=password",
-                "url.1=https://ada@bank.example:8443/in?x=1#y", "url.2=https://b.example",
+                "url.1=https://ada@bank.example:8443/in", "url.2=https://b.example",
             ])
     }
 

@@ -55,7 +55,7 @@ package struct RecordWriter {
     package var title: String {
         if !givenTitle.isEmpty { return givenTitle }
         let host = addresses.lazy.compactMap { WebAddress($0)?.host }.first
-        return host ?? addresses.first.map(WebAddress.withoutPassword) ?? user ?? "untitled"
+        return host ?? addresses.first.map(WebAddress.readable) ?? user ?? "untitled"
     }
 
     /// Adds the password, nil for a login that has none.
@@ -64,6 +64,13 @@ package struct RecordWriter {
     package mutating func addLogin(
         _ password: consuming SecretBytes?, to collector: inout RecordCollector
     ) throws(ForeignFailure) {
+        // Some programs keep the seed of a one-time password among the addresses.
+        for address in addresses where Self.isSeed(address) {
+            try addOneTimePassword(SecretBytes(copying: address.utf8), to: &collector)
+        }
+        addresses.removeAll(where: Self.isSeed)
+        collector.leaveOut(
+            "part of an address behind '?' or '#'", addresses.count { $0.contains { "?#".contains($0) } })
         var draft: ItemDraft
         let first = addresses.first { !$0.isEmpty }
         if let address = first.flatMap(WebAddress.init), !Self.isApp(address.scheme) {
@@ -85,7 +92,7 @@ package struct RecordWriter {
         var number = 0
         for address in addresses where !address.isEmpty {
             number += 1
-            draft.extra.append(ExtraAttribute(name: "url.\(number)", value: WebAddress.withoutPassword(address)))
+            draft.extra.append(ExtraAttribute(name: "url.\(number)", value: WebAddress.readable(address)))
         }
         let kind: String
         switch password {
@@ -202,6 +209,10 @@ package struct RecordWriter {
         if let folder, !folder.isEmpty { draft.extra.append(ExtraAttribute(name: "source.folder", value: folder)) }
         try collector.add(
             RecordPart(kind, draft, secret: secret, record: identity, part: part, name: title))
+    }
+
+    private static func isSeed(_ address: String) -> Bool {
+        address.prefix(8).lowercased() == "otpauth:"
     }
 
     private static func isApp(_ scheme: String) -> Bool {

@@ -88,10 +88,17 @@ package struct WebAddress: Hashable, Sendable {
         if draft.attributes[.acct] == nil, let user { draft.attributes[.acct] = .text(user) }
     }
 
-    /// An address without the password that may stand before its `@`.
-    package static func withoutPassword(_ text: String) -> String {
-        guard let mark = text.firstRange(of: "://") else { return text }
-        let authority = text[mark.upperBound...].prefix { !"/?#\\".contains($0) }
+    /// What of an address may be read while a keychain is locked: neither the password that may stand before its `@`, nor
+    /// what follows a `?` or `#`, which may be a token.
+    package static func readable(_ text: String) -> String {
+        let text = String(text.prefix { !"?#".contains($0) })
+        var start = text.startIndex
+        if let mark = text.firstRange(of: "://") {
+            start = mark.upperBound
+        } else if text.hasPrefix("//") {
+            start = text.index(start, offsetBy: 2)
+        }
+        let authority = text[start...].prefix { !"/\\".contains($0) }
         guard let at = authority.lastIndex(of: "@"), let colon = authority[..<at].firstIndex(of: ":") else {
             return text
         }

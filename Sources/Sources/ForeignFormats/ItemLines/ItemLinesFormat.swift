@@ -9,10 +9,13 @@ package struct ItemLinesFormat: ForeignFormat {
 
     package init() {}
 
-    /// True for a first line that is such an object or means to be one, and for a file of white space alone.
+    /// True for a first line that is such an object or means to be one.
     package func recognises(_ input: ForeignInput) throws -> Bool {
         guard let file = input.file else { return false }
-        return file.bytes.withBytes { bytes in Self.recognises(bytes) }
+        // White space alone is more likely what a failed command left in a pipe.
+        return file.bytes.withBytes { bytes in
+            bytes.indices.contains { ![0x20, 0x09, 0x0d, 0x0a].contains(bytes[$0]) } && Self.recognises(bytes)
+        }
     }
 
     /// True if `bytes` are the beginning of such a file.

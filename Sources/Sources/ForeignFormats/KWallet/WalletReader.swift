@@ -146,7 +146,7 @@ struct WalletReader: ~Copyable {
         draft.attributes[.labl] = .text(address.host)
         draft.attributes[.atyp] = .text("form")
         address.describe(&draft)
-        draft.extra = entry.extra + [ExtraAttribute(name: "url.1", value: WebAddress.withoutPassword(entry.key))]
+        draft.extra = entry.extra + [ExtraAttribute(name: "url.1", value: WebAddress.readable(entry.key))]
         let secret = Self.utf8(password, bytes)
         switch consume secret {
         case .some(let secret): try add(entry, draft, "password", secret)
