@@ -59,7 +59,7 @@ faults: packages-test
 	FAULTS=all SWIFT_BACKTRACE=enable=no swift test --skip-build --filter FaultTests
 
 # The keyring of the desktop with as many items as its daemon can bear, which takes minutes, and that of KeePassXC, which
-# `make test` skips where it is not installed.
+# `make test` leaves out.
 desktop: packages-desktop
 	swift build --build-tests
 	DESKTOP_ITEMS=2000 .ci/run-tests --filter 'DesktopTests|KeePassXCServiceTests'

@@ -41,7 +41,10 @@ struct ScreenTests {
             columns: columns, rows: rows, ["bash", "--norc", "-i"], environment: environment, in: home.path)
         for scene in Self.scenes {
             try terminal.wait(for: { $0 == "$" })
-            try terminal.type(.key("C-l"), .text(scene.line), .key("Enter"))
+            // The screen of the scene before must be gone, or it could be taken for this one's.
+            try terminal.type(.key("C-l"))
+            try terminal.wait(until: { $0.components(separatedBy: "\n").dropLast() == ["$"] })
+            try terminal.type(.text(scene.line), .key("Enter"))
             if let typed = scene.typed {
                 try terminal.wait(until: { $0.contains("Enter the new passcode") && $0.hasSuffix(":\n") })
                 try terminal.type(.text(typed), .key("Enter"))
