@@ -30,7 +30,7 @@ package func reducedToOneRecipient(_ archive: SampleArchive, _ member: String, p
     let plaintext = try drain(AgeDecryptor(MemorySource(copying: payload), identities: [archive.identity]))
     precondition(plaintext.count <= 65_536, "one chunk is enough for a test")
     let key = try HKDF.derive(inputKey: fileKey, salt: nonce, info: Array("payload".utf8), count: 32)
-    var cipher = try ChaCha20Poly1305(key: key)
+    var cipher = try AuthenticatedCipher(.chaCha20Poly1305, key: key)
     var chunk = SecretBytes(capacity: plaintext.count + 16)
     guard let last = Nonce(bytes: [UInt8](repeating: 0, count: 11) + [1]) else { throw CryptographyFailure.randomness }
     try cipher.seal(plaintext.span, nonce: last, associatedData: Span<UInt8>(), into: &chunk)

@@ -8,7 +8,7 @@ internal import KeychainModel
 /// AES-256-GCM with the item's ordinal as nonce (an archive ID is never reused, so neither is a nonce) and everything
 /// that names the place of the secret as associated data (docs/format.md, "Sealed secrets").
 struct SecretSeal: ~Copyable {
-    private var cipher: AES256GCM
+    private var cipher: AuthenticatedCipher
     /// What is the same for every secret of the archive.
     private let place: [UInt8]
     private var associatedData: SecretBytes
@@ -19,7 +19,7 @@ struct SecretSeal: ~Copyable {
         device: DeviceKey, deviceID: DeviceID, archiveID: [UInt8], mode: ArchiveMode
     ) throws(CryptographyFailure) {
         let keys = try device.sealKeys(archiveID: archiveID, mode: mode.rawValue)
-        let cipher = try AES256GCM(key: keys.key)
+        let cipher = try AuthenticatedCipher(.aes256GCM, key: keys.key)
         commitment = keys.commitment
         self.cipher = cipher
         associatedData = SecretBytes(capacity: 4096)
@@ -43,7 +43,7 @@ struct SecretSeal: ~Copyable {
     // Static, so that a closure captures the cipher and the associated data apart from each other.
 
     private static func seal(
-        _ secret: borrowing SecretBytes, _ cipher: inout AES256GCM, _ nonce: Nonce,
+        _ secret: borrowing SecretBytes, _ cipher: inout AuthenticatedCipher, _ nonce: Nonce,
         _ associatedData: borrowing SecretBytes, into sealed: inout SecretBytes
     ) throws(CryptographyFailure) {
         try secret.withBytes { plaintext throws(CryptographyFailure) in
@@ -54,7 +54,7 @@ struct SecretSeal: ~Copyable {
     }
 
     private static func open(
-        _ sealed: borrowing SecretBytes, _ cipher: inout AES256GCM, _ nonce: Nonce,
+        _ sealed: borrowing SecretBytes, _ cipher: inout AuthenticatedCipher, _ nonce: Nonce,
         _ associatedData: borrowing SecretBytes, into secret: inout SecretBytes
     ) throws(CryptographyFailure) {
         try sealed.withBytes { ciphertext throws(CryptographyFailure) in

@@ -27,7 +27,7 @@ extension BackupFolder {
 
     /// What becomes of the archives of one series.
     ///
-    /// An archive that rotted takes nobody's place, so those that are kept are read to their last byte.
+    /// A damaged archive counts for no rule, so those that are kept are read to their last byte.
     private func fates(
         of entries: [CatalogueEntry], _ retention: Retention, now: Timestamp, calendar: LocalCalendar
     ) throws -> [Fate] {

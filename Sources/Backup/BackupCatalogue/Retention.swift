@@ -28,7 +28,7 @@ package struct Retention: Hashable, Sendable {
         case within
         /// No run may remove it: it is the newest that was verified.
         case newest
-        /// The clock has not reached its date, so it takes nobody's place and cannot be judged.
+        /// The clock has not reached its date, so it counts for no rule, and no rule decides on it.
         case future
     }
 

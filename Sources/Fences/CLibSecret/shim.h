@@ -124,8 +124,8 @@ static inline const char *csecret_load(struct csecret_functions *table, const ch
     return NULL;
 }
 
-/* libsecret makes its object for the one bus of the process, whatever it is told. A class of our own, below libsecret's,
-   takes that back, so that the object keeps the connection that it was given. */
+/* libsecret's object always connects to the session bus of the process, even if it was given another connection. A
+   subclass of ours restores the connection that was given. */
 
 typedef GObject *(*csecret_constructor)(unsigned long, unsigned int, void *);
 

@@ -10,14 +10,14 @@ struct ChunkCipher: ~Copyable {
     /// Bytes of the nonce that precedes the chunks.
     static let nonceSize = 16
 
-    private var cipher: ChaCha20Poly1305
+    private var cipher: AuthenticatedCipher
     /// The number of the next chunk.
     private(set) var number: UInt64 = 0
 
     init(fileKey: borrowing SecretBytes, nonce: [UInt8]) throws(AgeFailure) {
         cipher = try cryptography { () throws(CryptographyFailure) in
             let key = try HKDF.derive(inputKey: fileKey, salt: nonce, info: Array("payload".utf8), count: 32)
-            return try ChaCha20Poly1305(key: key)
+            return try AuthenticatedCipher(.chaCha20Poly1305, key: key)
         }
     }
 

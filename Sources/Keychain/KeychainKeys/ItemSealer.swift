@@ -11,7 +11,7 @@ package struct ItemSealer: ~Copyable {
     // A system call for each salt would double the cost of a seal; most sealers seal one item.
     private static let saltsAtOnce = (first: 1, growth: 16, most: 128)
 
-    private var cipher: AES256GCM
+    private var cipher: AuthenticatedCipher
     private var itemKey = SecretBytes(capacity: 32)
     /// The HKDF info: the label and the salt.
     private var info: SecretBytes
@@ -21,7 +21,7 @@ package struct ItemSealer: ~Copyable {
     private var saltsUsed = 0
 
     package init() throws(CryptographyFailure) {
-        cipher = try AES256GCM(key: SecretBytes(copying: [UInt8](repeating: 0, count: 32)))
+        cipher = try AuthenticatedCipher(.aes256GCM, key: SecretBytes(copying: [UInt8](repeating: 0, count: 32)))
         info = SecretBytes(copying: Self.label + [UInt8](repeating: 0, count: SealedFrame.saltSize))
     }
 

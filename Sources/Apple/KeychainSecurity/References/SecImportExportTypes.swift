@@ -89,9 +89,9 @@ public let SEC_KEY_IMPORT_EXPORT_PARAMS_VERSION: UInt32 = 0
     public var flags: SecKeyImportExportFlags = []
     /// A text or data: `Unmanaged.passUnretained("walnut" as AnyObject)`.
     public var passphrase: Unmanaged<CFTypeRef>?
-    /// Ignored: nobody is asked.
+    /// Ignored: no dialog is shown.
     public var alertTitle: Unmanaged<CFTypeRef>?
-    /// Ignored: nobody is asked.
+    /// Ignored: no dialog is shown.
     public var alertPrompt: Unmanaged<CFTypeRef>?
     /// Ignored: lists of trusted programs are macOS's.
     public var accessRef: Unmanaged<CFTypeRef>?
