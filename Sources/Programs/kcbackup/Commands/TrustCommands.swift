@@ -72,9 +72,9 @@ struct DeviceTrustCommand: Verb {
 }
 
 extension DeviceTrustCommand {
-    /// The device that signed an archive, once the user has said that it is the right one.
+    /// Returns the device that signed an archive, after the user has confirmed it.
     ///
-    /// - Throws: `UsageProblem.deviceID` for what is neither an ID nor the name of a file; `ArchiveFailure`, `Refusal`.
+    /// - Throws: `UsageProblem.deviceID` if the argument is neither an ID nor a file name; `ArchiveFailure`, `Refusal`.
     private func signer(of archive: String, _ local: LocalDevice, _ session: Session) throws -> DeviceID {
         let isName = archive == InputFile.standardInputName || archive.contains("/") || archive.hasSuffix(".kcb")
         guard try isName || !archive.isEmpty && Path.exists(session.world.resolve(archive)) else {
