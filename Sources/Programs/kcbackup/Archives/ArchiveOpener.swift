@@ -52,7 +52,7 @@ final class ArchiveOpener {
 
     /// Tries the passphrases of earlier archives, latest first, and then asks.
     private func openWithPassphrase(_ genuine: GenuineArchive, at archive: String) throws -> OpenedArchive {
-        // Check this before asking in vain.
+        // Check before asking the user in vain.
         guard genuine.hasPassphrase else { throw ArchiveFailure.noPassphraseSet }
         let wanted = WantedSecret(
             what: "passphrase of \(quoted(archive))", flag: .passphrase, source: options.passphrase)

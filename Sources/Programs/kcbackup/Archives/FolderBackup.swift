@@ -38,7 +38,7 @@ struct FolderBackup {
             return isIncomplete ? .incomplete : .ok
         }
 
-        /// Why the run failed, in one explanation; nil if it succeeded.
+        /// Why the run failed or is incomplete, in one explanation; nil if it succeeded.
         var explanation: Explanation? {
             if let first = failures.first {
                 return failures.count == 1

@@ -73,7 +73,7 @@ struct ImportCommand: Verb {
         let table = try table()
         if target.passcode == .unknown { throw SecretProblem.notASource(.passcode) }
         let local = try LocalKeychain(target.keychain, in: session.world)
-        // Check this before asking in vain.
+        // Check before asking the user in vain.
         let isThere = try Path.exists(local.path)
         if !isThere, !dryRun { _ = try target.open(in: session) }
 

@@ -119,7 +119,7 @@ extension NewKeychain {
 }
 
 extension Session {
-    /// Reports that a keychain was created and, if so, the device key.
+    /// Reports that a keychain was created and, if it is new, the device key.
     func tell(_ made: NewKeychain.Made, of local: LocalKeychain) {
         if let failure = made.notListed {
             warn("not put on the search list of 'security': " + Failure.local(failure).explanation.message)

@@ -97,7 +97,7 @@ private struct Look {
         do {
             proven = try opener.prove(file, at: path)
         } catch let failure as ArchiveFailure where subject.isOfFolder && !command.drill && failure.isOfKey {
-            // One key need not open all archives in a folder; what can be verified without it is intact.
+            // One key need not open all archives in a folder; verify what needs no key.
             session.warn(explainArchive(failure, path).message)
             return try verifyOutside(isEnough: false)
         }

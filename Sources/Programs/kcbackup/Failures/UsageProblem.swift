@@ -68,7 +68,7 @@ enum UsageProblem: Error, Hashable, Sendable {
     case undoWithRules
     /// No new key is given for rekeying.
     case noNewKey
-    /// A comparison needs exactly one other side.
+    /// `diff` needs exactly one thing to compare the archive with.
     case comparesOne
     /// A job needs a backup folder.
     case needsFolder

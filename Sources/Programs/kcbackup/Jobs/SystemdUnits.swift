@@ -76,7 +76,7 @@ struct SystemdUnits {
         }
         service.append("ExecStart=\(Self.quoted(program)) run \(job.name)")
         service += ["Nice=10", "IOSchedulingClass=idle"] + Self.sandbox
-        // A command of the job may need the network or privileged calls.
+        // A command of the job may use the network or change its priority.
         if !callsCommands {
             service += ["RestrictAddressFamilies=none", "SystemCallFilter=~@privileged @resources"]
         }

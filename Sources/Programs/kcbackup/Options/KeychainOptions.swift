@@ -85,7 +85,7 @@ extension Session {
     }
 }
 
-/// Returns how a passcode is called in a sentence.
+/// Returns the name of a passcode for use in a sentence.
 func passcodeWords(_ keychain: String?) -> String {
     keychain.map { "passcode of keychain \(quoted($0))" } ?? "passcode"
 }

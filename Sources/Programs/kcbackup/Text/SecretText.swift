@@ -23,8 +23,7 @@ func appendShown(_ secret: borrowing Span<UInt8>, to text: inout some ByteBuffer
         return
     }
     forEachScalar(secret) { scalar in
-        // Converts one scalar at a time, so that the secret never stays in memory as a String; the output is the secret
-        // itself.
+        // Convert one scalar at a time, so that no String holds the whole secret.
         let shown = displayed(String(scalar))
         text.append(shown.utf8.span)
     }
