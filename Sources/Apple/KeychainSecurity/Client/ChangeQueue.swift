@@ -12,7 +12,6 @@ final class ChangeQueue: Sendable {
     /// The number of pending changes.
     var count: Int { waiting.withLock { $0.count } }
 
-    /// Adds a change.
     func append(_ change: PendingChange) {
         waiting.withLock { $0.append(change) }
     }

@@ -118,7 +118,6 @@ struct DeviceUntrustCommand: Verb {
     }
 }
 
-/// Prints the list of trusted devices.
 private func printDevices(_ devices: [DeviceID: String], in session: Session) throws {
     let sorted = devices.sorted { $0.key.description < $1.key.description }
     var table = Table([Table.Column(title: "DEVICE"), Table.Column(title: "NAME", least: 8)])

@@ -35,7 +35,6 @@ struct DesktopItems {
         byUUID = Dictionary(uniqueKeysWithValues: found.map { ($0.item.uuid, $0) })
     }
 
-    /// The items.
     var items: [Item] { found.map(\.item) }
 
     /// Returns the secret of an item.

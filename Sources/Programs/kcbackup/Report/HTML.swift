@@ -18,7 +18,6 @@ struct HTML: ExpressibleByStringInterpolation, Sendable {
         text = parts.text
     }
 
-    /// Appends a piece.
     static func += (left: inout HTML, right: HTML) {
         left.text += right.text
     }

@@ -19,7 +19,6 @@ struct ReportCounts {
     var total: Int { byClass.total }
     var stayingBehind: Int { byReason.values.reduce(0, +) }
 
-    /// Counts an item.
     mutating func add(_ item: Item, _ verdict: Verdict) {
         byClass[item.itemClass] += 1
         byAccessibility[item.accessibility, default: 0] += 1

@@ -8,7 +8,6 @@ struct Table {
         case right
     }
 
-    /// One column.
     struct Column: Sendable {
         let title: String
         var alignment = Alignment.left
@@ -130,7 +129,6 @@ final class StreamedTable {
         }
     }
 
-    /// The header line.
     var header: String {
         fit()
         return line(columns.map(\.title))
