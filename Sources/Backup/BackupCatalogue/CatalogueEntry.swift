@@ -24,7 +24,7 @@ package struct CatalogueEntry: Hashable, Sendable {
     package let keys: [String]
     /// The size in bytes.
     package let size: UInt64
-    /// What the archive contains; nil after the catalogue was rebuilt, since that takes a key to read.
+    /// What the archive contains; nil after the catalogue was rebuilt, since reading it takes a key.
     package let content: Content?
     package var state: State
     /// When the archive was last read to its last byte and found intact.

@@ -31,7 +31,7 @@ package enum CatalogueFailure: Error, Hashable, Sendable {
     case inTrash(path: String)
     /// The trash is a symbolic link, or something else that is not a folder.
     case trashIsNoFolder(path: String)
-    /// The catalogues have no backups in this folder.
+    /// No backups are recorded for this folder.
     case unknownFolder(String)
     case file(FileFailure)
     case cryptography(CryptographyFailure)

@@ -52,7 +52,7 @@ package struct DrillReport: Sendable {
     package let stayingBehind: [(item: Item, reason: Verdict.Reason)]
     /// The items that cannot be restored, because they were damaged before the archive was made or no key opens them.
     package let failing: [(item: Item, problem: RestoreAction.Problem)]
-    /// The items that were not restored as they are in the archive.
+    /// The items that differ from the archive after the restore.
     package let differences: [(item: Item, difference: Difference)]
     /// The number of items in the target that should not be there.
     package let surplus: Int

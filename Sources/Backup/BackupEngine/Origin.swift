@@ -8,7 +8,7 @@ package enum Origin: Hashable, Sendable {
     case thisDevice
     /// A device that the user trusts under this name signed it.
     case trustedDevice(name: String)
-    /// A passphrase is its only key, so whoever made it knew the passphrase.
+    /// A passphrase is its only key, so someone who knew the passphrase made it.
     case passphrase
     /// A device that is neither this one nor trusted signed it.
     case unknown

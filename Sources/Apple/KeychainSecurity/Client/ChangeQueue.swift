@@ -30,7 +30,7 @@ final class ChangeQueue: Sendable {
 
 /// A change that one thread waits for and another thread may carry out.
 ///
-/// Between queuing and outcome, only the thread whose turn it is accesses it.
+/// From when it is queued until it has an outcome, only the thread whose turn it is may access it.
 final class PendingChange: @unchecked Sendable {
     private let body: (ItemCall, KeychainWriter) throws -> Void
     private let process = getpid()

@@ -56,7 +56,7 @@ public final class KeychainClient: @unchecked Sendable {
     /// Returns the passcode of a locked keychain, or nil to leave it locked.
     public typealias PasscodeSource = @Sendable () -> Data?
 
-    // Writers in different processes take turns, and SQLite's file lock is not fair.
+    // Writers in different processes take turns, and the lock between them is not fair.
     private static let lockWait = Duration.seconds(60)
 
     init(_ configuration: Configuration) {
