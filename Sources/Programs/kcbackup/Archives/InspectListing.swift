@@ -53,7 +53,7 @@ final class InspectListing {
         try end()
     }
 
-    /// The columns of the list; the last one shows the verdicts or, if only items that stay behind are listed, the reasons.
+    /// The columns of the list; the last one shows verdicts or, if only items that stay behind are listed, reasons.
     static func columns(_ staysBehind: Bool) -> [Table.Column] {
         ItemColumns.all + [Table.Column(title: staysBehind ? "REASON" : "VERDICT")]
     }
