@@ -175,7 +175,7 @@ func cause(_ failure: CertificateFailure) -> Cause {
 /// The cause of an `errno`.
 private func cause(errno code: Int32, _ doing: String) -> Cause {
     switch code {
-    // EINTR gets here only if a signal asks the process to stop.
+    // EINTR gets here only if a signal asked the process to stop.
     case 4 where Interruption.isRequested: .interruption
     // ENOSPC, EDQUOT
     case 28, 122: Cause(.diskFull, doing)

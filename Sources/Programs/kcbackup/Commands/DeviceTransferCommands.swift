@@ -38,7 +38,7 @@ struct DeviceExportCommand: Verb {
     func run(in session: Session) throws -> ExitStatus {
         if output.isEmpty { throw UsageProblem.empty(.output) }
         if output == "-" { throw UsageProblem.malformed(.output, form: "the path of a new file") }
-        // An age file has one passphrase or public keys, never both.
+        // An age file has either one passphrase or public keys.
         if passphrase != nil, let other = recipients.firstGiven { throw UsageProblem.together(.passphrase, other) }
         let device = LocalDevice(session.world)
         let text = try device.provider.exported()
@@ -100,7 +100,7 @@ struct DeviceImportCommand: Verb {
     var style: StyleOptions
 
     func run(in session: Session) throws -> ExitStatus {
-        // An age file has one passphrase or public keys, never both.
+        // An age file has either one passphrase or public keys.
         if opening.passphrase != nil, !opening.identity.isEmpty { throw UsageProblem.together(.passphrase, .identity) }
         session.subjects.path = file
         let path = session.world.resolve(file)
@@ -109,7 +109,7 @@ struct DeviceImportCommand: Verb {
             text = try opening.decrypt(encrypted, at: file, in: session)
         } else {
             if opening.hasKey { session.warn("\(quoted(file)) is not encrypted and needs no key") }
-            // A key in the clear must be readable by its owner only.
+            // An unencrypted key must be readable by its owner only.
             text = try PrivateFile.read(path)
         }
         let provider = LocalDevice(session.world).provider

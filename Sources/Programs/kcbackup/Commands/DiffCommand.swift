@@ -7,7 +7,7 @@ internal import KeychainModel
 internal import KeychainStore
 internal import LocalKeychains
 
-/// `kcbackup diff`: what changed between two archives, or since one; never a secret.
+/// `kcbackup diff`: shows what changed between two archives, or since an archive was made; never shows secrets.
 struct DiffCommand: Verb {
     static let configuration = CommandConfiguration(
         commandName: "diff",
@@ -97,7 +97,7 @@ struct DiffCommand: Verb {
             report, outline, ("keychain", .text(session.subjects.keychain ?? "")), shallow, in: session)
     }
 
-    /// What was read or asked for, for both archives.
+    /// Keys that were read or asked for, shared by both archives.
     private struct Keys {
         let opener: ArchiveOpener
         let passcode: KeptSecret
@@ -113,7 +113,7 @@ struct DiffCommand: Verb {
         } catch ArchiveFailure.noMatchingIdentity
             where file.hasPassphrase && opening.passphrase == nil && session.world.terminal.isAttended
         {
-            // The identities are for the other one.
+            // The identities are for the other archive.
             proven = try ArchiveOpener(ArchiveOptions.parse([]), in: session).prove(file, at: path)
         }
         if proven.takesPasscode {
@@ -127,7 +127,7 @@ struct DiffCommand: Verb {
         session.warn("no passcode opens these archives here; '\(OptionName.archivePasscode.spelling)' is not used")
     }
 
-    /// - Parameter shallow: why no secret was compared; nil where they were.
+    /// - Parameter shallow: why secrets were not compared; nil if they were.
     private func tell(
         _ report: CompareReport, _ outline: ArchiveOutline, _ other: (String, JSONValue), _ shallow: String?,
         in session: Session
@@ -152,7 +152,7 @@ struct DiffCommand: Verb {
 extension ProvenArchive {
     fileprivate var takesPasscode: Bool { isFromThisDevice && stored?.hasPasscode == true }
 
-    /// Why none of its secrets can be compared; nil where they can.
+    /// Why its secrets cannot all be compared; nil if they can.
     fileprivate var closed: String? {
         if opensAllSecrets { return nil }
         guard stored != nil else { return "the given key opens only the metadata" }
@@ -177,11 +177,11 @@ extension CompareReport {
 }
 
 extension CompareReport.Change {
-    /// What changed, in words.
+    /// The change as text.
     fileprivate var words: String {
         var parts: [String] = []
         if after.words != before.words { parts.append("now \(after.words)") }
-        // The date changes with everything else.
+        // The modification date changes along with everything else.
         let others = attributes.filter { $0 != .mdat }
         parts += (others.isEmpty && secret == .same ? attributes : others).map(\.word)
         parts += extra.map { "extra \(quoted($0))" }

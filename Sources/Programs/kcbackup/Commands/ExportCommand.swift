@@ -5,7 +5,7 @@ internal import ItemSources
 internal import KeychainModel
 internal import KeychainStore
 
-/// `kcbackup export`: items go into a file for another program.
+/// `kcbackup export`: writes items to a file for another program.
 struct ExportCommand: Verb {
     static let configuration = CommandConfiguration(
         commandName: "export",
@@ -86,7 +86,7 @@ struct ExportCommand: Verb {
         let filter = try conditions.filter(text)
         let source = try ExportSource(
             archive, opening, archivePasscode, acceptOrigin: acceptOrigin, keychain, in: session)
-        // Before anything is asked for, so that a mistake shows early.
+        // Before anything is asked, so that mistakes show early.
         let age = try recipients.recipients(
             password, opening.passphrase, opening.identityPassphrase, keychain.passcode, in: session)
         try source.unlock(in: session)
@@ -105,7 +105,7 @@ struct ExportCommand: Verb {
         return export.damaged.isEmpty ? .ok : .incomplete
     }
 
-    /// Refuses what cannot be meant, before anything is read.
+    /// Refuses contradictory options, before anything is read.
     private func check() throws {
         let sources: [(SecretSource?, OptionName)] = [
             (password, .password), (opening.passphrase, .passphrase),
@@ -134,7 +134,7 @@ struct ExportCommand: Verb {
         }
     }
 
-    /// The password of the new file, where its format takes one; a person may have one made up.
+    /// Returns the password of the new file, if its format supports one; on a terminal, one can be generated.
     private func newPassword(in session: Session) throws -> SecretBytes {
         guard format.takesPassword else { return SecretBytes(capacity: 0) }
         let wanted = WantedSecret(

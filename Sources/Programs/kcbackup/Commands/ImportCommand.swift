@@ -7,7 +7,7 @@ internal import KeychainModel
 internal import KeychainStore
 internal import LocalKeychains
 
-/// `kcbackup import`: items of other programs go into a keychain.
+/// `kcbackup import`: adds other programs' items to a keychain.
 struct ImportCommand: Verb {
     static let configuration = CommandConfiguration(
         commandName: "import",
@@ -73,7 +73,7 @@ struct ImportCommand: Verb {
         let table = try table()
         if target.passcode == .unknown { throw SecretProblem.notASource(.passcode) }
         let local = try LocalKeychain(target.keychain, in: session.world)
-        // Before anything is asked for, which would be for nothing.
+        // Check before asking the user in vain.
         let isThere = try Path.exists(local.path)
         if !isThere, !dryRun { _ = try target.open(in: session) }
 
@@ -86,7 +86,7 @@ struct ImportCommand: Verb {
         var decisions: [(Item, RestoreAction)] = []
         let items = reading.contents.items
         let importing = ImportItems(policy: onConflict, isDryRun: dryRun)
-        // They are looked at for the plan, and once more to write.
+        // Each item is visited once for the plan and once for writing.
         let progress = Progress("importing items", of: UInt64(items.count * (dryRun ? 1 : 2)), in: session)
         defer { progress.finish() }
         let observe = { (item: Item, action: RestoreAction) in
@@ -114,7 +114,7 @@ struct ImportCommand: Verb {
         return report.failing.isEmpty && reading.contents.refused.isEmpty ? .ok : .incomplete
     }
 
-    /// The table whose columns were named.
+    /// Returns the format for a table with the named columns.
     private func table() throws(UsageProblem) -> CSVFormat? {
         guard let columns else { return nil }
         if let from = opening.from, from != CSVFormat().name { throw .together(.from, .columns) }

@@ -39,7 +39,7 @@ struct ItemDeleteCommand: Verb {
             try session.confirm("Delete \(count) items?", isGiven: yes)
         }
         try store.write { writer in
-            // Exactly the items that were counted and confirmed; damaged ones can only be selected by the query.
+            // Delete exactly the items that were counted and confirmed; damaged ones can only be selected by the query.
             for item in matches.items { try writer.delete(matching: ItemQuery(item), now: session.now) }
             if matches.damaged > 0 { try writer.delete(matching: query, now: session.now) }
         }

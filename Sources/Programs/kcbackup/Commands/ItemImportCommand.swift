@@ -52,7 +52,7 @@ struct ItemImportCommand: Verb {
         return .ok
     }
 
-    /// Sends a file of another program on to the verb that reads it.
+    /// Refuses another program's file, and names the command that reads it.
     private func refuseForeign(in session: Session) throws {
         let reader = ForeignReader(file, ForeignOptions(), in: session)
         guard let format = try reader.formatOfFile(), !(format is ItemLinesFormat) else { return }

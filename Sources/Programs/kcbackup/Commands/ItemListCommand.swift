@@ -57,7 +57,7 @@ struct ItemListCommand: Verb {
 }
 
 extension Session {
-    /// Reports rows that are not valid items, which no list contains.
+    /// Reports rows that are not valid items, which lists leave out.
     func status(ofDamaged count: Int) -> ExitStatus {
         if count == 0 { return .ok }
         warn("\(counted(count, "item")) cannot be read: the keychain is damaged")

@@ -5,7 +5,7 @@ internal import KeychainModel
 internal import KeychainStore
 internal import LocalKeychains
 
-/// `kcbackup keychain escrow`: a key for backups that run by themselves.
+/// `kcbackup keychain escrow`: manages the key for unattended backups.
 struct KeychainEscrowCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "escrow",
@@ -66,7 +66,7 @@ struct KeychainEscrowEnableCommand: Verb {
             "kcbackup escrow key of keychain \(quoted(local.name)), created: \(session.now)",
             "With the device key beside it, it opens the keychain for backups: show it to nobody.",
         ])
-        // A record without its key would be of no use, and a key without a record opens nothing.
+        // Write the key first: a record without its key is useless, and a key without a record opens nothing.
         if output == "-" {
             try session.write(text)
             try keychain.enableEscrow(for: key.publicKey, passcode: secret, now: session.now)
@@ -88,7 +88,7 @@ struct KeychainEscrowEnableCommand: Verb {
         return .ok
     }
 
-    /// A key file that is left over opens nothing, and what went wrong before matters more.
+    /// Removes a key file that opens nothing; if that fails, only warns, since the original error matters more.
     private func removeUseless(_ path: String, in session: Session) {
         do throws(FileFailure) {
             try Path.remove(path)

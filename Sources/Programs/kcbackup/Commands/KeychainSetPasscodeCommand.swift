@@ -55,7 +55,7 @@ struct KeychainSetPasscodeCommand: Verb {
         let keychain = try local.open(in: session)
         try session.notePasscode(passcode, isUseless: !keychain.hasPasscode, for: local.name)
         let words = passcodeWords(local.name)
-        // Tried before the new one is asked for, so that a typing error is noticed at once.
+        // Check it before asking for the new one, so that a typing error is noticed right away.
         let current = try unlock(keychain, local.name, in: session)
         let unlocked = session.world.unlocked
         if suggest { try session.suggestPasscode() }
@@ -96,7 +96,7 @@ struct KeychainSetPasscodeCommand: Verb {
         return change.damaged.isEmpty ? .ok : .incomplete
     }
 
-    /// Unlocks a keychain for this command alone, and returns its passcode; nil for one that has none.
+    /// Unlocks a keychain for this command only, and returns its passcode; nil if it has none.
     private func unlock(_ keychain: Keychain, _ name: String, in session: Session) throws -> SecretBytes? {
         let unlocked = session.world.unlocked
         guard keychain.hasPasscode else {
@@ -110,7 +110,7 @@ struct KeychainSetPasscodeCommand: Verb {
         }
     }
 
-    /// Lists what is deleted along with the passcode, and asks for confirmation.
+    /// Names what is deleted along with the passcode, and asks for confirmation.
     private func confirmRemoval(_ keychain: Keychain, in session: Session) throws {
         session.warn("without a passcode, whoever can use your account on this device can read this keychain")
         let bound = try keychain.passcodeBoundItems()

@@ -111,7 +111,7 @@ struct KeychainSetSettingsCommand: Verb {
     private static let form =
         "a time such as 90, 90s, 5m or 2h, from 1 to \(LockSettings.range.upperBound) seconds, or 'never'"
 
-    /// The seconds; nil for never.
+    /// Parses a number of seconds; nil for "never".
     private static func seconds(_ text: String) throws(UsageProblem) -> Int? {
         if text == "never" { return nil }
         let units: [Character: Int] = ["s": 1, "m": 60, "h": 3_600]
@@ -126,7 +126,7 @@ struct KeychainSetSettingsCommand: Verb {
 }
 
 extension SessionStatus {
-    /// The state in words.
+    /// The state as text.
     fileprivate var words: String {
         if !hasPasscode { return "unlocked: it has no passcode" }
         return switch state {
@@ -146,7 +146,7 @@ extension SessionStatus {
 }
 
 extension JSONValue {
-    /// The lock status as in docs/json.md ("Parts").
+    /// Returns the lock status object described in docs/json.md ("Parts").
     static func status(_ local: LocalKeychain, _ status: SessionStatus) -> JSONValue {
         var members: [Member] = [
             Member(name: "name", value: .text(local.name)), Member(name: "path", value: .text(local.path)),

@@ -100,7 +100,7 @@ struct PruneCommand: Verb {
 }
 
 extension Retention.Reason {
-    /// The reason in words, as restic has them.
+    /// The reason as text, in restic's terms.
     var words: String {
         switch self {
         case .rule(let rule): rule.words

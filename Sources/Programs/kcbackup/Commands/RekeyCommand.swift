@@ -54,7 +54,7 @@ struct RekeyCommand: Verb {
     @OptionGroup
     var style: StyleOptions
 
-    /// An archive, and the folder of backups that it is in, if any.
+    /// An archive and the backup folder that contains it, if any.
     private struct Subject {
         let path: String
         let folder: BackupFolder?
@@ -97,7 +97,7 @@ struct RekeyCommand: Verb {
                     if status == .ok { status = failure.explanation.status }
                 }
             }
-            // Later runs are to use the new keys, once every archive has them.
+            // Later runs use the new keys once every archive has them.
             if !hasFailed, Path.isFolder(session.world.resolve(archive)), let folder = subjects.first?.folder {
                 try folder.pin(keys: names)
             }
@@ -116,12 +116,13 @@ struct RekeyCommand: Verb {
         return status
     }
 
-    /// True if an archive that the old keys do not open was rekeyed before; of passphrases nobody can tell.
+    /// True if an archive that the old keys cannot open has already been rekeyed; unknown, and so false, for
+    /// passphrases.
     private func hasKeys(_ entry: CatalogueEntry, _ names: [String]) -> Bool {
         entry.keys.sorted() == names.sorted() && !names.contains(BackupPin.passphrase)
     }
 
-    /// What makes the new keys, and their names as a catalogue has them.
+    /// Returns a maker for the new keys, and their names as recorded in a catalogue.
     private func newKeys(in session: Session) throws -> (ArchiveKeyMaker, [String]) {
         var keys = try ArchiveKeyOptions.parse([])
         keys.restoring = restoring
@@ -133,7 +134,7 @@ struct RekeyCommand: Verb {
         return (try keys.maker(given, of: "", in: session), keys.names(given))
     }
 
-    /// The archive itself, or the encrypted ones of a folder.
+    /// Returns the archive itself, or the encrypted archives in a folder.
     private func subjects(
         of archive: String, _ unknown: inout [String], in session: Session
     ) throws -> [Subject] {
@@ -148,7 +149,7 @@ struct RekeyCommand: Verb {
                 Subject(path: folder.path(of: $0), folder: folder, entry: $0)
             }
         }
-        // A link stays one: what it leads to is replaced.
+        // A symbolic link is kept; the file that it points to is replaced.
         guard let path = Path.real(resolved) else { throw FileFailure(archive, .notFound) }
         let (place, name) = Path.split(path)
         let (parent, last) = Path.split(place)
@@ -252,7 +253,7 @@ struct KeysCommand: Verb {
         return status
     }
 
-    /// What an identity opens, to be said behind its name; nil if it opens nothing.
+    /// Returns a note on what an identity opens, to follow its name; nil if it opens nothing.
     private func opening(
         _ entry: CatalogueEntry, _ identities: [any Identity], _ session: Session
     ) throws -> String? {

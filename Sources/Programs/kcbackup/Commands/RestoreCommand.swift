@@ -9,7 +9,7 @@ internal import KeychainModel
 internal import KeychainStore
 internal import SecretService
 
-/// `kcbackup restore`: an archive goes back into a keychain.
+/// `kcbackup restore`: restores an archive into a keychain.
 struct RestoreCommand: Verb {
     static let configuration = CommandConfiguration(
         commandName: "restore",
@@ -131,13 +131,13 @@ struct RestoreCommand: Verb {
         if keychain.keychain == nil, !target.isThere, !dryRun { try confirmNew(local, session) }
 
         var decisions: [(Item, RestoreAction)] = []
-        // Who asks for some items wants to see which they are.
+        // A user who selects items wants to see which ones were restored.
         let keepsDecisions = style.verbose || options.filter != nil
         let report = try target.use { keychain, keep in
             if replace, !dryRun, target.isThere {
                 try confirmRemoval(proven, options, keychain, "keychain \(quoted(local.name))", session)
             }
-            // It is read for the plan, and once more to write.
+            // The archive is read once for the plan and once for writing.
             let progress = Progress("restoring items", in: session, reading: proven.opened, dryRun ? 1 : 2)
             defer { progress.finish() }
             return try restore.run(into: keychain, keep: keep, step: progress.step) { item, action in
@@ -151,7 +151,7 @@ struct RestoreCommand: Verb {
         return report.failing.isEmpty ? .ok : .incomplete
     }
 
-    /// Restores into the keyring of the desktop.
+    /// Restores into the desktop keyring.
     private func restore(
         _ proven: ProvenArchive, _ options: RestoreOptions, _ outline: ArchiveOutline, into keyring: DesktopKeyring,
         _ session: Session
@@ -181,7 +181,7 @@ struct RestoreCommand: Verb {
         return report.failing.isEmpty ? .ok : .incomplete
     }
 
-    /// The options of the engine.
+    /// Returns the options for the engine.
     private func options() throws -> RestoreOptions {
         var options = RestoreOptions()
         options.conflictPolicy = onConflict
@@ -197,24 +197,24 @@ struct RestoreCommand: Verb {
         return options
     }
 
-    /// What the archive was made of.
+    /// Returns the source that the archive was made from.
     private func source(of proven: ProvenArchive, _ session: Session) throws -> ArchiveSource {
         let progress = Progress("checking the archive", in: session, reading: proven.opened, 1)
         defer { progress.finish() }
         return try proven.opened.source(progress.step)
     }
 
-    /// The keychain that the archive was made of; nil where it was another source.
+    /// Returns the name of the keychain that the archive was made from; nil if it was made from another source.
     private func keychainName(_ source: ArchiveSource) throws -> String? {
         switch source.kind {
         case ArchiveSource.keychain where LocalKeychain.isName(source.name): return source.name
-        // A path of the time of the backup leads to another file here, or to none.
+        // The path from the time of the backup may not exist here, or may lead to another file.
         case ArchiveSource.keychain, ArchiveSource.keychainFile: throw Refusal.keychainByPath(source.name)
         default: return nil
         }
     }
 
-    /// Refuses options that mean an archive where a state is brought back.
+    /// Refuses options that apply to archives, which `--undo` and `--list-undo` do not use.
     private func requireNothingElse() throws {
         let given: OptionName = undo ? .undo : .listUndo
         let others: [(Bool, OptionName)] = [
@@ -233,7 +233,7 @@ struct RestoreCommand: Verb {
         }
     }
 
-    /// Refuses, before anything is opened, a word that is no source: it may be the secret itself.
+    /// Refuses an invalid secret source before anything is opened; the word may be the secret itself.
     private func requireSources() throws(SecretProblem) {
         let sources: [(SecretSource?, OptionName)] = [
             (opening.passphrase, .passphrase), (opening.identityPassphrase, .identityPassphrase),
@@ -243,7 +243,7 @@ struct RestoreCommand: Verb {
         for (source, option) in sources where source == .unknown { throw .notASource(option) }
     }
 
-    /// Accepts an unknown origin after asking, if there is a terminal.
+    /// Asks whether to accept an unknown origin, if there is a terminal.
     static func acceptOrigin(
         of proven: ProvenArchive, _ options: inout RestoreOptions, _ session: Session,
         question: String = "Restore it anyway?"
@@ -258,7 +258,7 @@ struct RestoreCommand: Verb {
         }
     }
 
-    /// Asks before a keychain is made under a name that comes from the archive; without a terminal it is refused.
+    /// Asks before creating a keychain under a name taken from the archive; without a terminal, refuses.
     private func confirmNew(_ local: LocalKeychain, _ session: Session) throws {
         guard session.world.terminal.isAttended else { throw Refusal.noKeychainNamed(local.name) }
         guard try session.world.terminal.confirms("Make keychain \(quoted(local.name)), and restore into it?") else {
@@ -266,7 +266,7 @@ struct RestoreCommand: Verb {
         }
     }
 
-    /// Names what would be removed and would not come back, and asks.
+    /// Lists what would be removed and not restored, and asks for confirmation.
     private func confirmRemoval(
         _ proven: ProvenArchive, _ options: RestoreOptions, _ keychain: any StoredItemTarget, _ target: String,
         _ session: Session

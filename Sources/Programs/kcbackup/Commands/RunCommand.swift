@@ -73,7 +73,7 @@ struct RunCommand: Verb {
 
     private func tell(_ report: JobRun.Report, of job: Job, _ session: Session) {
         if style.json {
-            // Standard output that takes nothing does not undo the run.
+            // Failing to write the result does not undo the run.
             try? session.result(
                 .members([
                     ("job", .text(job.name)), ("code", .number(Int(report.status.code))),

@@ -4,7 +4,7 @@ internal import ByteStreams
 internal import Console
 internal import KeychainModel
 
-/// `kcbackup schedule`: backups that run by themselves.
+/// `kcbackup schedule`: manages jobs for unattended backups.
 struct ScheduleCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "schedule",
@@ -65,7 +65,7 @@ struct ScheduleAddCommand: Verb {
         try create.check(in: session)
         _ = try rules.retention()
         let (words, folder) = try create.words(in: session)
-        // What cannot be backed up should be known now, not at three in the morning.
+        // A job that cannot work should fail now rather than at three in the morning.
         var keys: [String] = []
         if !create.unencrypted {
             let given = try create.keys.recipients(in: session)
@@ -98,7 +98,8 @@ struct ScheduleAddCommand: Verb {
             throw UsageProblem.empty(option)
         }
         do throws(ShellCommand.Failure) {
-            // Where systemd is there to be asked; the characters of the time were checked above.
+            // Ask systemd if it is available; the characters of the time were checked above, so it is safe in a shell
+            // command.
             _ = try ShellCommand.output(
                 of:
                     "command -v systemd-analyze > /dev/null || exit 0; exec systemd-analyze calendar '\(job.time)' 2>&1",
@@ -255,7 +256,7 @@ struct ScheduleInstallCommand: Verb {
     }
 }
 
-/// Which systemd runs a job.
+/// The service manager that runs a job: the system's or the user's.
 struct UnitOptions: ParsableArguments {
     @Flag(name: OptionName.system.name, help: "System units, which run while no one is logged in.")
     var system = false
@@ -270,7 +271,7 @@ struct UnitOptions: ParsableArguments {
         help: ArgumentHelp("A unit that systemd starts when the job fails.", valueName: "unit"))
     var failureUnit: String?
 
-    /// The units of a job.
+    /// Returns the systemd units of a job.
     func units(of job: Job, in session: Session) -> SystemdUnits {
         SystemdUnits(
             of: job, in: session, isOfSystem: system, failureUnit: failureUnit,
@@ -291,7 +292,7 @@ extension Job {
 }
 
 extension RetentionOptions {
-    /// The rules as they were given.
+    /// The rules, as the words of the options that were given.
     var words: [String] {
         let given: [(OptionName, String?)] = [
             (.keepLast, keepLast), (.keepHourly, keepHourly), (.keepDaily, keepDaily), (.keepWeekly, keepWeekly),

@@ -76,7 +76,7 @@ struct StatusCommand: Verb {
         return .ok
     }
 
-    /// Ends with an error; the object of `--json` is printed already, and stays the only one.
+    /// Ends the run with an error; with `--json`, the object has been printed already, and nothing else is.
     private func end(with refusal: Refusal, in session: Session) throws -> ExitStatus {
         guard style.json else { throw refusal }
         session.message(refusal.explanation.lines)
@@ -118,14 +118,14 @@ struct StatusCommand: Verb {
 }
 
 extension BackupState.JobState {
-    /// How the last run ended, in words.
+    /// The result of the last run, as text.
     var lastRun: String {
         guard let record else { return "never ran" }
         if record.ended == nil { return isRunning ? "runs now" : "began \(record.began.moment), and was killed" }
         return record.status == .ok ? "ok" : "\(record.status.name): \(record.message)"
     }
 
-    /// The name of its result in JSON.
+    /// The name of the last run's result in JSON.
     fileprivate var result: String {
         guard let record else { return "never" }
         if record.ended == nil { return isRunning ? "running" : "killed" }
@@ -160,7 +160,7 @@ extension BackupState {
         ]
     }
 
-    /// The figures in Prometheus's text format.
+    /// The metrics in Prometheus's text format.
     fileprivate var metrics: [String] {
         func metric(_ name: String, _ help: String, _ values: [(label: String, name: String, value: Int64)]) -> [String]
         {

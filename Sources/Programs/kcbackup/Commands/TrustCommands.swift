@@ -72,9 +72,9 @@ struct DeviceTrustCommand: Verb {
 }
 
 extension DeviceTrustCommand {
-    /// The device that signed an archive, once the user has said that it is the right one.
+    /// Returns the device that signed an archive, after the user has confirmed it.
     ///
-    /// - Throws: `UsageProblem.deviceID` for what is neither an ID nor the name of a file; `ArchiveFailure`, `Refusal`.
+    /// - Throws: `UsageProblem.deviceID` if the argument is neither an ID nor a file name; `ArchiveFailure`, `Refusal`.
     private func signer(of archive: String, _ local: LocalDevice, _ session: Session) throws -> DeviceID {
         let isName = archive == InputFile.standardInputName || archive.contains("/") || archive.hasSuffix(".kcb")
         guard try isName || !archive.isEmpty && Path.exists(session.world.resolve(archive)) else {
@@ -118,7 +118,6 @@ struct DeviceUntrustCommand: Verb {
     }
 }
 
-/// Prints the list of trusted devices.
 private func printDevices(_ devices: [DeviceID: String], in session: Session) throws {
     let sorted = devices.sorted { $0.key.description < $1.key.description }
     var table = Table([Table.Column(title: "DEVICE"), Table.Column(title: "NAME", least: 8)])

@@ -6,7 +6,7 @@ internal import Console
 internal import KeychainModel
 internal import LocalKeychains
 
-/// `kcbackup verify`: reads an archive to its last byte; changes nothing but what catalogues say of it.
+/// `kcbackup verify`: reads an archive to its last byte; changes nothing except what catalogues record about it.
 struct VerifyCommand: Verb {
     static let configuration = CommandConfiguration(
         commandName: "verify",
@@ -60,7 +60,7 @@ struct VerifyCommand: Verb {
         try archives.check()
         let passcode = KeptSecret()
         let checked = CheckedFolders()
-        // Also when nobody takes the results any more.
+        // In a `defer`, so that checks are recorded even if the results cannot be written.
         defer { checked.note(in: session) }
         return try archives.forEach(
             VerifySubject.all(archives.archives, in: session), named: \.path, in: session
@@ -74,7 +74,7 @@ struct VerifyCommand: Verb {
     }
 }
 
-/// One look at one archive.
+/// One check of one archive.
 private struct Look {
     let command: VerifyCommand
     let subject: VerifySubject
@@ -89,7 +89,7 @@ private struct Look {
         let isKeyed = file.header.mode == .unencrypted || command.archives.opening.hasKey
         let opens = subject.isOfFolder && !command.drill ? isKeyed : opener.canOpen(file) || command.drill
         guard opens, !command.archives.outside else {
-            // Of a folder nothing was asked that takes a key.
+            // When a folder is verified without a key, checking the outside suffices.
             return try verifyOutside(isEnough: command.archives.outside || subject.isOfFolder)
         }
         let outline = try ArchiveOutline(file)
@@ -97,7 +97,7 @@ private struct Look {
         do {
             proven = try opener.prove(file, at: path)
         } catch let failure as ArchiveFailure where subject.isOfFolder && !command.drill && failure.isOfKey {
-            // One key need not open all archives of a folder; this one is whole as far as that shows.
+            // One key need not open all archives in a folder; verify what needs no key.
             session.warn(explainArchive(failure, path).message)
             return try verifyOutside(isEnough: false)
         }
@@ -110,7 +110,7 @@ private struct Look {
         return try verify(proven, outline, trial)
     }
 
-    /// Proves what can be proved without a key.
+    /// Verifies everything that needs no key.
     private func verifyOutside(isEnough: Bool) throws -> Found {
         let proven = try ProvenOutside(file, local: LocalDevice(session.world).identity())
         let checked = try subject.compared(
@@ -133,7 +133,7 @@ private struct Look {
         let progress = Progress(
             "verifying items", in: session, reading: proven.opened, 1, metadata: readsAll ? 0 : 1)
         guard readsAll else {
-            // An inspect key: what it opens is verified, and the rest is reported as unverified.
+            // With an inspect key, the metadata is verified, and the rest is reported as unverified.
             let contents = try proven.survey(step: progress.step) { _ in }.contents
             progress.finish()
             let checked = try compare(proven, outline, nil, isDrilled: false)
@@ -167,7 +167,7 @@ private struct Look {
         try tell(text.json, text.lines)
     }
 
-    /// Of a folder, what is well is no news for a mail from a nightly run.
+    /// For a folder, intact archives are not reported unless requested, to keep nightly mail short.
     private func tell(_ json: JSONValue, _ lines: [String]) throws {
         let isNews = !subject.isOfFolder || session.world.terminal.showsOutput || session.style.isVerbose
         if session.style.isJSON || isNews { try session.result(json, lines) }
@@ -175,7 +175,7 @@ private struct Look {
 }
 
 extension ArchiveFailure {
-    /// True when another key might open the archive.
+    /// True if another key might open the archive.
     fileprivate var isOfKey: Bool {
         switch self {
         case .noPassphraseSet, .wrongPassphrase, .noMatchingIdentity, .keyNeeded: true

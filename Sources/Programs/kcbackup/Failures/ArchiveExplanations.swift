@@ -159,7 +159,7 @@ func explainRestoreRefusal(_ refusal: RestoreRefusal) -> Explanation {
     }
 }
 
-/// Explains why a restore did not begin.
+/// Explains that a restore did not begin because the earlier state could not be kept.
 func explainNotKept(_ cause: Explanation) -> Explanation {
     Explanation(
         cause.status, "nothing was restored, since the present state cannot be kept for '--undo': \(cause.message)",

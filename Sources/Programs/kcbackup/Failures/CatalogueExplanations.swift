@@ -1,7 +1,7 @@
 internal import BackupCatalogue
 internal import KeychainModel
 
-/// Explains what is wrong with a folder of backups.
+/// Explains a failure of a backup folder.
 func explainCatalogue(_ failure: CatalogueFailure) -> Explanation {
     switch failure {
     case .altered(let folder):

@@ -23,7 +23,7 @@ func explainFile(_ failure: FileFailure) -> Explanation {
     case .sharedFolder(let mode):
         let message =
             "others can change what is in the folder \(path) (mode \(String(mode, radix: 8))), so nothing there is trusted"
-        // A sticky folder, such as /tmp, is shared on purpose.
+        // A folder with the sticky bit, such as /tmp, is shared on purpose.
         if mode & 0o1000 != 0 {
             return Explanation(
                 .refused, message, hint: "keep keys and keychains in a folder of mode 700 in your home folder")
@@ -67,7 +67,7 @@ func explainStream(_ failure: StreamFailure, _ path: String?) -> Explanation {
     }
 }
 
-/// Explains standard output that takes nothing.
+/// Explains that standard output cannot be written to.
 func explainOutput(_ failure: StreamFailure) -> Explanation {
     if failure.kind == .system(EBADF) {
         return Explanation(
@@ -76,7 +76,7 @@ func explainOutput(_ failure: StreamFailure) -> Explanation {
     return explainStream(failure, nil).prefixed("standard output does not accept the result: ")
 }
 
-/// Explains a temporary folder that takes nothing.
+/// Explains that the temporary folder cannot be written to.
 func explainTemporaryFolder(_ cause: Explanation, _ path: String) -> Explanation {
     let status = [.interrupted, .terminated].contains(cause.status) ? cause.status : ExitStatus.io
     return Explanation(
@@ -84,7 +84,7 @@ func explainTemporaryFolder(_ cause: Explanation, _ path: String) -> Explanation
         hint: "set TMPDIR to use another folder")
 }
 
-/// True for an `errno` that says that no room is left.
+/// True for an `errno` that means there is no space left.
 func isFull(_ code: Int32) -> Bool { code == ENOSPC || code == EDQUOT }
 
 /// Explains an `errno`.
@@ -101,7 +101,7 @@ private func explainSystem(_ code: Int32, _ doing: String) -> Explanation {
     }
 }
 
-/// Texts for the common errors, independent of the system's language.
+/// Returns texts for common errors, independent of the system's language.
 private func words(ofSystemError code: Int32) -> String {
     switch code {
     case EACCES, EPERM: "permission denied"

@@ -54,7 +54,7 @@ private let copyAgain = "the copy may be incomplete: export it again, or copy it
 private let olderForm = "let its program export another form, or use a newer version of kcbackup"
 
 extension ForeignContents.Problem {
-    /// The problem in words.
+    /// The problem as text.
     var words: String {
         switch self {
         case .item(let problem): explainItem(problem).message
@@ -63,7 +63,7 @@ extension ForeignContents.Problem {
         }
     }
 
-    /// The stable name in JSON.
+    /// The stable name used in JSON.
     var name: String {
         switch self {
         case .item: "no-item"

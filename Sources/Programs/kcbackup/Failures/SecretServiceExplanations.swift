@@ -1,6 +1,6 @@
 internal import SecretService
 
-/// Explains why the Secret Service does not do what it was asked.
+/// Explains a failure of the Secret Service.
 func explainSecretService(_ failure: SecretServiceFailure) -> Explanation {
     switch failure {
     case .libraryMissing(let missing):

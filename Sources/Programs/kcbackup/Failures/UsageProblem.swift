@@ -4,31 +4,31 @@ internal import KeychainModel
 enum UsageProblem: Error, Hashable, Sendable {
     /// The option is given twice.
     case repeated(OptionName)
-    /// The option needs a value that is not empty.
+    /// The option needs a nonempty value.
     case empty(OptionName)
     /// The two options exclude each other.
     case together(OptionName, OptionName)
     /// The first option requires the second.
     case needs(OptionName, OptionName)
-    /// The option's value has a wrong syntax; the value itself is not repeated.
+    /// The value of the option has the wrong syntax; the value itself is not repeated in the message.
     case malformed(OptionName, form: String)
     /// The keychain is given both as an argument and as an option.
     case keychainTwice
     /// The new archive is given both as an argument and as an option.
     case outputTwice
-    /// The option has no meaning for a file of items.
+    /// The option does not apply to a file of items.
     case needsKeychain(OptionName)
-    /// The option has a meaning for the keyring of the desktop alone.
+    /// The option applies only to the desktop keyring.
     case needsDesktop(OptionName)
-    /// The keyring of the desktop does not keep this attribute.
+    /// The desktop keyring does not store this attribute.
     case desktopAttribute(String)
-    /// The option opens a file of another program, and none is named.
+    /// The option opens another program's file, but none is named.
     case needsFile(OptionName)
-    /// The option is for archives, and the file is another program's.
+    /// The option applies to archives, but the file is another program's.
     case needsArchive(OptionName)
-    /// A file of items is no keychain.
+    /// A file of items is not a keychain.
     case notAKeychain
-    /// The keyring of the desktop is no keychain.
+    /// The desktop keyring is not a keychain.
     case desktopKeyring
     /// An attribute is given twice.
     case attributeTwice(String)
@@ -46,49 +46,49 @@ enum UsageProblem: Error, Hashable, Sendable {
     case noRestoreKey
     /// The same public key is given for restoring and for inspecting only.
     case recipientInspects
-    /// The option has no meaning for an unencrypted archive.
+    /// The option does not apply to an unencrypted archive.
     case unencryptedWith(OptionName)
-    /// What gives its bytes once is named twice.
+    /// An input that can be read only once is named twice.
     case inputTwice(String)
-    /// The option takes a single archive.
+    /// The option requires a single archive.
     case oneArchive(OptionName)
-    /// Items are asked for of the outside of an archive.
+    /// Items were requested, but `--outside` reads none.
     case outsideItems
-    /// The archive's name is empty.
+    /// The name of the archive is empty.
     case emptyArchive
-    /// The option applies to every keychain, and one is named.
+    /// The option applies to every keychain, but one is named.
     case withArgument(OptionName)
     /// No file is named.
     case noFile
     /// No archive is named.
     case noArchive
-    /// States are brought back whole; the option asks for that.
+    /// States are restored as a whole, but the option selects items.
     case undoOfItems(OptionName)
-    /// What was removed last comes back, whatever rules are given.
+    /// Undoing restores the archives that were removed last; rules do not apply.
     case undoWithRules
-    /// Nothing says who opens an archive from now on.
+    /// No new key is given for rekeying.
     case noNewKey
-    /// A comparison needs exactly one thing to compare with.
+    /// `diff` needs exactly one thing to compare the archive with.
     case comparesOne
-    /// A job needs a folder of backups.
+    /// A job needs a backup folder.
     case needsFolder
-    /// The option needs somebody who watches.
+    /// The option needs a user at the terminal.
     case notUnattended(OptionName)
     /// The text to search for is empty.
     case emptyQuery
-    /// A replacing restore takes everything.
+    /// A replacing restore always restores everything, so no items can be selected.
     case replaceWithQuery
-    /// Nothing says what the secret of a new item is.
+    /// No secret is given for a new item.
     case secretNeeded
-    /// A new item has no name.
+    /// A new item has nothing to identify it.
     case nameless
     /// No setting is given.
     case noSetting
-    /// The option has no meaning for a format of exports.
+    /// The option does not apply to this export format.
     case notOfFormat(OptionName, String)
-    /// A format of exports is in the clear, and nothing says that this is wanted.
+    /// An export format is unencrypted, and the user has not confirmed that this is wanted.
     case inTheClear(String)
-    /// The option needs a terminal, and there is none.
+    /// The option needs a terminal, but there is none.
     case needsTerminal(OptionName)
 }
 
@@ -250,7 +250,7 @@ func explainCommandLine(_ message: String, _ command: String?) -> Explanation {
     Explanation(.usage, message, hint: "see '\(command ?? "kcbackup") --help'")
 }
 
-/// Explains an unreadable command line, which is not the user's fault.
+/// Explains a command line that cannot be read, which is not the user's mistake.
 func explainMissingArguments() -> Explanation {
     Explanation(
         .io, "the command line cannot be read, since '/proc/self/maps' cannot; nothing was done",

@@ -1,7 +1,7 @@
 internal import ArgumentParser
 internal import ByteStreams
 
-/// A folder that keeps backups, and what a run may do there.
+/// The backup folder, and what a run may do there.
 struct FolderOptions: ParsableArguments {
     @Option(
         name: OptionName.to.name,
@@ -29,7 +29,7 @@ struct FolderOptions: ParsableArguments {
     @OptionGroup
     var lock: LockWaitOption
 
-    /// The first of the options that need `--to`.
+    /// The first option given that requires `--to`.
     private var firstGiven: OptionName? {
         if all { return .all }
         if ifChanged { return .ifChanged }
@@ -38,7 +38,7 @@ struct FolderOptions: ParsableArguments {
         return lock.lockWait == nil ? nil : .lockWait
     }
 
-    /// The folder, if one is given.
+    /// Returns the folder, if one was given.
     ///
     /// - Throws: `UsageProblem` (`needs`, `empty`, `together`).
     func folder(output: String?) throws(UsageProblem) -> String? {
@@ -59,7 +59,7 @@ struct LockWaitOption: ParsableArguments {
         help: ArgumentHelp("How long to wait for another run, as in '5m'. (default: 10s)", valueName: "time"))
     var lockWait: String?
 
-    /// The time to wait.
+    /// Returns the time to wait.
     ///
     /// - Throws: `UsageProblem.malformed`.
     func wait() throws(UsageProblem) -> Duration {
@@ -67,7 +67,7 @@ struct LockWaitOption: ParsableArguments {
         return try Self.wait(lockWait)
     }
 
-    /// Reads a time to wait.
+    /// Parses a time to wait.
     ///
     /// - Throws: `UsageProblem.malformed`.
     static func wait(_ text: String, of option: OptionName = .lockWait) throws(UsageProblem) -> Duration {

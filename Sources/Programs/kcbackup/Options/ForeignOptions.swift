@@ -4,7 +4,7 @@ internal import ForeignFormats
 internal import ItemSources
 internal import KeychainModel
 
-/// What opens another program's file.
+/// The options for opening another program's file.
 struct ForeignOptions: ParsableArguments {
     @Option(
         name: OptionName.from.name,
@@ -28,7 +28,7 @@ struct ForeignOptions: ParsableArguments {
         from != nil ? .from : password != nil ? .password : keyFile != nil ? .keyFile : nil
     }
 
-    /// Refuses what cannot be meant, before anything is read.
+    /// Refuses contradictory options, before anything is read.
     ///
     /// - Throws: `SecretProblem` (`notASource`), `UsageProblem` (`malformed`, `inputTwice`, `empty`, `noFile`).
     func check(with path: String, passcode: SecretSource? = nil) throws {
@@ -39,7 +39,7 @@ struct ForeignOptions: ParsableArguments {
         try requireOneInput([path] + (keyFile.map { [$0] } ?? []), [password, passcode])
     }
 
-    /// The format that was asked for.
+    /// Returns the requested format.
     ///
     /// - Throws: `UsageProblem.malformed`.
     func format() throws(UsageProblem) -> (any ForeignFormat)? {

@@ -1,6 +1,6 @@
 internal import ArgumentParser
 
-/// Whether the desktop may ask.
+/// Whether the desktop may prompt the user.
 struct UnlockOptions: ParsableArguments {
     @Flag(
         name: OptionName.unlock.name,
