@@ -6,7 +6,7 @@ import Testing
 @testable import AgeEncryption
 
 @Suite struct ConformanceTests {
-    @Test("every supported vector ends as it must", arguments: ConformanceVector.all.filter(\.isSupported))
+    @Test("every supported vector has the expected outcome", arguments: ConformanceVector.all.filter(\.isSupported))
     func vector(_ vector: ConformanceVector) throws {
         var identities: [any Identity] = []
         for text in vector.identities {
@@ -45,7 +45,7 @@ import Testing
         }
     }
 
-    /// The age file that a vector is, without its armor.
+    /// The binary age file of a vector, with the armor removed.
     private static func binary(_ vector: ConformanceVector) throws(AgeFailure) -> [UInt8] {
         guard vector.isArmored else { return vector.file }
         return try TextArmor.decode(SecretBytes(copying: vector.file)).bytesForTest()
@@ -58,7 +58,7 @@ import Testing
         }
     }
 
-    @Test("a header that is read prints back to the same bytes", arguments: ConformanceVector.all.filter(\.isSupported))
+    @Test("a parsed header serializes to the same bytes", arguments: ConformanceVector.all.filter(\.isSupported))
     func malleability(_ vector: ConformanceVector) throws {
         guard let file = try? Self.binary(vector), let header = try? AgeHeader.read(from: ChoppySource(file)) else {
             #expect(["armor failure", "header failure"].contains(vector.expectation))
@@ -68,7 +68,7 @@ import Testing
     }
 
     @Test(
-        "armor is recognised by its first line, and refused by name where only a binary file may be",
+        "armor is recognized by its first line and reported where a binary file is required",
         arguments: ConformanceVector.all.filter { $0.isArmored && $0.name != "armor_whitespace_begin" })
     func armored(_ vector: ConformanceVector) {
         let isArmored = TextArmor.isArmored(SecretBytes(copying: vector.file))
@@ -76,7 +76,7 @@ import Testing
         #expect(Decryption(vector.file, with: []).failure as? AgeFailure == .armored)
     }
 
-    @Test("the vectors that are not tried are the post-quantum ones")
+    @Test("only the post-quantum vectors are skipped")
     func skipped() throws {
         guard ConformanceVector.isDefaultFolder else { return }
         let skipped = ConformanceVector.all.filter { !$0.isSupported }

@@ -15,7 +15,7 @@ import Testing
         ageFailure { _ = try read(text) }
     }
 
-    @Test("a header shows its stanzas without a key, and its length")
+    @Test("the stanzas and the length of a header can be read without a key")
     func inspect() throws {
         let body = String(repeating: "A", count: 64) + "\nAAAA\n"
         let text = "age-encryption.org/v1\n-> X25519 abc\nAA\n-> x y z\n\n-> long\n\(body)--- \(Self.code)\n"
@@ -28,7 +28,7 @@ import Testing
     }
 
     @Test(
-        "bodies of every length around the line break print and parse alike", arguments: [0, 1, 47, 48, 49, 95, 96, 97])
+        "stanza bodies of lengths around a line break survive a round trip", arguments: [0, 1, 47, 48, 49, 95, 96, 97])
     func bodies(_ count: Int) throws {
         struct Fixed: Recipient {
             let count: Int
@@ -42,7 +42,7 @@ import Testing
         #expect(Array(header.text.utf8) == Array(file.prefix(header.length)))
     }
 
-    @Test("what is no age file is told from a damaged one")
+    @Test("files that are not age files are distinguished from damaged ones")
     func kinds() {
         for text in ["", "x", "age", "age-encryption.org", "PK\u{3}\u{4}", "\n", "Age-encryption.org/v1\n"] {
             #expect(failure(text) == .notAnAgeFile, "\(text)")
@@ -61,7 +61,7 @@ import Testing
     }
 
     @Test(
-        "every broken rule of the grammar is refused",
+        "every violation of the header grammar is refused",
         arguments: [
             "--- \(code)\n", "-> \nAA\n--- \(code)\n", "-> a  b\nAA\n--- \(code)\n", "->a\nAA\n--- \(code)\n",
             "-> a \nAA\n--- \(code)\n", " -> a\nAA\n--- \(code)\n", "-> ä\nAA\n--- \(code)\n",
@@ -80,7 +80,7 @@ import Testing
         }
     }
 
-    @Test("a header without end is given up at its limits")
+    @Test("reading an endless header stops at the size limits")
     func limits() {
         let stanza = "-> a\nAA\n"
         let many = "age-encryption.org/v1\n" + String(repeating: stanza, count: 1_001)
@@ -91,7 +91,7 @@ import Testing
         #expect(failure(long) == .headerTooLarge("header bytes", allowed: 1 << 20))
     }
 
-    @Test("a header of exactly the allowed size is read, and one byte more is not")
+    @Test("a header of exactly the maximum size is accepted, and one byte more is refused")
     func exactSize() {
         let version = "age-encryption.org/v1\n-> "
         let rest = "\n\n--- \(Self.code)\n"
@@ -103,7 +103,7 @@ import Testing
         }
     }
 
-    /// Delivers a thousand bytes a call, so that no piece ends where a limit does.
+    /// Delivers at most a thousand bytes per call, so that no piece ends exactly at a limit.
     private struct RoundPieces: ByteSource, ~Copyable {
         private let bytes: [UInt8]
         private var offset = 0
@@ -117,14 +117,14 @@ import Testing
         }
     }
 
-    @Test("an argument that would break a header is a mistake in the program", arguments: ["", "a b", "a\n", "\u{7f}"])
+    @Test("an argument that would corrupt the header is a programming error", arguments: ["", "a b", "a\n", "\u{7f}"])
     func unprintableArgument(_ argument: String) async {
         await #expect(processExitsWith: .failure) { [argument] in
             _ = Stanza(type: "a", arguments: [argument], body: [])
         }
     }
 
-    @Test("large files of another kind are no age files, however long their first line is")
+    @Test("a large file of another kind is reported as not an age file, even if its first line is long")
     func largeForeignFiles() {
         #expect(failure(String(repeating: "a", count: 2 << 20)) == .notAnAgeFile)
     }

@@ -5,12 +5,12 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Debian's `age` as the outside judge.
+/// Tests against Debian's `age` as an independent implementation.
 @Suite(.enabled(if: ExternalProgram.locate("age") != nil, "age is not installed"))
 struct InteropTests {
     static let sizes = [0, 1, 65_535, 65_536, 65_537, 131_072, 200_000]
 
-    @Test("age opens what we encrypt, and we open what age encrypts", arguments: sizes)
+    @Test("age decrypts our files, and we decrypt age's", arguments: sizes)
     func bothWays(_ size: Int) throws {
         var random = SeededRandom(seed: UInt64(size))
         let plaintext = random.bytes(size)
@@ -30,7 +30,7 @@ struct InteropTests {
         #expect(try decrypt(encrypted.output, with: identities) == plaintext)
     }
 
-    @Test("age-keygen derives the recipient that we do, from the file that we write")
+    @Test("age-keygen derives the same recipient from an identity file that we write")
     func keygen() throws {
         let identity = try X25519Identity.generate()
         let folder = try TemporaryFolder()
@@ -40,7 +40,7 @@ struct InteropTests {
         #expect(derived.text == "\(identity.recipient)\n")
     }
 
-    @Test("age opens our passphrase file on a terminal", .enabled(if: hasTerminal, noTerminal))
+    @Test("age decrypts our passphrase-encrypted file", .enabled(if: hasTerminal, noTerminal))
     func passphrase() throws {
         let folder = try TemporaryFolder()
         try folder.write("ours.age", encrypt(Array("by passphrase".utf8), to: [passphraseRecipient()]))
@@ -48,7 +48,7 @@ struct InteropTests {
         #expect(try folder.read("plain") == Array("by passphrase".utf8))
     }
 
-    @Test("age opens our files with our encrypted identity file", .enabled(if: hasTerminal, noTerminal))
+    @Test("age decrypts our files with our encrypted identity file", .enabled(if: hasTerminal, noTerminal))
     func encryptedIdentityFile() throws {
         let folder = try TemporaryFolder()
         let identity = try X25519Identity.generate()
@@ -59,7 +59,7 @@ struct InteropTests {
         #expect(try folder.read("plain") == Array("by both".utf8))
     }
 
-    @Test("we open what age encrypts with a passphrase", .enabled(if: hasTerminal, noTerminal))
+    @Test("we decrypt what age encrypts with a passphrase", .enabled(if: hasTerminal, noTerminal))
     func theirPassphrase() throws {
         let folder = try TemporaryFolder()
         try folder.write("plain", Array("by passphrase".utf8))
@@ -75,7 +75,7 @@ struct InteropTests {
         try ScryptRecipient(passphrase: secretText("pass word"), cost: #require(ScryptCost(logN: 10)))
     }
 
-    /// Runs `command` on a terminal of its own and types `answers`.
+    /// Runs `command` on a new terminal and types `answers`.
     private func onTerminal(_ command: String, answers: [String], in folder: TemporaryFolder) throws {
         let typed = answers.map { $0 + "\n" }.joined()
         _ = try ExternalProgram.run(

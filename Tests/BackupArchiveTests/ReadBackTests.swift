@@ -7,7 +7,7 @@ import KeychainModel
 import TestSupport
 import Testing
 
-@Suite("What a finished archive holds is compared with what was added")
+@Suite("comparison of a finished archive with what was added to it")
 struct ReadBackTests {
     private let folder: TemporaryFolder
     private let device: DeviceKey
@@ -17,13 +17,13 @@ struct ReadBackTests {
         device = try DeviceKey.generate()
     }
 
-    @Test("many items, some of them large, are read back over several batches")
+    @Test("many items, some of them large, are read back in several batches")
     func manyItems() throws {
         let finished = try archive(try Self.items(2_000))
         #expect(finished.contents.counts.total == 2_000)
     }
 
-    @Test("a line that is not an item's in its one spelling is found", arguments: ["", " ", "{}", "x"])
+    @Test("a line that is not the canonical encoding of its item is detected", arguments: ["", " ", "{}", "x"])
     func malformedLine(_ suffix: String) throws {
         let refused = rule {
             try archive(try Self.items(600)) { index, line in
@@ -35,7 +35,7 @@ struct ReadBackTests {
         #expect(try folder.list().isEmpty)
     }
 
-    @Test("a line of another item beside a secret is found")
+    @Test("the line of another item next to a secret is detected")
     func otherLine() throws {
         let other = try Self.item(1)
         let refused = rule {
@@ -49,7 +49,7 @@ struct ReadBackTests {
         #expect(try folder.list().isEmpty)
     }
 
-    @Test("other secrets, changed places and moved borders make another content; the same make the same")
+    @Test("different, reordered or differently split content changes the fingerprint; equal content does not")
     func fingerprints() throws {
         let first = try code([("one", "a"), ("two", "bc")])
         #expect(try code([("one", "a"), ("two", "bc")]) == first)
@@ -61,7 +61,7 @@ struct ReadBackTests {
         for other in others { #expect(try code(other) != first) }
     }
 
-    @Test("secrets that are longer than what is gathered count like short ones")
+    @Test("secrets longer than the buffer are fingerprinted like short ones")
     func longSecrets() throws {
         let long = String(repeating: "s", count: 40_000)
         let first = try code([("one", "a"), ("two", long), ("three", "b")])
@@ -78,7 +78,7 @@ struct ReadBackTests {
         return try fingerprint.finish()
     }
 
-    /// Archives items, whose lines may be changed on the way.
+    /// Archives items, whose lines `change` can modify first.
     private func archive(
         _ items: [Item], _ change: (Int, inout SecretBytes) -> Void = { _, _ in }
     ) throws -> FinishedArchive {
@@ -95,7 +95,7 @@ struct ReadBackTests {
         return try writer.finish(omitted: 0, damaged: 0, created: .reference, tool: "test")
     }
 
-    /// The rule that is broken; nil where none is.
+    /// The rule that `body` reports as broken, or nil if it succeeds.
     private func rule(_ body: () throws -> FinishedArchive) -> String? {
         do {
             _ = try body()

@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("Files that are read")
+@Suite("Reading files")
 struct FileTests {
     private let folder: TemporaryFolder
 
@@ -19,7 +19,7 @@ struct FileTests {
         #expect(try drain(slice, pieceSize: 3) == Array(bytes[offset..<offset + length]))
     }
 
-    @Test("several slices of one file do not disturb each other")
+    @Test("slices of one file are independent")
     func slicesAreIndependent() throws {
         let bytes = (0..<100).map { UInt8($0) }
         let file = try OpenFile.reading(folder.write("f", bytes))
@@ -31,9 +31,10 @@ struct FileTests {
         #expect(try head.bytesForTest() + drain(first) == bytes)
     }
 
-    @Test("a read that fails after some bytes is a failure and no end of the file")
+    @Test("a read that fails after some bytes is a failure, not the end of the file")
     func failsAfterSomeBytes() throws {
-        // Two pages of a file that has one: the process's memory file gives the first, and for the second EIO.
+        // Maps two pages of a one-page file. Reading them through /proc/self/mem succeeds for the first and fails with
+        // EIO for the second.
         let page = Int(sysconf(Int32(_SC_PAGESIZE)))
         let file = try OpenFile.reading(folder.write("f", [UInt8](repeating: 1, count: page)))
         let start = unsafe UInt(bitPattern: mmap(nil, 2 * page, PROT_READ, MAP_SHARED, file.descriptor, 0))
@@ -49,7 +50,7 @@ struct FileTests {
         #expect(throws: StreamFailure(.reading, .system(EIO), offset: end - 100)) { try read(101, at: end - 100) }
     }
 
-    @Test("a file that is shorter than its slice is truncated, not ended")
+    @Test("a file shorter than its slice is reported as truncated")
     func noticesShortFile() throws {
         let file = try OpenFile.reading(folder.write("f", [1, 2, 3]))
         #expect(throws: StreamFailure(.reading, .truncated, offset: 3)) {
@@ -60,7 +61,7 @@ struct FileTests {
         }
     }
 
-    @Test("only regular files are opened, and never through a symbolic link")
+    @Test("only regular files are opened, and symbolic links are not followed")
     func refusesOtherTypes() throws {
         try folder.write("target", [1])
         try FileManager.default.createSymbolicLink(atPath: folder.path("link"), withDestinationPath: "target")
@@ -73,7 +74,7 @@ struct FileTests {
         }
     }
 
-    @Test("a file that cannot be read fails with the errno")
+    @Test("a failed read or write reports the errno")
     func passesErrno() throws {
         let writeOnly = OpenFile(owning: try unsafe open(folder.write("f", [1]), O_WRONLY), path: "f")
         #expect(throws: StreamFailure(.reading, .system(EBADF), offset: 0)) {
@@ -83,7 +84,7 @@ struct FileTests {
         #expect(throws: StreamFailure(.writing, .system(EBADF))) { try readOnly.write([1].span) }
     }
 
-    @Test("a full device is a failure")
+    @Test("writing to a full device fails")
     func noticesFullDevice() throws {
         let full = OpenFile(owning: unsafe open("/dev/full", O_WRONLY), path: "/dev/full")
         #expect(throws: StreamFailure(.writing, .system(ENOSPC))) { try full.write([1].span) }
@@ -93,7 +94,7 @@ struct FileTests {
 @Suite("Paths")
 struct PathTests {
     @Test(
-        "a path splits into folder and name",
+        "a path is split into folder and name",
         arguments: [
             ("a", ".", "a"), ("/a", "/", "a"), ("a/b", "a", "b"), ("/a/b/c", "/a/b", "c"), ("a/", "a", ""),
             ("ä/ö", "ä", "ö"),
@@ -104,7 +105,7 @@ struct PathTests {
         #expect(parts.name == name)
     }
 
-    @Test("missing parents are made, for the owner alone; existing folders keep their mode")
+    @Test("missing parent folders are created with mode 0700, and existing ones keep their mode")
     func makesFolders() throws {
         let folder = try TemporaryFolder()
         try FileManager.default.createDirectory(
@@ -117,7 +118,7 @@ struct PathTests {
         }
     }
 
-    @Test("a file in the way of a folder is a failure, as are the folders below it")
+    @Test("creating a folder fails if a file has the name of the folder or of a parent")
     func noticesFileInTheWay() throws {
         let folder = try TemporaryFolder()
         let path = try folder.write("f", [1])
@@ -125,7 +126,7 @@ struct PathTests {
         #expect(throws: FileFailure(path, .exists)) { try Path.makeFolder(path + "/below") }
     }
 
-    @Test("a dangling symbolic link exists")
+    @Test("a dangling symbolic link counts as existing")
     func findsDanglingLinks() throws {
         let folder = try TemporaryFolder()
         try FileManager.default.createSymbolicLink(atPath: folder.path("link"), withDestinationPath: "nowhere")

@@ -3,10 +3,10 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Each test runs in a process of its own, since a signal concerns all of a process.
+/// Each test runs in its own process because a signal affects the whole process.
 @Suite("Interruption")
 struct InterruptionTests {
-    @Test("a caught signal is noted and does not end the process", arguments: [SIGINT, SIGTERM])
+    @Test("a caught signal is recorded and does not end the process", arguments: [SIGINT, SIGTERM])
     func catches(signal: Int32) async {
         await #expect(processExitsWith: .success) { [signal] in
             unblock(signal)
@@ -17,7 +17,7 @@ struct InterruptionTests {
         }
     }
 
-    @Test("after a signal no file is read or written any more, and it is called an interruption")
+    @Test("after a signal, reading and writing files fails as interrupted")
     func stopsFiles() async {
         await #expect(processExitsWith: .success) {
             let folder = try TemporaryFolder()
@@ -33,18 +33,19 @@ struct InterruptionTests {
         }
     }
 
-    @Test("a signal cuts a waiting read short")
+    @Test("a signal interrupts a blocked write")
     func cutsWaitingShort() async {
         await #expect(processExitsWith: .success) {
             Interruption.catchSignals()
             unblock(SIGINT)
-            // A write to a full pipe waits for ever, unless the signal of the other thread ends it.
+            // A write to a full pipe blocks until the other thread's signal interrupts it.
             var ends: [Int32] = [0, 0]
             guard unsafe pipe(&ends) == 0 else { exit(2) }
             let target = OpenFile(owning: ends[1], path: "pipe")
             let writer = pthread_self()
             let other = Thread {
-                // Until the process exits: a signal just before the write begins does not end its waiting.
+                // Repeats until the process exits, because a signal that arrives just before the write does not
+                // interrupt it.
                 while true {
                     pthread_kill(writer, SIGINT)
                     sched_yield()
@@ -60,7 +61,9 @@ struct InterruptionTests {
     }
 }
 
-/// Lets `signal` reach this thread: the threads of a pool block it, the main thread of the program does not.
+/// Unblocks `signal` in this thread.
+///
+/// Threads of a pool block it, but the main thread of the program does not.
 private func unblock(_ signal: Int32) {
     var signals = sigset_t()
     unsafe sigemptyset(&signals)

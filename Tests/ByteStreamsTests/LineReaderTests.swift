@@ -2,7 +2,7 @@ import ByteStreams
 import TestSupport
 import Testing
 
-@Suite("Lines of a source")
+@Suite("Reading lines")
 struct LineReaderTests {
     private func lines<Source: ByteSource & ~Copyable>(
         _ source: consuming Source, limit: Int = 10, pieceSize: Int = 4
@@ -18,7 +18,7 @@ struct LineReaderTests {
         return lines
     }
 
-    @Test("Lines come in order, also from a source that delivers byte by byte, also without a last line feed")
+    @Test("Lines come in order, even from a source that delivers single bytes and without a final line feed")
     func linesComeInOrder() throws {
         for (text, last) in [("a\n\nbcdefg\n", "3:bcdefg"), ("a\n\nbcdefg", "3:bcdefg$")] {
             #expect(try lines(ChoppySource(Array(text.utf8))) == ["1:a", "2:", last])
@@ -27,7 +27,7 @@ struct LineReaderTests {
         #expect(try lines(MemorySource(copying: [])) == [])
     }
 
-    @Test("A line over the limit is refused by its number, with and without its line feed")
+    @Test("A line over the limit is refused with its number, with or without its line feed")
     func longLinesAreRefused() throws {
         #expect(try lines(ChoppySource(Array("0123456789\n0123456789".utf8))).count == 2)
         for text in ["x\n0123456789a\n", "x\n0123456789a"] {
@@ -39,12 +39,12 @@ struct LineReaderTests {
         }
     }
 
-    @Test("A source that fails is no end of lines")
+    @Test("A failing source is not mistaken for the end of the lines")
     func failuresAreNoEnd() {
         #expect(throws: LineFailure.self) { try lines(FaultySource(Array("a\nb\n".utf8), failAt: 3), pieceSize: 1) }
     }
 
-    @Test("What follows a line can be looked at, and is left whole for the next reader")
+    @Test("The bytes after a line can be peeked at and remain available to the next reader")
     func theRemainderIsWhole() throws {
         for pieceSize in [1, 3, 64] {
             var reader = LineReader(MemorySource(copying: Array("head\nbody\nend".utf8)), pieceSize: pieceSize)
@@ -55,7 +55,7 @@ struct LineReaderTests {
             #expect(try reader.begins(with: "body\nend.") == false)
             #expect(try reader.isAtEnd() == false)
             #expect(try drain(reader.remainder()) == Array("body\nend".utf8))
-            // Nor has it to be looked at first.
+            // This also works without peeking first.
             var unseen = LineReader(MemorySource(copying: Array("head\nbody\nend".utf8)), pieceSize: pieceSize)
             #expect(try unseen.advance(limit: 4) == .lineFeed)
             #expect(try drain(unseen.remainder()) == Array("body\nend".utf8))
@@ -65,7 +65,7 @@ struct LineReaderTests {
         #expect(try reader.isAtEnd())
     }
 
-    @Test("Lines of a text in memory are the lines of a source")
+    @Test("Lines of text in memory are the same as those of a source")
     func linesInMemory() {
         for (text, expected) in [("a\n\nb\n", ["1a", "2", "3b"]), ("a\nb", ["1a", "2b"]), ("", []), ("\n", ["1"])] {
             var lines: [String] = []
@@ -77,11 +77,11 @@ struct LineReaderTests {
     }
 }
 
-@Suite("Buffers of bytes")
+@Suite("Byte buffers")
 struct ByteBufferTests {
     private struct Refusal: Error {}
 
-    @Test("An array takes what an encoder appends, and nothing of what fails halfway")
+    @Test("An array receives what an encoder appends, and nothing from an append that throws")
     func arraysAreBuffers() {
         var bytes: [UInt8] = [1]
         bytes.append(([2, 3] as [UInt8]).span)

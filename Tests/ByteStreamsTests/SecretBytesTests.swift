@@ -7,7 +7,7 @@ import Testing
 struct SecretBytesTests {
     private struct Stop: Error {}
 
-    /// What lies in the memory behind the bytes in use.
+    /// The contents of the memory after the bytes in use.
     private func hiddenBytes(_ secret: inout SecretBytes, _ count: Int) -> [UInt8] {
         var hidden: [UInt8] = []
         secret.append(upTo: count) { output in
@@ -29,7 +29,7 @@ struct SecretBytesTests {
         #expect(secret.copy().bytesForTest() == bytes)
     }
 
-    @Test("a span is appended whole, also to bytes that it does not fit behind")
+    @Test("a span is appended in full, even beyond the current capacity")
     func appendsSpans() {
         var secret = SecretBytes(copying: [1, 2])
         let long = [UInt8](repeating: 3, count: 5000)
@@ -38,7 +38,7 @@ struct SecretBytesTests {
         #expect(secret.bytesForTest() == [1, 2] + long)
     }
 
-    @Test("removed bytes are wiped, not just forgotten")
+    @Test("removed bytes are wiped")
     func wipesRemoved() {
         let nines = [UInt8](repeating: 9, count: 32)
         let zeros = [UInt8](repeating: 0, count: 32)
@@ -67,7 +67,7 @@ struct SecretBytesTests {
         #expect(secret.bytesForTest() == Array(bytes.dropFirst(length)))
     }
 
-    @Test("a read that throws adds nothing and leaves nothing behind")
+    @Test("an append that throws adds nothing and wipes what it wrote")
     func wipesTornReads() {
         var secret = SecretBytes(copying: [1])
         #expect(throws: Stop.self) {
@@ -80,7 +80,7 @@ struct SecretBytesTests {
         #expect(hiddenBytes(&secret, 16) == [UInt8](repeating: 0, count: 16))
     }
 
-    @Test("a page that another secret has had starts as zeros, however that one was left")
+    @Test("a reused page starts as zeros, regardless of how much of it the previous secret used")
     func reusedPages() throws {
         for _ in 0..<100 {
             var first = SecretBytes(capacity: 4096)
@@ -98,7 +98,7 @@ struct SecretBytesTests {
         }
     }
 
-    @Test("no two secrets share a page, whichever threads make and drop them")
+    @Test("no two secrets share a page, even when created and dropped on different threads")
     func pagesOfThreads() async {
         await withTaskGroup(of: Bool.self) { group in
             for thread in UInt8(1)...8 {
@@ -122,7 +122,7 @@ struct SecretBytesTests {
         #expect(secret.bytesForTest() == [1, 7, 3])
     }
 
-    @Test("a secret that is not initialised in full stops the process")
+    @Test("initializing a secret only partially stops the process")
     func refusesPartialInitialisation() async {
         await #expect(processExitsWith: .failure) {
             _ = SecretBytes(count: 2) { $0.append(1) }
@@ -131,14 +131,14 @@ struct SecretBytesTests {
 }
 
 extension SecretBytesTests {
-    @Test("the memory is locked, and left out of dumps, also when it has grown", arguments: [1, 100_000])
+    @Test("the memory is locked and excluded from core dumps, even after growing", arguments: [1, 100_000])
     func memoryIsGuarded(count: Int) throws {
         var secret = SecretBytes(capacity: 1)
         for _ in 0..<count { secret.append(7) }
         let address = secret.withBytes { bytes in
             unsafe bytes.withUnsafeBufferPointer { UInt(bitPattern: $0.baseAddress) }
         }
-        // Foundation takes the size of such a file, which is 0, at its word.
+        // A `FileHandle` reads to the end. `Data(contentsOf:)` would trust the reported size of the file, which is 0.
         let file = try #require(FileHandle(forReadingAtPath: "/proc/self/smaps"))
         let maps = String(decoding: try file.readToEnd() ?? Data(), as: UTF8.self)
         var flags: Substring?
@@ -154,7 +154,7 @@ extension SecretBytesTests {
         }
         let words = try #require(flags).split(separator: " ")
         #expect(words.contains("dd"), "\(words)")
-        // Where the system refuses to lock memory, that is known.
+        // If the system refuses to lock memory, `isLocked` is false.
         #expect(words.contains("lo") || !SecretMemory.isLocked, "\(words)")
     }
 }

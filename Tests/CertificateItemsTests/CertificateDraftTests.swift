@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 @Suite struct CertificateDraftTests {
-    /// The sample items of one class, by their labels.
+    /// The sample items of one class, by label.
     static func sampleItems(_ itemClass: ItemClass) throws -> [String: ItemDraft] {
         let path = OpenSSLCommand.samples + "/../keychain.jsonl"
         let lines = try Data(contentsOf: URL(filePath: path)).split(separator: UInt8(ascii: "\n"))
@@ -18,13 +18,13 @@ import Testing
         return drafts
     }
 
-    @Test("a sample certificate gives the attributes of its sample item", arguments: ["authority", "web", "mail"])
+    @Test("a sample certificate produces the attributes of its sample item", arguments: ["authority", "web", "mail"])
     func samples(name: String) throws {
         let pem = try [UInt8](Data(contentsOf: URL(filePath: OpenSSLCommand.samples + "/\(name).pem")))
         let certificate = try X509Certificate(pem: pem.span)
         let draft = ItemDraft(certificate: certificate)
         var expected = try #require(Self.sampleItems(.certificate)[certificate.subjectSummary ?? ""])
-        // Where the item goes is not the certificate's business.
+        // The access group and accessibility do not come from the certificate.
         for code in [AttributeCode.agrp, .pdmn] { expected.attributes[code] = nil }
         #expect(draft == expected)
         #expect(certificate.keychainSecret.bytesForTest() == certificate.der)

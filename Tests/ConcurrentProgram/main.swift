@@ -1,10 +1,10 @@
 import Foundation
 import KeychainSecurity
 
-// One of several processes that work on one keychain at the same time; the tests run it.
+// One of several processes that modify the same keychain concurrently. The tests run it.
 //
-// Arguments: the number of the process, and how many items of its own and common ones it adds. Prints how often each
-// status came, first for the common items, then for its own.
+// Arguments: the number of the process, how many items only it adds, and how many items all processes add. Prints the
+// count of each status, first for the common items, then for its own.
 
 let arguments = CommandLine.arguments.dropFirst().compactMap { Int($0) }
 guard arguments.count == 3 else { exit(64) }
@@ -24,7 +24,7 @@ func count(_ accounts: [String]) -> String {
     return statuses.sorted { $0.key > $1.key }.map { "\($0.key)=\($0.value)" }.joined(separator: " ")
 }
 
-// In opposite directions, so that no process is always the first.
+// Opposite directions, so that no process always comes first.
 let order = number.isMultiple(of: 2) ? Array(0..<common) : (0..<common).reversed()
 print(count(order.map { "common \($0)" }))
 print(count((0..<own).map { "own \(number) \($0)" }))

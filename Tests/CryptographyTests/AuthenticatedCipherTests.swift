@@ -18,12 +18,12 @@ extension AuthenticatedCipher {
 }
 
 @Suite struct AuthenticatedCipherTests {
-    @Test("AES-256-GCM gives the published results", arguments: galoisCounterCases)
+    @Test("AES-256-GCM matches the published results", arguments: galoisCounterCases)
     func galoisCounter(_ published: SealingCase) throws {
         try check(AuthenticatedCipher(.aes256GCM, key: try secret(published.key)), published)
     }
 
-    @Test("ChaCha20-Poly1305 gives the published results", arguments: polynomialCases)
+    @Test("ChaCha20-Poly1305 matches the published results", arguments: polynomialCases)
     func polynomial(_ published: SealingCase) throws {
         try check(AuthenticatedCipher(.chaCha20Poly1305, key: try secret(published.key)), published)
     }
@@ -37,7 +37,7 @@ extension AuthenticatedCipher {
     }
 
     @Test(
-        "no flipped bit, shortened tag, other nonce or other associated data opens, and nothing is put out",
+        "a flipped bit, short tag, wrong nonce or wrong associated data fails and outputs nothing",
         arguments: AuthenticatedCipher.Algorithm.allCases)
     func forgeries(_ algorithm: AuthenticatedCipher.Algorithm) throws {
         var cipher = try AuthenticatedCipher(algorithm, key: secret(String(repeating: "17", count: 32)))
@@ -77,7 +77,7 @@ extension AuthenticatedCipher {
     }
 
     @Test(
-        "sealing and opening may alternate, change keys and append",
+        "one cipher can alternate sealing and opening, change keys and append",
         arguments: AuthenticatedCipher.Algorithm.allCases, [0, 1, 15, 16, 17, 65_536])
     func alternation(_ algorithm: AuthenticatedCipher.Algorithm, _ length: Int) throws {
         var cipher = try AuthenticatedCipher(algorithm, key: secret(String(repeating: "21", count: 32)))
@@ -99,7 +99,7 @@ extension AuthenticatedCipher {
     }
 
     @Test(
-        "keys of other lengths than 32 bytes are refused",
+        "keys that are not 32 bytes long are refused",
         arguments: AuthenticatedCipher.Algorithm.allCases, [0, 16, 31, 33])
     func keyLengths(_ algorithm: AuthenticatedCipher.Algorithm, _ length: Int) throws {
         let key = [UInt8](repeating: 1, count: length)
@@ -108,7 +108,7 @@ extension AuthenticatedCipher {
         }
     }
 
-    @Test("a nonce is its field and its counter, big-endian")
+    @Test("a nonce is its field followed by its counter, both big-endian")
     func nonces() throws {
         let nonce = Nonce(field: 0x0102_0304, counter: 0x0506_0708_090a_0b0c)
         #expect(nonce == Nonce(bytes: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]))

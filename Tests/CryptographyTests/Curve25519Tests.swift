@@ -18,13 +18,13 @@ import Testing
         ),
     ]
 
-    @Test("X25519 gives the published products", arguments: products)
+    @Test("X25519 matches the published shared secrets", arguments: products)
     func product(privateKey: String, publicKey: String, shared: String) throws {
         let result = try X25519.sharedSecret(privateKey: secret(privateKey), publicKey: hex(publicKey))
         #expect(try result.bytesForTest() == hex(shared))
     }
 
-    @Test("both sides reach one secret")
+    @Test("both sides derive the same secret")
     func agreement() throws {
         let alice = try X25519.generatePrivateKey()
         let bob = try X25519.generatePrivateKey()
@@ -37,7 +37,7 @@ import Testing
     }
 
     @Test(
-        "public keys of small order are refused",
+        "low-order public keys are refused",
         arguments: [
             "0000000000000000000000000000000000000000000000000000000000000000",
             "0100000000000000000000000000000000000000000000000000000000000000",
@@ -72,7 +72,7 @@ import Testing
         ),
     ]
 
-    @Test("Ed25519 gives the published keys and signatures, and accepts no other", arguments: signatures)
+    @Test("Ed25519 matches the published keys and signatures, and refuses altered ones", arguments: signatures)
     func signature(seed: String, publicKey: String, message: String, signature: String) throws {
         let bytes = try hex(message)
         let key = try hex(publicKey)
@@ -88,7 +88,7 @@ import Testing
         #expect(try !Ed25519.isValid(signature: expected, of: bytes.span, publicKey: key.reversed()))
     }
 
-    /// Every encoding of the eight points of small order, canonical or not: see `Ed25519.isUsable`.
+    /// Every encoding, canonical or not, of the eight low-order points: see `Ed25519.isUsable`.
     static let smallOrderKeys = [
         "0000000000000000000000000000000000000000000000000000000000000000",
         "0000000000000000000000000000000000000000000000000000000000000080",
@@ -106,11 +106,12 @@ import Testing
         "eeffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff",
     ]
 
-    @Test("no signature is valid under an Ed25519 key of small order", arguments: smallOrderKeys)
+    @Test("no signature is valid under a low-order Ed25519 key", arguments: smallOrderKeys)
     func smallOrderSigner(_ publicKey: String) throws {
         let key = try hex(publicKey)
         #expect(!Ed25519.isUsable(publicKey: key))
-        // R is the neutral point and S is 0: libcrypto by itself takes this for at least one message in eight.
+        // R is the neutral element and S is 0. libcrypto alone accepts this signature for at least one message in
+        // eight.
         let forged = [1] + [UInt8](repeating: 0, count: 63)
         for number in UInt8.min...UInt8.max {
             let message = [number]
@@ -118,7 +119,7 @@ import Testing
         }
     }
 
-    @Test("an Ed25519 key has one spelling: a coordinate of p or more is refused", arguments: UInt8(0xed)...0xff)
+    @Test("a noncanonical Ed25519 key, with a coordinate of p or more, is refused", arguments: UInt8(0xed)...0xff)
     func unreducedKeys(_ lowest: UInt8) throws {
         for highest: UInt8 in [0x7f, 0xff] {
             let key = [lowest] + [UInt8](repeating: 0xff, count: 30) + [highest]
@@ -127,7 +128,7 @@ import Testing
         }
     }
 
-    @Test("a second spelling of a valid signature, with the group order added to S, is refused", arguments: signatures)
+    @Test("a valid signature with the group order added to S is refused", arguments: signatures)
     func unreducedSignature(seed: String, publicKey: String, message: String, signature: String) throws {
         let order = try hex("edd3f55c1a631258d69cf7a2def9de1400000000000000000000000000000010")
         var bytes = try hex(signature)
@@ -142,7 +143,7 @@ import Testing
         #expect(try !Ed25519.isValid(signature: bytes, of: message.span, publicKey: key))
     }
 
-    @Test("keys of other lengths than 32 bytes are refused")
+    @Test("keys that are not 32 bytes long are refused")
     func keyLengths() throws {
         #expect(throws: CryptographyFailure.self) { _ = try X25519.publicKey(of: SecretBytes(copying: [1])) }
         #expect(throws: CryptographyFailure.self) { _ = try Ed25519.publicKey(seed: SecretBytes(copying: 0...32)) }

@@ -3,7 +3,7 @@ import Cryptography
 import TestSupport
 import Testing
 
-@Suite("Ciphers, hashes and derivations of other programs' files")
+@Suite("Ciphers, hashes and key derivations in files of other programs")
 struct ForeignCipherTests {
     /// The four blocks of NIST SP 800-38A, appendix F.
     static let blocks = """
@@ -48,13 +48,13 @@ struct ForeignCipherTests {
                 f3eed1bdb5d2a03c064b5a7e3db181f8591ccb10d410ed26dc5ba74a31362870
                 b6ed21b99ca6f4f9f153e7b1beafed1d23304b7a39f9f3ff067d8d8f9e24ecc7
                 """),
-        // "The qufck brown fox jump" of NIST SP 800-67, whose second and third block are chained here.
+        // NIST SP 800-67, "The qufck brown fox jump", with its second and third blocks chained.
         Case(
             algorithm: .tripleDESCBC, key: "0123456789abcdef23456789abcdef01456789abcdef0123", iv: "0000000000000000",
             plaintext: "5468652071756663" + xor("6b2062726f776e20", "a826fd8ce53b855f")
                 + xor("666f78206a756d70", "cce21c8112256fe6"),
             ciphertext: "a826fd8ce53b855fcce21c8112256fe668d5c05dd9b6b900"),
-        // Eric Young's vectors of Blowfish.
+        // Eric Young's Blowfish vectors.
         Case(
             algorithm: .blowfishCBC, key: "0123456789abcdeff0e1d2c3b4a59687", iv: "fedcba9876543210",
             plaintext: "37363534333231204e6f77206973207468652074696d6520666f722000000000",
@@ -72,7 +72,7 @@ struct ForeignCipherTests {
         return Hexadecimal.encode(zip(left, right).map { $0 ^ $1 })
     }
 
-    @Test("ciphers give the published blocks, whole, block by block and in place", arguments: cases)
+    @Test("ciphers match the published vectors at once, block by block and in place", arguments: cases)
     func ciphers(_ vector: Case) throws {
         let key = try secret(vector.key)
         let iv = try hex(vector.iv)
@@ -92,7 +92,7 @@ struct ForeignCipherTests {
     }
 
     @Test(
-        "parts of blocks, and keys and vectors of another length, are refused",
+        "partial blocks, and keys and initialization vectors of other lengths, are refused",
         arguments: BlockCipher.Algorithm.allCases)
     func lengths(_ algorithm: BlockCipher.Algorithm) throws {
         let key = SecretBytes(copying: [UInt8](repeating: 7, count: algorithm.keyLengths.upperBound))
@@ -118,7 +118,7 @@ struct ForeignCipherTests {
     }
 
     @Test(
-        "padding is taken off where it is right, and nothing is changed where it is not",
+        "valid padding is removed, and invalid padding leaves the bytes unchanged",
         arguments: [
             ([1, 2, 3, 4, 5, 6, 7, 1], 7), (Array(repeating: 8, count: 8), 0), ([1, 2, 3, 4, 5, 3, 3, 3], 5),
             ([1, 2, 3, 4, 5, 2, 3, 3], nil), (Array(repeating: 0, count: 8), nil), (Array(repeating: 9, count: 8), nil),
@@ -131,7 +131,7 @@ struct ForeignCipherTests {
     }
 
     @Test(
-        "hash functions give the published hashes",
+        "hash functions match the published hashes",
         arguments: [
             (.md5, "900150983cd24fb0d6963f7d28e17f72"), (.sha1, "a9993e364706816aba3e25717850c26c9cd0d89d"),
             (.sha256, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"),
@@ -149,7 +149,7 @@ struct ForeignCipherTests {
 
     /// RFC 2202, cases 1, 2 and 6.
     @Test(
-        "HMAC-SHA-1 gives the published codes, again and again under one key",
+        "HMAC-SHA-1 matches the published codes, and its key can be reused",
         arguments: [
             (String(repeating: "0b", count: 20), "Hi There", "b617318655057264e28bc0b6fb378c8ef146be00"),
             ("4a656665", "what do ya want for nothing?", "effcdf6ae5eb2fa2d27416d5f184df9c259a7c79"),
@@ -166,9 +166,9 @@ struct ForeignCipherTests {
         }
     }
 
-    /// RFC 6070, RFC 7914 (section 11), and the well-known one of SHA-512.
+    /// RFC 6070, RFC 7914 (section 11), and the well-known SHA-512 vector.
     @Test(
-        "PBKDF2 gives the published keys",
+        "PBKDF2 matches the published keys",
         arguments: [
             (.sha1, "password", "salt", 4_096, "4b007901b765489abead49d926f721d065a429c1"),
             (.sha1, "pass\0word", "sa\0lt", 4_096, "56fa6aa75548099dcc37d7f03425e0c3"),
@@ -191,7 +191,7 @@ struct ForeignCipherTests {
         #expect(key.bytesForTest() == expected)
     }
 
-    @Test("PBKDF2 takes an empty password and an empty salt, and no number of rounds below 1")
+    @Test("PBKDF2 accepts an empty password and salt, and refuses fewer than one round or too many")
     func derivationLimits() throws {
         let nothing = SecretBytes(capacity: 0)
         let salt: [UInt8] = []
@@ -206,7 +206,7 @@ struct ForeignCipherTests {
     }
 
     @Test(
-        "KWallet's own SHA-1 gives KDE's hashes, also of the length that gets a block too many",
+        "KWallet's SHA-1 variant matches KDE's hashes, even at the length for which it adds an extra block",
         arguments: [
             ("abc", "9006c21416fb53f6804f6e39b4af9d4c4f3d516e"),
             (String(repeating: "a", count: 55), "f4e2d47dfa9766dce2936336e618924ef631430b"),

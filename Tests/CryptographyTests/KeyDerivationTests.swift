@@ -21,7 +21,7 @@ import Testing
         ),
     ]
 
-    @Test("HMAC-SHA-256 gives the published codes, again and again under one key", arguments: codes)
+    @Test("HMAC-SHA-256 matches the published codes, and its key can be reused", arguments: codes)
     func messageCodes(key: String, message: String, code: String) throws {
         var hmac = try HMACSHA256(key: secret(key))
         let bytes = try hex(message)
@@ -34,11 +34,11 @@ import Testing
         #expect(try !hmac.isValid(Array(expected.prefix(16)), of: bytes.span))
     }
 
-    @Test("HMAC-SHA-256 accepts an empty key, which is not the key before")
+    @Test("HMAC-SHA-256 accepts an empty key and does not keep the previous one")
     func emptyKey() throws {
         var hmac = try HMACSHA256(key: SecretBytes(capacity: 0))
         let nothing: [UInt8] = []
-        // The well-known code of nothing under no key.
+        // The well-known code of the empty message with the empty key.
         #expect(
             try hmac.authenticate(nothing.span)
                 == hex("b613679a0814d9ec772f95d778c35fc5ff1697c493715653c6c712144292c5ad"))
@@ -69,7 +69,7 @@ import Testing
         Hexadecimal.encode(Array(range))
     }
 
-    @Test("HKDF gives the published keys", arguments: derivations)
+    @Test("HKDF matches the published keys", arguments: derivations)
     func derivation(inputKey: String, salt: String, info: String, pseudoRandom: String, output: String) throws {
         let key = try HKDF.extract(salt: hex(salt), inputKey: secret(inputKey))
         let keyBytes = key.bytesForTest()
@@ -90,14 +90,14 @@ import Testing
         }
     }
 
-    @Test("HKDF refuses lengths that RFC 5869 does not define", arguments: [-1, 0, 255 * 32 + 1])
+    @Test("HKDF refuses output lengths that RFC 5869 does not allow", arguments: [-1, 0, 255 * 32 + 1])
     func lengths(_ count: Int) throws {
         #expect(throws: CryptographyFailure.unsupportedParameters("HKDF output length")) {
             _ = try HKDF.expand(pseudoRandomKey: secret("00"), info: [], count: count).count
         }
     }
 
-    @Test("the longest HKDF output begins like a short one")
+    @Test("the longest HKDF output starts with the same bytes as a short one")
     func longestOutput() throws {
         let long = try HKDF.expand(pseudoRandomKey: secret("00"), info: [1], count: HKDF.outputLimit)
         let short = try HKDF.expand(pseudoRandomKey: secret("00"), info: [1], count: 33)
@@ -105,7 +105,7 @@ import Testing
         #expect(Array(long.bytesForTest().prefix(33)) == short.bytesForTest())
     }
 
-    @Test("scrypt gives the key that RFC 7914 publishes for r = 8 and p = 1")
+    @Test("scrypt matches the key in RFC 7914 for r = 8 and p = 1")
     func scrypt() throws {
         let key = try Scrypt.derive(
             passphrase: SecretBytes(copying: "pleaseletmein".utf8), salt: Array("SodiumChloride".utf8),
@@ -119,7 +119,7 @@ import Testing
                     """))
     }
 
-    @Test("scrypt goes beyond libcrypto's own memory bound, and knows its own")
+    @Test("scrypt exceeds libcrypto's default memory limit and enforces its own")
     func scryptBounds() throws {
         let cost = try #require(ScryptCost(logN: 15))
         #expect(cost.memoryInBytes == 33_554_432)
@@ -144,7 +144,7 @@ import Testing
         ),
     ]
 
-    @Test("AES key wrap gives the published results and refuses every flipped bit", arguments: wrappings)
+    @Test("AES key wrap matches the published results and refuses every flipped bit", arguments: wrappings)
     func keyWrap(key: String, wrapped: String) throws {
         let wrappingKey = SecretBytes(copying: 0...31)
         #expect(try AESKeyWrap.wrap(secret(key), with: wrappingKey) == hex(wrapped))
@@ -162,7 +162,7 @@ import Testing
         }
     }
 
-    @Test("AES key wrap refuses other lengths")
+    @Test("AES key wrap refuses invalid lengths")
     func keyWrapLengths() throws {
         let key = SecretBytes(copying: 0...31)
         #expect(throws: CryptographyFailure.self) { _ = try AESKeyWrap.wrap(SecretBytes(copying: [1]), with: key) }

@@ -2,17 +2,17 @@ import ByteStreams
 import Cryptography
 import Testing
 
-/// The bytes that hexadecimal digits (blanks between them allowed) stand for.
+/// The bytes written as hexadecimal digits, which may be separated by spaces.
 func hex(_ digits: String) throws -> [UInt8] {
     try #require(Hexadecimal.decode(digits.filter { !$0.isWhitespace }))
 }
 
-/// Those bytes as a secret.
+/// The bytes written as hexadecimal digits, as a secret.
 func secret(_ digits: String) throws -> SecretBytes {
     SecretBytes(copying: try hex(digits))
 }
 
-/// One published case of an AEAD.
+/// A published AEAD test case.
 struct SealingCase: Sendable, CustomTestStringConvertible {
     let name: String
     let key: String

@@ -6,7 +6,7 @@ import Testing
 
 @testable import DeviceIdentity
 
-@Suite("Changes of a data folder side by side")
+@Suite("Concurrent changes to a data folder")
 struct ConcurrentChangeTests {
     private let folder: TemporaryFolder
     private static let count = 8
@@ -15,7 +15,7 @@ struct ConcurrentChangeTests {
         folder = try TemporaryFolder()
     }
 
-    /// Runs `body` on several threads at once, and hands on the first error.
+    /// Runs `body` on several threads concurrently and throws the first error.
     private func sideBySide(_ body: @Sendable @escaping (Int) throws -> Void) throws {
         let failures = Mutex<[any Error]>([])
         onThreads(Self.count) { number in
@@ -24,7 +24,7 @@ struct ConcurrentChangeTests {
         if let failure = failures.withLock({ $0.first }) { throw failure }
     }
 
-    @Test("no device that is trusted is lost when others are trusted or untrusted at the same time")
+    @Test("trusted devices are kept while others are trusted or untrusted concurrently")
     func trust() throws {
         let device = try DeviceKey.generate()
         let path = folder.path("device.key")
@@ -40,7 +40,7 @@ struct ConcurrentChangeTests {
         #expect(Set(list.keys) == Set(ids))
     }
 
-    @Test("every key that was in place once is kept when a device is renewed several times at once")
+    @Test("every former key is kept when a device is renewed several times concurrently")
     func renew() throws {
         let provider = FileDeviceKeyProvider(path: folder.path("device.key"), machineIDPath: folder.path("none"))
         let first = try provider.create().id
@@ -55,7 +55,7 @@ struct ConcurrentChangeTests {
         for id in retired { #expect(try Path.exists(folder.path("device.key.retired-\(id)"))) }
     }
 
-    @Test("of several first keys one is made, and none is replaced")
+    @Test("of several concurrent first keys only one is created, and it is not replaced")
     func create() throws {
         let provider = FileDeviceKeyProvider(path: folder.path("device.key"), machineIDPath: folder.path("none"))
         let made = Mutex<[DeviceID]>([])

@@ -13,7 +13,7 @@ import Testing
     }
 
     @Test(
-        "an ID is read in any case and with any dashes, and printed in one way",
+        "an ID is read in any case and with any dashes, and always printed in canonical form",
         arguments: [
             "KC-XNXS-ZUDT-L6BI-STV6-TX4P", "kc-xnxs-zudt-l6bi-stv6-tx4p", "KCXNXSZUDTL6BISTV6TX4P",
             "kcXNXS-zudtl6bi--stv6tx4p-",
@@ -24,7 +24,7 @@ import Testing
     }
 
     @Test(
-        "what is not an ID is refused",
+        "anything but an ID is refused",
         arguments: [
             "", "KC", "XNXS-ZUDT-L6BI-STV6-TX4P", "KC-XNXS-ZUDT-L6BI-STV6-TX4", "KC-XNXS-ZUDT-L6BI-STV6-TX4PA",
             "KC-XNXS-ZUDT-L6BI-STV6-TX41", "KC-XNXS-ZUDT-L6BI-STV6-TX4 ", "KC XNXS ZUDT L6BI STV6 TX4P",

@@ -8,7 +8,7 @@ import Testing
     private static let key = "KCBACKUP-DEVICE-KEY-1QQQSYQCYQ5RQWZQFPG9SCRGWPUGPZYSNZS23V9CCRYDPK8QARC0SYP5W88"
     private static let machine = "machine 66de23a9721405d963a6013e7889d72a6b75974dfd1db81ee6dfce693c4d68e2"
 
-    @Test("a key file is what it was in version 1")
+    @Test("the text of a key file is stable since version 1")
     func golden() throws {
         let device = try DeviceKey(secret: SecretBytes(copying: 0..<32))
         let text = DeviceKeyText(
@@ -26,7 +26,7 @@ import Testing
     }
 
     @Test(
-        "comments, empty lines, either order and a missing last newline are read",
+        "comments, empty lines, either order and a missing final newline are accepted",
         arguments: ["\(key)\n\(machine)\n", "\n# note\n\(machine)\n#\n\n\(key)", "\(machine)\n\(key)\n# end"])
     func accepted(text: String) throws {
         let parsed = try DeviceKeyText(parsing: SecretBytes(copying: text.utf8))
@@ -48,7 +48,7 @@ import Testing
         }
     }
 
-    @Test("one changed character of the key is noticed")
+    @Test("changing any character of the key is detected")
     func damage() {
         let characters = Array(Self.key.utf8)
         for index in characters.indices {
@@ -64,7 +64,7 @@ import Testing
     }
 
     @Test(
-        "only 32 lower-case hexadecimal digits are a machine ID",
+        "only 32 lowercase hexadecimal digits are a machine ID",
         arguments: ["", "uninitialized", "0123456789ABCDEF0123456789ABCDEF", "0123456789abcdef", "none"])
     func machineIDs(text: String) {
         #expect(MachineIdentity(machineID: text) == .unknown)

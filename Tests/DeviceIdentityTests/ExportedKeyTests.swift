@@ -4,7 +4,7 @@ import Testing
 
 @testable import DeviceIdentity
 
-@Suite("A device key that is exported and installed")
+@Suite("Exporting and installing a device key")
 struct ExportedKeyTests {
     private let folder: TemporaryFolder
     private let source: FileDeviceKeyProvider
@@ -18,7 +18,7 @@ struct ExportedKeyTests {
         target = FileDeviceKeyProvider(path: folder.path("new/device.key"), machineIDPath: folder.path("there"))
     }
 
-    @Test("it is the same device on another machine, which may use it at once")
+    @Test("an installed key makes another machine the same device, usable at once")
     func moved() throws {
         let device = try source.create()
         let text = try source.exported()
@@ -26,11 +26,11 @@ struct ExportedKeyTests {
         #expect(try target.install(text, from: "copy").id == device.id)
         #expect(try target.load().id == device.id)
         #expect(try target.status().machine == .same)
-        // Where it was made it goes on as before.
+        // The original machine can still use the key.
         #expect(try source.load().id == device.id)
     }
 
-    @Test("where the key is already, the file records this machine; another key is never replaced")
+    @Test("installing the same key again records this machine, and a different key is never replaced")
     func keyIsThere() throws {
         _ = try source.create()
         let text = try source.exported()
@@ -43,7 +43,7 @@ struct ExportedKeyTests {
         #expect(try folder.read("other/device.key") == before)
     }
 
-    @Test("what is no key is refused by the name of where it came from, and nothing is made")
+    @Test("malformed text is refused with the name of its source, and nothing is created")
     func malformed() throws {
         for text in ["", "KCBACKUP-DEVICE-KEY-1QQ\n", "# only a comment\n"] {
             #expect(throws: DeviceKeyFailure.self) {

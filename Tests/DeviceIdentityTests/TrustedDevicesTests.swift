@@ -19,7 +19,7 @@ import Testing
         fileName = "trusted-devices-\(device.id)"
     }
 
-    @Test("without a file nobody is trusted, and asking makes none")
+    @Test("without a list no device is trusted, and reading does not create one")
     func empty() throws {
         #expect(try trusted.list().isEmpty)
         #expect(try !trusted.contains(laptop))
@@ -43,7 +43,7 @@ import Testing
         #expect(try trusted.list().isEmpty)
     }
 
-    @Test("a change of any byte, a line more or less, and a list of another device are noticed")
+    @Test("a changed byte, an added or missing line, and the list of another device are detected")
     func altered() throws {
         try trusted.trust(laptop, name: "laptop")
         try trusted.trust(server, name: "server")
@@ -86,7 +86,7 @@ import Testing
     }
 
     @Test(
-        "a name that would not stay one visible line is refused",
+        "a name that would not be displayed as a single visible line is refused",
         arguments: [
             "", " ", " laptop", "laptop ", "lap\ntop", "lap\u{1b}top", "lap\u{202e}top", "lap\u{2028}top", "\u{a0}",
             String(repeating: "é", count: 51),
@@ -96,7 +96,7 @@ import Testing
         #expect(try folder.list().isEmpty)
     }
 
-    @Test("the largest list can be written and read, and one more is refused")
+    @Test("the largest list can be written and read, and one entry more is refused")
     func full() throws {
         let name = String(repeating: "n", count: TrustedDevices.nameLimit)
         let ids = (0..<TrustedDevices.countLimit).map { DeviceID(publicKey: [UInt8($0 / 256), UInt8($0 % 256)]) }

@@ -5,27 +5,27 @@ import Testing
 
 @testable import KernelKeyring
 
-/// True where `/proc/keys` tells of keys, which containers hide.
+/// True if `/proc/keys` lists keys, which containers hide.
 private let listIsReadable = (try? String(contentsOfFile: KeyList.path, encoding: .utf8))?.isEmpty == false
 
-/// Runs a program so that some of its calls to the key service fail, or kill it, as strace(1) spells it.
+/// The strace(1) command that injects `fault` into the key system calls of a program.
 private func faulty(_ fault: String) -> [String] {
     ["strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=keyctl,add_key", "-e", "inject=" + fault]
 }
 
-@Suite("Keys in the kernel", .enabled(if: KernelKeyring.refusal == nil, "the kernel refuses keyrings here"))
+@Suite("Kernel keyring", .enabled(if: KernelKeyring.refusal == nil, "the kernel refuses keyrings here"))
 struct KernelKeyringTests {
     private let keyring = KernelKeyring()
     private let name = "kcbackup-test:\(UUID().uuidString)"
 
-    // At the end of each test: a deinit may come after the end of the process.
+    // Called at the end of each test, because a deinit might run only after the process exits.
     private func clean() { try? keyring.revoke(name) }
 
     private func payload(_ text: String) -> SecretBytes { SecretBytes(copying: text.utf8) }
 
     private func read() throws -> String? { try keyring.text(of: name) }
 
-    @Test("a payload is read as it was kept, and another one takes its place")
+    @Test("a stored payload can be read and replaced")
     func keep() throws {
         defer { clean() }
         #expect(try read() == nil)
@@ -37,7 +37,7 @@ struct KernelKeyringTests {
         #expect(try keyring.read(name)?.count == 1024)
     }
 
-    @Test("a revoked key is gone, and revoking what is not there does nothing")
+    @Test("a revoked key is gone, and revoking a missing key does nothing")
     func revoke() throws {
         defer { clean() }
         try keyring.keep(name, payload("one"), expiresAfter: nil)
@@ -48,7 +48,7 @@ struct KernelKeyringTests {
         #expect(try read() == "two")
     }
 
-    @Test("a payload changes in its place only where there is one")
+    @Test("only an existing payload can be replaced")
     func replace() throws {
         defer { clean() }
         #expect(try !keyring.replace(name, payload("none"), expiresAfter: nil))
@@ -61,7 +61,7 @@ struct KernelKeyringTests {
         #expect(try read() == nil)
     }
 
-    @Test("a key expires when its time is over, and can be kept anew")
+    @Test("a key expires after its timeout and can be stored again")
     func expiry() throws {
         defer { clean() }
         try keyring.keep(name, payload("one"), expiresAfter: 1)
@@ -73,7 +73,7 @@ struct KernelKeyringTests {
         #expect(try read() == "three")
     }
 
-    @Test("the clock of a key is started anew, shortened and stopped", .enabled(if: listIsReadable, "keys are hidden"))
+    @Test("a key's timeout can be restarted, shortened and removed", .enabled(if: listIsReadable, "keys are hidden"))
     func clock() throws {
         defer { clean() }
         try keyring.keep(name, payload("one"), expiresAfter: 50)
@@ -88,7 +88,7 @@ struct KernelKeyringTests {
         try waitUntilGone()
     }
 
-    /// Asks the kernel until the key is gone; a minute is far more than any of the clocks here.
+    /// Polls until the key is gone, for at most a minute, which is far longer than any timeout here.
     private func waitUntilGone() throws {
         let end = ContinuousClock.now + .seconds(60)
         while try read() != nil {
@@ -99,7 +99,7 @@ struct KernelKeyringTests {
         }
     }
 
-    @Test("threads of one process see the same key, and each replaces it whole")
+    @Test("threads of one process share a key, and each replaces it atomically")
     func threads() async throws {
         defer { clean() }
         try keyring.keep(name, payload("start"), expiresAfter: nil)
@@ -126,7 +126,7 @@ struct KernelKeyringTests {
         #expect(try read() == nil)
     }
 
-    @Test("a key that is revoked while it is replaced stays revoked")
+    @Test("a key revoked while it is being replaced stays revoked")
     func revokeWhileReplacing() async throws {
         defer { clean() }
         let name = name
@@ -142,13 +142,13 @@ struct KernelKeyringTests {
     }
 
     @Test(
-        "a process that fails or is killed at any call of a replacement leaves no key without a clock",
+        "a process that fails or is killed at any call of a replacement leaves no key without a timeout",
         .enabled(if: listIsReadable, "keys are hidden"), arguments: ["signal=KILL", "error=EIO"])
     func interruptedReplacement(fault: String) throws {
         defer { clean() }
         var call = 0
         var outcome: Int32 = 0
-        // Until a call that the replacement does not make, so that every call had its turn.
+        // Stops at the first call that a replacement does not make, so that every call has been tried.
         repeat {
             call += 1
             try keyring.keep(name, payload("one"), expiresAfter: 600)
@@ -161,7 +161,7 @@ struct KernelKeyringTests {
     }
 
     @Test(
-        "a process of another session of the same user reaches the key, reads it and revokes it",
+        "a process in another session of the same user can read and revoke the key",
         arguments: [["setsid", "-w"], ["keyctl", "session", "-"], ["env", "-i"], ["setsid", "-w", "env", "-i"]])
     func otherSessions(wrapper: [String]) throws {
         defer { clean() }
@@ -173,10 +173,10 @@ struct KernelKeyringTests {
     }
 }
 
-@Suite("A kernel that refuses keys")
+@Suite("Keyring failures")
 struct RefusedKeyringTests {
     @Test(
-        "a refusal comes out as one, whichever call meets it",
+        "a refusal by the kernel is reported as such, whichever call it affects",
         arguments: [
             ("keyctl:error=EPERM", EPERM), ("keyctl:error=ENOSYS", ENOSYS), ("keyctl:error=EACCES", EACCES),
             ("add_key:error=EPERM", EPERM), ("keyctl:error=EOPNOTSUPP", EOPNOTSUPP),
@@ -185,25 +185,26 @@ struct RefusedKeyringTests {
         #expect(try Probe.run(faulty(fault), .keeps, "kcbackup-test:refused") == Probe.refused + code)
     }
 
-    @Test("a quota that is used up comes out as one")
+    @Test("an exhausted quota is reported as such")
     func full() throws {
         #expect(try Probe.run(faulty("add_key:error=EDQUOT"), .keeps, "kcbackup-test:full") == Probe.full)
     }
 
     @Test(
-        "a kernel without persistent keyrings keeps keys in the user keyring",
+        "without persistent keyrings in the kernel, keys are kept in the user keyring",
         .enabled(if: KernelKeyring.refusal == nil))
     func userKeyringAlone() throws {
         let name = "kcbackup-test:\(UUID().uuidString)"
         defer { try? KernelKeyring().revoke(name) }
         try KernelKeyring().keep(name, SecretBytes(copying: [1]), expiresAfter: 600)
-        // The first call of every operation asks for the persistent keyring; the test's own are the only ones there.
+        // The first call of every operation requests the persistent keyring; the other calls are those of the test
+        // itself.
         let outcome = try Probe.run(
             faulty("keyctl:error=EOPNOTSUPP:when=1"), .readsOnce, name)
         #expect(outcome == Probe.readAndRevoked, "\(outcome)")
     }
 
-    @Test("each failure is sorted by what one would do about it, and has words")
+    @Test("each errno maps to a failure by its remedy, and has its own reason")
     func words() {
         #expect(KeyRetentionFailure(EPERM, doing: "x") == .refused(EPERM))
         #expect(KeyRetentionFailure(EDQUOT, doing: "x") == .full(EDQUOT))
@@ -215,11 +216,11 @@ struct RefusedKeyringTests {
 }
 
 @Suite struct SuspendedTimeTests {
-    @Test("the time that the machine was suspended is no less than nothing, and stays the same while it runs")
+    @Test("the suspended time is not negative and does not change while the machine runs")
     func steady() {
         let first = SuspendedTime.milliseconds()
         #expect(first >= -1)
-        // The two clocks are read one after the other, which a busy machine may draw apart.
+        // The two clocks are read one after the other, so the difference can vary on a busy machine.
         #expect(abs(SuspendedTime.milliseconds() - first) < 60_000)
     }
 }

@@ -32,7 +32,7 @@ import Testing
         return try EscrowKeys(parsing: text)
     }
 
-    @Test("an escrow key opens the class keys that the passcode protects, and never that of akpu")
+    @Test("an escrow key opens the class keys that the passcode protects, except that of akpu")
     func opens() throws {
         let keys = try ClassKeys(generatingWithPasscode: true)
         let key = try EscrowKey.generate()
@@ -48,11 +48,11 @@ import Testing
         }
         #expect(bag.hasKeys(of: plain) && bag != plain)
         #expect(try bag.withoutEscrow(device) == plain)
-        // The passcode opens it as before.
+        // The passcode still opens the keybag.
         _ = try bag.passcodeKeys(passcode, device, minimumCost: cost)
     }
 
-    @Test("a keybag with everything that it can have is read as it was written, and is within its limit")
+    @Test("a keybag with every optional part reads back as written and fits the size limit")
     func roundTrip() throws {
         let keys = try ClassKeys(generatingWithPasscode: true)
         let settings = try #require(LockSettings(lockAfter: 31_536_000, lockOnSuspend: false))
@@ -67,7 +67,7 @@ import Testing
         }
     }
 
-    @Test("a keybag with an escrow record, changed in any byte or cut, is refused before a key is tried")
+    @Test("a keybag with an escrow record is refused when changed or cut at any byte, before a key is tried")
     func tampered() throws {
         let keys = try ClassKeys(generatingWithPasscode: true)
         let bag = try keybag(keys)
@@ -82,7 +82,7 @@ import Testing
         for count in 0..<bag.text.count {
             #expect(throws: KeybagFailure.self) { try Keybag(text: Array(bag.text[..<count]).span) }
         }
-        // Cut out of the middle, as somebody would who wants nobody to notice.
+        // The record removed from the middle, as an attacker hiding it would do.
         let whole = String(decoding: bag.text, as: UTF8.self)
         let record = try #require(whole.firstMatch(of: /,"escrow":\{[^}]*\}/))
         for version in ["1", "2", "3", "4"] {
@@ -92,7 +92,7 @@ import Testing
         }
     }
 
-    @Test("the escrow key alone opens nothing: another device, keybag, generation or key does not do")
+    @Test("an escrow key opens only the keybag, generation and device that its record was made for")
     func bound() throws {
         let keys = try ClassKeys(generatingWithPasscode: true)
         let key = try EscrowKey.generate()
@@ -111,12 +111,12 @@ import Testing
         #expect(throws: KeybagFailure.escrow(.forged)) { _ = try spliced.escrowedKeys(mine, device) }
     }
 
-    @Test("a record planted with the device key, without the passcode, is noticed when the passcode is used")
+    @Test("a record forged with the device key but without the passcode is detected when the passcode is used")
     func planted() throws {
         let keys = try ClassKeys(generatingWithPasscode: true)
         let thief = try EscrowKey.generate()
         let bag = try keybag(keys)
-        // With a passcode of the thief's own, the record has a code, under the wrong key.
+        // With the attacker's own passcode, the record has a code, but under the wrong key.
         let other = SecretBytes(copying: "guess".utf8)
         let wrong = try PasscodeKeys(other, salt: bag.salt, cost: cost, uuid: bag.uuid, device)
         var contents = bag.contents
@@ -132,7 +132,7 @@ import Testing
         #expect(try planted.withoutEscrow(device) == bag)
     }
 
-    @Test("a record is renewed for new class keys with the public half alone, and goes with the passcode")
+    @Test("a record is renewed for new class keys with the public key alone, and is removed with the passcode")
     func renewed() throws {
         let keys = try ClassKeys(generatingWithPasscode: true)
         let key = try EscrowKey.generate()
@@ -157,7 +157,7 @@ import Testing
         }
     }
 
-    @Test("an escrow key file with a changed byte opens nothing, and the message does not repeat it")
+    @Test("an escrow key file with a changed byte is refused, and the message does not quote the key")
     func files() throws {
         let key = try EscrowKey.generate()
         let text = key.text(comments: ["one"]).bytesForTest()

@@ -28,7 +28,7 @@ import Testing
             passcode: secret(passcode), cost: #require(Self.cost))
     }
 
-    @Test("a keybag is read as it was written", arguments: [nil, "open"] as [String?])
+    @Test("a keybag reads back as written", arguments: [nil, "open"] as [String?])
     func roundTrip(passcode: String?) throws {
         let keybag = try keybag(passcode: passcode)
         #expect(try Keybag(text: keybag.text.span) == keybag)
@@ -41,7 +41,7 @@ import Testing
                 "{\"version\":1,\"uuid\":\"\(keybag.uuid)\",\"device\":\"\(device.id)\",\"generation\":1,"))
     }
 
-    @Test("a keybag changed in any byte is refused before a passcode is tried")
+    @Test("a keybag with any changed byte is refused before a passcode is tried")
     func tampered() throws {
         let keybag = try keybag(passcode: "open")
         for index in keybag.text.indices {
@@ -58,7 +58,7 @@ import Testing
         }
     }
 
-    @Test("a work factor outside the range is refused before any work")
+    @Test("a work factor outside the allowed range is refused before any work is done")
     func costs() throws {
         let keys = try ClassKeys(generatingWithPasscode: true)
         func bag(_ logN: Int) throws -> Keybag {
@@ -72,7 +72,7 @@ import Testing
         }
         _ = try bag(1).passcodeKeys(passcode, device, minimumCost: Self.cost)
         _ = try bag(14).passcodeKeys(passcode, device, minimumCost: nil)
-        // The bomb is made by hand: nobody wants to wait for a real one.
+        // The high work factor is edited into the text, because deriving a key with it would take too long.
         let text = String(decoding: try bag(1).text, as: UTF8.self)
             .replacing("\"scrypt\":1,", with: "\"scrypt\":21,")
         let bomb = try Keybag(text: Array(text.utf8).span)
@@ -81,7 +81,7 @@ import Testing
         }
     }
 
-    @Test("only this device and this passcode together open what a passcode protects")
+    @Test("keys protected by a passcode open only with both this device and this passcode")
     func both() throws {
         let keys = try ClassKeys(generatingWithPasscode: true)
         let cost = try #require(Self.cost)
@@ -103,7 +103,7 @@ import Testing
         }
     }
 
-    @Test("each class has a key of its own")
+    @Test("every class has its own key")
     func distinct() throws {
         let keys = try ClassKeys(generatingWithPasscode: true)
         let bytes = try Accessibility.allCases.map { try #require(keys[$0]).secret.bytesForTest() }

@@ -2,9 +2,9 @@ import KeychainModel
 import TestSupport
 import Testing
 
-@Suite("Words for attributes")
+@Suite("Attribute names")
 struct AttributeWordsTests {
-    @Test("Codes, words and Apple's names mean the same attribute, in any case")
+    @Test("Codes, words and Apple's names find the same attribute in any case")
     func names() {
         for attribute in AttributeCode.allCases {
             for text in [attribute.code, attribute.word, attribute.name, attribute.word.uppercased()] {
@@ -17,7 +17,7 @@ struct AttributeWordsTests {
         #expect(AttributeCode(named: "labels") == nil)
     }
 
-    @Test("No code or word is that of two attributes")
+    @Test("No code, word or name belongs to two attributes")
     func unambiguous() {
         var owners: [String: AttributeCode] = [:]
         for attribute in AttributeCode.allCases {
@@ -29,7 +29,7 @@ struct AttributeWordsTests {
     }
 
     @Test(
-        "A misspelled word finds what was meant, and other words find nothing",
+        "A misspelled word finds the intended attribute, and an unrelated one finds nothing",
         arguments: [
             ("acount", AttributeCode.acct), ("serivce", .svce), ("lable", .labl), ("acc", .acct), ("Servr", .srvr),
             ("nope", nil), ("", nil), ("password", nil), (String(repeating: "x", count: 1_000_000), nil),
@@ -38,7 +38,7 @@ struct AttributeWordsTests {
         #expect(AttributeCode.nearest(to: text) == meant)
     }
 
-    @Test("Four ASCII characters are a number, anything else is none")
+    @Test("Four ASCII characters are converted to a number, and anything else is refused")
     func fourCharacters() {
         #expect(AttributeCode.number(ofFourCharacters: "htps") == 0x6874_7073)
         #expect(AttributeCode.number(ofFourCharacters: "smb ") == 0x736d_6220)

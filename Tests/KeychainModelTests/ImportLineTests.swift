@@ -12,7 +12,7 @@ import Testing
         }
     }
 
-    @Test("any JSON spelling of an item is read")
+    @Test("any JSON form of an item is read")
     func spellings() throws {
         let text = """
              { "secret" : "pa\\u0073s\\n\\ud83d\\ude00" , "extra":{"b":"2","a":"\\/"},
@@ -31,7 +31,7 @@ import Testing
         #expect(secret == Array("pass\n😀".utf8))
     }
 
-    @Test("a secret may be bytes, empty, or absent, and these differ")
+    @Test("a secret may be bytes, empty or absent, and these are distinguished")
     func secrets() throws {
         #expect(try read(#"{"class":"keys","secret":{"base64":"AP8="}}"#).secret == [0, 255])
         #expect(try read(#"{"class":"keys","secret":""}"#).secret == [])
@@ -39,7 +39,7 @@ import Testing
     }
 
     @Test(
-        "a line that is no such object is refused",
+        "a line that is not a valid item is refused",
         arguments: [
             "", "{}", "[]", "null", #"{"class":"idnt"}"#, #"{"class":"genp"} x"#, #"{"class":"genp"}{"class":"genp"}"#,
             #"{"class":"genp",}"#, #"{"class":"genp","class":"genp"}"#, #"{"class":"genp","password":"x"}"#,
@@ -59,14 +59,14 @@ import Testing
         #expect(throws: ImportLine.Problem.self) { try read(text) }
     }
 
-    @Test("an attribute that does not exist is named")
+    @Test("an unknown attribute is named")
     func unknown() {
         #expect(throws: ImportLine.Problem.item(.unknownAttribute("acount"))) {
             try read(#"{"class":"genp","attributes":{"acount":"a"}}"#)
         }
     }
 
-    @Test("a line that is cut is refused at every byte, and never crashes")
+    @Test("a line truncated at any byte is refused")
     func cut() throws {
         let text =
             #"{"class":"genp","attributes":{"acct":"a\u00e9","type":12},"extra":{"k":"v"},"secret":{"base64":"AP8="}}"#
@@ -78,14 +78,14 @@ import Testing
         }
     }
 
-    @Test("a secret that is no UTF-8 is refused")
+    @Test("a secret that is not valid UTF-8 is refused")
     func notUTF8() {
         let bytes = Array(#"{"class":"genp","secret":""#.utf8) + [0xff] + Array("\"}".utf8)
         #expect(throws: ImportLine.Problem.self) { _ = try ImportLine(bytes.span) }
     }
 }
 
-@Suite("Importing what a search revealed")
+@Suite("Importing search results with secrets")
 struct RevealedLineTests {
     private func services(_ text: String) throws -> [String?] {
         let bytes = Array(text.utf8)
@@ -94,7 +94,7 @@ struct RevealedLineTests {
         }
     }
 
-    @Test("a line of several items gives each of them, whatever their secrets look like")
+    @Test("a line of several items yields each of them, whatever their secrets contain")
     func several() throws {
         let items = [
             #"{"class":"genp","uuid":"0b1b25a8-d837-4f51-a693-4442d2b04834","accessibility":"WhenUnlocked","size":5,"attributes":{"pdmn":"ak","svce":"one"},"secret":"}],\"["}"#,
@@ -106,7 +106,7 @@ struct RevealedLineTests {
     }
 
     @Test(
-        "an item without the secret that it had, or that does not fit what stands beside it, is refused",
+        "an item with a missing secret, or whose fields contradict each other, is refused",
         arguments: [
             #"{"class":"genp","size":5,"attributes":{}}"#,
             #"{"class":"genp","size":4,"attributes":{},"secret":"12345"}"#,
@@ -117,7 +117,7 @@ struct RevealedLineTests {
         #expect(throws: ImportLine.Problem.self) { try services(line) }
     }
 
-    @Test("a line of several items that is cut at any byte is refused")
+    @Test("a line of several items truncated at any byte is refused")
     func cut() {
         let line = #"{"items":[{"class":"genp","attributes":{"svce":"\"}]"},"secret":"x"},{"class":"inet"}]}"#
         for count in 2..<line.utf8.count {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import KeychainModel
 
-@Suite("Selecting items by a text")
+@Suite("Item filters")
 struct ItemFilterTests {
     private func item(_ code: AttributeCode, _ text: String) throws -> Item {
         let itemClass: ItemClass = code == .srvr || code == .path ? .internetPassword : .genericPassword
@@ -20,7 +20,7 @@ struct ItemFilterTests {
     }
 
     @Test(
-        "a part of a name is enough, in any case and in either Unicode form",
+        "a part of a name matches, in any case and either Unicode normalization form",
         arguments: [
             ("wi-fi", "Home Wi-Fi"), ("HOME", "Home Wi-Fi"), ("straße", "Lange Straße 1"), ("ÉTÉ", "l'été"),
             ("e\u{301}te\u{301}", "\u{c9}T\u{c9}"), ("日本", "東日本銀行"), (" ", "a b"),
@@ -32,13 +32,13 @@ struct ItemFilterTests {
     }
 
     @Test(
-        "other names, and what is no name, are not found",
+        "different names, and attributes that are not names, do not match",
         arguments: [("wi-fi", "Home WiFi", AttributeCode.labl), ("note", "a note", .icmt), ("kc", "kc", .agrp)])
     func notFound(text: String, name: String, code: AttributeCode) throws {
         #expect(try !matches(text, code, name))
     }
 
-    @Test("without conditions everything passes, and each condition is required")
+    @Test("an empty filter matches everything, and every condition must hold")
     func conditions() throws {
         let item = try item(.svce, "mail")
         var filter = ItemFilter()
@@ -56,7 +56,7 @@ struct ItemFilterTests {
         filter.isSynchronizable = true
         #expect(!filter.matches(item))
         filter = ItemFilter()
-        // Of the unique key, and absent: it equals its default. The other is not of this class at all.
+        // An absent attribute of the unique key equals its default. `srvr` does not belong to the class.
         filter.attributes = [.acct: .text("")]
         #expect(filter.matches(item))
         filter.attributes = [.srvr: .text("")]

@@ -2,7 +2,8 @@ import KeychainModel
 import Testing
 
 @Suite struct VerdictTests {
-    /// The table of the rules, spelled out: accessibility, then encrypted here, elsewhere, unencrypted here, elsewhere.
+    /// The rules as a table: accessibility, then the verdicts for an encrypted archive (same device, other device) and
+    /// an unencrypted one (same device, other device).
     static let table: [(Accessibility, [Verdict])] = {
         let portable: [Verdict] = [.restores, .restores, .restores, .staysBehind(.unencryptedElsewhere)]
         let bound: [Verdict] = [
@@ -16,14 +17,14 @@ import Testing
         ]
     }()
 
-    @Test("every verdict is the one of the table", arguments: table)
+    @Test("every verdict matches the table", arguments: table)
     func verdict(accessibility: Accessibility, expected: [Verdict]) {
         let found = [(ArchiveMode.encrypted, true), (.encrypted, false), (.unencrypted, true), (.unencrypted, false)]
             .map { mode, isSame in Verdict.decide(accessibility, in: mode, onSameDevice: isSame) }
         #expect(found == expected)
     }
 
-    @Test("the table and the codes name every accessibility")
+    @Test("the table and the codes cover every accessibility")
     func complete() {
         #expect(Self.table.map(\.0) == Accessibility.allCases)
         #expect(Accessibility.allCases.map(\.rawValue) == ["ak", "ck", "dk", "aku", "cku", "dku", "akpu"])

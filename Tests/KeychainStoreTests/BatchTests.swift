@@ -5,7 +5,7 @@ import Testing
 
 @testable import KeychainStore
 
-@Suite("Several changes in one transaction")
+@Suite("Batches of changes in one transaction")
 struct BatchTests {
     private let bench: Bench
     private let keychain: Keychain
@@ -22,12 +22,12 @@ struct BatchTests {
         get throws { try keychain.items().compactMap { $0.attributes.text(.acct) }.sorted() }
     }
 
-    /// How often the file was committed to, as SQLite counts it (sqlite.org/fileformat2.html, 1.3.7).
+    /// The number of commits to the file, as counted by SQLite (sqlite.org/fileformat2.html, 1.3.7).
     private var commits: UInt32 {
         get throws { try bench.folder.read("login.keychain")[24..<28].reduce(0) { $0 << 8 | UInt32($1) } }
     }
 
-    @Test("a change that fails is undone whole, and the others are committed at once")
+    @Test("a failed change is undone completely, and the others are committed together")
     func oneFails() throws {
         let before = try commits
         try keychain.writeBatch { batch in
@@ -49,7 +49,7 @@ struct BatchTests {
         try keychain.checkIntegrity()
     }
 
-    @Test("a failure that a change swallows undoes that change")
+    @Test("a change that swallows a failure is undone")
     func swallowed() throws {
         try keychain.writeBatch { batch in
             #expect(throws: KeychainStoreError.itemNotFound) {
@@ -66,7 +66,7 @@ struct BatchTests {
         #expect(try accounts == ["before", "whole"])
     }
 
-    @Test("when the batch throws, nothing is committed")
+    @Test("if the batch throws, nothing is committed")
     func batchThrows() throws {
         #expect(throws: Refusal.self) {
             try keychain.writeBatch { batch in
@@ -77,7 +77,7 @@ struct BatchTests {
         #expect(try accounts == ["before"])
     }
 
-    @Test("a transaction that SQLite gave up is not committed in part, and every later change says why")
+    @Test("after SQLite rolls the transaction back, nothing is committed and later changes report the reason")
     func lost() throws {
         var refusals = 0
         #expect(throws: Refusal.self) {

@@ -5,9 +5,9 @@ import Testing
 @testable import KeychainKeys
 @testable import KeychainStore
 
-/// One bit of the file is wrong: what is read is what was written, or it is said that something is wrong.
+/// With one wrong bit in the file, every read returns what was written or reports damage.
 @Suite struct BitRotTests {
-    // Lives as long as the test, and its folder with it.
+    // Retains the temporary folder for the whole test.
     private let bench: Bench
     private let items: [Item]
     private let whole: [UInt8]
@@ -26,7 +26,7 @@ import Testing
         whole = try bench.folder.read("login.keychain")
     }
 
-    /// What every way of reading shows of the file as it is; nil where one of them says that something is wrong.
+    /// The results of all ways of reading the file, or nil if any of them reports damage.
     private func reading() throws -> Reading? {
         do {
             let keychain = try bench.open()
@@ -62,7 +62,7 @@ import Testing
         let tombstones: Int
     }
 
-    @Test("no flipped bit of a page with items or of one of their indexes hides an item")
+    @Test("flipping a bit in a page of items or of an index never hides an item")
     func everyByte() throws {
         let expected = try #require(try reading())
         #expect(expected.listed == items && expected.tombstones == 1)
@@ -70,7 +70,7 @@ import Testing
         var noticed = 0
         for page in roots.compactMap(\.first?.integer) {
             for offset in (page - 1) * 4096..<page * 4096 {
-                // Unused bytes are many, and all alike.
+                // Skips most of the unused bytes, which are many and all alike.
                 if whole[offset] == 0, offset % 4096 > 64, offset % 64 != 0 { continue }
                 var bytes = whole
                 bytes[offset] ^= 1 << UInt8(offset * 5 % 8)
@@ -84,7 +84,7 @@ import Testing
     }
 
     @Test(
-        "a tombstone with a secret is damage, and so is a row that says neither",
+        "a tombstone with a secret and a row with an invalid tombstone flag are damage",
         arguments: ["tomb = 1", "tomb = 2", "tomb = -1"])
     func hiddenItem(assignment: String) throws {
         try bench.alter("UPDATE genp SET \(assignment) WHERE acct = CAST('ann' AS BLOB)")
@@ -96,7 +96,7 @@ import Testing
         #expect(try keychain.information().itemCounts[.genericPassword] == 3)
     }
 
-    /// Changes every place where 16 bytes of a UUID stand, but for one.
+    /// Flips a bit in one of the two places where the UUID is stored.
     private func flip(_ uuid: ItemUUID, occurrence: Int) throws {
         let wanted = uuid.bytes
         var places: [Int] = []
@@ -109,11 +109,11 @@ import Testing
         try bench.folder.write("login.keychain", bytes)
     }
 
-    @Test("a UUID that is wrong in the table or in its index is damage, and never a missing item", arguments: 0..<2)
+    @Test("a wrong UUID in the table or its index is damage and never a missing item", arguments: 0..<2)
     func changedUUID(occurrence: Int) throws {
         try flip(items[0].uuid, occurrence: occurrence)
         let keychain = try bench.open()
-        // A lookup takes the UUID from the index, which may be the right one of the two.
+        // A lookup takes the UUID from the index, where it may be the correct one.
         do {
             #expect(try keychain.text(of: items[0]) == "ann")
         } catch let error as KeychainStoreError {
@@ -125,7 +125,7 @@ import Testing
         } catch {
             #expect(error == .indexMismatch)
         }
-        // A list goes by both.
+        // A list uses both.
         do {
             var walked: [Item] = []
             let unreadable = try keychain.walk(ItemQuery()) { walked.append($0) }
@@ -133,7 +133,7 @@ import Testing
         } catch let error as KeychainStoreError {
             #expect(error == .indexMismatch)
         }
-        // A backup goes by the unique key, and so by the UUID in the table.
+        // A backup uses the unique key, and therefore the UUID in the table.
         do {
             let visit = try keychain.visit()
             #expect(visit.damaged.map(\.?.attributes[.acct]) == [.text("ann")] || visit.items == items)
@@ -150,7 +150,7 @@ import Testing
         }
     }
 
-    @Test("a further condition holds for both passes of a walk and for finding")
+    @Test("a condition applies to both passes of a walk and to a search")
     func condition() throws {
         let keychain = try bench.open()
         var measured: [Item] = []
@@ -161,7 +161,7 @@ import Testing
         #expect(try keychain.find(ItemQuery(), where: { $0 == wanted }).items == [wanted])
     }
 
-    @Test("a walk looks at everything before it shows the first item")
+    @Test("a walk reads every item before it shows the first one")
     func walk() throws {
         let keychain = try bench.open()
         var measured: [Item] = []

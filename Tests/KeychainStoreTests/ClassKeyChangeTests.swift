@@ -9,15 +9,15 @@ import Testing
 @testable import KeychainKeys
 @testable import KeychainStore
 
-@Suite("class keys change with the passcode") struct ClassKeyChangeTests {
-    // Lives as long as the test, and its folder with it.
+@Suite("changing class keys with the passcode") struct ClassKeyChangeTests {
+    // Retains the temporary folder for the whole test.
     private let bench: Bench
 
     init() throws {
         bench = try Bench()
     }
 
-    /// What somebody with the device key and the class keys of an earlier keybag opens of the file as it is now.
+    /// The secrets in the current file that the device key and the class keys of an earlier keybag open.
     private func opens(_ keybag: Keybag, passcode: String?) throws -> Set<String> {
         let text = String(decoding: keybag.text, as: UTF8.self)
         let archived = try ArchivedKeybag(text: text, of: bench.device.id, deviceKey: bench.device)
@@ -38,7 +38,7 @@ import Testing
         return opened
     }
 
-    @Test("the keys of a keychain without a passcode open nothing once it has one")
+    @Test("after a first passcode is set, the earlier class keys open nothing")
     func firstPasscode() throws {
         let keychain = try bench.create()
         _ = try keychain.fill()
@@ -50,7 +50,7 @@ import Testing
         #expect(try opens(keychain.keybag, passcode: "strong").count == 7)
     }
 
-    @Test("a passcode that leaked opens, with an old copy of the keybag, nothing once it was changed or removed")
+    @Test("after a change or removal, a leaked passcode and an old keybag open nothing")
     func leakedPasscode() throws {
         let keychain = try bench.create(passcode: "leaked")
         _ = try keychain.fill()
@@ -58,7 +58,7 @@ import Testing
         try keychain.setPasscode(current: "leaked".secret, new: "new".secret, cost: Bench.cost, now: moment(2))
         try keychain.add(password("later"), secret: "added later".secret, now: moment(3))
         #expect(try opens(old, passcode: "leaked").isEmpty)
-        // Not even the key of akpu, which no archive needs and every keybag has.
+        // This includes the key of akpu items, which are in no archive but whose key is in every keybag.
         let leaked = try old.passcodeKeys(
             SecretBytes(copying: "leaked".utf8), bench.device, minimumCost: Bench.cost)
         let now = try #require(keychain.classKeys[.whenPasscodeSetThisDeviceOnly])
@@ -69,7 +69,7 @@ import Testing
         #expect(try opens(old, passcode: "leaked").isEmpty)
     }
 
-    @Test("today's class keys open those of every earlier generation, but never akpu's")
+    @Test("current class keys open those of every earlier generation, except akpu's")
     func retired() throws {
         let keychain = try bench.create()
         var generations = [keychain.classKeys]
@@ -97,13 +97,13 @@ import Testing
                 #expect(isSame)
             }
         }
-        // Never the reverse.
+        // Earlier class keys do not open later ones.
         #expect(throws: CryptographyFailure.authentication) {
             try RetiredKeys.unwrap(try #require(again.keybag.retired.first), under: generations[1])
         }
     }
 
-    @Test("beyond the limit of retired sets the oldest is dropped, and counted")
+    @Test("beyond the limit of retired keys, the oldest set is dropped and counted")
     func limit() throws {
         let keychain = try bench.create()
         for number in 1...Keybag.retiredLimit + 2 {
@@ -120,7 +120,7 @@ import Testing
         #expect(try bench.open().lockSettings == again.lockSettings)
     }
 
-    @Test("tombstones stay, and a damaged item does too, without a new seal that would bless it")
+    @Test("tombstones are kept, and so is a damaged item, which is not resealed as genuine")
     func damaged() throws {
         let keychain = try bench.create(passcode: "old")
         let item = try keychain.add(password("damaged"), secret: "x".secret, now: moment(1))
@@ -134,7 +134,7 @@ import Testing
         #expect(throws: KeychainStoreError.itemDamaged(item.uuid)) { try keychain.text(of: item) }
     }
 
-    @Test("a row of an older copy that is put back after a change of the passcode does not open")
+    @Test("a row restored from an older copy does not open after the passcode was changed")
     func rowPutBack() throws {
         let keychain = try bench.create(passcode: "old")
         let item = try keychain.add(password("a"), secret: "old secret".secret, now: moment(1))
@@ -144,7 +144,7 @@ import Testing
         #expect(throws: KeychainStoreError.itemDamaged(item.uuid)) { try keychain.text(of: item) }
     }
 
-    @Test("a process that holds class keys of before a change reads and seals nothing under them")
+    @Test("a process with class keys from before a change neither reads nor seals with them")
     func staleKeys() throws {
         let stale = try bench.create(passcode: "old")
         let items = try stale.fill()
@@ -162,7 +162,7 @@ import Testing
         #expect(try bench.open().text(of: always) == "always")
     }
 
-    @Test("a process that is stale when it begins to write finds out within the transaction")
+    @Test("a process with stale keys detects this within its write transaction")
     func staleWriter() throws {
         let stale = try bench.create(passcode: "old")
         let item = try stale.add(password("a"), secret: "a".secret, now: moment(1))
@@ -174,7 +174,7 @@ import Testing
         #expect(try stale.text(of: item) == "a")
     }
 
-    @Test("killed at any point of a change, the old passcode opens everything", arguments: [1, 100, 207, 208])
+    @Test("after a kill at any point of a change, the old passcode opens everything", arguments: [1, 100, 207, 208])
     func killed(_ point: Int) async throws {
         let bench = try Bench(device: fixedDevice())
         let keychain = try bench.create(passcode: "old")
@@ -183,7 +183,7 @@ import Testing
         let path = bench.path
         await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String, point = point as Int] in
             let keychain = try Keychain.open(at: path, deviceKey: fixedDevice(), minimumCost: Bench.cost)
-            // The file itself is half changed by then: next to nothing fits the cache.
+            // A tiny cache makes SQLite write changed pages to the file before the commit.
             try keychain.withReadTransaction { database throws(KeychainStoreError) in
                 try SQLStatement("PRAGMA cache_size = 1", on: database).run()
             }
@@ -205,7 +205,7 @@ import Testing
         #expect(again.readable(items).count == 7)
     }
 
-    @Test("a failure before the commit leaves the old passcode and all items")
+    @Test("a failure before the commit keeps the old passcode and all items")
     func failed() throws {
         let keychain = try bench.create(passcode: "old")
         let items = try keychain.fill()

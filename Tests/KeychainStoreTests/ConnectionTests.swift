@@ -7,7 +7,7 @@ import Testing
 @testable import KeychainStore
 
 @Suite struct ConnectionTests {
-    // Lives as long as the test, and its folder with it.
+    // Retains the temporary folder for the whole test.
     private let bench = try? Bench()
 
     private struct StopHere: Error {}
@@ -29,7 +29,7 @@ import Testing
         return try row.step() ? row.integer(0) : -1
     }
 
-    @Test("a reading transaction changes nothing, and sees one state")
+    @Test("a read transaction cannot write and sees one state")
     func reading() throws {
         let (connection, bench) = try connection()
         #expect(throws: KeychainStoreError.readOnly) {
@@ -40,20 +40,20 @@ import Testing
         let other = try bench.open().connection
         let transaction = try connection.beginReading()
         #expect(try failed(transaction.database) == 0)
-        // The writer has to wait for the reader, and does not wait long.
+        // The writer would wait for the reader, so its timeout is set to 0.
         try other.database.execute("PRAGMA busy_timeout = 0")
         #expect(throws: KeychainStoreError.busy) {
             try other.write { try SQLStatement("UPDATE attempts SET failed = 3", on: $0).run() }
         }
         #expect(try failed(transaction.database) == 0)
         try transaction.commit()
-        // The commit that failed left nothing, and its connection goes on working.
+        // The failed commit left no trace, and its connection still works.
         #expect(try failed(other) == 0)
         try other.write { try SQLStatement("UPDATE attempts SET failed = 3", on: $0).run() }
         #expect(try failed(connection) == 3)
     }
 
-    @Test("what a body throws comes out unchanged, with nothing written")
+    @Test("an error thrown by a body is passed on, and nothing is written")
     func rollBack() throws {
         let (connection, _) = try connection()
         #expect(throws: StopHere.self) {
@@ -65,12 +65,12 @@ import Testing
         #expect(try failed(connection) == 0)
     }
 
-    @Test("after SQLite gave the transaction up, no statement runs on its own, and nothing is committed")
+    @Test("after SQLite rolls a transaction back, further statements fail and nothing is committed")
     func lostTransaction() throws {
         let (connection, _) = try connection()
         func lose(_ database: Database) throws {
             try SQLStatement("UPDATE attempts SET failed = 3", on: database).run()
-            // As on a full disk, SQLite has rolled back by itself.
+            // As on a full disk, where SQLite rolls back on its own.
             #expect(throws: KeychainStoreError.self) {
                 try database.execute("ROLLBACK; SELECT no_such_function()")
             }
@@ -82,7 +82,7 @@ import Testing
         #expect(try failed(connection) == 0)
     }
 
-    @Test("a keychain behind a linked folder opens, and a linked keychain does not")
+    @Test("a keychain in a symbolically linked folder opens, but a linked keychain file does not")
     func links() throws {
         let (_, bench) = try connection()
         let folder = try TemporaryFolder()
@@ -101,7 +101,7 @@ import Testing
 }
 
 @Suite struct SQLiteCodeTests {
-    /// A result code, the error number of the system behind it, and what they mean together.
+    /// A result code, the system error number behind it, and the resulting error.
     struct Example: Sendable {
         let code: Int32
         let errorNumber: Int32
@@ -124,7 +124,7 @@ import Testing
         Example(10, 4, EIO, doing: "making durable"),
         Example(10, 15, ENOLCK, doing: "locking"),
         Example(10, 10, EACCES, doing: "removing the journal of"),
-        // A page that the device does not deliver.
+        // A page that the device cannot read.
         Example(11, 0, EIO, doing: "reading"),
         Example(11, 0, 0, .damaged("the database is malformed")),
         Example(11, 1, 0, .damaged("the database is malformed")),
@@ -148,13 +148,13 @@ import Testing
         Example(1, 0, 0, .sqlite(1)),
     ]
 
-    @Test("a failure of the disk names the disk's reason, and only a malformed file is damaged", arguments: examples)
+    @Test("an I/O failure reports the system's reason, and only a malformed file is damaged", arguments: examples)
     func meaning(example: Example) {
         let found = KeychainStoreError(sqliteCode: example.code, systemError: example.errorNumber, "/x")
         #expect(found == example.meaning)
     }
 
-    @Test("every result code of SQLite has words", arguments: Int32(1)...26)
+    @Test("every SQLite result code has a description", arguments: Int32(1)...26)
     func words(code: Int32) {
         #expect(!KeychainStoreError.words(ofSQLiteCode: code).isEmpty)
     }

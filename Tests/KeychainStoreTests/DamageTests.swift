@@ -7,7 +7,7 @@ import Testing
 @testable import KeychainStore
 
 @Suite struct DamageTests {
-    // Lives as long as the test, and its folder with it.
+    // Retains the temporary folder for the whole test.
     private let bench: Bench
     private let ann: Item
     private let bob: Item
@@ -50,7 +50,7 @@ import Testing
         }
     }
 
-    @Test("secrets exchanged between two rows open neither")
+    @Test("secrets swapped between two rows do not open")
     func exchanged() throws {
         try bench.alter(
             """
@@ -64,7 +64,7 @@ import Testing
         #expect(try keychain.visit().damaged == [ann, bob])
     }
 
-    @Test("a sealed secret changed in any byte, cut or taken away is refused")
+    @Test("a sealed secret that is changed in any byte, truncated or removed is refused")
     func changedSecret() throws {
         let blob = try #require(
             try bench.alter("SELECT data FROM genp WHERE acct = CAST('ann' AS BLOB)").first?.first?.blob)
@@ -88,7 +88,7 @@ import Testing
         }
     }
 
-    @Test("a clear certificate changed by another program is refused")
+    @Test("an unencrypted certificate changed by another program is refused")
     func certificate() throws {
         let keychain = try bench.create(at: bench.folder.path("c.keychain"))
         let item = try keychain.add(draft(.certificate, [.subj: .data([1])]), secret: "public".secret, now: moment(1))
@@ -102,7 +102,7 @@ import Testing
     }
 
     @Test(
-        "a row that makes no item is counted, never returned, and does not keep others from being read",
+        "an invalid row is counted, never returned, and does not prevent reading other rows",
         arguments: [
             "pdmn = CAST('zz' AS BLOB)", "pdmn = NULL", "agrp = NULL", "cdat = NULL", "mdat = 9223372036854775807",
             "sync = 7", "labl = x'ff'", "extra = '{'", "extra = '{}'", "odd = 'nope'", "odd = ''",
@@ -119,7 +119,7 @@ import Testing
         #expect(try keychain.readItems { try $0.item(withKeyOf: ann) } == nil)
     }
 
-    @Test("a damaged row gives way to an added item and to an updated one")
+    @Test("a damaged row is replaced by an added item and by an updated one")
     func givesWay() throws {
         try bench.alter("UPDATE genp SET data = x'01020304' WHERE acct = CAST('ann' AS BLOB)")
         let keychain = try bench.open()
@@ -132,7 +132,7 @@ import Testing
         #expect(try keychain.text(of: bob) == "2")
     }
 
-    @Test("a row whose key is not at hand counts as whole: adding over it is a duplicate")
+    @Test("a row whose key is locked is not treated as damaged, so adding over it is a duplicate")
     func lockedIsNotDamaged() throws {
         let path = bench.folder.path("l.keychain")
         let keychain = try bench.create(passcode: "open", at: path)
@@ -152,9 +152,9 @@ import Testing
         #expect(try keychain.items() == [bob])
     }
 
-    @Test("an index that lost entries is an error and not a keychain with fewer items")
+    @Test("an index with missing entries is an error, not a keychain with fewer items")
     func lostEntries() throws {
-        // The entries of the key index are cut off by making its root page an empty leaf.
+        // Turns the root page of the key index into an empty leaf, which cuts off its entries.
         let root = try #require(
             try bench.alter("SELECT rootpage FROM sqlite_schema WHERE name = 'genp_key'").first?.first?.integer)
         var bytes = try bench.folder.read("login.keychain")
@@ -165,7 +165,7 @@ import Testing
         #expect(throws: KeychainStoreError.damaged("the database is malformed")) { try keychain.checkIntegrity() }
     }
 
-    @Test("a whole file passes the check")
+    @Test("an intact file passes the integrity check")
     func whole() throws {
         try bench.open().checkIntegrity()
     }

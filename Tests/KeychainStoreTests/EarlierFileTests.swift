@@ -9,7 +9,7 @@ import Testing
 @testable import KeychainKeys
 @testable import KeychainStore
 
-/// Keychain files of every format that has been, kept openable for ever (`Keychains/README.md`).
+/// Keychain files of every released format, which must remain readable (`Keychains/README.md`).
 @Suite("keychain files of earlier formats") struct EarlierFileTests {
     private static let folder = (#filePath as NSString).deletingLastPathComponent + "/Keychains/"
 
@@ -38,7 +38,7 @@ import Testing
         try DeviceKey(secret: SecretBytes(copying: (0..<32).map { UInt8($0) }))
     }
 
-    @Test("every one opens with all its items, takes new ones, and a new passcode brings it up to date", arguments: all)
+    @Test("each file opens with all its items, accepts new ones, and is upgraded by a new passcode", arguments: all)
     func opens(_ earlier: Earlier) throws {
         let bench = try Bench(device: Self.device())
         let bytes = try Data(contentsOf: URL(filePath: Self.folder + earlier.testDescription + ".keychain"))
@@ -62,7 +62,7 @@ import Testing
         try check(again)
         #expect(again.keybag.retired.count == earlier.retired + 1)
         #expect(again.lockSettings == before.lockSettings)
-        // An archive of that time restores into it.
+        // An archive from before the change can be restored into it.
         let archived = try ArchivedKeybag(
             text: String(decoding: before.withoutEscrow(bench.device).text, as: UTF8.self), of: bench.device.id,
             deviceKey: bench.device)
@@ -70,7 +70,7 @@ import Testing
         #expect(archived.isOpen)
     }
 
-    @Test("the escrow key of its time opens it, also after a change of the passcode")
+    @Test("the original escrow key opens the file, even after the passcode is changed")
     func escrow() throws {
         let bench = try Bench(device: Self.device())
         let bytes = try Data(contentsOf: URL(filePath: Self.folder + "v4-escrow.keychain"))
@@ -89,9 +89,9 @@ import Testing
         }
     }
 
-    @Test("they are made anew when asked", .enabled(if: ProcessInfo.processInfo.environment["UPDATE_GOLDEN"] == "1"))
+    @Test("the current file is recreated", .enabled(if: ProcessInfo.processInfo.environment["UPDATE_GOLDEN"] == "1"))
     func update() throws {
-        // Only the present format can be made: the others are as earlier programs wrote them.
+        // Only the current format can be created. The other files were written by earlier programs.
         let bench = try Bench(device: Self.device())
         let cost = ScryptCost(logN: 14)
         let keychain = try Keychain.create(

@@ -9,7 +9,7 @@ import Testing
 @testable import KeychainStore
 
 @Suite("Escrow of keychains") struct EscrowTests {
-    // Lives as long as the test, and its folder with it.
+    // Retains the temporary folder for the whole test.
     private let bench: Bench
 
     init() throws {
@@ -18,7 +18,7 @@ import Testing
 
     private let noPasscodeBound = { (item: Item) in item.accessibility != .whenPasscodeSetThisDeviceOnly }
 
-    /// A keychain with an item of each accessibility, and its escrow key.
+    /// A keychain with one item per accessibility, and its escrow key.
     private func escrowed() throws -> (Keychain, EscrowKey) {
         let keychain = try bench.create(passcode: "open")
         _ = try keychain.fill()
@@ -47,7 +47,7 @@ import Testing
         try collect(open(bench.open(), key), noPasscodeBound)
     }
 
-    @Test("an escrow key reads what a backup reads, leaves the keychain locked, and never opens akpu")
+    @Test("an escrow key reads what a backup reads, leaves the keychain locked, and never opens akpu items")
     func reads() throws {
         let (_, key) = try escrowed()
         let locked = try bench.open()
@@ -65,7 +65,7 @@ import Testing
         }
     }
 
-    @Test("setting the passcode renews the record: the same key file opens what is added later")
+    @Test("setting the passcode renews the record, so that the same key file opens items added later")
     func renewed() throws {
         let (keychain, key) = try escrowed()
         let early = try open(bench.open(), key)
@@ -73,13 +73,13 @@ import Testing
         try keychain.add(password("later"), secret: "added later".secret, now: moment(4))
         #expect(try read(key).contains("added later"))
         #expect(try keychain.information().escrow?.since == moment(2))
-        // One that was open meanwhile reads nothing of both states.
+        // An escrowed keychain that was opened before reads neither state.
         #expect(throws: KeychainStoreError.busy) { try collect(early, noPasscodeBound) }
         try keychain.setPasscode(current: "new".secret, new: nil, cost: Bench.cost, now: moment(5))
         #expect(throws: KeychainStoreError.escrow(.none)) { try read(key) }
     }
 
-    @Test("after revoking, which takes no passcode, the key opens nothing; nor does it when escrow is enabled anew")
+    @Test("revoking needs no passcode, and the revoked key opens nothing even if escrow is enabled again")
     func revoked() throws {
         let (_, key) = try escrowed()
         let other = try bench.open()
@@ -93,14 +93,14 @@ import Testing
         #expect(throws: KeychainStoreError.escrow(.exists)) { _ = try enable(other, "open") }
     }
 
-    @Test("revoking and then setting the passcode makes old copies useless for what is added later")
+    @Test("after revoking and setting the passcode, old copies do not open items added later")
     func oldCopy() throws {
         let (keychain, key) = try escrowed()
         let copy = keychain.keybag
         try keychain.revokeEscrow()
         try keychain.setPasscode(current: "open".secret, new: "open".secret, cost: Bench.cost, now: moment(3))
         try keychain.add(password("later"), secret: "added later".secret, now: moment(4))
-        // The old keybag, put back by somebody who has the key.
+        // The old keybag, put back by an attacker who has the escrow key.
         try bench.alter("UPDATE keybag SET bag = ?", [.text(String(decoding: copy.text, as: UTF8.self))])
         let escrowed = try open(bench.open(), key)
         var collector = Collector()
@@ -109,7 +109,7 @@ import Testing
         #expect(collector.secrets.isEmpty && collector.damaged.count == 7)
     }
 
-    @Test("the key of another keychain, of one of the same name made anew, and of another device open nothing")
+    @Test("an escrow key does not open another keychain, a recreated one, or one of another device")
     func strangers() throws {
         let (_, key) = try escrowed()
         let other = try bench.create(passcode: "open", at: bench.folder.path("other.keychain"))
@@ -125,7 +125,7 @@ import Testing
         }
     }
 
-    @Test("enabling takes the passcode, however the keychain was unlocked")
+    @Test("enabling escrow requires the passcode, even if the keychain is unlocked")
     func takesPasscode() throws {
         let keychain = try bench.create(passcode: "open")
         #expect(throws: KeychainStoreError.wrongPasscode) { _ = try enable(keychain, "wrong") }
@@ -136,7 +136,7 @@ import Testing
         #expect(throws: KeychainStoreError.escrow(.noPasscode)) { _ = try enable(plain, "open") }
     }
 
-    @Test("enabling and revoking elsewhere leave an unlocked keychain unlocked")
+    @Test("enabling or revoking escrow in one process leaves the keychain unlocked in others")
     func othersStayUnlocked() throws {
         let keychain = try bench.create(passcode: "open")
         let items = try keychain.fill()
@@ -149,7 +149,7 @@ import Testing
         #expect(throws: KeychainStoreError.escrow(.none)) { try read(key) }
     }
 
-    @Test("an unencrypted archive has no escrow record, and the same keybag as without one")
+    @Test("the keybag of an unencrypted archive has no escrow record and is otherwise unchanged")
     func archives() throws {
         let keychain = try bench.create(passcode: "open")
         func keybag() throws -> String {

@@ -9,7 +9,7 @@ import Testing
 @testable import KeychainStore
 
 @Suite struct HostileFileTests {
-    // Lives as long as the test, and its folder with it.
+    // Retains the temporary folder for the whole test.
     private let bench: Bench
 
     init() throws {
@@ -23,7 +23,7 @@ import Testing
     }
 
     @Test(
-        "a file whose schema is not exactly ours is refused",
+        "a file whose schema differs in any way is refused",
         arguments: [
             "CREATE TABLE more(x)", "CREATE INDEX more ON genp(acct)", "CREATE VIEW more AS SELECT * FROM genp",
             "CREATE TRIGGER more AFTER INSERT ON genp BEGIN DELETE FROM inet; END", "DROP INDEX genp_uuid",
@@ -38,7 +38,7 @@ import Testing
         expectRefusal(.notAKeychain(.otherSchema))
     }
 
-    @Test("another program's database and a future format are refused by name")
+    @Test("another program's database and a newer format are refused with the reason")
     func header() throws {
         try bench.alter("PRAGMA application_id = 1")
         expectRefusal(.notAKeychain(.otherApplication))
@@ -50,7 +50,7 @@ import Testing
         _ = try bench.open()
     }
 
-    @Test("garbage and an empty file are refused, and stay as they are", arguments: [0, 1, 100, 5_000])
+    @Test("garbage and an empty file are refused and left unchanged", arguments: [0, 1, 100, 5_000])
     func garbage(count: Int) throws {
         var random = SeededRandom(seed: 1)
         let bytes = random.bytes(count)
@@ -60,7 +60,7 @@ import Testing
         #expect(try bench.folder.read("login.keychain") == bytes)
     }
 
-    @Test("a file cut at any page is refused, or its loss is noticed by whoever reads or checks it")
+    @Test("a truncated file is refused, or the loss is detected when it is read or checked")
     func truncated() throws {
         let bytes = try bench.folder.read("login.keychain")
         for size in stride(from: 0, to: bytes.count, by: 4_096) {
@@ -76,7 +76,7 @@ import Testing
         }
     }
 
-    @Test("a file with random damage never crashes its reader, and never shows another secret")
+    @Test("random damage never causes a crash or reveals a wrong secret")
     func damaged() throws {
         let bytes = try bench.folder.read("login.keychain")
         var random = SeededRandom(seed: 3)
@@ -92,7 +92,7 @@ import Testing
         }
     }
 
-    @Test("a file that is not ours alone is refused")
+    @Test("an exposed, linked or irregular file is refused")
     func exposed() throws {
         let manager = FileManager.default
         try manager.setAttributes([.posixPermissions: 0o644], ofItemAtPath: bench.path)
@@ -111,7 +111,7 @@ import Testing
         #expect(try bench.folder.list().contains("login.keychain") == false)
     }
 
-    @Test("a journal that this program would not have left is refused")
+    @Test("a journal that this program would not write is refused")
     func journals() throws {
         let manager = FileManager.default
         for suffix in ["-wal", "-shm"] {
@@ -126,7 +126,7 @@ import Testing
         expectRefusal(.file(FileFailure(bench.path + "-journal", .notRegular)))
     }
 
-    @Test("the keychain of another device is refused, and so is a name or a keybag that the device did not write")
+    @Test("another device's keychain is refused, and so are a changed record and a missing one")
     func otherDevice() throws {
         let stranger = try DeviceKey.generate()
         #expect(throws: KeychainStoreError.otherDevice(bench.device.id)) {
@@ -140,14 +140,14 @@ import Testing
         #expect(throws: KeychainStoreError.self) { try bench.open() }
     }
 
-    @Test("nothing is made over a file that exists")
+    @Test("an existing file is not overwritten")
     func exists() throws {
         let bytes = try bench.folder.read("login.keychain")
         #expect(throws: KeychainStoreError.exists(bench.path)) { try bench.create() }
         #expect(try bench.folder.read("login.keychain") == bytes)
     }
 
-    @Test("a new keychain is one file that only its owner can read, and an interrupted creation leaves nothing")
+    @Test("a new keychain is a single private file, and an interrupted creation leaves nothing")
     func created() throws {
         let fresh = try Bench()
         _ = try fresh.create()
@@ -160,7 +160,7 @@ import Testing
         #expect(try fresh.folder.list() == ["login.keychain"])
     }
 
-    @Test("a name that SQLite would take for something else is a file name")
+    @Test("a name that SQLite would interpret specially is treated as a file name")
     func oddNames() throws {
         for name in ["file:x?mode=memory", ":memory:", "a b%20c"] {
             let path = bench.folder.path(name)
@@ -170,7 +170,7 @@ import Testing
         }
     }
 
-    @Test("the connection is durable, distrusts its file and keeps out of other files")
+    @Test("the connection is durable, does not trust the file, and cannot attach other files")
     func settings() throws {
         let database = try bench.open().connection.database
         let expected = [
@@ -179,7 +179,7 @@ import Testing
         ]
         for (name, value) in expected {
             let answer = try SQLStatement("PRAGMA \(name)", on: database)
-            // Where SQLite is built without memory mapping it answers nothing.
+            // If SQLite is built without memory mapping, this pragma returns no row.
             #expect(try (answer.step() ? answer.integer(0) : 0) == value, "\(name)")
         }
         let mode = try SQLStatement("PRAGMA journal_mode", on: database)

@@ -6,7 +6,7 @@ import Testing
 
 @testable import KeychainStore
 
-@Suite("Journals beside a keychain")
+@Suite("Journals next to a keychain")
 struct JournalTests {
     private let bench: Bench
     private static let magic: [UInt8] = [0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7]
@@ -20,7 +20,7 @@ struct JournalTests {
         [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: number >> $0) }
     }
 
-    /// A journal of no records, as SQLite would believe it.
+    /// A journal without records that SQLite considers valid.
     private static func journal(pages: UInt32 = 1, sector: UInt32 = 512, page: UInt32 = 4_096) -> [UInt8] {
         let fields = [0, 7, pages, sector, page].flatMap(bigEndian)
         return (magic + fields + [UInt8](repeating: 0, count: 512)).prefix(512) + []
@@ -38,7 +38,7 @@ struct JournalTests {
     }
 
     @Test(
-        "no keychain is made where another one left a journal, which would be played back into it",
+        "a keychain is not created next to a leftover journal, which SQLite would play back into it",
         arguments: ["-journal", "-wal", "-shm"])
     func leftJournal(suffix: String) throws {
         let path = bench.folder.path("new.keychain")
@@ -58,7 +58,7 @@ struct JournalTests {
         }
     }
 
-    @Test("a planted journal that names another file as its super-journal deletes nothing")
+    @Test("a planted journal that names another file as its super-journal does not delete it")
     func superJournal() throws {
         let victim = try bench.folder.write("victim", [1, 2, 3])
         for head in [Self.journal(), [1], [0], [], [UInt8](repeating: 0, count: 512)] {
@@ -84,7 +84,7 @@ struct JournalTests {
         }
     }
 
-    @Test("a planted journal in a folder that others can write to truncates nothing")
+    @Test("a planted journal in a folder that others can write to does not truncate the keychain")
     func sharedFolder() throws {
         let before = try bench.folder.read("login.keychain")
         try plant(Self.journal(pages: 0))
@@ -97,17 +97,17 @@ struct JournalTests {
         #expect(try bench.folder.read("login.keychain") == before)
     }
 
-    @Test("a journal that SQLite ignores is no obstacle: empty, or beginning with a zero", arguments: [0, 1, 28, 600])
+    @Test("a journal that SQLite ignores (empty or starting with zero) is accepted", arguments: [0, 1, 28, 600])
     func cold(count: Int) throws {
         try plant([UInt8](repeating: 0, count: count))
         #expect(try bench.open().items().count == 1)
     }
 
-    @Test("an interrupted change is rolled back at the next opening")
+    @Test("an interrupted change is rolled back when the keychain is next opened")
     func interruptedChange() throws {
         let other = try Bench(device: bench.device)
         let change = try bench.open().beginWriteTransaction()
-        // More pages than the cache holds, so that some go to the file, and their old ones to the journal before.
+        // With a tiny cache, SQLite writes the old pages to the journal and the new ones to the file.
         try change.database.execute("PRAGMA cache_size = 1")
         try change.database.execute("UPDATE genp SET labl = zeroblob(900000)")
         try change.database.execute("DELETE FROM keychain")
@@ -121,7 +121,7 @@ struct JournalTests {
         #expect(try other.folder.list().contains("login.keychain-journal") == false)
     }
 
-    @Test("the second name that a killed process left does not close a keychain for ever")
+    @Test("a keychain still opens after a killed process left a second name")
     func secondName() throws {
         try FileManager.default.linkItem(atPath: bench.path, toPath: bench.folder.path(".kcbackup-1abc.tmp"))
         #expect(try bench.open().items().count == 1)

@@ -9,10 +9,10 @@ import Testing
 
 @testable import KeychainStore
 
-/// The device of these tests, which a second process knows too.
+/// The device of these tests, which a second process can derive too.
 private func device() throws -> DeviceKey { try DeviceKey(secret: SecretBytes(copying: 0..<32)) }
 
-/// Sessions over the real kernel, each step seen from a second process.
+/// Sessions in the real kernel keyring, with each step also checked from a second process.
 @Suite(.enabled(if: KernelKeyring.refusal == nil, "the kernel refuses keyrings here"))
 struct KernelSessionTests {
     private let bench: Bench
@@ -25,16 +25,16 @@ struct KernelSessionTests {
         let keychain = try bench.create(passcode: "open")
         items = try keychain.fill()
         storeID = keychain.storeID
-        // An hour: a test may wait for others for longer than the five minutes that a new keychain has.
+        // One hour. Waiting for other tests may exceed the default of five minutes.
         try keychain.setLockSettings(try #require(LockSettings(lockAfter: 3600, lockOnSuspend: true)))
     }
 
-    // At the end of each test: a deinit may come after the end of the process.
+    // Called at the end of each test, because a deinit might run only after the process exits.
     private func clean() {
         for part in SessionPart.allCases { try? KernelKeyring().revoke(part.name(storeID)) }
     }
 
-    /// Makes sure that a second process, and a second object of this one, read these classes and no others.
+    /// Checks that a second process, and a second object in this process, can read exactly these classes.
     private func expect(
         _ expected: Set<Accessibility>, _ sourceLocation: SourceLocation = #_sourceLocation
     ) async throws {
@@ -57,7 +57,7 @@ struct KernelSessionTests {
         try session.unlock(bench.open(), passcode: passcode.secret, now: moment(100))
     }
 
-    @Test("each class is readable exactly when it should be, before and after the first unlock and locked again")
+    @Test("each class is readable exactly when it should be, in every lock state")
     func states() async throws {
         defer { clean() }
         try await expect(Readable.always)
@@ -70,7 +70,7 @@ struct KernelSessionTests {
         try await expect(Readable.always)
     }
 
-    @Test("another process unlocks and locks for all")
+    @Test("unlocking and locking in one process applies to all")
     func otherProcess() async throws {
         defer { clean() }
         let path = bench.path
@@ -91,7 +91,7 @@ struct KernelSessionTests {
         #expect(mine.readable(items) == Readable.afterFirstUnlock)
     }
 
-    @Test("the keychain locks when its time is over, and what is readable after the first unlock stays readable")
+    @Test("after the timeout the keychain locks, and items readable after first unlock stay readable")
     func timeout() async throws {
         defer { clean() }
         try unlock()
@@ -111,7 +111,7 @@ struct KernelSessionTests {
         try await expect(Readable.afterFirstUnlock)
     }
 
-    @Test("a passcode that another process changes leaves the session unlocked, one that it removes ends it")
+    @Test("a session survives a passcode change by another process, and ends when the passcode is removed")
     func passcode() async throws {
         defer { clean() }
         try unlock()
@@ -123,7 +123,7 @@ struct KernelSessionTests {
                 keychain, current: "open".secret, new: "new".secret, cost: Bench.cost, now: moment(100))
         }
         try await expect(Readable.all)
-        // Without a session at hand: what is kept does not fit any more.
+        // A change without the session, after which the stored keys do not match.
         try bench.open().setPasscode(current: "new".secret, new: "newer".secret, cost: Bench.cost, now: moment(101))
         try await expect(Readable.always)
         try unlock("newer")
@@ -132,7 +132,7 @@ struct KernelSessionTests {
         try await expect(Readable.all.subtracting([.whenPasscodeSetThisDeviceOnly]))
     }
 
-    @Test("five wrong passcodes in a row revoke what is kept")
+    @Test("five wrong passcodes in a row revoke the session")
     func wrongPasscodes() async throws {
         defer { clean() }
         try unlock()
@@ -145,7 +145,7 @@ struct KernelSessionTests {
         try await expect(Readable.always)
     }
 
-    @Test("a payload that somebody changed in the kernel counts as locked, and is revoked")
+    @Test("a payload modified in the kernel is treated as locked and revoked")
     func tampered() async throws {
         defer { clean() }
         try unlock()
@@ -161,13 +161,13 @@ struct KernelSessionTests {
         #expect(try isGone(.unlocked) && !isGone(.firstUnlock))
     }
 
-    @Test("the status tells the time that is left, and the machine's real clocks lock nothing that is awake")
+    @Test("the status shows the remaining time, and a running machine is not treated as suspended")
     func status() throws {
         defer { clean() }
         try unlock()
         let status = try session.status(bench.open(), now: moment(101))
         #expect(status.state == .unlocked)
-        // Nil where the list of keys is hidden, as in containers.
+        // Nil if the list of keys is hidden, as in containers.
         if let seconds = status.secondsUntilLock { #expect((0...3600).contains(seconds)) }
     }
 

@@ -9,7 +9,7 @@ import Testing
 @testable import KeychainStore
 
 @Suite("Keybags in keychain files") struct KeybagFileTests {
-    // Lives as long as the test, and its folder with it.
+    // Retains the temporary folder for the whole test.
     private let bench: Bench
 
     init() throws {
@@ -27,7 +27,7 @@ import Testing
         #expect(throws: KeychainStoreError.self) { try bench.open() }
     }
 
-    @Test("a keybag of another keychain of this device does not fit into the file")
+    @Test("the keybag of another keychain of this device is refused")
     func exchanged() throws {
         _ = try bench.create(passcode: "open")
         let other = try bench.create(passcode: "open", at: bench.folder.path("other.keychain")).keybag
@@ -35,7 +35,7 @@ import Testing
         #expect(throws: KeychainStoreError.self) { try bench.open() }
     }
 
-    @Test("an adopted keybag opens stored secrets in a new keychain, with the passcode of its time")
+    @Test("a new keychain with an adopted keybag opens stored secrets with the passcode of that keybag")
     func adopted() throws {
         let source = try bench.create(passcode: "then")
         let item = try source.add(password("ann"), secret: "tulip".secret, now: moment(1))

@@ -4,9 +4,9 @@ import Testing
 
 @testable import KeychainStore
 
-@Suite("The lock beside a keychain")
+@Suite("The lock file of a keychain")
 struct LockFileTests {
-    @Test("a symbolic link in place of the lock is not followed, whatever it leads to", arguments: [true, false])
+    @Test("a symbolic link in place of the lock file is not followed", arguments: [true, false])
     func linkInPlaceOfTheLock(leadsToAFile: Bool) throws {
         let bench = try Bench()
         let keychain = try bench.create()

@@ -9,7 +9,7 @@ import Testing
 @testable import KeychainStore
 
 @Suite struct LockSettingsTests {
-    // Lives as long as the test, and its folder with it.
+    // Retains the temporary folder for the whole test.
     private let bench: Bench
 
     init() throws {
@@ -22,7 +22,7 @@ import Testing
 
     private func text(_ keybag: Keybag) -> String { String(decoding: keybag.text, as: UTF8.self) }
 
-    @Test("settings outside a second and a year cannot be made")
+    @Test("a timeout outside one second to one year is refused")
     func range() {
         for seconds in [Int.min, -1, 0, 31_536_001, .max] {
             #expect(LockSettings(lockAfter: seconds, lockOnSuspend: true) == nil)
@@ -30,7 +30,7 @@ import Testing
         for seconds in [1, 300, 31_536_000] { #expect(LockSettings(lockAfter: seconds, lockOnSuspend: true) != nil) }
     }
 
-    @Test("a new keychain locks after 300 seconds and with the machine's sleep, and its keybag does not say so")
+    @Test("a new keychain locks after 300 seconds and on suspend, and its keybag omits these defaults")
     func defaults() throws {
         let keychain = try bench.create(passcode: "open")
         #expect(keychain.lockSettings == .default)
@@ -40,7 +40,7 @@ import Testing
     }
 
     @Test(
-        "settings are in the file, in one spelling, and back to the default the keybag is byte for byte as before",
+        "settings are stored in canonical form, and resetting them restores the original keybag exactly",
         arguments: [
             (60, true, ",\"lockAfter\":60,\"lockOnSuspend\":true"), (nil, true, ",\"lockOnSuspend\":true"),
             (300, false, ",\"lockAfter\":300,\"lockOnSuspend\":false"), (nil, false, ",\"lockOnSuspend\":false"),
@@ -59,7 +59,7 @@ import Testing
         #expect(keychain.keybag == before)
     }
 
-    @Test("the passcode opens a keychain whose settings were changed without it, and keeps them when it changes")
+    @Test("settings can be changed without the passcode, and survive a passcode change")
     func passcode() throws {
         let keychain = try bench.create(passcode: "old")
         let items = try keychain.fill()
@@ -77,7 +77,7 @@ import Testing
         #expect(try bench.open().lockSettings == settings(1, true))
     }
 
-    @Test("a locked keychain keeps its settings")
+    @Test("the settings of a locked keychain cannot be changed")
     func locked() throws {
         let keychain = try bench.create(passcode: "open")
         keychain.lock()
@@ -85,7 +85,7 @@ import Testing
         #expect(try bench.open().lockSettings == .default)
     }
 
-    @Test("settings that another process changes are noticed, and take no key away, not even that of akpu items")
+    @Test("settings changed by another process are read, and no keys are lost, not even those of akpu items")
     func foreignChange() throws {
         let mine = try bench.create(passcode: "open")
         let items = try mine.fill()
@@ -97,7 +97,7 @@ import Testing
         try mine.add(password("new", [.pdmn: .text("akpu")]), secret: nil, now: moment(3))
     }
 
-    @Test("a keybag with settings that is changed in any byte, or spells the default, is refused")
+    @Test("a keybag whose settings are changed in any byte or noncanonical is refused")
     func tampered() throws {
         let keychain = try bench.create(passcode: "open")
         try keychain.setLockSettings(settings(60, true))

@@ -10,14 +10,14 @@ import Testing
 @testable import KeychainStore
 
 @Suite struct PasscodeTests {
-    // Lives as long as the test, and its folder with it.
+    // Retains the temporary folder for the whole test.
     private let bench: Bench
 
     init() throws {
         bench = try Bench()
     }
 
-    @Test("a locked keychain shows attributes, opens dk and dku, and refuses the rest")
+    @Test("a locked keychain shows attributes, opens dk and dku items, and refuses the rest")
     func locked() throws {
         let items = try bench.create(passcode: "open").fill()
         let keychain = try bench.open()
@@ -44,14 +44,14 @@ import Testing
         #expect(keychain.readable(items) == [.always, .alwaysThisDeviceOnly])
     }
 
-    @Test("deleting needs no key")
+    @Test("deleting requires no key")
     func deleteLocked() throws {
         let items = try bench.create(passcode: "open").fill()
         let keychain = try bench.open()
         #expect(try keychain.delete(matching: ItemQuery(), now: moment(2)).items.count == items.count)
     }
 
-    @Test("without a passcode everything opens at once, and akpu items are refused")
+    @Test("without a passcode everything opens immediately, and akpu items are refused")
     func withoutPasscode() throws {
         let items = try bench.create().fill()
         let keychain = try bench.open()
@@ -70,7 +70,7 @@ import Testing
         #expect(keychain.isUnlocked)
     }
 
-    @Test("a wrong passcode changes nothing but the count, and the right one resets it")
+    @Test("a wrong passcode only increments the count, and the right one resets it")
     func wrongPasscode() throws {
         let items = try bench.create(passcode: "open").fill()
         let keychain = try bench.open()
@@ -87,7 +87,7 @@ import Testing
         #expect(keychain.readable(items).count == 7)
     }
 
-    @Test("after some wrong passcodes each further try has to wait, longer and longer up to a bound")
+    @Test("after several wrong passcodes the delay between attempts doubles up to a maximum")
     func delays() throws {
         let keychain = try bench.create(passcode: "open")
         keychain.lock(untilFirstUnlock: true)
@@ -110,13 +110,13 @@ import Testing
             }
         }
         #expect(throws: KeychainStoreError.wrongPasscode) {
-            // A clock that was set back must not lock the owner out for ever.
+            // A clock that was set back must not lock the owner out forever.
             try keychain.unlock(passcode: "no".secret, now: moment(now - 1))
         }
         try keychain.unlock(passcode: "open".secret, now: moment(now + 300))
     }
 
-    @Test("changing the passcode seals every item again and changes none, and only the new one opens")
+    @Test("changing the passcode reseals every item unchanged, and only the new passcode opens them")
     func change() throws {
         let keychain = try bench.create(passcode: "old")
         let items = try keychain.fill()
@@ -132,7 +132,7 @@ import Testing
         #expect(again.readable(items).count == 7)
     }
 
-    @Test("changing the passcode takes the old one, even of an unlocked keychain")
+    @Test("changing the passcode requires the old one, even if the keychain is unlocked")
     func changeNeedsOld() throws {
         let keychain = try bench.create(passcode: "old")
         #expect(throws: KeychainStoreError.wrongPasscode) {
@@ -147,7 +147,7 @@ import Testing
         try bench.open().unlock(passcode: "old".secret, now: moment(3))
     }
 
-    @Test("removing the passcode destroys akpu items and their key, and nothing else; a new passcode brings a new key")
+    @Test("removing the passcode destroys only akpu items and their key, and a new passcode creates a new key")
     func remove() throws {
         let keychain = try bench.create(passcode: "old")
         let items = try keychain.fill()
@@ -166,11 +166,11 @@ import Testing
         try open.add(password("x", [.pdmn: .text("akpu")]), secret: nil, now: moment(3))
     }
 
-    @Test("a change of the passcode that does not reach its commit leaves the old one working")
+    @Test("a passcode change that is not committed keeps the old passcode")
     func interrupted() throws {
         let keychain = try bench.create(passcode: "old")
         let items = try keychain.fill()
-        // Somebody reads: the commit cannot take its lock.
+        // An active reader prevents the commit from getting its lock.
         let reader = try bench.open()
         let impatient = try bench.open(lockWait: .zero)
         _ = try reader.visit { _ in
@@ -185,19 +185,19 @@ import Testing
         #expect(again.readable(items).count == 7)
     }
 
-    @Test("killed within a change of the passcode, with a journal left, one of the two passcodes opens everything")
+    @Test("a passcode change killed before its commit is rolled back, and the old passcode opens everything")
     func killed() throws {
         let keychain = try bench.create(passcode: "old")
         let items = try keychain.fill()
         let after = try Keybag.wrapping(
             keychain.classKeys, uuid: keychain.keybag.uuid, generation: 2, deviceKey: bench.device,
             passcode: "new".secret, cost: try #require(Bench.cost))
-        // What a crash leaves: the file and its journal as they are before the commit.
+        // The file and its journal as they are before the commit, which is what a crash leaves.
         let crash = try Bench(device: bench.device)
         #expect(throws: StopHere.self) {
             try keychain.connection.write { database in
                 try StoreRecord.replace(with: after, in: database)
-                // More than the page cache holds is spilled, so that the file itself is half changed.
+                // The tiny cache spills, so that the file is already partly changed.
                 try database.execute("PRAGMA cache_spill = 1; PRAGMA cache_size = 1; UPDATE genp SET labl = x'01'")
                 for suffix in ["", "-journal"] {
                     try crash.folder.write("login.keychain" + suffix, try bench.folder.read("login.keychain" + suffix))
@@ -211,7 +211,7 @@ import Testing
         #expect(again.readable(items).count == 7)
     }
 
-    @Test("a passcode that another process sets or removes is noticed before anything is sealed")
+    @Test("a passcode set or removed by another process is detected before anything is sealed")
     func foreignChange() throws {
         let mine = try bench.create(passcode: "old")
         let other = try bench.open()

@@ -5,7 +5,7 @@ import Testing
 @testable import KeychainStore
 
 @Suite struct QueryTests {
-    // Lives as long as the test, and its folder with it.
+    // Retains the temporary folder for the whole test.
     private let bench: Bench
     private let keychain: Keychain
 
@@ -25,7 +25,7 @@ import Testing
 
     private func count(_ query: ItemQuery) throws -> Int { try keychain.items(query).count }
 
-    @Test("conditions are all required, over all classes or one")
+    @Test("all conditions must match, in one class or in all")
     func conditions() throws {
         #expect(try count(ItemQuery()) == 5)
         #expect(try count(ItemQuery(itemClass: .genericPassword)) == 4)
@@ -42,7 +42,7 @@ import Testing
         #expect(try count(ItemQuery(uuid: ItemUUID())) == 0)
     }
 
-    @Test("synchronizable items are meant when the query says so")
+    @Test("synchronizable items are matched as the query specifies")
     func synchronizable() throws {
         #expect(try count(ItemQuery(synchronizable: .no)) == 3)
         #expect(try count(ItemQuery(synchronizable: .yes)) == 2)
@@ -50,7 +50,7 @@ import Testing
         #expect(try count(ItemQuery(attributes: [.sync: .number(1)], synchronizable: .no)) == 0)
     }
 
-    @Test("only the access groups named are looked at, and no group means no item")
+    @Test("only the listed access groups are searched, and an empty list matches nothing")
     func accessGroups() throws {
         #expect(try count(ItemQuery(accessGroups: ["web"])) == 1)
         #expect(try count(ItemQuery(accessGroups: ["web", "kcbackup", "x' OR 1=1 --"])) == 5)
@@ -60,7 +60,7 @@ import Testing
         }
     }
 
-    @Test("a limit cuts the list in archive order")
+    @Test("a limit truncates the results in archive order")
     func limit() throws {
         #expect(try keychain.items(ItemQuery(limit: 2)) == Array(keychain.items().prefix(2)))
         #expect(try keychain.items(ItemQuery(limit: 0)) == [])
@@ -74,7 +74,7 @@ import Testing
     }
 
     @Test(
-        "looking up a key, walking in archive order and looking up a UUID all use an index",
+        "lookups by key and UUID and the archive order all use an index",
         arguments: ItemClass.allCases)
     func plans(itemClass: ItemClass) throws {
         let row = ItemRow.of(itemClass)

@@ -7,7 +7,7 @@ import Testing
 
 @testable import KeychainStore
 
-/// The idle clock of a session while other processes change its settings.
+/// The idle timeout of a session while other processes change its settings.
 @Suite struct SessionClockTests: SessionTesting {
     let bench: Bench
     let session: KeychainSession
@@ -22,7 +22,7 @@ import Testing
 
     private var clock: Int? { get throws { try session.status(bench.open(), now: moment(11)).secondsUntilLock } }
 
-    /// Runs `body` as another process, at a point of the next call.
+    /// Runs `body` as another process would, at the given point of the next call.
     private func interrupt(_ point: String, _ body: @escaping @Sendable (Keychain, KeychainSession) throws -> Void) {
         let (path, device, session) = (bench.path, bench.device, session)
         memory.interrupt(point) {
@@ -40,7 +40,7 @@ import Testing
         try session.setLockSettings(try #require(LockSettings(lockAfter: lockAfter, lockOnSuspend: true)), of: keychain)
     }
 
-    @Test("a use that read the older settings does not leave the clock at them", arguments: [nil, 300, 20])
+    @Test("using a session with outdated settings does not leave their timeout in place", arguments: [nil, 300, 20])
     func changeWhileResuming(before: Int?) throws {
         try set(before)
         interrupt("expire") { keychain, session in
@@ -53,7 +53,7 @@ import Testing
         #expect(try clock == 60 && keychain.lockSettings.lockAfter == 60)
     }
 
-    @Test("a use between the new clock and the new settings does not leave the clock at the older settings")
+    @Test("use between a change of the timeout and of the settings does not restore the old timeout")
     func resumeWhileChanging() throws {
         try set(nil)
         interrupt("after replace") { keychain, session in
@@ -65,7 +65,7 @@ import Testing
         #expect(try clock == 60)
     }
 
-    @Test("a passcode that changes while the clock is started anew takes the key of akpu items from the object")
+    @Test("changing the passcode during a timeout restart drops the key of akpu items from the object")
     func passcodeWhileResuming() throws {
         interrupt("expire") { keychain, session in
             for (current, new) in [("open", nil), (nil, "new")] as [(String?, String?)] {

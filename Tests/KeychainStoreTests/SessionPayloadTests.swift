@@ -10,7 +10,7 @@ import Testing
 
 @testable import KeychainStore
 
-/// What is kept, changed or planted by others.
+/// Payloads of a session that are modified or planted by others.
 @Suite struct SessionPayloadTests: SessionTesting {
     let bench: Bench
     let memory = MemoryRetention()
@@ -23,7 +23,7 @@ import Testing
     }
 
     @Test(
-        "what was changed since this device wrote it counts as locked, and is revoked",
+        "a modified payload is treated as locked and revoked",
         arguments: ["unlocked", "first-unlock"], [0, 1, 8, 9, 16, 48, 49, 88])
     func tampered(part: String, index: Int) throws {
         let items = try start()
@@ -38,7 +38,7 @@ import Testing
         #expect(memory.parts == (isFirst ? [] : ["first-unlock"]))
     }
 
-    @Test("a payload of another length, another place, another part or another keychain is revoked")
+    @Test("a payload of another size, order, part or keychain is revoked")
     func planted() throws {
         let items = try start()
         let name = SessionPart.unlocked.name(try bench.open().storeID)
@@ -63,7 +63,7 @@ import Testing
         }
     }
 
-    @Test("a process without the device key cannot use what is kept")
+    @Test("a process without the device key cannot use the payload")
     func otherDevice() throws {
         _ = try start()
         try unlock()
@@ -80,7 +80,7 @@ import Testing
         }
     }
 
-    @Test("what is readable while unlocked is not believed without what is readable after the first unlock")
+    @Test("without the payload for first unlock, the one for unlocked is not used")
     func unlockedAlone() throws {
         let items = try start()
         try unlock()
@@ -88,7 +88,7 @@ import Testing
         #expect(try readable(items) == Readable.always && memory.parts == [])
     }
 
-    @Test("what was kept for one passcode does not fit another of the same generation, after a file was put back")
+    @Test("after a file is restored, a payload for another passcode of the same generation is refused")
     func sameGeneration() throws {
         let items = try start()
         let file = try bench.folder.read("login.keychain")

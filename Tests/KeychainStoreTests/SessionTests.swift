@@ -11,7 +11,7 @@ import Testing
 
 @testable import KeychainStore
 
-/// Sessions over memory: faults, sleeps, and what other processes do between two calls.
+/// Sessions kept in memory, with suspends and actions of other processes between two calls.
 @Suite struct SessionTests: SessionTesting {
     let bench: Bench
     let memory = MemoryRetention()
@@ -23,7 +23,7 @@ import Testing
         session = KeychainSession(retention: memory) { [asleep] in asleep.time }
     }
 
-    @Test("each class is readable in other processes exactly when the keychain is in the right state")
+    @Test("each class is readable in other processes exactly in the right lock states")
     func states() throws {
         let items = try start()
         #expect(try session.resume(bench.open()) == .lockedUntilFirstUnlock)
@@ -40,7 +40,7 @@ import Testing
         #expect(memory.parts == [])
     }
 
-    @Test("an object that is resumed loses the keys that the session lost")
+    @Test("resuming drops the keys that the session has lost")
     func drops() throws {
         let items = try start()
         let mine = try bench.open()
@@ -53,7 +53,7 @@ import Testing
         #expect(mine.readable(items) == Readable.always)
     }
 
-    @Test("locking waits for nobody, not even for a process that changes the keychain")
+    @Test("locking never waits, not even for a process that is changing the keychain")
     func lockWhileBusy() throws {
         let items = try start()
         try unlock()
@@ -64,7 +64,7 @@ import Testing
         #expect(try memory.parts == [] && readable(items) == Readable.always)
     }
 
-    @Test("a keychain without a passcode is always unlocked, and nothing is kept of it")
+    @Test("a keychain without a passcode is always unlocked and has no session")
     func withoutPasscode() throws {
         let items = try start(passcode: nil)
         try unlock("ignored")
@@ -76,7 +76,7 @@ import Testing
         #expect(try !session.status(keychain, now: moment(11)).hasPasscode)
     }
 
-    @Test("using a keychain restarts its clock, asking for its status does not")
+    @Test("using a keychain restarts its timeout, and reading its status does not")
     func idleClock() throws {
         _ = try start()
         try unlock()
@@ -91,7 +91,7 @@ import Testing
         #expect(memory.takeCalls() == [])
     }
 
-    @Test("nothing is kept for a single command that brings its passcode")
+    @Test("a single command with its own passcode creates no session")
     func singleCommand() throws {
         let items = try start()
         let keychain = try bench.open()
@@ -100,7 +100,7 @@ import Testing
         #expect(try readable(items) == Readable.always)
     }
 
-    @Test("after five wrong passcodes in a row the session is gone, whoever gave them", arguments: [true, false])
+    @Test("five wrong passcodes in a row end the session, whoever enters them", arguments: [true, false])
     func wrongPasscodes(keepsSession: Bool) throws {
         let items = try start()
         try unlock()
@@ -118,7 +118,7 @@ import Testing
         #expect(try bench.open().wrongPasscodeCount() == 0)
     }
 
-    @Test("an unlock clears a high count of wrong passcodes, also where counting itself came to nothing")
+    @Test("creating a session clears a high count of wrong passcodes, even if the unlock did not")
     func countIsCleared() throws {
         let items = try start()
         let keychain = try bench.open()
@@ -128,7 +128,7 @@ import Testing
         #expect(try readable(items) == Readable.all && bench.open().wrongPasscodeCount() == 0)
     }
 
-    @Test("five wrong passcodes that no session saw end it all the same")
+    @Test("five wrong passcodes given without a session also end it")
     func foreignWrongPasscodes() throws {
         let items = try start()
         try unlock()
@@ -141,7 +141,7 @@ import Testing
         #expect(try readable(items) == Readable.always && memory.parts == [])
     }
 
-    @Test("five wrong current passcodes in a change of the passcode end the session")
+    @Test("five wrong current passcodes in a passcode change end the session")
     func wrongCurrent() throws {
         let items = try start()
         try unlock()
@@ -156,7 +156,7 @@ import Testing
         #expect(try memory.parts == [] && readable(items) == Readable.always)
     }
 
-    @Test("a sleep of the machine locks, if the settings say so", arguments: [true, false])
+    @Test("suspending the machine locks the keychain if the settings say so", arguments: [true, false])
     func suspend(lockOnSuspend: Bool) throws {
         let items = try start()
         try unlock()
@@ -173,7 +173,7 @@ import Testing
         #expect(memory.parts == (lockOnSuspend ? ["first-unlock"] : ["unlocked", "first-unlock"]))
     }
 
-    @Test("a sleep that did not matter does not lock when it begins to matter")
+    @Test("an earlier suspend does not lock the keychain when locking on suspend is turned on")
     func suspendLater() throws {
         let items = try start()
         try unlock()
@@ -185,7 +185,7 @@ import Testing
         #expect(try readable(items) == Readable.all)
     }
 
-    @Test("the clock of the session follows its settings, at once or at the next use")
+    @Test("the timeout of a session follows the settings, immediately or at the next use")
     func settings() throws {
         _ = try start()
         try unlock()
@@ -204,7 +204,7 @@ import Testing
         }
     }
 
-    @Test("a change of the passcode leaves unlocked what was, under the new passcode alone")
+    @Test("a passcode change keeps unlocked classes unlocked, and keys of the old passcode are refused")
     func changePasscode() throws {
         let items = try start()
         try unlock()
@@ -213,14 +213,14 @@ import Testing
         try session.setPasscode(
             keychain, current: "open".secret, new: "new".secret, cost: Bench.cost, now: moment(11))
         #expect(try readable(items) == Readable.all)
-        // What somebody kept of the older passcode opens nothing now.
+        // Payloads saved under the old passcode open nothing.
         memory.contents.withLock { contents in
             for (name, payload) in before { contents.kept[name]?.payload = payload }
         }
         #expect(try readable(items) == Readable.always && memory.parts == [])
     }
 
-    @Test("a change of the passcode unlocks nothing that was locked, not even what a sleep has locked")
+    @Test("a passcode change does not unlock what was locked, even by a suspend")
     func changeWhileLocked() throws {
         let items = try start()
         let keychain = try bench.open()
@@ -240,7 +240,7 @@ import Testing
         #expect(try readable(items) == Readable.afterFirstUnlock)
     }
 
-    @Test("removing the passcode destroys what is kept, and setting one again keeps nothing")
+    @Test("removing the passcode ends the session, and setting one again does not start a new one")
     func removePasscode() throws {
         let items = try start()
         try unlock()
@@ -252,7 +252,7 @@ import Testing
         #expect(try memory.parts == [] && readable(items) == Readable.always)
     }
 
-    @Test("a lock that comes in the middle of a change of the passcode is not undone by it")
+    @Test("locking during a passcode change is not undone by it")
     func lockWhileChanging() throws {
         let items = try start()
         try unlock()
@@ -266,7 +266,7 @@ import Testing
         #expect(try memory.parts == [] && readable(items) == Readable.always)
     }
 
-    @Test("an unlock with a passcode that is changed meanwhile keeps nothing of the older one")
+    @Test("an unlock whose passcode is changed concurrently keeps nothing in the session")
     func changeWhileUnlocking() throws {
         _ = try start()
         let keychain = try bench.open()
@@ -278,7 +278,7 @@ import Testing
         #expect(memory.parts == [])
     }
 
-    @Test("what was kept for an older passcode, by whatever accident, is revoked at the next use")
+    @Test("a session with keys of an older passcode is revoked at the next use")
     func olderPasscode() throws {
         let items = try start()
         let keychain = try bench.open()

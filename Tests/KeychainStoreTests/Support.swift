@@ -7,16 +7,16 @@ import Testing
 
 @testable import KeychainStore
 
-/// A folder and a device, with keychains whose passcodes cost next to nothing.
+/// A folder and a device, with keychains whose passcodes have a low cost.
 final class Bench {
     let folder: TemporaryFolder
     let device: DeviceKey
 
     static let cost = ScryptCost(logN: 1)
-    /// Another test that starts a program holds our locks from its fork to its exec.
+    /// A test that starts a program holds the locks of other tests between fork and exec.
     static let patience = Duration.seconds(60)
 
-    /// Makes a folder, for a new device or for one that has another folder too.
+    /// Creates a folder, for a new device or for `device`, which may have another folder too.
     init(device: DeviceKey? = nil) throws {
         folder = try TemporaryFolder()
         if let device { self.device = device } else { self.device = try DeviceKey.generate() }
@@ -54,19 +54,19 @@ extension String {
     var secret: SecretBytes? { Optional(self).secret }
 }
 
-/// The test clock: `seconds` after the first second of 2026.
+/// The test clock: `seconds` after the start of 2026.
 func moment(_ seconds: Int64) -> Timestamp {
     Timestamp(microseconds: 1_767_225_600_000_000 + seconds * 1_000_000) ?? .reference
 }
 
-/// An item as somebody would add it.
+/// A draft of an item.
 func draft(_ itemClass: ItemClass, _ attributes: [AttributeCode: AttributeValue]) -> ItemDraft {
     var collected = Attributes()
     for (code, value) in attributes { collected[code] = value }
     return ItemDraft(itemClass: itemClass, attributes: collected)
 }
 
-/// A generic password as somebody would add it.
+/// A draft of a generic password.
 func password(
     _ account: String, service: String = "mail", _ more: [AttributeCode: AttributeValue] = [:]
 ) -> ItemDraft {
@@ -75,7 +75,7 @@ func password(
 }
 
 extension Keychain {
-    /// The secret as text, which only tests may make.
+    /// The secret as text, for tests only.
     func text(of item: Item) throws -> String? {
         switch try secret(of: item) {
         case .some(let secret): String(decoding: secret.bytesForTest(), as: UTF8.self)
@@ -83,7 +83,7 @@ extension Keychain {
         }
     }
 
-    /// The live items, and that no row is damaged.
+    /// The live items; records an issue if any row is damaged.
     func items(_ query: ItemQuery = ItemQuery()) throws -> [Item] {
         let matches = try find(query)
         #expect(matches.damaged == 0)
@@ -92,7 +92,7 @@ extension Keychain {
 }
 
 extension Keychain {
-    /// Adds one item of each accessibility that the keychain takes; the secret is its code.
+    /// Adds one item per accessibility that the keychain accepts, with its code as the secret.
     func fill() throws -> [Accessibility: Item] {
         var items: [Accessibility: Item] = [:]
         for accessibility in Accessibility.allCases
@@ -103,7 +103,7 @@ extension Keychain {
         return items
     }
 
-    /// The accessibilities whose item opens, with the right secret.
+    /// The accessibilities whose item opens with the right secret.
     func readable(_ items: [Accessibility: Item]) -> Set<Accessibility> {
         Set(items.filter { (try? text(of: $1)) == $0.rawValue }.keys)
     }
@@ -147,7 +147,7 @@ func line(_ item: Item) -> SecretBytes {
     return line
 }
 
-/// Copies everything that a visit shows from one keychain to another, as a restore does.
+/// Copies collected items to another keychain, as a restore does.
 func copy(_ collected: Collector, _ form: SecretForm, to target: Keychain) throws {
     try target.writeItems { writer in
         for (index, item) in collected.items.enumerated() {
@@ -160,7 +160,7 @@ func copy(_ collected: Collector, _ form: SecretForm, to target: Keychain) throw
 }
 
 extension Connection {
-    /// Runs `body` in a transaction for changes, without the lock that keeps other processes out.
+    /// Runs `body` in a write transaction, without the lock that keeps other processes out.
     func write<Result>(_ body: (Database) throws -> Result) throws -> Result {
         try database.begin(writing: true)
         do {

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite struct UniqueKeyTests {
-    // Lives as long as the test, and its folder with it.
+    // Retains the temporary folder for the whole test.
     private let bench: Bench
 
     init() throws {
@@ -22,7 +22,7 @@ import Testing
     }
 
     @Test(
-        "one item for each variation of each key attribute, and each of them only once", arguments: ItemClass.allCases)
+        "each variation of a key attribute allows exactly one item", arguments: ItemClass.allCases)
     func variations(itemClass: ItemClass) throws {
         let keychain = try bench.create()
         let drafts =
@@ -36,7 +36,7 @@ import Testing
         #expect(try keychain.items().count == drafts.count)
     }
 
-    @Test("attributes outside the unique key do not tell items apart")
+    @Test("attributes outside the unique key do not distinguish items")
     func notInKey() throws {
         let keychain = try bench.create()
         try keychain.add(password("ann"), secret: nil, now: moment(1))
@@ -50,7 +50,7 @@ import Testing
         }
     }
 
-    @Test("absent and default are one key, text and bytes are one key, and each comes back as it was")
+    @Test("absent and default values, and text and bytes, are the same key but are stored as given")
     func defaults() throws {
         let keychain = try bench.create()
         let absent = try keychain.add(draft(.internetPassword, [:]), secret: nil, now: moment(1))
@@ -69,13 +69,13 @@ import Testing
         #expect(try keychain.items() == [absent, text, key])
     }
 
-    @Test("an update that would clash is refused and rolls back what it changed before")
+    @Test("an update that would cause a duplicate is refused and rolled back completely")
     func clash() throws {
         let keychain = try bench.create()
         try keychain.add(password("a", service: "1"), secret: "x".secret, now: moment(1))
         try keychain.add(password("a", service: "2"), secret: "y".secret, now: moment(1))
         let before = try keychain.items()
-        // The first of the two would fit; the second then has its key.
+        // The first of the two can be updated, but the second then has the same key.
         #expect(throws: KeychainStoreError.duplicateItem) {
             try keychain.update(matching: ItemQuery(), set: [.svce: .text("3")], secret: "z".secret, now: moment(2))
         }
@@ -83,7 +83,7 @@ import Testing
         #expect(try before.map { try keychain.text(of: $0) } == ["x", "y"])
     }
 
-    @Test("items come in the order of class and unique key by bytes, however they were added")
+    @Test("items are ordered by class and by the bytes of the unique key, in whatever order they were added")
     func order() throws {
         let keychain = try bench.create()
         let accounts = ["b", "", "a\u{0}", "é", "Z", "a", "e\u{301}", "aa"]
@@ -103,7 +103,7 @@ import Testing
 }
 
 @Suite struct TombstoneTests {
-    // Lives as long as the test, and its folder with it.
+    // Retains the temporary folder for the whole test.
     private let bench: Bench
 
     init() throws {
@@ -112,7 +112,7 @@ import Testing
 
     private let shared: [AttributeCode: AttributeValue] = [.sync: .number(1), .labl: .text("secret label")]
 
-    @Test("deleting a synchronizable item leaves its key, its dates and nothing else, hidden from everybody")
+    @Test("deleting a synchronizable item leaves only its key and dates, hidden from every read")
     func tombstone() throws {
         let keychain = try bench.create()
         let item = try keychain.add(password("ann", shared), secret: "tulip".secret, now: moment(1))
@@ -142,7 +142,7 @@ import Testing
         #expect(try keychain.information().tombstoneCount == 0)
     }
 
-    @Test("an update may take the key of a tombstone, and a synchronizable item leaves one at its old key")
+    @Test("an update may take the key of a tombstone, and moving a synchronizable item leaves one at its old key")
     func moved() throws {
         let keychain = try bench.create()
         let ann = try keychain.add(password("ann", shared), secret: nil, now: moment(1))

@@ -24,7 +24,7 @@ import Testing
     }
 
     @Test(
-        "the score has the steps of zxcvbn's authors",
+        "scores follow the scale of zxcvbn's authors",
         arguments: [
             ("", 0), ("password", 0), ("123456", 0), ("letmein", 0),
             ("correct horse battery staple", 4), ("kV7#pw-9Lx2!qRt5zB8&", 4),
@@ -33,7 +33,7 @@ import Testing
         #expect(strength(passcode).score == score)
     }
 
-    @Test("the steps of the score stand at 10^3, 10^6, 10^8 and 10^10 guesses")
+    @Test("the score increases at 10^3, 10^6, 10^8 and 10^10 guesses")
     func steps() {
         let seen = (1...40).map { strength(String("zQ7kVx3Jp9Wm5Rt8Lb2NcDf6Gh4Ks1MvYtBqXwPzRjLn".prefix($0))) }
         for strength in seen {
@@ -44,7 +44,7 @@ import Testing
     }
 
     @Test(
-        "the reason names the kind of the part that gives most away",
+        "the reason describes the weakest part of the passcode",
         arguments: [
             ("", Reason.empty), ("kV7", .tooShort), ("password", .commonWord), ("p4ssw0rd", .disguisedWord),
             ("aaaaaaa", .repetition), ("abcdefghijk", .sequence), ("zxcvbghjkl", .keyboard), ("27.11.1987", .date),
@@ -54,7 +54,7 @@ import Testing
         #expect(strength(passcode).reason == reason.rawValue)
     }
 
-    @Test("names that are known make a passcode of them weak, whatever their case")
+    @Test("known words make a passcode that contains them weak, regardless of case")
     func knownWords() {
         let unknown = strength("Thessalonike7")
         let known = strength("Thessalonike7", knowing: ["login", "THESSALONIKE"])
@@ -62,7 +62,7 @@ import Testing
         #expect(known.reason == Reason.knownWord.rawValue && unknown.reason != known.reason)
     }
 
-    @Test("words that could not be names are left out and do no harm")
+    @Test("words that cannot be names are ignored")
     func oddWords() {
         let odd = ["", "T", "Thes\0salonike", String(repeating: "w", count: 100_000)]
         #expect(strength("Thessalonike7", knowing: odd) == strength("Thessalonike7"))
@@ -71,7 +71,7 @@ import Testing
         #expect(strength("Thessalonike7", knowing: odd + many.dropFirst() + ["thessalonike"]).bits < 20)
     }
 
-    @Test("what stands behind a zero byte or in no valid UTF-8 counts")
+    @Test("bytes after a zero byte and invalid UTF-8 count")
     func wholePasscode() {
         let strong = Array("kV7#pw-9Lx2!qRt5zB8&".utf8)
         #expect(strength(Array("password".utf8)).score == 0)
@@ -82,7 +82,7 @@ import Testing
         #expect(strength([0]).reason == Reason.tooShort.rawValue)
     }
 
-    @Test("what stands behind the first 256 bytes is not looked at, and a long passcode takes no long time")
+    @Test("bytes after the first 256 are ignored, and a long passcode is judged quickly")
     func long() {
         let random = SeededRandom(seed: 7)
         var generator = random
@@ -91,7 +91,7 @@ import Testing
         #expect(strength([UInt8](repeating: 0x61, count: 1_000_000)).bits < 40)
     }
 
-    @Test("no bytes whatever crash the judge, and every answer lies in its range")
+    @Test("any bytes are judged without crashing, and every result is in range")
     func odd() {
         var random = SeededRandom(seed: 20_260_101)
         for count in 0..<400 {
@@ -106,14 +106,14 @@ import Testing
         }
     }
 
-    @Test("no reason quotes the passcode: all of them are fixed texts")
+    @Test("no reason quotes the passcode")
     func quotesNothing() {
         for passcode in ["tulip", "Thessalonike", "aaaa", "2026", "zxcvbn"] {
             #expect(Reason.allCases.map(\.rawValue).contains(strength(passcode).reason))
         }
     }
 
-    @Test("the time that guessing takes is told in words, from a second to centuries")
+    @Test("the time to guess is described in words, from a second to centuries")
     func crackTimes() {
         #expect(strength("").crackTime == "1 second")
         #expect(strength("kV7#pw-9Lx2!qRt5zB8&").crackTime == "centuries")

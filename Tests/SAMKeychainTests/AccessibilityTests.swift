@@ -5,7 +5,7 @@ import Testing
 
 @Suite("The accessibility of a process's passwords")
 struct AccessibilityTests {
-    @Test("Nothing is chosen at first, and items get the keychain's default")
+    @Test("No accessibility is set at first, and new items get the keychain's default")
     func unset() async {
         await #expect(processExitsWith: .success) {
             try OwnKeychain.use {
@@ -16,7 +16,7 @@ struct AccessibilityTests {
         }
     }
 
-    @Test("An item gets what was chosen, with every save anew, and stays listed")
+    @Test("Every save applies the current accessibility, and the item remains listed")
     func update() async {
         await #expect(processExitsWith: .success) {
             try OwnKeychain.use {
@@ -31,7 +31,7 @@ struct AccessibilityTests {
                     #expect(SAMKeychain.allAccounts()?.count == 1)
                     #expect(SAMKeychain.accounts(forService: service)?.count == 1)
                 }
-                // Nothing chosen: saving keeps what the item has.
+                // With no accessibility set, saving keeps that of the item.
                 SAMKeychain.setAccessibilityType(nil)
                 #expect(SAMKeychain.setPassword("two", forService: service, account: account))
                 #expect(attributes()?[kSecAttrAccessible] as? String == kSecAttrAccessibleAfterFirstUnlock)
@@ -39,7 +39,7 @@ struct AccessibilityTests {
         }
     }
 
-    @Test("Accounts with another accessibility are not listed, but read, saved and deleted")
+    @Test("Accounts with another accessibility are not listed, but can be read, saved and deleted")
     func filter() async {
         await #expect(processExitsWith: .success) {
             try OwnKeychain.use {
@@ -57,7 +57,7 @@ struct AccessibilityTests {
         }
     }
 
-    @Test("An accessibility that the keychain cannot give makes saving fail, with its reason")
+    @Test("Saving with an unavailable accessibility fails with the reason")
     func refused() async {
         await #expect(processExitsWith: .success) {
             try OwnKeychain.use {
@@ -75,7 +75,7 @@ struct AccessibilityTests {
         }
     }
 
-    @Test("Threads that choose at once see one of their choices")
+    @Test("Threads that set the accessibility concurrently always read one of the values")
     func threads() async {
         await #expect(processExitsWith: .success) {
             let types = [

@@ -2,7 +2,7 @@ import Foundation
 import SAMKeychain
 import Testing
 
-/// A class of a program, as it stores them.
+/// A class that a program defines and stores.
 final class Token: NSObject, NSSecureCoding {
     static var supportsSecureCoding: Bool { true }
     let text: String
@@ -20,7 +20,7 @@ final class Token: NSObject, NSSecureCoding {
     override var hash: Int { text.hash }
 }
 
-/// A class whose coding is not secure.
+/// A class that does not support secure coding.
 final class OldToken: NSObject, NSCoding {
     override init() {}
     init?(coder: NSCoder) {}
@@ -29,7 +29,7 @@ final class OldToken: NSObject, NSCoding {
 
 @Suite("Objects as passwords")
 struct PasswordObjectTests {
-    @Test("Objects of Foundation and of the program come back equal", arguments: objects.indices)
+    @Test("Objects of Foundation and of the program survive a round trip", arguments: objects.indices)
     func roundTrip(index: Int) throws {
         let object = Self.objects[index]
         let query = SAMKeychainQuery()
@@ -40,7 +40,7 @@ struct PasswordObjectTests {
         #expect(object.isEqual(copy.passwordObject))
     }
 
-    /// One of each class that docs/samkeychain.md names.
+    /// An object of every class named in docs/samkeychain.md.
     nonisolated(unsafe) private static let objects: [any NSObject & NSCoding] = [
         "text" as NSString, 42 as NSNumber, 1.5 as NSNumber, true as NSNumber, Data([0, 1, 2]) as NSData,
         Date(timeIntervalSince1970: 1_700_000_000) as NSDate, ["a", 1, ["b"] as NSArray] as NSArray,
@@ -50,7 +50,7 @@ struct PasswordObjectTests {
         [Token("one"), Token("two")] as NSArray,
     ]
 
-    @Test("An address comes back")
+    @Test("A URL survives a round trip")
     func url() throws {
         let url = try #require(NSURL(string: "https://example.org/a?b=c"))
         let query = SAMKeychainQuery()
@@ -58,7 +58,7 @@ struct PasswordObjectTests {
         #expect((query.passwordObject as? NSURL)?.absoluteString == "https://example.org/a?b=c")
     }
 
-    @Test("An object that is not coded securely leaves no password, also deep inside, so that saving fails")
+    @Test("An object without secure coding, even nested, clears the password, so that saving fails")
     func notSecure() {
         for object: any NSCoding in [OldToken(), ["a": [OldToken()] as NSArray] as NSDictionary] {
             let query = query(password: "one")
@@ -68,14 +68,14 @@ struct PasswordObjectTests {
         }
     }
 
-    @Test("No object leaves no password")
+    @Test("Setting nil clears the password")
     func none() {
         let query = query(password: "one")
         query.passwordObject = nil
         #expect(query.passwordData == nil)
     }
 
-    @Test("Bytes that are no archive are no object")
+    @Test("Bytes that are not an archive yield no object")
     func garbage() {
         let lists: [Any] = [["a": 1], ["$objects": ["a"]], ["$archiver": "NSKeyedArchiver"], ["a"]]
         let plain = lists.map { list in
@@ -88,7 +88,7 @@ struct PasswordObjectTests {
         }
     }
 
-    @Test("An archive that ends early is no object")
+    @Test("A truncated archive yields no object")
     func truncated() throws {
         let query = SAMKeychainQuery()
         query.passwordObject = ["number": 42] as NSDictionary
@@ -99,7 +99,7 @@ struct PasswordObjectTests {
         }
     }
 
-    @Test("An archive of a class that is not here, or is not coded securely, is no object")
+    @Test("An archive of an unknown class, or one without secure coding, yields no object")
     func unfitClass() throws {
         let query = SAMKeychainQuery()
         query.passwordData = try NSKeyedArchiver.archivedData(

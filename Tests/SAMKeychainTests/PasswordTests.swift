@@ -3,7 +3,7 @@ import SAMKeychain
 import Synchronization
 import Testing
 
-@Suite("Passwords in a line")
+@Suite("Passwords in one call")
 struct PasswordTests {
     @Test("A password is stored, read as text and as bytes, replaced and deleted")
     func story() async {
@@ -24,7 +24,7 @@ struct PasswordTests {
         }
     }
 
-    @Test("Where there is no password the error says so, in words and by number")
+    @Test("A missing password is reported with an error message and code")
     func missing() async {
         await #expect(processExitsWith: .success) {
             try OwnKeychain.use {
@@ -46,7 +46,7 @@ struct PasswordTests {
         }
     }
 
-    @Test("A call that succeeds leaves the place for the error alone")
+    @Test("A successful call leaves the error variable unchanged")
     func success() async {
         await #expect(processExitsWith: .success) {
             try OwnKeychain.use {
@@ -65,7 +65,7 @@ struct PasswordTests {
         }
     }
 
-    @Test("An empty password is kept, and read as no text and without an error")
+    @Test("An empty password is stored, and reads as nil text without an error")
     func empty() async {
         await #expect(processExitsWith: .success) {
             try OwnKeychain.use {
@@ -79,7 +79,7 @@ struct PasswordTests {
         }
     }
 
-    @Test("A password that is not UTF-8 is there as bytes only")
+    @Test("A password that is not UTF-8 is available only as bytes")
     func bytes() async {
         await #expect(processExitsWith: .success) {
             try OwnKeychain.use {
@@ -91,7 +91,7 @@ struct PasswordTests {
         }
     }
 
-    @Test("Accounts are listed for all services and for one, with their attributes and without passwords")
+    @Test("Accounts of one or all services are listed with their attributes and without passwords")
     func accounts() async {
         await #expect(processExitsWith: .success) {
             try OwnKeychain.use {
@@ -112,7 +112,7 @@ struct PasswordTests {
         }
     }
 
-    @Test("With a locked keychain nothing is read, stored or listed, and the error does not say that there is nothing")
+    @Test("A locked keychain refuses to read, store or list, and does not report items as missing")
     func locked() async {
         await #expect(processExitsWith: .success) {
             try OwnKeychain.use(isLocked: true) {
@@ -133,7 +133,7 @@ struct PasswordTests {
         }
     }
 
-    @Test("Threads that save the same new passwords at once all succeed, and make one item of each")
+    @Test("Threads that save the same new passwords concurrently all succeed and create one item for each")
     func threads() async {
         await #expect(processExitsWith: .success) {
             try OwnKeychain.use {

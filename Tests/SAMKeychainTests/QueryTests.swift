@@ -2,7 +2,7 @@ import Foundation
 import SAMKeychain
 import Testing
 
-/// A query whose item is added by somebody else after it was looked for, and before it is added.
+/// A query during whose save another program adds the item, after the search for it and before the add.
 final class OvertakenQuery: SAMKeychainQuery {
     override var label: String? {
         get {
@@ -17,7 +17,7 @@ final class OvertakenQuery: SAMKeychainQuery {
 
 @Suite("Queries on a keychain")
 struct QueryTests {
-    @Test("A new item is saved, fetched, listed by itself and with its service, and deleted")
+    @Test("A new item is saved, fetched, listed with and without its service, and deleted")
     func newItem() async {
         await #expect(processExitsWith: .success) {
             try OwnKeychain.use {
@@ -33,7 +33,7 @@ struct QueryTests {
                 let listed = try all.fetchAll()
                 #expect(listed.map { $0["acct"] as? String } == [account])
                 #expect(listed.first?[kSAMKeychainLabelKey] as? String == "Mail")
-                // The slip: this key has never meant the class.
+                // As in SAMKeychain, this key means the label and not the class.
                 #expect(listed.first?[kSAMKeychainClassKey] as? String == "Mail")
                 all.service = "web"
                 #expect(code { _ = try all.fetchAll() } == errSecItemNotFound)
@@ -44,7 +44,7 @@ struct QueryTests {
         }
     }
 
-    @Test("The label of an item that is there stays as it is")
+    @Test("Saving an existing item does not change its label")
     func label() async {
         await #expect(processExitsWith: .success) {
             try OwnKeychain.use {
@@ -60,7 +60,7 @@ struct QueryTests {
         }
     }
 
-    @Test("An item that somebody adds while it is saved gets the password")
+    @Test("An item that is added concurrently gets the saved password")
     func rival() async {
         await #expect(processExitsWith: .success) {
             try OwnKeychain.use {
@@ -76,7 +76,7 @@ struct QueryTests {
         }
     }
 
-    @Test("A fetch that fails leaves the password of the query as it was")
+    @Test("A failed fetch leaves the password of the query unchanged")
     func failedFetch() async {
         await #expect(processExitsWith: .success) {
             try OwnKeychain.use {
@@ -87,7 +87,7 @@ struct QueryTests {
         }
     }
 
-    @Test("A synchronizable item is found as such and by any, and not as one that is not")
+    @Test("A synchronizable item is found by `yes` and `any`, and not by `no`")
     func synchronizable() async {
         await #expect(processExitsWith: .success) {
             try OwnKeychain.use {
@@ -105,7 +105,7 @@ struct QueryTests {
         }
     }
 
-    @Test("Saving with any adds an item that is not synchronizable, and changes one that is there as it is")
+    @Test("Saving with `any` adds an item as not synchronizable, and updates an existing one of either kind")
     func saveAny() async {
         await #expect(processExitsWith: .success) {
             try OwnKeychain.use {
@@ -120,7 +120,7 @@ struct QueryTests {
         }
     }
 
-    @Test("The synchronizable item and the other are two, and any means both")
+    @Test("A synchronizable item and a local one coexist, and `any` refers to both")
     func bothKinds() async {
         await #expect(processExitsWith: .success) {
             try OwnKeychain.use {
@@ -143,7 +143,7 @@ struct QueryTests {
         }
     }
 
-    @Test("What stays on this device may be synchronizable, and is another item than the one that is not")
+    @Test("A ThisDeviceOnly item may be synchronizable, and coexists with one that is not")
     func thisDeviceOnly() async {
         await #expect(processExitsWith: .success) {
             try OwnKeychain.use {
@@ -155,7 +155,7 @@ struct QueryTests {
         }
     }
 
-    @Test("An item goes to the group that the query names, or to the program's first")
+    @Test("An item is added to the query's access group, or to the program's first")
     func accessGroups() async {
         await #expect(processExitsWith: .success) {
             try OwnKeychain.use {
@@ -170,7 +170,7 @@ struct QueryTests {
                     #expect(found.password == password)
                 }
                 try query(group: first).deleteItem()
-                // Without a group all of the program's are searched.
+                // Without a group, all groups of the program are searched.
                 let found = query()
                 try found.fetch()
                 #expect(found.password == "two")
@@ -178,7 +178,7 @@ struct QueryTests {
         }
     }
 
-    @Test("A group that is not the program's is refused in every call")
+    @Test("Every call refuses an access group that the program does not have")
     func foreignGroup() async {
         await #expect(processExitsWith: .success) {
             try OwnKeychain.use {
@@ -191,7 +191,7 @@ struct QueryTests {
         }
     }
 
-    @Test("An object that was saved is fetched as it was")
+    @Test("A saved object is fetched unchanged")
     func object() async {
         await #expect(processExitsWith: .success) {
             try OwnKeychain.use {
@@ -206,7 +206,7 @@ struct QueryTests {
         }
     }
 
-    @Test("Without a keychain every call says so")
+    @Test("Without a keychain every call reports that there is none")
     func noKeychain() async {
         await #expect(processExitsWith: .success) {
             setenv("XDG_DATA_HOME", "/nonexistent", 1)

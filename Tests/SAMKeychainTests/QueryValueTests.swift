@@ -2,10 +2,10 @@ import Foundation
 import SAMKeychain
 import Testing
 
-/// What a query is by itself: no test here reaches a keychain.
+/// Tests of queries alone, without a keychain.
 @Suite("The values of a query")
 struct QueryValueTests {
-    /// Whether a query that cannot be saved has service, account and password.
+    /// Whether the query has a service, an account and a password, for queries that cannot be saved.
     private static let incomplete = [
         (false, true, true), (true, false, true), (true, true, false), (false, false, false),
     ]
@@ -30,14 +30,14 @@ struct QueryValueTests {
         #expect(query.password == "one")
     }
 
-    @Test("An incomplete query is called so in words")
+    @Test("The error for an incomplete query has a message")
     func words() {
         let error = #expect(throws: NSError.self) { try SAMKeychainQuery().fetch() }
         #expect(error?.domain == kSAMKeychainErrorDomain)
         #expect(error?.localizedDescription == "The service, the account or the password to save is missing.")
     }
 
-    @Test("A query means any item and has no values at first")
+    @Test("A new query has the mode `any` and no values")
     func initial() {
         let query = SAMKeychainQuery()
         #expect(query.synchronizationMode == .any)
@@ -64,7 +64,7 @@ struct QueryValueTests {
         #expect(query.passwordData == nil)
     }
 
-    @Test("Constants are those of the wrapper, the slip among them")
+    @Test("Constants have SAMKeychain's values, even where they are surprising")
     func constants() {
         #expect(kSAMKeychainErrorDomain == "com.samsoffes.samkeychain")
         let keys = [

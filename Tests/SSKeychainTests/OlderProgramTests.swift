@@ -1,13 +1,14 @@
 import Foundation
-// Nothing but this: a program with the older names needs one import.
+// The only import of the module: a program with the older names needs no other.
 import SSKeychain
 import Testing
 
 @Suite("A program with the older names")
 struct OlderProgramTests {
-    @Test("It calls the keychain in every way that it did")
+    @Test("It can still make every call")
     func calls() {
-        // Only named: a call would reach the keychain of whoever runs the tests.
+        // The functions are referenced but not called, since a call would access the keychain of the user who runs the
+        // tests.
         let read: (String, String) -> String? = SSKeychain.password(forService:account:)
         let write: (String, String, String) -> Bool = SSKeychain.setPassword(_:forService:account:)
         let writeBytes: (Data, String, String) -> Bool = SSKeychain.setPasswordData(_:forService:account:)
@@ -17,7 +18,7 @@ struct OlderProgramTests {
         #expect(([read, write, writeBytes, delete, list, listAll] as [Any]).count == 6)
     }
 
-    @Test("It chooses an accessibility by its name in Security")
+    @Test("It sets an accessibility by its constant in Security")
     func accessibility() async {
         await #expect(processExitsWith: .success) {
             SSKeychain.setAccessibilityType(kSecAttrAccessibleAfterFirstUnlock)
@@ -25,7 +26,7 @@ struct OlderProgramTests {
         }
     }
 
-    @Test("Its queries fail with the error that it looks for")
+    @Test("Its queries throw the error that it checks for")
     func errors() {
         let query = SSKeychainQuery()
         query.account = "ada"

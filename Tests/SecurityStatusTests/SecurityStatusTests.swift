@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Apple's status codes")
 struct SecurityStatusTests {
-    /// Written out by hand from Apple's header, so that a slip in the table shows.
+    /// Written out by hand from Apple's header, so that a mistake in the table is detected.
     static let published: [(name: String, code: Int32, message: String)] = [
         ("errSecSuccess", 0, "No error."),
         ("errSecUnimplemented", -4, "Function or operation not implemented."),
@@ -62,7 +62,7 @@ struct SecurityStatusTests {
         ("errSecRestrictedAPI", -34020, "Client is restricted and is not permitted to perform this operation."),
     ]
 
-    @Test("Every published code has its name and its message", arguments: published.indices)
+    @Test("Every published code has its name and message", arguments: published.indices)
     func publishedCodes(index: Int) throws {
         let (name, code, message) = Self.published[index]
         let status = try #require(SecurityStatus(code: code))
@@ -71,7 +71,7 @@ struct SecurityStatusTests {
         #expect(SecurityStatus.message(for: code) == message)
     }
 
-    @Test("No two statuses share a number or a name, and they stand from 0 down")
+    @Test("Codes and names are unique, and codes descend from 0")
     func tableIsUnambiguous() {
         #expect(Set(SecurityStatus.all.map(\.code)).count == SecurityStatus.all.count)
         #expect(Set(SecurityStatus.all.map(\.name)).count == SecurityStatus.all.count)
@@ -87,7 +87,7 @@ struct SecurityStatusTests {
     }
 
     @Test(
-        "A process ends with the low eight bits of the number",
+        "The exit status is the low eight bits of the code",
         arguments: [
             (-25299, 45), (-25300, 44), (-25308, 36), (-25293, 51), (-25294, 50), (-25295, 49), (-128, 128), (-50, 206),
             (-34018, 30), (0, 0),
@@ -96,7 +96,7 @@ struct SecurityStatusTests {
         #expect(try #require(SecurityStatus(code: code)).exitStatus == exit)
     }
 
-    @Test("No failure ends a process as success does")
+    @Test("No failure has the exit status of success")
     func failuresAreSeen() {
         for status in SecurityStatus.all where status != .success { #expect(status.exitStatus != 0, "\(status.name)") }
     }

@@ -2,10 +2,9 @@ import Foundation
 import Security
 import Testing
 
-/// The module under Apple's name alone.
 @Suite("The module under Apple's name")
 struct ReexportTests {
-    @Test("It has the calls, their constants and their types")
+    @Test("It exports the functions, constants and types")
     func hasEverything() throws {
         let query: [String: Any] = [kSecClass as String: kSecClassGenericPassword, kSecReturnRef as String: "no"]
         #expect(SecItemCopyMatching(query as CFDictionary, nil) == errSecParam)

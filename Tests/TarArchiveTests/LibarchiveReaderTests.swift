@@ -4,7 +4,7 @@ import Glibc
 import TestSupport
 import Testing
 
-@Suite("The second opinion of libarchive")
+@Suite("Verification with libarchive")
 struct LibarchiveReaderTests {
     private static let first = TarMember(name: "first.txt", offset: 512, length: 37, modified: 1_700_000_000)
     private static let second = TarMember(name: "second", offset: 1536, length: 0, modified: 1_700_000_000)
@@ -24,7 +24,7 @@ struct LibarchiveReaderTests {
     }
 
     @Test(
-        "one wrong fact about a member is a disagreement",
+        "a wrong detail of a member is a disagreement",
         arguments: [
             TarMember(name: "first.tx", offset: 512, length: 37, modified: 1_700_000_000),
             TarMember(name: "first.txt", offset: 513, length: 37, modified: 1_700_000_000),
@@ -35,7 +35,7 @@ struct LibarchiveReaderTests {
         try expectDisagreement([member, Self.second], at: member.offset - 512, in: TarSample.small())
     }
 
-    @Test("a member too many or too few is a disagreement")
+    @Test("a missing or extra member is a disagreement")
     func noticesCount() throws {
         let archive = try TarSample.small()
         try expectDisagreement([Self.first], at: 1024, in: archive)
@@ -43,21 +43,21 @@ struct LibarchiveReaderTests {
         try expectDisagreement([Self.first, Self.second, third], at: 1536, in: archive)
     }
 
-    @Test("an archive that libarchive leaves elsewhere than at two zero blocks is a disagreement")
+    @Test("an archive without its two zero blocks at the end is a disagreement")
     func noticesOtherEnd() throws {
         let archive = try TarSample.small()
         try expectDisagreement([Self.first, Self.second], at: 1536, in: archive.dropLast(512))
     }
 
     @Test(
-        "another mode or type is a disagreement",
+        "a different mode or type is a disagreement",
         arguments: [(100, "000644 \0"), (156, "1"), (156, "2"), (156, "5"), (257, "ustar  \0")])
     func noticesOtherHeader(offset: Int, value: String) throws {
         let archive = try TarSample.changed(TarSample.small(), at: offset, Array(value.utf8))
         try expectDisagreement([Self.first, Self.second], at: 0, in: archive)
     }
 
-    @Test("when reading fails below libarchive, its reason is passed on and not libarchive's")
+    @Test("a read failure is reported with its own reason rather than libarchive's")
     func passesReadFailures() throws {
         let folder = try TemporaryFolder()
         let path = try folder.write("a.tar", TarSample.small())

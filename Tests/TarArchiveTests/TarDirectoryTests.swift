@@ -4,13 +4,13 @@ import TarArchive
 import TestSupport
 import Testing
 
-@Suite("Reading tar")
+@Suite("Reading tar archives")
 struct TarDirectoryTests {
     private func expectMalformed(_ bytes: [UInt8], _ rule: String, at offset: UInt64) throws {
         #expect(try TarSample.failure(of: bytes) == StreamFailure(.readingContainer, .malformed(rule), offset: offset))
     }
 
-    @Test("an archive that ends at any earlier byte is refused")
+    @Test("an archive truncated at any byte is refused")
     func refusesTruncation() throws {
         let archive = try TarSample.small()
         for count in 0..<archive.count {
@@ -21,7 +21,7 @@ struct TarDirectoryTests {
     }
 
     @Test(
-        "every flipped bit outside the data of a member is refused; data is judged by the layers above",
+        "a flipped bit outside the data of a member is refused; data is verified by the layers above",
         arguments: 0..<8)
     func refusesFlips(bit: Int) throws {
         let archive = try TarSample.small()
@@ -34,14 +34,14 @@ struct TarDirectoryTests {
         }
     }
 
-    @Test("anything behind the end is refused", arguments: [[0], [1], [UInt8](repeating: 0, count: 512)])
+    @Test("anything after the end is refused", arguments: [[0], [1], [UInt8](repeating: 0, count: 512)])
     func refusesTrailingBytes(trailing: [UInt8]) throws {
         let archive = try TarSample.small()
         let end = UInt64(archive.count)
         try expectMalformed(archive + trailing, "nothing follows the end of the archive", at: end)
     }
 
-    @Test("a second archive behind the first is refused, with and without end blocks between them")
+    @Test("concatenated archives are refused, with or without end blocks between them")
     func refusesConcatenation() throws {
         let archive = try TarSample.small()
         let end = UInt64(archive.count)
@@ -57,14 +57,14 @@ struct TarDirectoryTests {
     }
 
     @Test(
-        "a field with another value is refused by its rule, also under a fitting checksum",
+        "a field with an invalid value is refused with its rule, even if the checksum is correct",
         arguments: [
             (0, "/etc/x\0\0\0", "a name is letters, digits, dots, hyphens, underscores"),
             (0, "../x\0\0\0\0\0", "a name is letters, digits, dots, hyphens, underscores"),
             (0, "\0", "a name is letters, digits, dots, hyphens, underscores"),
             (50, "x", "a name is padded with zeros"),
             (100, "000644 \0", "the mode is 0600"),
-            // GNU tar's spellings of the same numbers.
+            // GNU tar's encodings of the same numbers.
             (100, "0000600\0", "the mode is spelled as 6 octal digits, then a space and a zero byte"),
             (108, "0000000\0", "the owner is spelled as 6 octal digits, then a space and a zero byte"),
             (136, "14524770400\0", "the time is spelled as 11 octal digits, then a space"),
@@ -91,7 +91,7 @@ struct TarDirectoryTests {
         try expectMalformed(TarSample.changed(TarSample.small(), at: offset, Array(value.utf8)), rule, at: 0)
     }
 
-    @Test("the checksum has one spelling", arguments: [" \0", "  ", "\0\0"])
+    @Test("a noncanonical checksum field is refused", arguments: [" \0", "  ", "\0\0"])
     func refusesChecksum(end: String) throws {
         var archive = try TarSample.small()
         archive.replaceSubrange(154..<156, with: Array(end.utf8))
@@ -106,20 +106,20 @@ struct TarDirectoryTests {
             at: 0)
     }
 
-    @Test("a size beyond the end of the file is truncation", arguments: ["00000010000 ", "77777777777 "])
+    @Test("a size beyond the end of the file is reported as truncation", arguments: ["00000010000 ", "77777777777 "])
     func refusesLargeSize(size: String) throws {
         let archive = try TarSample.changed(TarSample.small(), at: 124, Array(size.utf8))
         let failure = StreamFailure(.readingContainer, .truncated, offset: UInt64(archive.count))
         #expect(try TarSample.failure(of: archive) == failure)
     }
 
-    @Test("a member with another time is refused")
+    @Test("members with different times are refused")
     func refusesTimes() throws {
         let archive = try TarSample.changed(TarSample.small(), at: 136, Array("14524770401".utf8))
         try expectMalformed(archive, "all members have one time", at: 1024)
     }
 
-    @Test("sixteen members are read, and one more than the limit is refused")
+    @Test("as many members as the limit are read, and one more is refused")
     func limitsMembers() throws {
         var writer = try TarWriter(to: MemorySink(), modified: 0)
         for number in 0..<16 { try writer.append("member\(number)", []) }
@@ -132,7 +132,7 @@ struct TarDirectoryTests {
     }
 
     @Test(
-        "what GNU tar writes in other formats, or of other types, is refused",
+        "other formats and member types that GNU tar writes are refused",
         .enabled(if: ExternalProgram.locate("tar") != nil),
         arguments: [
             ["--format=gnu", "plain"], ["--format=pax", "plain"], ["--format=v7", "plain"],

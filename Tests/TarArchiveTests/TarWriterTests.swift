@@ -4,9 +4,9 @@ import TarArchive
 import TestSupport
 import Testing
 
-@Suite("Writing tar")
+@Suite("Writing tar archives")
 struct TarWriterTests {
-    /// Names and contents around the block size.
+    /// Names and contents of sizes around the block size.
     private static let members: [(name: String, bytes: [UInt8])] = [0, 1, 511, 512, 513, 70_000].map { count in
         var random = SeededRandom(seed: UInt64(count))
         return ("member-\(count).bin", random.bytes(count))
@@ -25,7 +25,7 @@ struct TarWriterTests {
         return try writer.finish()
     }
 
-    @Test("what is written is read back: names, times, places and data")
+    @Test("names, times, offsets and data read back as written")
     func roundTrip() throws {
         let file = try TarSample.file(archive())
         let directory = try TarDirectory.read(file)
@@ -37,14 +37,14 @@ struct TarWriterTests {
         }
     }
 
-    @Test("the archive ends with its two zero blocks: no padding to a larger unit")
+    @Test("the archive ends with two zero blocks and no further padding")
     func hasExactSize() throws {
         let blocks = Self.members.reduce(2) { $0 + 1 + ($1.bytes.count + 511) / 512 }
         #expect(try archive().count == blocks * 512)
     }
 
     @Test(
-        "GNU tar lists and extracts it without a word of complaint", .enabled(if: ExternalProgram.locate("tar") != nil))
+        "GNU tar lists and extracts the archive without warnings", .enabled(if: ExternalProgram.locate("tar") != nil))
     func satisfiesTar() throws {
         let folder = try TemporaryFolder()
         try folder.write("a.tar", archive())
@@ -63,7 +63,7 @@ struct TarWriterTests {
         for member in Self.members { #expect(try folder.read(member.name) == member.bytes) }
     }
 
-    @Test("a source that ends early is truncated", arguments: [0, 1, 99])
+    @Test("a source that ends early is reported as truncated", arguments: [0, 1, 99])
     func refusesShortSource(count: Int) throws {
         var writer = try TarWriter(to: MemorySink(), modified: 0)
         var source = ChoppySource([UInt8](repeating: 1, count: count))
@@ -72,7 +72,7 @@ struct TarWriterTests {
         }
     }
 
-    @Test("a source that goes on is refused", arguments: [0, 1, 512, 65_536])
+    @Test("a source longer than announced is refused", arguments: [0, 1, 512, 65_536])
     func refusesLongSource(length: Int) throws {
         var writer = try TarWriter(to: MemorySink(), modified: 0)
         var source = MemorySource(copying: [UInt8](repeating: 1, count: length + 1))
@@ -82,7 +82,7 @@ struct TarWriterTests {
         }
     }
 
-    @Test("a size that ustar cannot say is refused before anything is written")
+    @Test("a size that ustar cannot represent is refused before anything is written")
     func refusesHugeMember() throws {
         var writer = try TarWriter(to: MemorySink(), modified: 0)
         var source = MemorySource(copying: [])
@@ -94,7 +94,7 @@ struct TarWriterTests {
         }
     }
 
-    @Test("the largest size and the latest time get their header")
+    @Test("a header can hold the largest size and the latest time")
     func writesLargestHeader() throws {
         var writer = try TarWriter(to: MemorySink(), modified: TarProfile.timeLimit)
         var source = MemorySource(copying: [1])
@@ -103,7 +103,7 @@ struct TarWriterTests {
         }
     }
 
-    @Test("an archive dropped in the middle of a member is not filled up to the announced length")
+    @Test("an archive dropped in the middle of a member is not padded to the announced length")
     func dropsUnfinished() async {
         await #expect(processExitsWith: .success) {
             do {
@@ -111,14 +111,14 @@ struct TarWriterTests {
                 var source = MemorySource(copying: [1])
                 try? writer.append("a", length: 1 << 30, from: &source)
             }
-            // Not getrusage(2), whose figure a process takes over from the one that started it.
+            // The peak of getrusage(2) is inherited from the parent process.
             let status = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
             let peak = try #require(status.firstMatch(of: /VmHWM:\s+(\d+) kB/)?.1)
             #expect(try #require(Int(peak)) < 1 << 19, "half a GiB, in units of 1024 bytes")
         }
     }
 
-    @Test("a time that ustar cannot say is refused", arguments: [-1, Int64.min, TarProfile.timeLimit + 1, .max])
+    @Test("a time that ustar cannot represent is refused", arguments: [-1, Int64.min, TarProfile.timeLimit + 1, .max])
     func refusesTimes(modified: Int64) throws {
         let kind = StreamFailure.Kind.malformed("the time is eleven octal digits")
         #expect(throws: StreamFailure(.writingContainer, kind)) {
@@ -126,7 +126,7 @@ struct TarWriterTests {
         }
     }
 
-    @Test("the failure of a source is passed on")
+    @Test("a failure of the source is passed on")
     func passesSourceFailure() throws {
         var writer = try TarWriter(to: MemorySink(), modified: 0)
         var source = FaultySource([1, 2, 3], failAt: 2)
@@ -135,7 +135,7 @@ struct TarWriterTests {
         }
     }
 
-    @Test("a sink that fails at any write, or at its end, fails the archive")
+    @Test("a sink that fails at any write or on finishing fails the archive")
     func passesSinkFailure() throws {
         func write(acceptingWrites writes: Int) throws(StreamFailure) {
             var writer = try TarWriter(to: FaultySink(acceptingWrites: writes), modified: 0)
@@ -154,12 +154,12 @@ struct TarWriterTests {
                 writes += 1
             }
         }
-        // Two headers, their data, the end, and one more write for finishing.
+        // Two headers, their data, the end, and `finish()`, which counts as a write.
         #expect(writes >= 6)
     }
 
     @Test(
-        "names with anything but plain characters are not names",
+        "names with anything but plain characters are refused",
         arguments: ["", ".", "..", "-a", "a/b", "ä", "a b", "a\n"])
     func judgesNames(name: String) {
         #expect(!TarProfile.isName(name.utf8))

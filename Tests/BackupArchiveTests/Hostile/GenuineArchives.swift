@@ -9,9 +9,9 @@ import TestSupport
 import Testing
 
 extension SampleArchive {
-    /// Writes one with an item of each accessibility that archives hold, named after it.
+    /// Writes an archive with one item per accessibility that archives can hold, named after it.
     ///
-    /// What a keychain stores means nothing to the format: the stored secrets of an unencrypted one are made up.
+    /// The archive format does not interpret stored secrets, so those of the unencrypted archive are arbitrary bytes.
     fileprivate init(
         by device: DeviceKey, _ mode: ArchiveMode = .encrypted, to identity: X25519Identity,
         withPassphrase: Bool = false
@@ -61,13 +61,13 @@ extension SampleArchive {
     }
 }
 
-/// The test clock: `seconds` after the first second of 2026.
+/// The test clock: `seconds` after the start of 2026.
 private func moment(_ seconds: Int64) -> Timestamp {
     Timestamp(microseconds: 1_767_225_600_000_000 + seconds * 1_000_000) ?? .reference
 }
 
 extension HostileCase {
-    /// Makes the archive and expects that it is refused as it must be.
+    /// Builds the archive and expects the refusal of this case.
     func check() throws {
         let genuine = try Genuine.all.get()
         var forgery = try Forgery(mode == .encrypted ? genuine.encrypted : genuine.unencrypted)
@@ -80,7 +80,7 @@ extension HostileCase {
 /// The archives that hostile ones are made from.
 struct Genuine: Sendable {
     let encrypted: SampleArchive
-    /// Another one of the same device, to the same identity.
+    /// Another archive from the same device, to the same identity.
     let second: SampleArchive
     let unencrypted: SampleArchive
     let withPassphrase: SampleArchive
@@ -101,9 +101,10 @@ struct Genuine: Sendable {
 
     var identity: X25519Identity { encrypted.identity }
 
-    /// What reading `bytes` ends with on the device that made all but one of them, and how many items were read.
+    /// Reads `bytes` and returns the error that ends the reading and the number of items read.
     ///
-    /// Who finds nothing wrong must find that twice, and find nothing wrong with the metadata alone.
+    /// Reads on the device that made all archives but `ofOtherDevice`. If reading succeeds, it must succeed again, and
+    /// so must reading the metadata alone.
     func outcome(of bytes: [UInt8], passphrase: String? = nil) throws -> (error: (any Error)?, read: Int) {
         let folder = try TemporaryFolder()
         let path = try folder.write("hostile.kcb", bytes)

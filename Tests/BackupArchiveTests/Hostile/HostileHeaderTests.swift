@@ -135,13 +135,13 @@ private func secondSealed() throws -> [String] {
 
 @Suite("hostile headers and mixed archives")
 struct HostileHeaderTests {
-    @Test("a header in another spelling, or with other members, is refused", arguments: headersCases)
+    @Test("a noncanonical header, or one with other members, is refused", arguments: headersCases)
     func headers(_ hostile: HostileCase) throws { try hostile.check() }
 
-    @Test("parts of two archives do not make one", arguments: mixturesCases)
+    @Test("parts of two archives do not make a valid archive", arguments: mixturesCases)
     func mixtures(_ hostile: HostileCase) throws { try hostile.check() }
 
-    @Test("the passphrase's identity of one archive does not fit another one")
+    @Test("the passphrase identity of one archive does not open another")
     func foreignIdentity() throws {
         let genuine = try Genuine.all.get()
         var forgery = try Forgery(genuine.withPassphrase)

@@ -9,7 +9,7 @@ import TarArchive
 import TestSupport
 import Testing
 
-/// A stanza that no key opens, as some implementations add them.
+/// Adds a stanza that no key opens, as some implementations do.
 private struct OddRecipient: Recipient {
     var type = "joint-grease"
     var arguments = ["x"]
@@ -19,7 +19,7 @@ private struct OddRecipient: Recipient {
     }
 }
 
-/// An age file for the passphrase of the genuine archives.
+/// An age file encrypted with the passphrase of the genuine archives.
 private func passphraseFile(_ text: [UInt8], logN: Int = 1) throws -> [UInt8] {
     let cost = try #require(ScryptCost(logN: logN))
     var encryptor = try AgeEncryptor(
@@ -29,7 +29,7 @@ private func passphraseFile(_ text: [UInt8], logN: Int = 1) throws -> [UInt8] {
     return try encryptor.finish()
 }
 
-/// A genuine encrypted archive to which `identity.age` was added, and for whom its streams are.
+/// A genuine encrypted archive with `identity.age` added, whose streams are also encrypted to that identity.
 private struct WithIdentity {
     var forgery: Forgery
     let own: X25519Identity
@@ -43,7 +43,7 @@ private struct WithIdentity {
         forgery.secretsRecipients.append(own.recipient)
     }
 
-    /// What the identity file says in a genuine archive.
+    /// The text of the identity file in a genuine archive.
     var text: String {
         let text = IdentityFile.text(
             of: own, comments: ["kcbackup archive: \(archiveID)", "kcbackup only key: no"])
@@ -59,7 +59,7 @@ private struct WithIdentity {
 
 @Suite("hostile identities and recipients")
 struct HostileIdentityTests {
-    @Test("an archive with a sound identity is accepted with its passphrase and with another key")
+    @Test("an archive with a valid identity opens with its passphrase and with another key")
     func control() throws {
         let archive = try WithIdentity()
         let identity = try passphraseFile(Array(archive.text.utf8))
@@ -67,7 +67,7 @@ struct HostileIdentityTests {
         #expect(try archive.outcome(identity).error == nil)
     }
 
-    @Test("the identity is checked although another key opens the archive")
+    @Test("the identity is checked even if another key opens the archive")
     func unusedIdentity() throws {
         let archive = try WithIdentity()
         func file(_ recipients: [any Recipient]) throws -> [UInt8] { try ageFile([1], to: recipients) }
@@ -105,7 +105,7 @@ struct HostileIdentityTests {
         }
     }
 
-    @Test("what the passphrase opens has one spelling")
+    @Test("the identity file is accepted only in its canonical form")
     func notes() throws {
         let archive = try WithIdentity()
         let text = archive.text
@@ -133,7 +133,7 @@ struct HostileIdentityTests {
         }
     }
 
-    @Test("a stream has X25519 recipients alone, and the metadata no fewer than the secrets")
+    @Test("streams have only X25519 recipients, and the secrets have no more than the metadata")
     func recipients() throws {
         let genuine = try Genuine.all.get()
         let own = genuine.identity.recipient
@@ -157,8 +157,9 @@ struct HostileIdentityTests {
         }
     }
 
-    /// docs/decisions/0005: whoever can open a stream knows its file key, and can write another one under its header.
-    @Test("the holder of one identity cannot make an archive that the passphrase seems to vouch for")
+    /// docs/decisions/0005: anyone who can open a stream knows its file key and can write another payload under its
+    /// header.
+    @Test("the holder of one identity cannot forge an archive that the passphrase appears to authenticate")
     func forgedByRecipient() throws {
         let genuine = try Genuine.all.get()
         var forgery = try Forgery(genuine.withPassphrase)
@@ -166,7 +167,7 @@ struct HostileIdentityTests {
         forgery.edit("\"acct\":\"ak\"", "\"mail\"", "\"bank\"")
         forgery.editArchive(forgery.signer.id.description, forger.id.description)
         forgery.signer = forger
-        // The passphrase's stanza alone, under the file key that the forger knows.
+        // Only the passphrase's stanza, under the file key that the forger knows.
         forgery.arrange = { entries in
             for index in [2, 3] {
                 do {
@@ -178,7 +179,7 @@ struct HostileIdentityTests {
             }
         }
         let path = try folder.write("forged.kcb", try forgery.bytes())
-        // It proves genuine, which shows that the forgery is a good one; the note inside `identity.age` gives it away.
+        // The signature is valid, so the forgery is convincing. Only the note in `identity.age` gives it away.
         #expect(try ArchiveFile(path: path).prove().header.device == forger.id)
         #expect(try ArchiveFile(path: path).recipients().secrets == ["X25519"])
         #expect(

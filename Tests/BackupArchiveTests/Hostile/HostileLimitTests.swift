@@ -4,7 +4,7 @@ import BackupArchive
 import KeychainModel
 import Testing
 
-/// Free attributes with names of three bytes, as the end of a metadata line has them.
+/// The end of a metadata line, with free attributes whose names are three bytes long.
 private func extra(_ values: [Int]) -> String {
     let members = values.enumerated().map { index, length in
         "\"\(100 + index)\":\"\(String(repeating: "v", count: length))\""
@@ -53,7 +53,8 @@ private let damagedOverTheLimit: @Sendable (String) -> String = {
         .replacing("\"damaged\":0", with: "\"damaged\":10000001")
 }
 
-/// The lengths of 17 values with which an item has `bytes` in all: two dates and a number of 8 each, its texts, and names.
+/// The lengths of 17 values that bring an item to `bytes`: two dates and a number of 8 bytes each, its texts, and
+/// names.
 private func valuesThatFill(bytes: Int) -> [Int] {
     let others = 3 * 8 + "ak".count + "kcbackup".count + "ak".count + "mail".count
     let names = 17 * 3
@@ -61,7 +62,7 @@ private func valuesThatFill(bytes: Int) -> [Int] {
     return full + [bytes - others - names - full.reduce(0, +)]
 }
 
-/// An age file whose header has its first stanza, a line of arguments and one of a body, many times.
+/// An age file whose header repeats its first stanza (an argument line and a body line) `count` times.
 private func repeatingFirstStanza(_ file: [UInt8], count: Int) -> [UInt8] {
     let lines = file.split(separator: 10, maxSplits: 3, omittingEmptySubsequences: false)
     let stanza = lines[1] + [10] + lines[2] + [10]
@@ -85,7 +86,7 @@ private let armorCases = join([
     },
 ])
 
-/// The genuine signature with other line breaks, which OpenSSH accepts.
+/// The genuine signature with different line breaks, which OpenSSH accepts.
 private func armored(_ name: String, width: Int) -> [HostileCase] {
     HostileCase.both("signature \(name)", .damaged("signature does not fit")) {
         $0.rearrange = { entries in
@@ -103,14 +104,14 @@ private func armored(_ name: String, width: Int) -> [HostileCase] {
 
 @Suite("hostile sizes")
 struct HostileLimitTests {
-    @Test("what is over a limit of the format by one is refused", arguments: limitCases)
+    @Test("anything one over a limit of the format is refused", arguments: limitCases)
     func limits(_ hostile: HostileCase) throws { try hostile.check() }
 
-    @Test("a genuine signature in another armor is refused", arguments: armorCases)
+    @Test("a genuine signature in different armor is refused", arguments: armorCases)
     func armor(_ hostile: HostileCase) throws { try hostile.check() }
 
     @Test(
-        "what just fits is accepted",
+        "attributes exactly at the limits are accepted",
         arguments: [[65_533], Array(repeating: 1, count: 256), valuesThatFill(bytes: 1_048_576)])
     func fits(values: [Int]) throws {
         let genuine = try Genuine.all.get()
@@ -121,7 +122,7 @@ struct HostileLimitTests {
         #expect(outcome.read == 6)
     }
 
-    @Test("a thousand recipients are accepted, the most that a reader takes")
+    @Test("a thousand recipients, the maximum, are accepted")
     func thousandRecipients() throws {
         let genuine = try Genuine.all.get()
         var forgery = try Forgery(genuine.encrypted)

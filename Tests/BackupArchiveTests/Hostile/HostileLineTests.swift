@@ -3,7 +3,7 @@ import BackupArchive
 import KeychainModel
 import Testing
 
-/// The line of the `ak` item in both streams, and of the sealed `aku` one behind it.
+/// The line of the `ak` item in both streams, followed by that of the sealed `aku` item.
 private let plainLine = 1
 private let sealedLine = 2
 
@@ -243,17 +243,17 @@ private let secretCases: [HostileCase] = [
 
 @Suite("hostile lines")
 struct HostileLineTests {
-    @Test("streams whose lines do not belong together are refused", arguments: orderCases)
+    @Test("streams whose lines do not match are refused", arguments: orderCases)
     func order(_ hostile: HostileCase) throws { try hostile.check() }
 
-    @Test("last lines that state something else are refused", arguments: endCases)
+    @Test("last lines with wrong content are refused", arguments: endCases)
     func ends(_ hostile: HostileCase) throws { try hostile.check() }
 
-    @Test("metadata lines in another spelling, or that make no item, are refused", arguments: spellingCases)
+    @Test("metadata lines that are noncanonical or do not describe an item are refused", arguments: spellingCases)
     func spelling(_ hostile: HostileCase) throws { try hostile.check() }
 
     @Test(
-        "what only looks odd is accepted",
+        "unusual but valid attributes are accepted",
         arguments: [
             ("\"mail\"", "\"m\u{7f}il\""), ("\"mail\"", "\"\\u0000\""), ("\"mail\"", "{\"base64\":\"bWFpbA==\"}"),
             ("\"sync\":0}", "\"sync\":0},\"extra\":{\"\":\"\\u0000\",\"a\":\"\",\"aa\":\"\",\"b\":\"\"}"),
@@ -280,7 +280,7 @@ struct HostileLineTests {
         #expect(try genuine.outcome(of: forgery.bytes()).read == 6)
     }
 
-    @Test("damage is told by stream, line, item and attribute, without a line feed")
+    @Test("a damage report names the stream, line, item and attribute, and contains no line feed")
     func place() throws {
         let genuine = try Genuine.all.get()
         var forgery = try Forgery(genuine.encrypted)
@@ -296,7 +296,7 @@ struct HostileLineTests {
                 == .damaged(rule: "line 3 of the secrets (genp \(uuid)): a sealed secret is not genuine"))
     }
 
-    @Test("secrets in another form, size or place are refused", arguments: secretCases)
+    @Test("secrets of the wrong form, size or position are refused", arguments: secretCases)
     func secrets(_ hostile: HostileCase) throws { try hostile.check() }
 }
 

@@ -8,7 +8,7 @@ import KeychainModel
 import TestSupport
 import Testing
 
-/// A gzip stream of `start` and then of a gigabyte of one letter, in a few megabytes.
+/// A gzip stream of a few megabytes that expands to `start` followed by a gigabyte of one letter.
 private func gigabyte(after start: [UInt8]) -> [UInt8] {
     let piece = [UInt8](repeating: UInt8(ascii: "a"), count: 1 << 20)
     guard var encoder = try? GzipEncoder(to: MemorySink(), level: 9), (try? encoder.write(piece.span)) != nil,
@@ -17,7 +17,7 @@ private func gigabyte(after start: [UInt8]) -> [UInt8] {
     return storedGzip(start) + Array([[UInt8]](repeating: member, count: 1 << 10).joined())
 }
 
-/// The text of an age header with `stanzas`, whose MAC fits nothing.
+/// The text of an age header with `stanzas` and an invalid MAC.
 private func ageHeader(_ stanzas: [String]) -> [UInt8] {
     let body = String(repeating: "A", count: 43)
     let text = stanzas.map { "-> \($0)\n\(body)\n" }.joined()
@@ -84,12 +84,12 @@ private let bombCases = join([
     ],
 ])
 
-@Suite("archives that ask for too much")
+@Suite("archives that demand too many resources")
 struct ResourceTests {
-    @Test("what would take memory or time without end is refused", arguments: bombCases)
+    @Test("archives that would use unbounded memory or time are refused", arguments: bombCases)
     func bombs(_ hostile: HostileCase) throws { try hostile.check() }
 
-    @Test("a passphrase that asks for too much work is refused before the work")
+    @Test("a passphrase stanza with too high a work factor is refused before the work is done")
     func workFactor() throws {
         let genuine = try Genuine.all.get()
         for cost in ["21", "30", "64", "99999999999999999999"] {
@@ -101,7 +101,7 @@ struct ResourceTests {
         }
     }
 
-    @Test("an identity file that a passphrase does not open, or that is none, is damage")
+    @Test("an identity file that is not encrypted with a passphrase, or is not an age file, is reported as damage")
     func identities() throws {
         let genuine = try Genuine.all.get()
         let contents: [([UInt8], String)] = [
@@ -116,7 +116,7 @@ struct ResourceTests {
         }
     }
 
-    @Test("refusing a gigabyte takes little memory")
+    @Test("refusing a gigabyte of data takes little memory")
     func memory() async {
         await #expect(processExitsWith: .success) {
             let genuine = try Genuine.all.get()
@@ -126,13 +126,13 @@ struct ResourceTests {
             let bytes = try forgery.bytes()
             let before = try peakMemory()
             _ = try genuine.outcome(of: bytes)
-            // The longest line allowed is 22 MiB; it is held once, and twice while its memory grows.
+            // The longest allowed line is 22 MiB. It is in memory twice while its buffer grows.
             if try peakMemory() - before > 100 << 10 { exit(1) }
         }
     }
 }
 
-/// The most memory that this process ever had, in KiB (proc(5), "VmHWM").
+/// The peak memory of this process in KiB (`VmHWM` in proc(5)).
 private func peakMemory() throws -> Int {
     let status = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
     let line = try #require(status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") })

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 @Suite struct CertificateTimeTests {
-    /// A spelling, and the same moment as `YYYYMMDDhhmmss` in UTC.
+    /// A certificate time, and the same moment as `YYYYMMDDhhmmss` in UTC.
     static let utcTimes = [
         ("1101010000Z", "20110101000000"), ("010101000001Z", "20010101000001"), ("990101000000Z", "19990101000000"),
         ("710101000000Z", "19710101000000"), ("500101000000Z", "19500101000000"), ("491231235959Z", "20491231235959"),
@@ -41,17 +41,17 @@ import Testing
         "20010101000060Z", "20010101006000Z", "20010101240000Z", "010101000000Z", "2001０101000000Z",
     ]
 
-    @Test("a UTCTime is the moment that Apple reads", arguments: utcTimes)
+    @Test("a UTCTime is read as Apple reads it", arguments: utcTimes)
     func utcTime(spelling: String, moment: String) throws {
         #expect(try CertificateTime.utcTime.secondsSince1970(Array(spelling.utf8)) == seconds(moment))
     }
 
-    @Test("a GeneralizedTime is the moment that Apple reads", arguments: generalizedTimes)
+    @Test("a GeneralizedTime is read as Apple reads it", arguments: generalizedTimes)
     func generalizedTime(spelling: String, moment: String) throws {
         #expect(try CertificateTime.generalizedTime.secondsSince1970(Array(spelling.utf8)) == seconds(moment))
     }
 
-    @Test("what is no moment is not read as one")
+    @Test("an invalid time is refused")
     func refused() {
         for text in Self.badUTCTimes {
             #expect(CertificateTime.utcTime.secondsSince1970(Array(text.utf8)) == nil, "\(text)")
@@ -61,7 +61,7 @@ import Testing
         }
     }
 
-    /// Foundation's calendar is the other opinion.
+    /// Uses Foundation's calendar as an independent reference.
     private func seconds(_ moment: String) throws -> Int64 {
         let digits = moment.compactMap(\.wholeNumberValue)
         func number(_ range: Range<Int>) -> Int { digits[range].reduce(0) { $0 * 10 + $1 } }

@@ -4,12 +4,12 @@ import Testing
 
 @testable import Cryptography
 
-/// Files that `openssl pkcs12` does not write, put together by hand and authenticated for the passphrase "x".
+/// Files that `openssl pkcs12` does not write, assembled by hand and authenticated with the passphrase "x".
 @Suite struct CraftedPKCS12Tests {
     private static let data: [UInt8] = [0x2a, 0x86, 0x48, 0x86, 0xf7, 13, 1, 7, 1]
     private static let salt: [UInt8] = [1, 2, 3, 4, 5, 6, 7, 8]
 
-    /// The key of a MAC with SHA-256, one iteration and the salt above.
+    /// The key of a SHA-256 MAC with one iteration and the salt above.
     private let macKey: [UInt8]
     private let openssl: OpenSSLCommand
 
@@ -37,7 +37,7 @@ import Testing
                     + DER.element(0xa0, DER.element(tag, der))))
     }
 
-    /// What a ContentInfo of plain data holds.
+    /// A ContentInfo that contains plain data.
     private func content(_ bytes: [UInt8], type: [UInt8] = data) -> [UInt8] {
         DER.element(
             DERTag.sequence,
@@ -68,7 +68,7 @@ import Testing
         try PKCS12.open(file.span, passphrase: SecretBytes(copying: [UInt8(ascii: "x")]))
     }
 
-    @Test("bags inside bags, plain keys, revocation lists and secrets of others are read or counted")
+    @Test("nested bags, plain keys, CRLs and secret bags are read or counted")
     func kinds() throws {
         let pem = try openssl.read("mail.pem")
         let mail = try X509Certificate(pem: pem.span)
@@ -83,7 +83,7 @@ import Testing
         #expect(contents.otherCount == 3)
     }
 
-    @Test("bags go only so deep")
+    @Test("the nesting of bags is limited")
     func depth() throws {
         var bags: [UInt8] = []
         for depth in 1...CertificateLimit.nesting.value + 1 {
@@ -94,7 +94,7 @@ import Testing
         #expect(throws: CertificateFailure.tooLarge(limit: .nesting)) { _ = try opened(tooDeep) }
     }
 
-    @Test("an authenticated file with anything broken inside is refused as a whole")
+    @Test("an authenticated file with any malformed part is refused as a whole")
     func broken() throws {
         let pem = try openssl.read("mail.pem")
         let mail = try X509Certificate(pem: pem.span)
@@ -120,7 +120,7 @@ import Testing
         #expect(try opened(file(bags: [])).certificates.isEmpty)
     }
 
-    @Test("the number of entries is bounded")
+    @Test("the number of entries is limited")
     func bounded() throws {
         let secret = bag(
             5,

@@ -41,7 +41,7 @@ import Testing
     }
 
     @Test(
-        "a summary is made of the most telling texts, last one first",
+        "a summary consists of the most specific values, last one first",
         arguments: [
             (["CN=a", "O=b", "OU=c"], "a"), (["O=b", "OU=c"], "c"), (["C=CH", "O=b"], "b"), (["C=CH"], "CH"),
             (["C=CH", "E=a@b.c"], "a@b.c, CH"), (["CN=a", "CN=b", "O=c"], "b, a"), (["CN=a", "D=d"], "a (d)"),
@@ -63,7 +63,7 @@ import Testing
         #expect(try name(attributes).summary == expected)
     }
 
-    @Test("texts of every kind are read, and what is no text is not")
+    @Test("every string type is read, and invalid strings are ignored")
     func texts() throws {
         let cases: [(UInt8, [UInt8], String?)] = [
             (DERTag.utf8String, Array("Bücher".utf8), "Bücher"), (DERTag.utf8String, [0xff], nil),
@@ -80,7 +80,7 @@ import Testing
         }
     }
 
-    @Test("a name that is not one is refused")
+    @Test("a malformed name is refused")
     func malformed() throws {
         let good = try name([(DistinguishedName.commonName, DERTag.utf8String, "a")]).der
         for length in good.indices {

@@ -14,14 +14,14 @@ import Testing
         return openssl
     }
 
-    /// How `openssl pkcs12 -export` is told to encrypt.
+    /// The encryption options for `openssl pkcs12 -export`.
     static let encryptions = [
         "", "-legacy", "-descert -keypbe PBE-SHA1-3DES -macalg sha1", "-certpbe NONE -keypbe NONE",
         "-macalg sha512 -iter 5000",
         "-certpbe AES-128-CBC -keypbe CAMELLIA-256-CBC", "-noiter -macalg sha384", "-legacy -certpbe PBE-SHA1-RC4-128",
     ]
 
-    @Test("files of openssl open, whatever they are encrypted with", arguments: encryptions)
+    @Test("files from openssl open with every supported encryption", arguments: encryptions)
     func theirs(options: String) throws {
         let openssl = try Self.prepared()
         let line =
@@ -43,7 +43,7 @@ import Testing
         }
     }
 
-    @Test("openssl opens a file of ours, with its passphrase only")
+    @Test("openssl opens our files, but only with the passphrase")
     func ours() throws {
         let openssl = try Self.prepared()
         let file = try PKCS12.make(
@@ -75,7 +75,7 @@ import Testing
         #expect(read.certificates.map(\.value) == Array(certificates.suffix(1)))
     }
 
-    @Test("both passwords that count as none open without a passphrase, and with an empty one")
+    @Test("both encodings of an empty password open with no passphrase and with an empty one")
     func none() throws {
         let openssl = try Self.prepared()
         let theirs = try openssl.make("pkcs12 -export -inkey mail.key -in mail.pem -passout pass: -out")
@@ -90,7 +90,7 @@ import Testing
         }
     }
 
-    @Test("a key is paired with each certificate of its public key, and with no other")
+    @Test("a key is paired with every certificate that has its public key, and with no other")
     func pairs() throws {
         let openssl = try Self.prepared()
         let authority = try certificate("authority", openssl)
@@ -119,7 +119,7 @@ import Testing
         }
     }
 
-    @Test("what cannot be authenticated or is not PKCS#12 is refused by name")
+    @Test("a file that cannot be authenticated or is not PKCS#12 is refused with the reason")
     func refused() throws {
         let openssl = try Self.prepared()
         let line = "pkcs12 -export -inkey mail.key -in mail.pem -passout pass:x"
@@ -137,7 +137,7 @@ import Testing
         #expect(failure(try remade(file, iterations: []), "x") == .wrongPassphrase)
     }
 
-    @Test("no file is made that would be refused for its cost")
+    @Test("a file that would be refused for its cost is not written")
     func costs() throws {
         let openssl = try Self.prepared()
         let mail = try identity("mail", openssl)
@@ -151,7 +151,7 @@ import Testing
         }
     }
 
-    @Test("a file that ends early is refused, wherever it ends")
+    @Test("a file truncated at any byte is refused")
     func truncated() throws {
         let openssl = try Self.prepared()
         let file = try PKCS12.make(identities: [identity("mail", openssl)], passphrase: secret("x"), iterations: 1)
@@ -162,7 +162,7 @@ import Testing
         }
     }
 
-    @Test("2,000 altered files are refused, or hold what the original holds")
+    @Test("2,000 altered files are refused or have the original contents")
     func altered() throws {
         let openssl = try Self.prepared()
         let original = try identity("mail", openssl)
@@ -213,7 +213,7 @@ import Testing
             key: try PrivateKey(der: der.span), certificate: try certificate(name, openssl), friendlyName: friendly)
     }
 
-    /// The file with another number of iterations in its MAC.
+    /// The file with a different iteration count in its MAC.
     private func remade(_ file: [UInt8], iterations: [UInt8]) throws -> [UInt8] {
         var outer = DERReader(0..<file.count)
         var parts = DERReader(try outer.expect(DERTag.sequence, in: file.span).content)
@@ -230,6 +230,6 @@ import Testing
 }
 
 extension String {
-    /// How often `part` occurs.
+    /// The number of occurrences of `part`.
     fileprivate func components(of part: String) -> Int { ranges(of: part).count }
 }

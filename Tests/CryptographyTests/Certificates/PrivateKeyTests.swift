@@ -5,7 +5,7 @@ import Testing
 @testable import Cryptography
 
 @Suite struct PrivateKeyTests {
-    /// What `openssl genpkey` is told, the kind, and the bits.
+    /// The options for `openssl genpkey`, and the kind and size of the key.
     static let kinds: [(options: String, kind: KeyKind, bits: Int)] = [
         ("-algorithm RSA -pkeyopt rsa_keygen_bits:1024", .rsa, 1024),
         ("-algorithm EC -pkeyopt ec_paramgen_curve:P-256", .ec, 256),
@@ -35,7 +35,7 @@ import Testing
         }
     }
 
-    @Test("keys of every kind are read and written as openssl reads and writes them", arguments: kinds)
+    @Test("keys of every kind are read and written as openssl does", arguments: kinds)
     func kind(options: String, kind: KeyKind, bits: Int) throws {
         let openssl = try OpenSSLCommand()
         try openssl("genpkey -quiet -out key.pem \(options)")
@@ -82,7 +82,7 @@ import Testing
     }
 
     @Test(
-        "an encrypted key opens with its passphrase only",
+        "an encrypted key opens only with its passphrase",
         arguments: [
             "pkcs8 -topk8 -in key -out made", "pkcs8 -topk8 -in key -outform DER -out made",
             "pkcs8 -topk8 -v2 des3 -in key -out made", "pkcs8 -topk8 -scrypt -in key -outform DER -out made",
@@ -100,7 +100,7 @@ import Testing
         let original = try key(openssl.read("mail.key.der"))
         #expect(try key(bytes, "right").pkcs8().bytesForTest() == original.pkcs8().bytesForTest())
         #expect(failure(bytes) == .passphraseRequired)
-        // Among this many, some leave a valid padding behind.
+        // Among this many wrong passphrases, some happen to decrypt to valid padding.
         for number in 0..<100 where !line.contains("scrypt") || number < 3 {
             #expect(failure(bytes, "wrong\(number)") == .wrongPassphrase)
         }
@@ -108,7 +108,7 @@ import Testing
         #expect(failure(bytes, String(repeating: "x", count: 70_000)) == .tooLarge(limit: .passphraseSize))
     }
 
-    @Test("openssl opens an encrypted key of ours, with its passphrase only")
+    @Test("openssl opens our encrypted key, but only with its passphrase")
     func encryptedByUs() throws {
         let openssl = try OpenSSLCommand()
         let original = try key(openssl.read("web.key.der"))
@@ -126,7 +126,7 @@ import Testing
         }
     }
 
-    @Test("costs that a file names are bounded before they are paid")
+    @Test("costs stated in a file are checked against limits before any work is done")
     func costs() {
         func sealed(_ derivation: [UInt8], _ parameters: [UInt8]) -> [UInt8] {
             let aes = DER.element(
@@ -163,7 +163,7 @@ import Testing
         #expect(failure(sealed([0x2a, 3], salt), "x") == .unsupported("1.2.3"))
     }
 
-    @Test("the public half of an elliptic key is computed where it is missing, and must fit where it is not")
+    @Test("a missing public half of an elliptic curve key is computed, and a present one must match")
     func halves() throws {
         let number = [UInt8](repeating: 7, count: 32)
         let curve: [UInt8] = [0xa0, 10, 6, 8, 0x2a, 0x86, 0x48, 0xce, 0x3d, 3, 1, 7]
@@ -184,7 +184,7 @@ import Testing
         }
     }
 
-    @Test("a key on a curve of others is read and written, but not in the form that names no curve")
+    @Test("a key on another curve is read and written, except in the form that does not name the curve")
     func otherCurve() throws {
         let openssl = try OpenSSLCommand()
         try openssl("genpkey -quiet -algorithm EC -pkeyopt ec_paramgen_curve:brainpoolP256r1 -out key")
@@ -194,7 +194,7 @@ import Testing
         #expect(throws: CertificateFailure.self) { _ = try read.externalRepresentation() }
     }
 
-    @Test("a point in its short spelling is the same key")
+    @Test("a key with a compressed point is the same key")
     func compressed() throws {
         let openssl = try OpenSSLCommand()
         try openssl("pkey -inform DER -in mail.key.der -out key")
@@ -208,7 +208,7 @@ import Testing
         #expect(readAgain.publicKey == long.publicKey)
     }
 
-    @Test("anything but one whole key is refused", arguments: ["mail", "web", "authority"])
+    @Test("anything but exactly one complete key is refused", arguments: ["mail", "web", "authority"])
     func notOne(name: String) throws {
         let openssl = try OpenSSLCommand()
         let der = try openssl.read(name + ".key.der")
@@ -219,7 +219,7 @@ import Testing
         #expect(throws: CertificateFailure.self) { try PublicKey(der: der) }
     }
 
-    @Test("2,000 altered keys are refused, or are keys", arguments: ["mail", "web"])
+    @Test("2,000 altered keys are refused or are valid keys", arguments: ["mail", "web"])
     func altered(name: String) throws {
         let der = try OpenSSLCommand().read(name + ".key.der")
         var random = SeededRandom(seed: 42)
@@ -233,7 +233,8 @@ import Testing
             }
             _ = try read.pkcs8()
         }
-        // Nearly every bit of an elliptic key counts; nothing tells that a bit of an RSA key is wrong.
+        // Changing nearly any bit of an elliptic curve key is detected. A changed bit of an RSA key is often
+        // undetectable.
         #expect(refused > (name == "mail" ? 1_500 : 10))
     }
 }

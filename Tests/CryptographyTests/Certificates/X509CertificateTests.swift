@@ -9,12 +9,12 @@ import Testing
         try X509Certificate(der: openssl.make("x509 -in \(name) -outform DER -out"))
     }
 
-    /// The digits in `name=01:23`.
+    /// The hexadecimal digits in text such as `name=01:23`.
     private func hexAfterEquals(_ text: String) -> String {
         text.drop { $0 != "=" }.dropFirst().filter { $0 != ":" }.lowercased()
     }
 
-    @Test("openssl says the same of the sample certificates", arguments: ["authority", "web", "mail"])
+    @Test("sample certificates are read as openssl reads them", arguments: ["authority", "web", "mail"])
     func samples(name: String) throws {
         let openssl = try OpenSSLCommand()
         let file = name + ".pem"
@@ -42,7 +42,7 @@ import Testing
         #expect(certificate.issuer.count > certificate.normalizedIssuer.count)
     }
 
-    @Test("kind and size of the public key, and the names, are those of the samples")
+    @Test("the samples have the expected key kind, key size and names")
     func samplesInWords() throws {
         let openssl = try OpenSSLCommand()
         let authority = try certificate(openssl, "authority.pem")
@@ -57,7 +57,7 @@ import Testing
         #expect(mail.emailAddresses == ["grace@example.org"])
     }
 
-    @Test("a certificate of version 1, a subject of PrintableStrings and a negative serial number are read")
+    @Test("version 1, a PrintableString subject and a negative serial number are supported")
     func unusual() throws {
         let openssl = try OpenSSLCommand()
         try openssl.folder.write("conf", Array("[req]\nstring_mask = pkix\ndistinguished_name = n\n[n]\n".utf8))
@@ -78,7 +78,7 @@ import Testing
         #expect(first.notAfter - first.notBefore == 40_000 * 86_400)
     }
 
-    @Test("a certificate without any subject is summed up by its alternative names")
+    @Test("a certificate without a subject is summarized by its alternative names")
     func withoutSubject() throws {
         let openssl = try OpenSSLCommand()
         try openssl("pkey -inform DER -in mail.key.der -out key")
@@ -93,7 +93,7 @@ import Testing
         #expect(try certificate(openssl, "bare.pem").subjectSummary == nil)
     }
 
-    @Test("anything but one whole certificate in DER is refused")
+    @Test("anything but exactly one complete DER certificate is refused")
     func notOne() throws {
         let openssl = try OpenSSLCommand()
         let der = try certificate(openssl, "mail.pem").der
@@ -104,7 +104,7 @@ import Testing
             try X509Certificate(der: der + [0])
         }
         #expect(throws: CertificateFailure.self) { try X509Certificate(der: der + der) }
-        // The same with the indefinite length of BER, which libcrypto reads.
+        // The same certificate with an indefinite BER length, which libcrypto accepts.
         let berCopy = [0x30, 0x80] + der[4...] + [0, 0]
         #expect(throws: CertificateFailure.malformed("a certificate is not DER")) { try X509Certificate(der: berCopy) }
         #expect(throws: CertificateFailure.tooLarge(limit: .fileSize)) {
@@ -118,7 +118,7 @@ import Testing
         #expect(throws: CertificateFailure.unknownFormat) { try X509Certificate(pem: der.span) }
     }
 
-    @Test("2,000 altered certificates are refused, or read as what they then are", arguments: ["mail.pem", "web.pem"])
+    @Test("2,000 altered certificates are refused, or differ from the original", arguments: ["mail.pem", "web.pem"])
     func altered(name: String) throws {
         let openssl = try OpenSSLCommand()
         let original = try certificate(openssl, name)
@@ -134,7 +134,7 @@ import Testing
             #expect(read != original)
             #expect(read.sha256 != original.sha256)
         }
-        // The signature alone is a good part of a certificate, and is not looked at.
+        // The signature, a large part of a certificate, is not verified.
         #expect((100..<2_000).contains(readable))
     }
 }

@@ -8,17 +8,17 @@ import TestSupport
 let service = "mail.example.org"
 let account = "ada"
 
-/// A home with a keychain for this process, which must be that of an exit test.
+/// A home with a keychain for this process, which must be the process of an exit test.
 ///
-/// Keychain, access groups and accessibility belong to a process, so that each test of them has one of its own.
+/// Keychain, access groups and accessibility are per process, so each test that changes them runs in its own.
 enum OwnKeychain {
     /// The program's access groups, in order.
     static let groups = ["org.example.first", "org.example.second"]
 
     /// Runs `body` as a program with a new keychain.
     ///
-    /// - Parameter isLocked: true for a keychain that has a password of the test's account, and a passcode that nobody
-    ///   has entered.
+    /// - Parameter isLocked: Whether the keychain has a passcode that has not been entered, and a password for the
+    ///   test's account.
     static func use(isLocked: Bool = false, _ body: () throws -> Void) throws {
         let user = try UserData(isThisMachine: true)
         setenv("XDG_DATA_HOME", user.folder.path, 1)
@@ -54,7 +54,7 @@ func query(
     return query
 }
 
-/// The code of the error that `body` throws; 0 where it throws none, or one of another domain.
+/// The code of the error that `body` throws, or 0 if it throws none or one of another domain.
 func code(of body: () throws -> Void) -> OSStatus {
     do {
         try body()
@@ -65,7 +65,7 @@ func code(of body: () throws -> Void) -> OSStatus {
     }
 }
 
-/// What the keychain itself says about the test's account.
+/// The attributes of the test's account, read from the keychain directly.
 func attributes(_ more: [String: Any] = [:]) -> [String: Any]? {
     var result: CFTypeRef?
     let query: [String: Any] = [
@@ -76,7 +76,7 @@ func attributes(_ more: [String: Any] = [:]) -> [String: Any]? {
     return result as? [String: Any]
 }
 
-/// How many items the keychain has for the test's account.
+/// The number of items in the keychain for the test's account.
 func itemCount() -> Int {
     var result: CFTypeRef?
     let query: [String: Any] = [
