@@ -17,7 +17,7 @@ struct AccessControlTests {
         .privateKeyUsage, .applicationPassword, [.userPresence, .or, .devicePasscode],
     ]
 
-    @Test("The protection of an access control is that of its item, and comes back with it", arguments: protections)
+    @Test("An item takes and returns the protection of its access control", arguments: protections)
     func protection(protection: String) throws {
         let program = try TestClient(hasPasscode: true)
         var error: Unmanaged<CFError>?
@@ -33,7 +33,7 @@ struct AccessControlTests {
         #expect(program.status(query("ann", [kSecAttrAccessControl: other])) == errSecItemNotFound)
     }
 
-    @Test("A flag asks for what nobody here can make sure of, and is refused with a reason", arguments: flags)
+    @Test("Access control flags, which cannot be enforced here, are refused with a reason", arguments: flags)
     func flag(flags: SecAccessControlCreateFlags) throws {
         var error: Unmanaged<CFError>?
         #expect(SecAccessControlCreateWithFlags(nil, kSecAttrAccessibleWhenUnlocked, flags, &error) == nil)
@@ -44,14 +44,14 @@ struct AccessControlTests {
         #expect(SecAccessControlCreateWithFlags(nil, kSecAttrAccessibleWhenUnlocked, flags, nil) == nil)
     }
 
-    @Test("What is no protection makes no access control", arguments: ["", "xx", "f", "akp", 6] as [any Sendable])
+    @Test("An invalid protection makes no access control", arguments: ["", "xx", "f", "akp", 6] as [any Sendable])
     func unknownProtection(protection: any Sendable) throws {
         var error: Unmanaged<CFError>?
         #expect(SecAccessControlCreateWithFlags(nil, protection, [], &error) == nil)
         #expect(try #require(error).takeRetainedValue().code == Int(errSecParam))
     }
 
-    @Test("Access control and accessibility may stand together if they agree")
+    @Test("Access control and accessibility may be given together only if they agree")
     func together() throws {
         let program = try TestClient()
         let control = SecAccessControl(protection: kSecAttrAccessibleAfterFirstUnlock)
@@ -65,7 +65,7 @@ struct AccessControlTests {
         #expect(program.delete(item(kSecAttrAccessibleAfterFirstUnlock)) == errSecSuccess)
     }
 
-    @Test("Something else in the place of an access control is refused, and nothing is added")
+    @Test("A value that is not an access control is refused, and nothing is added")
     func foreignObject() throws {
         let program = try TestClient()
         for value in ["ak", Data([1]), NSNull(), NSObject()] as [Any] {
@@ -74,7 +74,7 @@ struct AccessControlTests {
         #expect(program.status(query("ann")) == errSecItemNotFound)
     }
 
-    @Test("The flags have the bits of Apple's header")
+    @Test("The flags have the bits in Apple's header")
     func bits() {
         let bits: [(SecAccessControlCreateFlags, Int)] = [
             (.userPresence, 0), (.biometryAny, 1), (.biometryCurrentSet, 3), (.devicePasscode, 4), (.or, 14),

@@ -12,7 +12,7 @@ struct AddTests {
         program = try TestClient()
     }
 
-    @Test("Without return keys the result is left alone; with them it has the shapes of a query")
+    @Test("Without return keys the result is unchanged, and with them it has the shape of a query's result")
     func resultShapes() throws {
         #expect(program.adding(password("none")).1 == nil)
         #expect(program.adding(password("ref", "1", [kSecReturnPersistentRef: true])).1 as? Data == reference("ref"))
@@ -35,7 +35,7 @@ struct AddTests {
         #expect(status == errSecSuccess && object == nil)
     }
 
-    @Test("A return key without a place for the result adds the item, and is no mistake")
+    @Test("A return key without a result pointer is not an error, and the item is added")
     func noPlaceForResult() {
         let item = password("nowhere", "1", [kSecReturnData: true, kSecReturnAttributes: true])
         #expect(program.add(item) == errSecSuccess)
@@ -45,7 +45,7 @@ struct AddTests {
 
     private func reference(_ account: String) -> Data? { program.reference(query(account)) }
 
-    @Test("A second add is a duplicate, leaves the result alone and the item as it was")
+    @Test("A second add is a duplicate and changes neither the result nor the item")
     func duplicate() {
         #expect(program.add(password("ann", "first")) == errSecSuccess)
         let (status, result) = program.adding(password("ann", "second", [kSecReturnData: true]))
@@ -54,7 +54,7 @@ struct AddTests {
     }
 
     @Test(
-        "Each attribute of the unique key makes another item, and none makes one twice",
+        "A different value of any unique key attribute makes another item, and the same values a duplicate",
         arguments: [
             (kSecClassGenericPassword, [kSecAttrAccount, kSecAttrService]),
             (
@@ -100,7 +100,7 @@ struct AddTests {
     }
 
     @Test(
-        "What is not in the unique key does not make another item",
+        "A different value of any other attribute makes a duplicate",
         arguments: [
             [kSecAttrLabel: "x"], [kSecAttrComment: "x"], [kSecAttrDescription: "x"], [kSecAttrGeneric: "x"],
             [kSecAttrType: 7], [kSecAttrCreator: 7], [kSecAttrAccessible: kSecAttrAccessibleAlways],
@@ -111,7 +111,7 @@ struct AddTests {
         #expect(program.add(query("ann", more)) == errSecDuplicateItem)
     }
 
-    @Test("An absent text of the unique key is the empty one, and an absent number is 0")
+    @Test("An absent unique key attribute equals the empty text or the number 0")
     func absentEqualsEmpty() {
         #expect(program.add(generic([kSecAttrService: "mail"])) == errSecSuccess)
         for empty in ["", Data()] as [Any] {
@@ -128,7 +128,7 @@ struct AddTests {
         #expect(program.add(key.merging(["sdat": epoch, kSecAttrKeyClass: "0"]) { $1 }) == errSecDuplicateItem)
     }
 
-    @Test("An attribute that the class does not have, or nobody has, is refused by all four calls")
+    @Test("An attribute that is unknown or not in the class is refused by all four calls")
     func unknownAttribute() {
         for name in ["abcd", "UUID", "sha1", kSecAttrServer, kSecAttrIssuer] {
             let statuses = program.statusesOfAllCalls(password("ann", "1", [name: "x"]))
@@ -137,7 +137,7 @@ struct AddTests {
         #expect(program.count(generic()) == 0)
     }
 
-    @Test("An unknown key that is not four characters long is no attribute, and makes no sense")
+    @Test("An unknown key that is not four characters long is a parameter error")
     func unknownKey() {
         for name in ["", "persistref", "abc", "m_Odd", "r_Odd", "u_Odd", "v_Odd", "ä\u{1F511}"] {
             let statuses = program.statusesOfAllCalls(password("ann", "1", [name: true]))
@@ -147,7 +147,7 @@ struct AddTests {
     }
 
     @Test(
-        "A dictionary without a class means nothing, and an unknown class is none",
+        "A dictionary without a class, or with an unknown one, is refused",
         arguments: [
             ([:], errSecParam), ([kSecAttrAccount: "ann"], errSecParam), ([kSecClass: 1], errSecParam),
             ([kSecClass: "none"], errSecNoSuchClass), ([kSecClass: ""], errSecNoSuchClass),
@@ -164,7 +164,7 @@ struct AddTests {
     }
 
     @Test(
-        "Conditions, lists of items and persistent references have no place in an add",
+        "Match conditions, item lists and persistent references are refused in an add",
         arguments: [
             [kSecMatchLimit: kSecMatchLimitOne], [kSecMatchLimit: kSecMatchLimitAll], [kSecMatchCaseInsensitive: true],
             [kSecMatchPolicy: 1], [kSecUseItemList: ["x"]], [kSecAttrTombstone: true],
@@ -176,7 +176,7 @@ struct AddTests {
         #expect(program.count(generic()) == 0)
     }
 
-    @Test("Dates of creation and change are the keychain's own, whatever the caller says")
+    @Test("Creation and modification dates are set by the keychain, even if the caller gives others")
     func dates() throws {
         let old = Date(timeIntervalSince1970: 0)
         #expect(
@@ -187,7 +187,7 @@ struct AddTests {
         #expect(attributes[kSecAttrModificationDate] as? Date == Date(TestClient.start))
     }
 
-    @Test("An item is readable while unlocked, a certificate always, unless somebody says otherwise")
+    @Test("By default an item is readable when unlocked, and a certificate always")
     func defaultAccessibility() throws {
         for (className, expected) in [
             (kSecClassGenericPassword, "ak"), (kSecClassInternetPassword, "ak"), (kSecClassKey, "ak"),

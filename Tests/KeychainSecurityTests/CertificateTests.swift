@@ -4,7 +4,7 @@ import Testing
 
 @testable import KeychainSecurity
 
-@Suite("Certificates as items")
+@Suite("Certificate items")
 struct CertificateTests {
     private let program: TestClient
     private let certificates: [String: Any] = [kSecClass: kSecClassCertificate]
@@ -15,7 +15,7 @@ struct CertificateTests {
 
     private func with(_ more: [String: Any]) -> [String: Any] { certificates.merging(more) { $1 } }
 
-    /// The summaries of the certificates that a query finds.
+    /// The summaries of the certificates that match.
     private func found(_ conditions: [String: Any]) -> Set<String> {
         let query = with(conditions).merging([kSecReturnRef: true, kSecMatchLimit: kSecMatchLimitAll]) { $1 }
         let objects = program.find(query).1 as? [SecCertificate] ?? []
@@ -28,7 +28,7 @@ struct CertificateTests {
         }
     }
 
-    @Test("A certificate is added as an object or as data, and is one item either way", arguments: [true, false])
+    @Test("A certificate added as an object or as data is the same item", arguments: [true, false])
     func addOnce(asObject: Bool) throws {
         let object = try SampleCertificates.object("mail")
         let data = try SampleCertificates.der("mail")
@@ -43,7 +43,7 @@ struct CertificateTests {
         #expect(program.add([kSecClass: kSecClassKey, kSecValueRef: object]) == errSecParam)
     }
 
-    @Test("An added certificate comes back in the shapes of the return keys")
+    @Test("An added certificate is returned in the form that the return keys request")
     func shapes() throws {
         let object = try SampleCertificates.object("mail")
         func added(_ keys: String...) throws -> AnyObject? {
@@ -69,7 +69,7 @@ struct CertificateTests {
         #expect((several[kSecValuePersistentRef] as? Data)?.count == 20)
     }
 
-    @Test("The attributes of a certificate's item are what stands in the certificate")
+    @Test("The attributes of a certificate item come from the certificate")
     func attributes() throws {
         let object = try SampleCertificates.object("mail")
         #expect(program.add([kSecValueRef: object]) == errSecSuccess)
@@ -91,7 +91,7 @@ struct CertificateTests {
         #expect(program.status(bySerial) == errSecSuccess)
     }
 
-    @Test("A certificate is readable while the keychain is locked, and can be given a stricter accessibility")
+    @Test("A certificate is readable while locked, unless it is given a stricter accessibility")
     func locked() throws {
         let object = try SampleCertificates.object("web")
         #expect(program.add([kSecValueRef: object]) == errSecSuccess)
@@ -104,7 +104,7 @@ struct CertificateTests {
         #expect(program.find(with([kSecReturnRef: true])).0 == errSecInteractionNotAllowed)
     }
 
-    @Test("An object finds, changes and deletes its own item alone")
+    @Test("An object matches only its own item when finding, updating and deleting")
     func byObject() throws {
         try addAll()
         let mail = try SampleCertificates.object("mail")
@@ -115,14 +115,14 @@ struct CertificateTests {
         #expect(found([:]) == ["kcbackup Sample Root (do not trust)", "www.example.com"])
     }
 
-    @Test("Subject, email address and issuer choose certificates")
+    @Test("Certificates can be matched by subject, email address and issuer")
     func conditions() throws {
         try addAll()
         let root = "kcbackup Sample Root (do not trust)"
         #expect(found([kSecMatchSubjectContains: "EXAMPLE.com"]) == ["www.example.com"])
         #expect(found([kSecMatchSubjectContains: "example"]) == ["www.example.com", "mail.example.org"])
         #expect(found([kSecMatchSubjectContains: "nobody"]) == [])
-        // A certificate without any address is for everybody.
+        // A certificate without an email address matches any address.
         #expect(found([kSecMatchEmailAddressIfPresent: "Grace@example.org"]).contains("mail.example.org"))
         #expect(found([kSecMatchEmailAddressIfPresent: "eve@example.org"]) == [root, "www.example.com"])
         let authority = try SampleCertificates.object("authority")
@@ -131,7 +131,7 @@ struct CertificateTests {
         #expect(found([kSecMatchIssuers: [Data([1])]]) == [] && found([kSecMatchIssuers: [Data]()]) == [])
     }
 
-    @Test("A moment chooses the certificates that are valid then, and null is now")
+    @Test("Certificates can be matched by a date on which they are valid, where null means now")
     func validOnDate() throws {
         try addAll()
         let formatter = ISO8601DateFormatter()
@@ -143,7 +143,7 @@ struct CertificateTests {
         #expect(found([kSecMatchValidOnDate: NSNull()]) == now)
     }
 
-    @Test("Policies and trust are not evaluated, and a query that asks for it says so")
+    @Test("Policies and trust are not evaluated, and a query that requests it is refused")
     func trust() throws {
         try addAll()
         #expect(program.status(with([kSecMatchPolicy: "x"])) == errSecUnimplemented)
@@ -151,7 +151,7 @@ struct CertificateTests {
         #expect(program.status(with([kSecMatchTrustedOnly: false])) == errSecSuccess)
     }
 
-    @Test("The functions of a certificate say what stands in it; bytes that are none make none")
+    @Test("The certificate functions return what the certificate contains, and invalid bytes make no certificate")
     func functions() throws {
         let mail = try SampleCertificates.object("mail")
         var name: CFString?
@@ -166,7 +166,7 @@ struct CertificateTests {
         }
     }
 
-    @Test("Data that is no certificate is kept as it is, without the attributes of one and without an object")
+    @Test("Data that is not a certificate is stored unchanged, without certificate attributes or an object")
     func notACertificate() throws {
         #expect(program.add(with([kSecValueData: Data([1]), kSecAttrSerialNumber: Data([7])])) == errSecSuccess)
         #expect(program.find(with([kSecReturnData: true])).1 as? Data == Data([1]))

@@ -4,9 +4,9 @@ import Testing
 
 @testable import KeychainSecurity
 
-@Suite("Many at once")
+@Suite("Concurrent calls")
 struct ConcurrencyTests {
-    @Test("A thousand calls of ten threads lose nothing and double nothing")
+    @Test("Concurrent calls from ten threads lose and duplicate nothing")
     func threads() throws {
         let program = try TestClient()
         let (threads, common) = (10, 20)
@@ -25,7 +25,7 @@ struct ConcurrencyTests {
         #expect(
             tally.result == [
                 "own: 0": 30 * threads, "update: 0": 20 * threads, "delete: 0": 10 * threads,
-                // Of all threads, one is the first.
+                // Only one of the threads succeeds for each of these.
                 "common: 0": common, "common: \(errSecDuplicateItem)": common * (threads - 1),
                 "doomed: 0": common, "doomed: \(errSecItemNotFound)": common * (threads - 1),
             ])
@@ -35,7 +35,7 @@ struct ConcurrencyTests {
         #expect(program.count(generic()) == 20 * threads + common)
     }
 
-    @Test("Changes that wait for one another are committed together, and each gets its own answer")
+    @Test("Waiting changes are committed together, and each returns its own status")
     func committedTogether() throws {
         let program = try TestClient()
         #expect(program.add(password("taken")) == errSecSuccess)
@@ -59,7 +59,7 @@ struct ConcurrencyTests {
         for number in 0..<8 { #expect(program.status(query("free \(number)")) == errSecSuccess) }
     }
 
-    @Test("Where nothing can be committed, every change that waited fails")
+    @Test("If nothing can be committed, every waiting change fails")
     func failTogether() throws {
         let program = try TestClient()
         let answers = Tally<OSStatus>()
@@ -81,14 +81,14 @@ struct ConcurrencyTests {
         #expect(program.status(generic()) == errSecItemNotFound)
     }
 
-    @Test("Additions and deletions of the same items by many threads add up")
+    @Test("Concurrent additions and deletions of the same items add up")
     func addAndDelete() throws {
         let program = try TestClient()
         let added = Tally<OSStatus>()
         let deleted = Tally<OSStatus>()
         onThreads(8) { thread in
             for index in 0..<40 {
-                // Half of the threads go the other way round, so that they meet.
+                // Half of the threads go in the opposite order, so that they collide.
                 let account = "\(thread.isMultiple(of: 2) ? index % 5 : 4 - index % 5)"
                 added.count(program.add(password(account)))
                 deleted.count(program.delete(query(account)))
@@ -96,12 +96,12 @@ struct ConcurrencyTests {
         }
         #expect(Set(added.result.keys).isSubset(of: [errSecSuccess, errSecDuplicateItem]))
         #expect(Set(deleted.result.keys).isSubset(of: [errSecSuccess, errSecItemNotFound]))
-        // Each thread ends with a deletion of each account, so nothing can be left.
+        // Each thread deletes every account last, so nothing can be left.
         #expect(added.result[errSecSuccess] == deleted.result[errSecSuccess])
         #expect(program.status(generic()) == errSecItemNotFound)
     }
 
-    @Test("Of a thousand additions by six processes, each common item succeeds once, and each own one")
+    @Test("When six processes add items concurrently, each item is added exactly once")
     func processes() throws {
         let (processes, own, common) = (6, 120, 50)
         let home = try ProgramHome()
@@ -138,7 +138,7 @@ struct ConcurrencyTests {
         }
     }
 
-    /// The statuses of a line such as `0=20 -25299=5`.
+    /// Parses the status counts in a line such as `0=20 -25299=5`.
     private static func counts(_ line: String) throws -> [OSStatus: Int] {
         var counts: [OSStatus: Int] = [:]
         for word in line.split(separator: " ") {
@@ -151,9 +151,9 @@ struct ConcurrencyTests {
         return counts
     }
 
-    /// Runs processes that begin at the same moment; what each one printed.
+    /// Starts processes at the same moment and returns what each one printed.
     private static func race(_ count: Int, own: Int, common: Int, in home: ProgramHome) throws -> [String] {
-        // All wait for a lock that is released when the last one has been started.
+        // All processes wait for a lock, which is released after the last one has been started.
         let script = """
             exec 9>gate
             flock 9
@@ -165,7 +165,7 @@ struct ConcurrencyTests {
             for job in $(jobs -p); do wait "$job" || failed=1; done
             exit $failed
             """
-        // Longer than it takes: what hangs is to fail, not to hold everything up.
+        // A generous time limit, so that a hang fails instead of blocking all tests.
         let outcome = try ExternalProgram.run(
             "timeout", ["120", "bash", "-c", script, ExternalProgram.built("ConcurrentProgram")],
             environment: home.environment, in: home.folder.path)

@@ -13,14 +13,14 @@ struct ConstantTests {
         #expect(constant == published, "\(name)")
     }
 
-    @Test("No constant of the library is missing in the table of this test")
+    @Test("The table of this test contains every constant of the library")
     func completeness() throws {
         #expect(try Self.declared(/public let (kSec\w+): CFString/) == Set(Self.values.map(\.0)))
         #expect(Set(Self.values.map(\.0)).count == Self.values.count)
         #expect(try Self.declared(/public let (errSec\w+): OSStatus/) == Set(SecurityStatus.all.map(\.name)))
     }
 
-    @Test("An attribute of the API is one of the keychain's, whatever its name")
+    @Test("Every attribute of the API is an attribute of the keychain")
     func attributes() {
         let virtual = [kSecAttrAccessControl, kSecAttrTombstone, kSecAttrNoLegacy, kSecAttrAccess, kSecAttrSalt]
         for (name, constant, _) in Self.values where name.hasPrefix("kSecAttr") && constant.utf8.count == 4 {
@@ -32,7 +32,7 @@ struct ConstantTests {
         }
     }
 
-    /// The names that the sources of the library declare.
+    /// The names that the library's sources declare.
     private static func declared(_ pattern: Regex<(Substring, Substring)>) throws -> Set<String> {
         let folder = Project.folder.appending(path: "Sources/Apple/KeychainSecurity/Constants")
         let files = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
@@ -40,7 +40,7 @@ struct ConstantTests {
         return Set(text.matches(of: pattern).map { String($0.output.1) })
     }
 
-    /// Written from Apple's list, so that a slip in the library shows.
+    /// Written from Apple's list, so that a mistake in the library is detected.
     private static let values: [(String, String, String)] = [
         ("kSecClass", kSecClass, "class"), ("kSecClassGenericPassword", kSecClassGenericPassword, "genp"),
         ("kSecClassInternetPassword", kSecClassInternetPassword, "inet"),

@@ -12,7 +12,7 @@ struct CopyTests {
         program = try TestClient()
     }
 
-    @Test("An empty keychain finds nothing in any class, and leaves the result alone")
+    @Test("A query of an empty keychain finds nothing in any class and leaves the result unchanged")
     func nothing() {
         for className in [
             kSecClassGenericPassword, kSecClassInternetPassword, kSecClassCertificate, kSecClassKey, kSecClassIdentity,
@@ -27,7 +27,7 @@ struct CopyTests {
         }
     }
 
-    @Test("One kind of value comes by itself, two or more in a dictionary, and a limit makes a list of either")
+    @Test("One return key gives a value, several give a dictionary, and a limit other than one gives a list")
     func shapes() throws {
         #expect(program.add(password("a", "1")) == errSecSuccess)
         #expect(program.add(password("b", "2")) == errSecSuccess)
@@ -53,14 +53,14 @@ struct CopyTests {
         #expect(find(mail.merging([kSecMatchLimit: 1]) { $1 }, kSecReturnData) as? Data == Data("1".utf8))
     }
 
-    @Test("A limit of nothing finds nothing, and is no mistake")
+    @Test("A limit of 0 finds nothing")
     func limitOfNothing() {
         #expect(program.add(password("ann")) == errSecSuccess)
         let (status, result) = program.find(query("ann", [kSecReturnData: true, kSecMatchLimit: 0]))
         #expect(status == errSecItemNotFound && result == nil)
     }
 
-    @Test("Items come in the order in which they were added, whatever happens to them later")
+    @Test("Items are returned in the order they were added, regardless of later changes")
     func order() {
         for account in ["c", "a", "b"] { #expect(program.add(password(account, account)) == errSecSuccess) }
         func accounts() -> [String] {
@@ -77,7 +77,7 @@ struct CopyTests {
         #expect(accounts() == ["z", "b", "a"])
     }
 
-    @Test("Without a place for a result, the status says whether there is such an item")
+    @Test("Without a result pointer, the status tells whether an item exists")
     func existence() {
         #expect(program.add(password("ann")) == errSecSuccess)
         let all: [String: Any] = [kSecReturnAttributes: true, kSecReturnData: true, kSecMatchLimit: kSecMatchLimitAll]
@@ -85,7 +85,7 @@ struct CopyTests {
         #expect(program.status(query("bob", all)) == errSecItemNotFound)
     }
 
-    @Test("A return key that is false asks for nothing")
+    @Test("A return key with the value false returns nothing")
     func falseReturnKeys() {
         #expect(program.add(password("ann")) == errSecSuccess)
         let nothing: [String: Any] = [
@@ -96,7 +96,7 @@ struct CopyTests {
         #expect(program.status(query("ann", nothing)) == errSecSuccess)
     }
 
-    @Test("An item without data has none in a dictionary, and empty data by itself")
+    @Test("An item without data yields no data in a dictionary, but empty data on its own")
     func withoutData() throws {
         #expect(program.add(query("none")) == errSecSuccess)
         #expect(program.add(password("empty", "")) == errSecSuccess)
@@ -108,7 +108,7 @@ struct CopyTests {
         }
     }
 
-    @Test("Asking for attributes never brings the secret, nor what the keychain keeps for itself")
+    @Test("Requesting attributes returns neither the secret nor internal attributes")
     func attributesAlone() throws {
         #expect(program.add(password("ann")) == errSecSuccess)
         let attributes = try #require(program.attributes(query("ann")))
@@ -119,7 +119,7 @@ struct CopyTests {
         #expect(Set(attributes.keys) == expected)
     }
 
-    @Test("The class is in a result only beside an object, and passwords have none")
+    @Test("A result has the class only if an object is requested, and passwords have no object")
     func classAndObject() throws {
         #expect(program.add(password("ann")) == errSecSuccess)
         let (status, object) = program.find(query("ann", [kSecReturnRef: true]))
@@ -133,7 +133,7 @@ struct CopyTests {
         #expect(program.attributes(query("ann"))?[kSecClass] == nil)
     }
 
-    @Test("The attributes that a query returned find the same item, after changes as well")
+    @Test("The attributes returned by a query match the same item, even after changes")
     func byReturnedAttributes() throws {
         let item = internet([
             kSecAttrServer: "example.org", kSecAttrAccount: "ann", kSecAttrProtocol: kSecAttrProtocolHTTPS,
@@ -150,7 +150,7 @@ struct CopyTests {
         }
     }
 
-    @Test("Texts are compared with regard to case unless a query says otherwise")
+    @Test("Text is compared case-sensitively unless the query specifies otherwise")
     func caseInsensitive() {
         #expect(program.add(password("Ann", "1", [kSecAttrLabel: "ÉCOLE"])) == errSecSuccess)
         #expect(program.status(query("ann")) == errSecItemNotFound)
@@ -161,7 +161,7 @@ struct CopyTests {
         #expect(program.status(query("ann", otherGroup)) == errSecMissingEntitlement)
     }
 
-    @Test("A host finds the passwords of its own and of the hosts below it, and of no other")
+    @Test("A host matches passwords of itself and its subdomains only")
     func hostOrSubdomain() throws {
         for server in ["example.org", "www.Example.org", "badexample.org", "example.org.evil", "org"] {
             #expect(program.add(internet([kSecAttrServer: server])) == errSecSuccess)
@@ -179,7 +179,7 @@ struct CopyTests {
         #expect(program.status(generic([kSecMatchHostOrSubdomainOfHost: "example.org"])) == errSecParam)
     }
 
-    @Test("Conditions on certificates are for certificates and identities")
+    @Test("Certificate conditions apply only to certificates and identities")
     func conditionsOnCertificates() {
         let conditions: [String: Any] = [
             kSecMatchSubjectContains: "x", kSecMatchEmailAddressIfPresent: "x", kSecMatchIssuers: [Data()],
@@ -196,7 +196,7 @@ struct CopyTests {
             program.status([kSecClass: kSecClassCertificate, kSecMatchValidOnDate: NSNull()]) == errSecItemNotFound)
     }
 
-    @Test("A condition that cannot be kept is an error, never silence")
+    @Test("A condition that is not supported is an error")
     func notHere() {
         #expect(program.add(password("ann")) == errSecSuccess)
         let unsupported: [String: Any] = [
@@ -206,7 +206,7 @@ struct CopyTests {
         for (key, value) in unsupported { #expect(program.status(query("ann", [key: value])) == errSecUnimplemented) }
     }
 
-    @Test("What changes nothing here is taken and ignored")
+    @Test("Keys that have no effect here are accepted and ignored")
     func ignored() {
         let harmless: [String: Any] = [
             kSecUseDataProtectionKeychain: true, kSecUseOperationPrompt: "please", kSecUseNoAuthenticationUI: true,

@@ -4,9 +4,9 @@ import Testing
 
 @testable import KeychainSecurity
 
-@Suite("Functions of Core Foundation")
+@Suite("Core Foundation functions")
 struct CoreFoundationTests {
-    @Test("Each type has its number, whether the value is Swift's or Foundation's")
+    @Test("Each type has its own type ID, for Swift and Foundation values alike")
     func types() throws {
         let values: [(CFTypeID, [AnyObject])] = [
             (CFStringGetTypeID(), ["a" as AnyObject, NSString(string: "a")]),
@@ -26,7 +26,7 @@ struct CoreFoundationTests {
         #expect(Set(values.map(\.0)).count == values.count)
     }
 
-    @Test("A result of a call has its type")
+    @Test("The result of a call has the expected type ID")
     func typesOfResults() throws {
         let program = try TestClient()
         #expect(program.add(password("ann", "1")) == errSecSuccess)
@@ -40,7 +40,7 @@ struct CoreFoundationTests {
         #expect(CFGetTypeID(all) == CFArrayGetTypeID())
     }
 
-    @Test("Equal values are equal, whatever holds them, and have one hash")
+    @Test("Equal Swift and Foundation values compare equal and have the same hash")
     func equality() {
         let pairs: [(AnyObject, AnyObject)] = [
             ("a" as AnyObject, NSString(string: "a")), (Data([1]) as AnyObject, NSData(data: Data([1]))),
@@ -57,7 +57,7 @@ struct CoreFoundationTests {
         #expect(!CFEqual(NSObject(), NSObject()) && CFEqual(nil, nil) && !CFEqual(nil, NSNull()))
     }
 
-    @Test("An error says its number, its domain and its words")
+    @Test("An error reports its code, domain and description")
     func errors() throws {
         var failure: Unmanaged<CFError>?
         #expect(SecAccessControlCreateWithFlags(nil, "nope", [], &failure) == nil)
@@ -67,7 +67,7 @@ struct CoreFoundationTests {
         #expect(CFErrorCopyDescription(error) == CFErrorCopyUserInfo(error)[NSLocalizedDescriptionKey] as? String)
     }
 
-    @Test("A dictionary is made of pointers, and one that can be changed is filled in")
+    @Test("A dictionary can be created from pointers, and a mutable one can be filled")
     func dictionaries() throws {
         let texts: [NSString] = [NSString(string: kSecClass), NSString(string: kSecAttrService)]
         let values: [AnyObject] = [NSString(string: kSecClassGenericPassword), NSString(string: "mail")]

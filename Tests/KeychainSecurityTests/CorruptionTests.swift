@@ -20,7 +20,7 @@ struct CorruptionTests {
         return (program.find(all).1 as? [Data])?.map { String(decoding: $0, as: UTF8.self) }
     }
 
-    @Test("A corrupt item is not there: no query finds it, nothing updates it, and others are not hindered")
+    @Test("A corrupt item is neither found nor updated, and does not affect other items")
     func notThere() throws {
         try program.corrupt(account: "ann")
         for key in [kSecReturnData, kSecReturnAttributes, kSecReturnPersistentRef] {
@@ -35,7 +35,7 @@ struct CorruptionTests {
         #expect(program.count(generic([kSecAttrLabel: "new"])) == 2)
     }
 
-    @Test("A corrupt item is replaced by an add, which makes a new item")
+    @Test("Adding over a corrupt item replaces it with a new item")
     func addOver() throws {
         let reference = try #require(program.reference(query("ann")))
         try program.corrupt(account: "ann")
@@ -45,7 +45,7 @@ struct CorruptionTests {
         #expect(program.add(password("ann", "again")) == errSecDuplicateItem)
     }
 
-    @Test("An item takes the key of another only if that one is corrupt, and keeps its own reference")
+    @Test("An item can take the key of another only if that one is corrupt, and keeps its own reference")
     func updateOver() throws {
         let reference = try #require(program.reference(query("bob")))
         #expect(program.update(query("bob"), [kSecAttrAccount: "ann"]) == errSecDuplicateItem)
@@ -56,7 +56,7 @@ struct CorruptionTests {
         #expect(program.add(password("bob")) == errSecSuccess)
     }
 
-    @Test("Secrets that were exchanged between two items open neither")
+    @Test("Secrets swapped between two items do not open")
     func exchanged() throws {
         try program.alter(
             """
@@ -71,7 +71,7 @@ struct CorruptionTests {
     }
 
     @Test(
-        "An attribute that was changed behind the API makes the item corrupt",
+        "An attribute changed behind the API makes the item corrupt",
         arguments: [
             "labl = CAST('new' AS BLOB)", "svce = CAST('post' AS BLOB)", "pdmn = CAST('dk' AS BLOB)",
             "mdat = mdat + 1", "icmt = CAST('x' AS BLOB)", "sync = 1",
@@ -87,7 +87,7 @@ struct CorruptionTests {
         #expect(program.text(query("ann")) == "again")
     }
 
-    @Test("A label that was changed behind the API makes a key corrupt as well, and a certificate")
+    @Test("A label changed behind the API makes a key or certificate corrupt")
     func changedKey() throws {
         for (className, table) in [(kSecClassKey, "keys"), (kSecClassCertificate, "cert")] {
             let item: [String: Any] = [kSecClass: className, kSecAttrLabel: "old", kSecValueData: Data([1])]
@@ -101,7 +101,7 @@ struct CorruptionTests {
     }
 
     @Test(
-        "A row that makes no item is passed over like a corrupt one",
+        "An invalid row is skipped like a corrupt item",
         arguments: ["mdat = 9223372036854775807", "pdmn = NULL", "labl = x'ff'", "sync = 7", "odd = 'nope'"])
     func invalidRow(assignment: String) throws {
         try program.alter("UPDATE genp SET \(assignment) WHERE acct = CAST('ann' AS BLOB)")
@@ -111,9 +111,9 @@ struct CorruptionTests {
         #expect(texts() == ["2", "3"])
     }
 
-    @Test("A deletion removes corrupt items too; those that make no item at all are nothing that was found")
+    @Test("A deletion also removes corrupt items and invalid rows, but reports invalid rows as not found")
     func delete() throws {
-        // Its shape is whole, and deleting looks no further: that needs no key.
+        // The row is still well-formed, and deleting checks no more than that because it requires no key.
         try program.alter("UPDATE genp SET labl = NULL WHERE acct = CAST('ann' AS BLOB)")
         #expect(program.delete(query("ann")) == errSecSuccess)
         try program.corrupt(account: "bob")
@@ -123,7 +123,7 @@ struct CorruptionTests {
         #expect(texts() == ["3"])
     }
 
-    @Test("While a corrupt item is asked for, ten threads add twenty items each")
+    @Test("Ten threads can add items while a corrupt one is queried")
     func addsBesideOneCorrupt() throws {
         try program.corrupt(account: "ann")
         let tally = Tally<OSStatus>()
@@ -137,7 +137,7 @@ struct CorruptionTests {
         #expect(program.count(generic()) == 202)
     }
 
-    @Test("A hundred corrupt items are found by none of ten threads, and hinder no add")
+    @Test("A hundred corrupt items are not found by any of ten threads and do not prevent additions")
     func addsBesideManyCorrupt() throws {
         for index in 0..<100 { #expect(program.add(password("corrupt\(index)")) == errSecSuccess) }
         try program.alter("UPDATE genp SET data = x'01020304' WHERE CAST(acct AS TEXT) LIKE 'corrupt%'")

@@ -12,7 +12,7 @@ struct DeleteTests {
         program = try TestClient()
     }
 
-    @Test("All items that a query means go, and no other")
+    @Test("All matching items are deleted, and no others")
     func all() {
         for account in ["a", "b"] { #expect(program.add(password(account)) == errSecSuccess) }
         #expect(program.add(password("a", "1", [kSecAttrService: "news"])) == errSecSuccess)
@@ -22,7 +22,7 @@ struct DeleteTests {
         #expect(program.count(generic()) == 1 && program.count(internet()) == 1)
     }
 
-    @Test("The dictionary that adds an item deletes it: secret and return keys say nothing")
+    @Test("The dictionary used to add an item also deletes it, ignoring secret and return keys")
     func withTheDictionaryOfAnAdd() {
         let item = password("ann", "1", [kSecReturnData: true, kSecReturnAttributes: true])
         #expect(program.adding(item).0 == errSecSuccess)
@@ -31,7 +31,7 @@ struct DeleteTests {
     }
 
     @Test(
-        "A deletion means all items; a smaller limit, and any condition, is refused",
+        "A deletion affects all matching items, so a smaller limit or a match condition is refused",
         arguments: [
             [kSecMatchLimit: kSecMatchLimitOne], [kSecMatchLimit: 1], [kSecMatchLimit: 10],
             [kSecMatchCaseInsensitive: true], [kSecMatchTrustedOnly: false], [kSecMatchPolicy: 1],
@@ -44,7 +44,7 @@ struct DeleteTests {
         #expect(program.delete(query("ann", [kSecMatchLimit: kSecMatchLimitAll])) == errSecSuccess)
     }
 
-    @Test("A deletion that is refused deletes nothing", arguments: ["abcd", kSecAttrServer])
+    @Test("A refused deletion deletes nothing", arguments: ["abcd", kSecAttrServer])
     func unknownAttribute(name: String) {
         #expect(program.add(password("ann")) == errSecSuccess)
         #expect(program.delete(query("ann", [name: "x"])) == errSecNoSuchAttr)
@@ -52,7 +52,7 @@ struct DeleteTests {
         #expect(program.count(generic()) == 1)
     }
 
-    @Test("What the app clips of Apple's systems have is refused by all four calls")
+    @Test("The app clip attribute is refused by all four calls")
     func appClips() {
         #expect(program.add(password("ann")) == errSecSuccess)
         #expect(program.statusesOfAllCalls(query("ann", ["clip": 1])).allSatisfy { $0 == errSecParam })

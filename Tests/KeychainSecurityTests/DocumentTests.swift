@@ -14,7 +14,7 @@ struct DocumentTests {
         page = try Project.text("docs/security-module.md")
     }
 
-    /// The cells of the table rows below a heading.
+    /// The cells of the table rows in a section.
     private func rows(of heading: String) throws -> [[String]] {
         let start = try #require(page.range(of: "\n## \(heading)\n"))
         let section = page[start.upperBound...]
@@ -25,7 +25,7 @@ struct DocumentTests {
         }
     }
 
-    @Test("The table of attributes is what the keychain knows")
+    @Test("The table of attributes matches the keychain's")
     func attributes() throws {
         var named: Set<AttributeCode> = []
         for row in try rows(of: "Attributes").dropFirst() {
@@ -44,14 +44,14 @@ struct DocumentTests {
         #expect(named.isDisjoint(with: withoutConstant))
     }
 
-    @Test("Every test that the table of Apple's cases names is there")
+    @Test("Every test named in the table of Apple's acceptance cases exists")
     func acceptanceCases() throws {
         let folder = Project.folder.appending(path: "Tests")
         let files = FileManager.default.enumerator(atPath: folder.path)?.compactMap { $0 as? String } ?? []
         var functions: [String: String] = [:]
         for file in files where file.hasSuffix(".swift") {
             let text = try String(contentsOf: folder.appending(path: file), encoding: .utf8)
-            // Two targets may have a suite of one name.
+            // Several targets may have a suite of the same name.
             for suite in text.matches(of: /(?:struct|class) (\w+Tests)\b/) {
                 functions[String(suite.output.1), default: ""] += text
             }
@@ -67,7 +67,7 @@ struct DocumentTests {
         }
     }
 
-    @Test("The statuses of the page have the numbers that they have")
+    @Test("The statuses on the page have the correct codes")
     func statuses() throws {
         for row in try rows(of: "Statuses").dropFirst() {
             let name = row[0].trimmingCharacters(in: ["`"])

@@ -12,7 +12,7 @@ struct EntitlementTests {
         folder = try TemporaryFolder()
     }
 
-    @Test("A program that was replaced while it runs keeps its name")
+    @Test("A program that is replaced while running keeps its name")
     func replacedProgram() throws {
         let gone = folder.path("tool")
         #expect(Entitlements.program(at: gone + " (deleted)") == gone)
@@ -20,14 +20,14 @@ struct EntitlementTests {
         #expect(Entitlements.program(at: gone + " (deleted)") == gone + " (deleted)")
     }
 
-    @Test("A list that is there and leads nowhere is not passed over")
+    @Test("A dangling entitlements link is an error and is not treated as missing")
     func danglingList() throws {
         try FileManager.default.createSymbolicLink(
             atPath: folder.path("tool.entitlements"), withDestinationPath: folder.path("nowhere"))
         #expect(throws: KeychainClientFailure.self) { try Entitlements.groups(ofExecutable: folder.path("tool")) }
     }
 
-    /// The groups of a property list.
+    /// The access groups from a property list.
     private func groups(
         _ entries: [String: Any], _ format: PropertyListSerialization.PropertyListFormat = .xml
     ) throws -> [String] {
@@ -36,16 +36,16 @@ struct EntitlementTests {
         return try Entitlements(contentsOf: folder.path("list")).accessGroups.ordered
     }
 
-    // MARK: The list
+    // MARK: Property list
 
     @Test(
-        "A list is read in XML and in binary", arguments: [PropertyListSerialization.PropertyListFormat.xml, .binary])
+        "A list is read in XML and binary form", arguments: [PropertyListSerialization.PropertyListFormat.xml, .binary])
     func formats(format: PropertyListSerialization.PropertyListFormat) throws {
         #expect(try groups(["keychain-access-groups": ["b", "a", "b"]], format) == ["b", "a"])
     }
 
     @Test(
-        "Groups come first, then associated identifiers, then the program's own, then those of the application groups")
+        "Keychain access groups come first, then associated identifiers, the program's own, and application groups")
     func order() throws {
         let all: [String: Any] = [
             "com.apple.security.application-groups": ["shared"], "application-identifier": "own",
@@ -59,7 +59,7 @@ struct EntitlementTests {
         #expect(try groups([:]) == [])
     }
 
-    @Test("A list that says something else than texts is refused")
+    @Test("A list with anything but strings is refused")
     func malformed() throws {
         #expect(throws: KeychainClientFailure.entitlementsMalformed(path: folder.path("list"))) {
             try groups(["keychain-access-groups": [1]])
@@ -81,7 +81,7 @@ struct EntitlementTests {
         }
     }
 
-    @Test("The list lies beside the executable; without one, the only group is the executable's name")
+    @Test("The list is next to the executable, and without it the only group is the executable's name")
     func ofExecutable() throws {
         let executable = folder.path("mail")
         #expect(try Entitlements.groups(ofExecutable: executable).ordered == ["mail"])
@@ -94,9 +94,9 @@ struct EntitlementTests {
         #expect(throws: KeychainClientFailure.executableUnknown) { try Entitlements.groups(ofExecutable: "") }
     }
 
-    // MARK: The calls
+    // MARK: Calls
 
-    @Test("A program without groups may nothing")
+    @Test("A program without groups is refused every call")
     func withoutGroups() throws {
         let program = try TestClient(groups: [])
         #expect(program.statusesOfAllCalls(query("ann")).allSatisfy { $0 == errSecMissingEntitlement })
@@ -104,7 +104,7 @@ struct EntitlementTests {
         #expect(program.statusesOfAllCalls(named).allSatisfy { $0 == errSecMissingEntitlement })
     }
 
-    @Test("The first group is where items go, and all are where they are looked for")
+    @Test("Items are added to the first group and searched in all groups")
     func ownGroups() throws {
         let program = try TestClient(groups: ["first", "second"])
         #expect(program.add(password("ann", "1")) == errSecSuccess)
@@ -116,7 +116,7 @@ struct EntitlementTests {
         #expect(program.text(query("ann")) == "2")
     }
 
-    @Test("A foreign group is refused by name in all four calls, and not seen otherwise")
+    @Test("All four calls refuse another program's group, and do not see its items otherwise")
     func foreignGroup() throws {
         let owner = try TestClient(groups: ["owner"])
         let stranger = try TestClient(groups: ["stranger"], sharing: owner)
@@ -132,7 +132,7 @@ struct EntitlementTests {
         #expect(owner.text(query("ann")) == "1" && owner.attributes(query("ann"))?[kSecAttrLabel] == nil)
     }
 
-    @Test("A group is compared byte by byte: no case, no normal form, no part of a name")
+    @Test("Groups are compared byte by byte, without case folding, normalization or prefix matching")
     func exactGroup() throws {
         let program = try TestClient(groups: ["é.group"])
         for other in ["É.group", "e\u{301}.group", "é", "é.group.x", ""] {
@@ -141,7 +141,7 @@ struct EntitlementTests {
         }
     }
 
-    @Test("Whoever has the group of all sees every group and writes to every named one")
+    @Test("A program with the wildcard group sees every group and can write to any named group")
     func wildcard() throws {
         let owner = try TestClient(groups: ["owner"])
         #expect(owner.add(password("ann", "1")) == errSecSuccess)
@@ -153,7 +153,7 @@ struct EntitlementTests {
         #expect(owner.text(query("bob")) == "3")
         #expect(all.update(query("ann"), [kSecAttrAccessGroup: "third"]) == errSecSuccess)
         #expect(owner.status(query("ann")) == errSecItemNotFound)
-        // Where an item of nobody in particular would go, nobody knows.
+        // With only the wildcard, there is no group that an item would be added to by default.
         let only = try TestClient(groups: ["*"], sharing: owner)
         #expect(only.add(password("eve")) == errSecMissingEntitlement)
         #expect(only.delete(generic()) == errSecSuccess)
@@ -161,7 +161,7 @@ struct EntitlementTests {
     }
 
     @Test(
-        "Nobody writes to the group of tokens, not even who has it", arguments: [["com.apple.token"], ["test", "*"]])
+        "No program can write to the token group, even if it has it", arguments: [["com.apple.token"], ["test", "*"]])
     func tokens(groups: [String]) throws {
         let program = try TestClient(groups: groups + ["com.apple.token"])
         let item = password("ann", "1", [kSecAttrAccessGroup: "com.apple.token"])
@@ -175,7 +175,7 @@ struct EntitlementTests {
         #expect(program.update(query("ann"), [kSecAttrAccessGroup: "com.apple.token"]) == errSecMissingEntitlement)
     }
 
-    @Test("An item of a token can be neither added nor made")
+    @Test("An item can neither be added with a token nor given one by an update")
     func tokenItems() throws {
         let program = try TestClient()
         let token: [String: Any] = [kSecAttrTokenID: kSecAttrTokenIDSecureEnclave]

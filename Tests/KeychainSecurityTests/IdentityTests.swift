@@ -17,7 +17,7 @@ struct IdentityTests {
         program = try TestClient()
     }
 
-    /// A PKCS #12 file of a sample identity, and of the authority that issued it.
+    /// A PKCS #12 file with a sample identity and the authority that issued it.
     private func file(of name: String, passphrase: String = "open", friendlyName: String? = nil) throws -> Data {
         let identity = PKCS12.Identity(
             key: try SampleCertificates.key(name),
@@ -43,7 +43,7 @@ struct IdentityTests {
 
     // MARK: PKCS #12
 
-    @Test("A file opens with its passphrase alone, and gives one identity with its chain", arguments: ["web", "mail"])
+    @Test("A file opens only with its passphrase and yields one identity with its chain", arguments: ["web", "mail"])
     func importFile(name: String) throws {
         let file = try file(of: name, friendlyName: "mine")
         #expect(imported(file, nil).status == errSecPassphraseRequired)
@@ -65,7 +65,7 @@ struct IdentityTests {
         #expect(program.status(keys) == errSecItemNotFound)
     }
 
-    @Test("A file that is damaged, or none at all, gives nothing")
+    @Test("A damaged or foreign file yields nothing")
     func malformedFile() throws {
         let file = try file(of: "mail")
         for (bytes, expected) in [
@@ -83,7 +83,7 @@ struct IdentityTests {
 
     // MARK: Identities
 
-    @Test("An identity is added as one key and one certificate, and found as an identity", arguments: ["web", "mail"])
+    @Test("An identity is added as a key and a certificate, and found as an identity", arguments: ["web", "mail"])
     func add(name: String) throws {
         let identity = try identity(name)
         let item: [String: Any] = [kSecValueRef: identity, kSecAttrLabel: "both"]
@@ -103,7 +103,7 @@ struct IdentityTests {
         #expect(program.status([kSecValueRef: identity]) == errSecSuccess)
     }
 
-    @Test("Of an identity whose certificate is there already, nothing is added")
+    @Test("If the certificate of an identity already exists, nothing is added")
     func addHalf() throws {
         #expect(program.add([kSecValueRef: try SampleCertificates.object("mail")]) == errSecSuccess)
         #expect(program.status(identities) == errSecItemNotFound)
@@ -113,7 +113,7 @@ struct IdentityTests {
         #expect(program.add([kSecClass: kSecClassIdentity, kSecValueData: Data([1])]) == errSecParam)
     }
 
-    @Test("An identity is there as long as both halves are, and is deleted with both")
+    @Test("An identity exists while both halves do, and deleting it deletes both")
     func delete() throws {
         for name in ["web", "mail"] { #expect(program.add([kSecValueRef: try identity(name)]) == errSecSuccess) }
         #expect(program.count(identities) == 2)
@@ -126,7 +126,7 @@ struct IdentityTests {
         #expect(program.count(keys) == 1 && program.count(certificates) == 0)
     }
 
-    @Test("Deleting identities deletes all of them, also while they are locked")
+    @Test("Deleting identities deletes all of them, even while they are locked")
     func deleteAll() throws {
         let program = try TestClient(hasPasscode: true)
         for name in ["web", "mail"] { #expect(program.add([kSecValueRef: try identity(name)]) == errSecSuccess) }
@@ -137,14 +137,14 @@ struct IdentityTests {
         #expect(program.count(keys) == 0 && program.count(certificates) == 0)
     }
 
-    @Test("An object brings its data along, and other data beside it is refused")
+    @Test("Giving data along with an object is refused")
     func dataBesideObject() throws {
         let object = try SampleCertificates.object("web")
         #expect(program.add([kSecValueRef: object, kSecValueData: Data([1])]) == errSecParam)
         #expect(program.count(certificates) == 0)
     }
 
-    @Test("An identity has a persistent reference of its own, and is changed half by half")
+    @Test("An identity has its own persistent reference and can be deleted but not updated by it")
     func persistentReference() throws {
         #expect(program.add([kSecValueRef: try identity("web")]) == errSecSuccess)
         let added = program.adding([kSecValueRef: try identity("mail"), kSecReturnPersistentRef: true]).1
@@ -159,7 +159,7 @@ struct IdentityTests {
         #expect(program.count(identities) == 1)
     }
 
-    @Test("The key of an identity that is locked locks the identity")
+    @Test("An identity is locked if its key is")
     func locked() throws {
         let program = try TestClient(hasPasscode: true)
         #expect(program.add([kSecValueRef: try identity("mail")]) == errSecSuccess)
@@ -173,7 +173,7 @@ struct IdentityTests {
     // MARK: Keys
 
     @Test(
-        "A private key is added as an object, found by it, and comes back with the same bytes",
+        "A private key can be added as an object, found by it, and is returned unchanged",
         arguments: ["web", "mail"])
     func keyObject(name: String) throws {
         var key: SecKey?
@@ -191,7 +191,7 @@ struct IdentityTests {
         #expect(program.count(keys) == 0)
     }
 
-    @Test("A key object is made of its external representation; other bytes and other halves are refused")
+    @Test("A key is created from its external representation, and bytes that do not match are refused")
     func keyFromData() throws {
         var key: SecKey?
         _ = SecIdentityCopyPrivateKey(try identity("mail"), &key)
@@ -216,7 +216,7 @@ struct IdentityTests {
         #expect(SecKeyCreateWithData(data as CFData, [:] as CFDictionary, nil) == nil)
     }
 
-    @Test("That a key may not leave is kept as a note, and not enforced")
+    @Test("The attribute that makes a key non-extractable is stored but not enforced")
     func notExtractable() throws {
         let item = keys.merging(
             [kSecAttrIsExtractable: false, kSecAttrIsSensitive: true, kSecValueData: Data([1, 2])]) { $1 }

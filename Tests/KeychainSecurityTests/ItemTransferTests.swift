@@ -6,7 +6,7 @@ import Testing
 
 @testable import KeychainSecurity
 
-@Suite("Files of certificates and keys, by SecItemExport and SecItemImport")
+@Suite("SecItemExport and SecItemImport")
 struct ItemTransferTests {
     private func identity(_ name: String) throws -> SecIdentity {
         SecIdentity(try SampleCertificates.object(name), try SecKey(SampleCertificates.key(name), label: name))
@@ -14,7 +14,7 @@ struct ItemTransferTests {
 
     private func parameters(_ passphrase: AnyObject?) -> SecItemImportExportKeyParameters {
         var parameters = SecItemImportExportKeyParameters()
-        // Kept for the process: the structure does not own it, as on Apple's systems.
+        // Retained for the lifetime of the process, because the structure does not own it on Apple's systems either.
         parameters.passphrase = passphrase.map { Unmanaged.passRetained($0) }
         return parameters
     }
@@ -40,7 +40,7 @@ struct ItemTransferTests {
     }
 
     @Test(
-        "An identity that is exported as PKCS #12 comes back whole with its passphrase alone",
+        "An identity exported as PKCS #12 can be imported unchanged, but only with its passphrase",
         arguments: ["web", "mail"])
     func identityThroughPKCS12(name: String) throws {
         let identity = try identity(name)
@@ -56,7 +56,7 @@ struct ItemTransferTests {
         #expect(try found.key.privateKey().publicKey == identity.key.privateKey().publicKey)
     }
 
-    @Test("openssl reads an exported key and certificate, in PEM and in DER")
+    @Test("openssl reads an exported key and certificate in PEM and DER")
     func judgedByOpenSSL() throws {
         let identity = try identity("mail")
         let openssl = try OpenSSLCommand()
@@ -71,7 +71,7 @@ struct ItemTransferTests {
         #expect(try openssl("pkcs12 -in identity.p12 -passin pass:walnut -nodes").contains("PRIVATE KEY"))
     }
 
-    @Test("Each form of a key and of a certificate is recognised and gives the same object again")
+    @Test("Every format of a key or certificate is detected and yields the same object")
     func forms() throws {
         let identity = try identity("web")
         let half = try #require(SecKeyCopyPublicKey(identity.key))
@@ -96,7 +96,7 @@ struct ItemTransferTests {
         }
     }
 
-    @Test("Several items take PEM; one that has no place in a format fails, and nothing is returned")
+    @Test("Several items are exported as PEM, and an item that a format cannot hold makes the export fail")
     func refusals() throws {
         let (web, mail) = (try identity("web"), try identity("mail"))
         let sequence = try #require(export([web, mail.certificate, mail.key], .formatUnknown).file)
@@ -122,7 +122,7 @@ struct ItemTransferTests {
         #expect(items == nil)
     }
 
-    @Test("A key that is not extractable does not leave, and a passphrase that is neither text nor data is refused")
+    @Test("A non-extractable key is not exported, and a passphrase must be text or data")
     func notExtractable() throws {
         let identity = try identity("mail")
         var attributes = identity.key.attributes
@@ -140,7 +140,7 @@ struct ItemTransferTests {
         #expect(SecItemExport(identity, .formatPKCS12, [], &numbered, &file) == errSecUnimplemented && file == nil)
     }
 
-    @Test("What is imported is added to the keychain with SecItemAdd, and the identity is found there")
+    @Test("Imported items can be added with SecItemAdd, and their identity is then found")
     func addImported() throws {
         let program = try TestClient()
         let file = try #require(export(identity("web"), .formatPKCS12, [], "walnut").file)

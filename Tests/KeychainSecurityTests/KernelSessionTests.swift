@@ -11,12 +11,12 @@ import Testing
 @testable import KeychainSecurity
 
 @Suite(
-    "What the user has unlocked, for a program",
+    "A program and the user's kernel session",
     .enabled(if: KernelKeyring.refusal == nil, "the kernel refuses keyrings here"))
 struct KernelSessionTests {
     private static let codes = ["ak", "aku", "akpu", "ck", "cku", "dk", "dku"]
 
-    @Test("Each class is readable exactly while the session of the user says so")
+    @Test("Each class is readable exactly while the user's session allows it")
     func classesFollowTheSession() throws {
         let owner = try TestClient(hasPasscode: true)
         for code in Self.codes {
@@ -27,7 +27,7 @@ struct KernelSessionTests {
         configuration.folder = owner.user.data
         configuration.machineIDPath = owner.user.machineIDPath
         configuration.groups = AccessGroups(ordered: ["test"])
-        // With `resume` as every program has it: the kernel is asked.
+        // With the default `resume`, which reads the kernel keyring.
         let program = KeychainClient(configuration)
         func readable() -> [String] {
             Self.codes.filter { code in

@@ -5,9 +5,9 @@ import Testing
 
 @testable import KeychainSecurity
 
-@Suite("Keys that are made")
+@Suite("Generated keys")
 struct KeyStorageTests {
-    @Test("A half that is to be permanent is stored with its attributes, and the other is not")
+    @Test("Only the half marked permanent is stored, with its attributes")
     func permanent() throws {
         let program = try TestClient()
         let tag = Data("org.example.mail".utf8)
@@ -28,7 +28,7 @@ struct KeyStorageTests {
             SecKeyVerifySignature(pair.publicKey, .ecdsaSignatureMessageX962SHA256, message, signature, nil))
     }
 
-    @Test("Both halves are stored, or neither")
+    @Test("Both halves are stored or neither is")
     func bothHalves() throws {
         let program = try TestClient()
         var parameters: [String: Any] = [
@@ -45,7 +45,7 @@ struct KeyStorageTests {
     }
 
     @Test(
-        "What cannot be made is refused with a status",
+        "Parameters that do not make a key are refused with a status",
         arguments: [
             ([kSecAttrKeySizeInBits: 256], errSecParam), ([kSecAttrKeyType: "73"], errSecParam),
             ([kSecAttrKeyType: "73", kSecAttrKeySizeInBits: 255], errSecParam),
@@ -65,7 +65,7 @@ struct KeyStorageTests {
         #expect(SecKeyGeneratePair(parameters, nil, nil) == status)
     }
 
-    @Test("A key does only what its kind does, and each half its own")
+    @Test("Each half of a key supports only the algorithms of its kind")
     func support() throws {
         let parameters: [String: Any] = [kSecAttrKeyType: kSecAttrKeyTypeEC, kSecAttrKeySizeInBits: 256]
         let key = try #require(SecKeyCreateRandomKey(parameters, nil))
@@ -79,7 +79,7 @@ struct KeyStorageTests {
         #expect(SecKeyCreateEncryptedData(key, .rsaEncryptionPKCS1, Data(), nil) == nil)
     }
 
-    @Test("A certificate gives its key, and makes an identity with the key of the keychain")
+    @Test("A certificate provides its public key, and forms an identity with a private key in the keychain")
     func certificates() throws {
         let program = try TestClient()
         let certificate = try SampleCertificates.object("mail")

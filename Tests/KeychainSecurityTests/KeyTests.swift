@@ -6,7 +6,7 @@ import Testing
 
 @testable import KeychainSecurity
 
-@Suite("Keys: signatures, encryption and agreement, judged by openssl")
+@Suite("Signatures, encryption and key agreement, verified with openssl")
 struct KeyTests {
     private let openssl: OpenSSLCommand
     private static let message = Data("the quick brown fox".utf8)
@@ -19,7 +19,7 @@ struct KeyTests {
         try #require(SecKeyCreateRandomKey([kSecAttrKeyType: type, kSecAttrKeySizeInBits: bits], nil))
     }
 
-    /// Writes the halves of a key as openssl reads them: `key.pem` and `public.pem`.
+    /// Writes both halves of a key for openssl, as `key.pem` and `public.pem`.
     private func write(_ key: SecKey) throws {
         let own = try key.privateKey()
         try openssl.folder.write("key.der", own.pkcs8().bytesForTest())
@@ -28,7 +28,7 @@ struct KeyTests {
         try openssl.folder.write("message", Array(Self.message))
     }
 
-    /// The public half of a key that openssl has made in `theirs.pem`.
+    /// The public half of the key that openssl made in `theirs.pem`.
     private func theirPublicKey(_ type: String) throws -> SecKey {
         let info = try openssl.make("pkey -in theirs.pem -pubout -outform DER -out")
         let bytes = try PublicKey(der: info).externalRepresentation
@@ -37,7 +37,7 @@ struct KeyTests {
     }
 
     @Test(
-        "openssl verifies what the key signs, and the key what openssl signs; a changed message is not verified",
+        "openssl verifies our signatures and we verify openssl's, and a changed message is refused",
         arguments: [
             (kSecAttrKeyTypeECSECPrimeRandom, 256, SecKeyAlgorithm.ecdsaSignatureMessageX962SHA256, "sha256", ""),
             (kSecAttrKeyTypeECSECPrimeRandom, 384, .ecdsaSignatureMessageX962SHA384, "sha384", ""),
@@ -70,7 +70,7 @@ struct KeyTests {
         #expect(error?.takeRetainedValue().code == Int(errSecVerifyFailed))
     }
 
-    @Test("A signature of two numbers is as long as they are, and says the same as the one in DER")
+    @Test("A raw ECDSA signature has a fixed size and does not verify as DER")
     func signatureNumbers() throws {
         for (bits, width) in [(256, 32), (384, 48), (521, 66)] {
             let key = try Self.key(kSecAttrKeyTypeEC, bits)
@@ -89,7 +89,7 @@ struct KeyTests {
         }
     }
 
-    @Test("A digest is signed as the message is, and one of another length is refused")
+    @Test("Signing a digest is equivalent to signing the message, and a digest of the wrong size is refused")
     func digests() throws {
         let key = try Self.key(kSecAttrKeyTypeRSA, 2048)
         let publicKey = try #require(SecKeyCopyPublicKey(key))
@@ -100,7 +100,7 @@ struct KeyTests {
         var error: Unmanaged<CFError>?
         #expect(SecKeyCreateSignature(key, .rsaSignatureDigestPKCS1v15SHA256, Self.message, &error) == nil)
         #expect(error?.takeRetainedValue().code == Int(errSecParam))
-        // The raw form signs what it is given, here the DER of a digest as openssl makes it.
+        // The raw form signs its input as given, here the DER encoding of a digest.
         let prefix: [UInt8] = [
             0x30, 0x31, 0x30, 0x0d, 6, 9, 0x60, 0x86, 0x48, 1, 0x65, 3, 4, 2, 1, 5, 0, 4, 0x20,
         ]
@@ -108,7 +108,7 @@ struct KeyTests {
     }
 
     @Test(
-        "openssl decrypts what is encrypted for the key, and the key what openssl encrypts",
+        "openssl decrypts what we encrypt, and we decrypt what openssl encrypts",
         arguments: [
             (SecKeyAlgorithm.rsaEncryptionPKCS1, "-pkeyopt rsa_padding_mode:pkcs1"),
             (
@@ -131,7 +131,7 @@ struct KeyTests {
     }
 
     @Test(
-        "Bytes of any length are encrypted for the key, and another key or a changed byte opens nothing",
+        "Data of any size can be encrypted, and another key or a changed byte makes decryption fail",
         arguments: [
             (kSecAttrKeyTypeRSA, 2048, SecKeyAlgorithm.rsaEncryptionOAEPSHA256AESGCM, 256 + 16),
             (kSecAttrKeyTypeRSA, 4096, .rsaEncryptionOAEPSHA512AESGCM, 512 + 16),
@@ -154,7 +154,7 @@ struct KeyTests {
         #expect(SecKeyCreateDecryptedData(key, algorithm, Data(count: overhead), nil) == nil)
     }
 
-    @Test("ECIES is what its description says, computed from openssl's shared secret")
+    @Test("ECIES encryption matches its specification, computed from openssl's shared secret")
     func ecies() throws {
         let key = try Self.key(kSecAttrKeyTypeEC, 256)
         try write(key)
@@ -166,7 +166,7 @@ struct KeyTests {
         try openssl.folder.write("peer.der", theirs.subjectPublicKeyInfo)
         try openssl("pkey -pubin -inform DER -in peer.der -out peer.pem")
         let shared = try openssl.make("pkeyutl -derive -inkey key.pem -peerkey peer.pem -out")
-        // X9.63: the hash of secret, counter and information; one round gives the key, the next one's half the nonce.
+        // X9.63 hashes the secret, a counter and the shared information. The first round yields both key and nonce.
         let first = SHA256.hash((shared + [0, 0, 0, 1] + point).span).bytes
         let session = SecretBytes(copying: first.prefix(16))
         let plain = try WideNonceGCM.open(
@@ -174,7 +174,7 @@ struct KeyTests {
         #expect(plain.bytesForTest() == Array(Self.message))
     }
 
-    @Test("A key and openssl's agree on a secret", arguments: [(256, "P-256"), (384, "P-384"), (521, "P-521")])
+    @Test("Key agreement matches openssl's secret", arguments: [(256, "P-256"), (384, "P-384"), (521, "P-521")])
     func exchange(bits: Int, curve: String) throws {
         let key = try Self.key(kSecAttrKeyTypeEC, bits)
         try write(key)
@@ -195,7 +195,7 @@ struct KeyTests {
     }
 
     @Test(
-        "A key made from its bytes is the same key, in both halves",
+        "A key recreated from its external representation is equal, for both halves",
         arguments: [
             (kSecAttrKeyTypeRSA, 2048), (kSecAttrKeyTypeEC, 256), (kSecAttrKeyTypeEC, 521),
             (kSecAttrKeyTypeEd25519, 256),

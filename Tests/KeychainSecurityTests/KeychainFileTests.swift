@@ -9,7 +9,7 @@ import Testing
 
 @testable import KeychainSecurity
 
-@Suite("The keychain that the calls work on")
+@Suite("The keychain file behind the calls")
 struct KeychainFileTests {
     private let program: TestClient
     private let manager = FileManager.default
@@ -19,10 +19,10 @@ struct KeychainFileTests {
         #expect(program.add(password("ann", "1")) == errSecSuccess)
     }
 
-    /// Another program of the same user, which has opened nothing yet.
+    /// Another program of the same user, which has not opened anything yet.
     private func other() throws -> TestClient { try TestClient(sharing: program) }
 
-    /// A program that works on the keychain of this name or path.
+    /// A program that uses the keychain with this name or path.
     private func program(on keychain: String?, folder: String = "kcbackup") -> KeychainClient {
         var configuration = KeychainClient.Configuration()
         configuration.keychain = keychain
@@ -32,7 +32,7 @@ struct KeychainFileTests {
         return KeychainClient(configuration)
     }
 
-    @Test("Without a keychain there is no default one, and a named one is missing by name")
+    @Test("A missing default keychain and a missing named one have different statuses")
     func missing() {
         for folder in ["kcbackup", "empty"] {
             #expect(program(on: "work", folder: folder).copyMatching(query("ann"), nil) == errSecNoSuchKeychain)
@@ -46,7 +46,7 @@ struct KeychainFileTests {
         #expect(!manager.fileExists(atPath: program.user.folder.path("empty")))
     }
 
-    @Test("A keychain is named or given by its path")
+    @Test("A keychain can be given by name or by path")
     func named() {
         for name in [nil, "login", program.keychainPath] {
             #expect(program(on: name).copyMatching(query("ann"), nil) == errSecSuccess)
@@ -55,7 +55,7 @@ struct KeychainFileTests {
         #expect(program(on: "").copyMatching(query("ann"), nil) == errSecNoSuchKeychain)
     }
 
-    @Test("The default keychain is the one that the user has set; where that is damaged or gone, there is none")
+    @Test("The default keychain is the one the user has set, and if it is damaged or missing there is none")
     func defaultKeychain() throws {
         let data = program.user.data
         var lists = KeychainLists()
@@ -70,7 +70,7 @@ struct KeychainFileTests {
         #expect(program(on: "work").copyMatching(query("ann"), nil) == errSecSuccess)
     }
 
-    @Test("A file that is no keychain is refused, and stays as it is", arguments: [0, 1, 100, 5_000])
+    @Test("A file that is not a keychain is refused and left unchanged", arguments: [0, 1, 100, 5_000])
     func garbage(count: Int) throws {
         var random = SeededRandom(seed: UInt64(count))
         let bytes = random.bytes(count)
@@ -83,7 +83,7 @@ struct KeychainFileTests {
         #expect(try Data(contentsOf: URL(filePath: program.keychainPath)) == Data(bytes))
     }
 
-    @Test("Another program's database, foreign tables and a future version each have their status")
+    @Test("Another program's database, extra tables and a newer version are refused with their status")
     func foreign() throws {
         try program.alter("CREATE TABLE more(x)")
         #expect(try other().status(query("ann")) == errSecInvalidKeychain)
@@ -93,7 +93,7 @@ struct KeychainFileTests {
         #expect(try other().status(query("ann")) == errSecInvalidKeychain)
     }
 
-    @Test("A keychain that others can read, or that another device made, is not available")
+    @Test("An exposed keychain, or one of another device, is not available")
     func unavailable() throws {
         try manager.setAttributes([.posixPermissions: 0o640], ofItemAtPath: program.keychainPath)
         #expect(try other().status(query("ann")) == errSecNotAvailable)
@@ -105,7 +105,7 @@ struct KeychainFileTests {
     }
 
     @Test(
-        "On another machine, or without its device key, a keychain is not available until somebody says what is right")
+        "On another machine or without the device key a keychain is unavailable until this is resolved")
     func otherMachine() throws {
         try program.user.folder.write("machine-id", Array("fedcba9876543210fedcba9876543210\n".utf8), mode: 0o644)
         #expect(try other().status(query("ann")) == errSecNotAvailable)
@@ -117,7 +117,7 @@ struct KeychainFileTests {
         #expect(!manager.fileExists(atPath: data.deviceKey))
     }
 
-    @Test("A keychain that was deleted is gone at once, and one in its place is another")
+    @Test("A deleted keychain is gone immediately, and a new file in its place is a different keychain")
     func replaced() throws {
         try manager.removeItem(atPath: program.keychainPath)
         #expect(program.status(query("ann")) == errSecNoDefaultKeychain)
@@ -128,7 +128,7 @@ struct KeychainFileTests {
         #expect(program.text(query("ann")) == "2")
     }
 
-    @Test("Two programs with twenty threads add to one keychain, and nothing is lost or doubled")
+    @Test("Two programs with twenty threads add to one keychain, and nothing is lost or duplicated")
     func concurrentAdds() throws {
         let second = try other()
         let tally = Tally<OSStatus>()
@@ -143,7 +143,7 @@ struct KeychainFileTests {
         #expect(program.count(generic()) == 211 && second.count(generic()) == 211)
     }
 
-    @Test("A query that runs beside updates sees all of an update or none of it")
+    @Test("A query concurrent with updates sees all of an update or none of it")
     func consistentReads() throws {
         for index in 0..<5 { #expect(program.add(password("user\(index)", "0")) == errSecSuccess) }
         let second = try other()
@@ -159,16 +159,16 @@ struct KeychainFileTests {
                 }
             }
         }
-        // Before the first update, Ann's secret is another than the others'.
+        // Before the first update, Ann's secret differs from the others.
         #expect(Set(tally.result.keys).isSubset(of: [1, 2]) && tally.result[1, default: 0] > 0)
         #expect(program.count(generic()) == 6)
     }
 }
 
-/// Each test runs in a process of its own: the calls themselves work on what the process has chosen.
-@Suite("The calls as a program sees them")
+/// Each test runs in its own process, because the calls use the configuration of the process.
+@Suite("The public calls")
 struct PublicCallTests {
-    /// Makes a data folder with the default keychain, and lets the process find it.
+    /// Creates a data folder with the default keychain and points this process to it.
     private static func makeKeychain(_ name: String? = nil) throws -> UserData {
         let user = try UserData(isThisMachine: true)
         setenv("XDG_DATA_HOME", user.folder.path, 1)
@@ -182,7 +182,7 @@ struct PublicCallTests {
         return status == errSecSuccess ? result as? [String: Any] : nil
     }
 
-    @Test("A program works on the default keychain of its user, as a group of its own name, at the time of day")
+    @Test("By default a program uses the user's default keychain, a group with its own name, and the current time")
     func defaults() async {
         await #expect(processExitsWith: .success) {
             let user = try Self.makeKeychain()
@@ -202,7 +202,7 @@ struct PublicCallTests {
         }
     }
 
-    @Test("A program chooses its keychain and its entitlements; what is wrong with them changes nothing")
+    @Test("A program can choose its keychain and entitlements, and an invalid choice changes nothing")
     func configured() async {
         await #expect(processExitsWith: .success) {
             let folder = try Self.makeKeychain("work").folder
@@ -224,7 +224,7 @@ struct PublicCallTests {
         }
     }
 
-    @Test("Where there is no keychain, the calls say so and make none")
+    @Test("Without a keychain the calls report this and do not create one")
     func nothing() async {
         await #expect(processExitsWith: .success) {
             let folder = try TemporaryFolder()
@@ -236,7 +236,7 @@ struct PublicCallTests {
 }
 
 extension KeychainLists {
-    /// Puts these lists in the place of what was set before.
+    /// Replaces the lists in `folder` with these.
     fileprivate func set(in folder: DataFolder) throws {
         try KeychainLists.change(in: folder) { lists throws(LocalKeychainFailure) in lists = self }
     }

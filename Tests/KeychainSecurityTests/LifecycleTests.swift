@@ -11,7 +11,7 @@ import Testing
 
 @testable import KeychainSecurity
 
-/// A kernel that refuses its key service, as in many containers.
+/// A kernel that refuses key operations, as in many containers.
 private struct RefusingKernel: KeyRetention {
     func read(_ name: String) throws(KeyRetentionFailure) -> SecretBytes? { throw .refused(EPERM) }
     func keep(
@@ -25,7 +25,7 @@ private struct RefusingKernel: KeyRetention {
     func remainingSeconds(_ name: String) -> Int? { nil }
 }
 
-@Suite("A program without a user who makes and unlocks keychains")
+@Suite("A program that creates and unlocks its own keychain")
 struct LifecycleTests {
     private let folder: TemporaryFolder
     private let passcode = Data("walnut".utf8)
@@ -35,7 +35,7 @@ struct LifecycleTests {
         try folder.write("machine-id", Array("0123456789abcdef0123456789abcdef\n".utf8), mode: 0o644)
     }
 
-    /// A program in a fresh container.
+    /// A program in a new container.
     private func program(_ keychain: String? = nil) -> KeychainClient {
         var configuration = KeychainClient.Configuration()
         configuration.keychain = keychain
@@ -54,7 +54,7 @@ struct LifecycleTests {
         return String(decoding: data, as: UTF8.self)
     }
 
-    @Test("It makes the keychain and the device key, once, and uses them at once")
+    @Test("It creates the keychain and the device key once and can use them immediately")
     func create() throws {
         let program = program()
         #expect(program.add(password("ann", "1"), nil) == errSecNoDefaultKeychain)
@@ -64,14 +64,14 @@ struct LifecycleTests {
         #expect(program.add(password("ann", "1"), nil) == errSecSuccess)
         #expect(throws: KeychainClientFailure.failed(errSecDuplicateKeychain)) { try program.create(passcode: nil) }
         #expect(text(self.program(), "ann") == "1")
-        // Locking means nothing without a passcode, and neither does one that is given.
+        // Without a passcode, locking has no effect, and a given passcode is ignored.
         try program.lockKeychain()
         try program.unlock(passcode: passcode)
         #expect(text(program, "ann") == "1")
     }
 
     @Test(
-        "With a passcode it is unlocked until it locks it, also where the kernel keeps no keys; others stay locked out")
+        "With a passcode it stays unlocked until it locks, even without kernel keys, and others stay locked")
     func unlock() throws {
         let program = program("work")
         try program.create(passcode: passcode)
@@ -96,7 +96,7 @@ struct LifecycleTests {
         #expect(text(program, "ann") == "ann")
     }
 
-    @Test("It opens the keychain that is there, or makes it; and of two that do so at once both succeed")
+    @Test("It opens or creates the keychain, and several concurrent attempts all succeed")
     func openOrCreate() async throws {
         try program().openOrCreate(passcode: passcode)
         let second = program()
@@ -120,7 +120,7 @@ struct LifecycleTests {
         #expect(text(programs[0], "user3") == "1")
     }
 
-    @Test("A passcode source is asked when a call needs what is locked, and only then")
+    @Test("The passcode source is called only when a call needs locked keys")
     func passcodeSource() throws {
         let owner = program()
         try owner.create(passcode: passcode)
@@ -150,7 +150,7 @@ struct LifecycleTests {
         #expect(asked.withLock { $0 } == 3)
     }
 
-    @Test("A passcode that another program changes locks this one out until it is unlocked again")
+    @Test("A passcode changed by another program locks this one until it is unlocked again")
     func changedPasscode() throws {
         let program = program()
         try program.create(passcode: passcode)
@@ -168,7 +168,7 @@ struct LifecycleTests {
 }
 
 extension LifecycleTests {
-    @Test("By the public functions, in a fresh home")
+    @Test("The public functions work in a new home")
     func publicCalls() async {
         await #expect(processExitsWith: .success) {
             let folder = try TemporaryFolder()

@@ -18,7 +18,7 @@ struct LockStateTests {
 
     private static let states: [TestClient.LockedFor] = [.nobody, .locked, .beforeFirstUnlock]
 
-    /// What Apple's keychain opens in each state.
+    /// Whether Apple's keychain opens the accessibility in each state.
     private static func opens(_ accessibility: Accessibility, _ state: TestClient.LockedFor) -> Bool {
         switch accessibility {
         case .always, .alwaysThisDeviceOnly: true
@@ -27,7 +27,7 @@ struct LockStateTests {
         }
     }
 
-    @Test("An item is found, added and changed where its accessibility allows it", arguments: Accessibility.allCases)
+    @Test("An item can be found, added and updated when its accessibility allows it", arguments: Accessibility.allCases)
     func accessibility(_ accessibility: Accessibility) throws {
         let more: [String: Any] = [kSecAttrAccessible: accessibility.rawValue]
         #expect(program.add(password("ann", "old", more)) == errSecSuccess)
@@ -43,7 +43,7 @@ struct LockStateTests {
             #expect(program.update(query("ann"), [kSecValueData: Data("\(state)".utf8)]) == expected)
             #expect(program.update(query("ann"), [kSecAttrLabel: "\(state)"]) == expected)
             #expect(program.add(password("\(state)", "1", more)) == expected)
-            // Who may not know the item is not told that it is there already.
+            // A caller that cannot access the item is not told that it exists.
             let again = program.add(password("ann", "1", more))
             #expect(again == (expected == errSecSuccess ? errSecDuplicateItem : expected))
         }
@@ -51,7 +51,7 @@ struct LockStateTests {
         #expect(program.count(generic()) == 1 + Self.states.filter { Self.opens(accessibility, $0) }.count)
     }
 
-    @Test("What was refused while locked is not there after unlocking")
+    @Test("An add refused while locked leaves nothing after unlocking")
     func addLocked() {
         program.lock(.locked)
         #expect(program.add(password("ann")) == errSecInteractionNotAllowed)
@@ -65,7 +65,7 @@ struct LockStateTests {
         #expect(program.add(password("ann")) == errSecDuplicateItem)
     }
 
-    @Test("An item that is not there is not found, locked or not")
+    @Test("A missing item is not found, locked or not")
     func notThere() {
         #expect(program.add(password("ann")) == errSecSuccess)
         for state in Self.states {
@@ -76,7 +76,7 @@ struct LockStateTests {
         }
     }
 
-    @Test("A locked item among others fails a query for all of them, unless it is to be skipped")
+    @Test("A query for all items fails if one is locked, unless locked items are skipped")
     func mixed() {
         for (account, code) in [("a", "dk"), ("b", "ak"), ("c", "dk"), ("d", "ck")] {
             #expect(program.add(password(account, account, [kSecAttrAccessible: code])) == errSecSuccess)
@@ -98,7 +98,7 @@ struct LockStateTests {
         }
     }
 
-    @Test("An update that meets one locked item changes none")
+    @Test("An update that matches a locked item changes nothing")
     func updateMixed() {
         #expect(program.add(password("a", "1", [kSecAttrAccessible: "dk"])) == errSecSuccess)
         #expect(program.add(password("b", "2")) == errSecSuccess)
@@ -111,7 +111,7 @@ struct LockStateTests {
         #expect(program.count(generic([kSecAttrComment: "x"])) == 0)
     }
 
-    @Test("Deleting needs no key", arguments: Accessibility.allCases)
+    @Test("Deleting requires no key", arguments: Accessibility.allCases)
     func delete(_ accessibility: Accessibility) {
         #expect(program.add(password("ann", "1", [kSecAttrAccessible: accessibility.rawValue])) == errSecSuccess)
         program.lock(.beforeFirstUnlock)
@@ -120,7 +120,7 @@ struct LockStateTests {
         #expect(program.status(query("ann")) == errSecItemNotFound)
     }
 
-    @Test("Ten threads that ask a locked keychain again and again get the same answer each time")
+    @Test("Ten threads that query a locked keychain repeatedly always get the same status")
     func threadsWhileLocked() {
         #expect(program.add(password("ann")) == errSecSuccess)
         program.lock(.locked)
@@ -133,7 +133,7 @@ struct LockStateTests {
         #expect(program.text(query("ann")) == "secret")
     }
 
-    @Test("The file shows attributes of all classes while it is locked, and no secret")
+    @Test("A locked keychain file shows the attributes of all classes, but no secret except certificates")
     func storeWhileLocked() throws {
         let items: [[String: Any]] = [
             password("ann"), internet([kSecAttrServer: "example.org", kSecValueData: Data([1])]),
@@ -165,7 +165,7 @@ struct LockStateTests {
     }
 }
 
-@Suite("What a session unlocks for all programs")
+@Suite("A session shared by all programs")
 struct SessionTests {
     private let owner: TestClient
     private let session = KeychainSession(retention: MemoryRetention(), suspendedTime: { 0 })
@@ -177,7 +177,7 @@ struct SessionTests {
         }
     }
 
-    /// Another program, which never sees the passcode.
+    /// Another program, which does not know the passcode.
     private func program(_ session: KeychainSession) -> KeychainClient {
         var configuration = KeychainClient.Configuration()
         configuration.folder = owner.user.data
@@ -195,7 +195,7 @@ struct SessionTests {
         }
     }
 
-    @Test("A program follows what the user unlocks and locks elsewhere, from one call to the next")
+    @Test("A program follows the user's session from one call to the next")
     func follows() throws {
         let program = program(session)
         #expect(readable(program) == ["dk"])
@@ -210,7 +210,7 @@ struct SessionTests {
         #expect(program.delete(query("ak")) == errSecSuccess)
     }
 
-    @Test("Where the kernel keeps nothing, only what is always readable is")
+    @Test("If the kernel refuses keys, only items that are always readable can be read")
     func refused() throws {
         let refusing = MemoryRetention()
         refusing.fail("*", .refused(1))
@@ -219,11 +219,11 @@ struct SessionTests {
     }
 }
 
-@Suite("Items that need a passcode")
+@Suite("Items that require a passcode")
 struct PasscodeItemTests {
     private let bound: [String: Any] = [kSecAttrAccessible: kSecAttrAccessibleWhenPasscodeSetThisDeviceOnly]
 
-    @Test("Without a passcode such an item can be neither added nor made")
+    @Test("Without a passcode such an item can be neither added nor created by an update")
     func withoutPasscode() throws {
         let program = try TestClient()
         #expect(program.add(password("ann", "1", bound)) == errSecAuthFailed)
@@ -232,7 +232,7 @@ struct PasscodeItemTests {
         #expect(program.attributes(query("ann"))?[kSecAttrAccessible] as? String == "ak")
     }
 
-    @Test("Such items vanish with the passcode, and a new passcode takes new ones")
+    @Test("Such items are removed with the passcode, and can be added again after a new one is set")
     func removal() throws {
         let program = try TestClient(hasPasscode: true)
         #expect(program.add(password("ann", "1", bound)) == errSecSuccess)

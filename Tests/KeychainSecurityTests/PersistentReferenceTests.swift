@@ -23,7 +23,7 @@ struct PersistentReferenceTests {
     }
 
     @Test(
-        "A reference is the class and 16 bytes",
+        "A reference consists of the class and 16 bytes",
         arguments: [kSecClassGenericPassword, kSecClassInternetPassword, kSecClassCertificate, kSecClassKey])
     func shape(className: String) throws {
         let item: [String: Any] = [kSecClass: className, kSecAttrLabel: "it"]
@@ -35,7 +35,7 @@ struct PersistentReferenceTests {
         #expect(program.attributes(by(reference))?[kSecAttrLabel] as? String == "it")
     }
 
-    @Test("A reference finds its item by itself, and with the class")
+    @Test("A reference finds its item with or without the class")
     func find() {
         #expect(program.text(by(ann)) == "1" && program.text(by(bob)) == "2")
         #expect(program.text(generic(by(ann))) == "1")
@@ -44,7 +44,7 @@ struct PersistentReferenceTests {
         #expect(program.reference(by(ann)) == ann)
     }
 
-    @Test("A reference updates and deletes its own item alone")
+    @Test("A reference updates and deletes only its own item")
     func change() {
         #expect(program.update(by(ann), [kSecValueData: Data("3".utf8)]) == errSecSuccess)
         #expect(program.text(by(ann)) == "3" && program.text(by(bob)) == "2")
@@ -55,7 +55,7 @@ struct PersistentReferenceTests {
         #expect(program.text(by(bob)) == "2")
     }
 
-    @Test("A reference survives changes of everything, and an item that is added again has a new one")
+    @Test("A reference survives any update, and an item that is added again has a new one")
     func survival() {
         let changes: [String: Any] = [
             kSecAttrAccount: "eve", kSecAttrService: "news", kSecAttrLabel: "x", kSecAttrSynchronizable: true,
@@ -69,14 +69,14 @@ struct PersistentReferenceTests {
         #expect(program.reference(query("bob")) != bob)
     }
 
-    @Test("Another program of the same keychain knows an item by the same reference")
+    @Test("Another program with the same keychain finds an item by the same reference")
     func otherProcess() throws {
         let other = try TestClient(sharing: program)
         #expect(other.text(by(ann)) == "1")
         #expect(other.reference(query("ann")) == ann)
     }
 
-    @Test("A reference to an item of a foreign group finds nothing")
+    @Test("A reference to an item in another program's group finds nothing")
     func foreignGroup() throws {
         let stranger = try TestClient(groups: ["stranger"], sharing: program)
         #expect(stranger.status(by(ann)) == errSecItemNotFound)
@@ -86,7 +86,7 @@ struct PersistentReferenceTests {
     }
 
     @Test(
-        "Nothing else may be said about the item that a reference means",
+        "Other conditions are refused along with a reference",
         arguments: [
             [kSecAttrAccount: "ann"], [kSecAttrAccessGroup: "test"], [kSecAttrLabel: "x"],
             [kSecAttrSynchronizable: false], [kSecAttrSynchronizable: true],
@@ -99,7 +99,7 @@ struct PersistentReferenceTests {
         #expect(program.text(by(ann)) == "1")
     }
 
-    @Test("That an item may be synchronizable or not says nothing about the one that a reference means")
+    @Test("A reference can be combined with any synchronizability")
     func anySynchronizability() {
         let any: [String: Any] = [kSecAttrSynchronizable: kSecAttrSynchronizableAny]
         #expect(program.text(by(ann, any)) == "1")
@@ -108,7 +108,7 @@ struct PersistentReferenceTests {
         #expect(program.status(by(ann)) == errSecItemNotFound)
     }
 
-    @Test("Bytes that are no reference are refused")
+    @Test("Malformed references are refused")
     func malformed() {
         let uuid = Data(count: 16)
         for bytes in [
@@ -123,7 +123,7 @@ struct PersistentReferenceTests {
         #expect(program.status(by(Data("keys".utf8) + ann.dropFirst(4))) == errSecItemNotFound)
     }
 
-    @Test("All items, synchronizable or not, come with attributes and reference")
+    @Test("A list of all items, synchronizable or not, has attributes and references")
     func listWithReferences() throws {
         let item = generic([kSecAttrService: "one", kSecAttrAccessible: kSecAttrAccessibleAlways])
         #expect(program.add(item) == errSecSuccess)

@@ -3,14 +3,14 @@ import Testing
 
 @testable import KeychainSecurity
 
-/// Random calls, each made twice: to the library, and to a model that was written from the reference alone.
-@Suite("What the calls answer, beside a model")
+/// Makes random calls both to the library and to a model that was written only from the reference documentation.
+@Suite("The calls compared with a model")
 struct PropertyTests {
-    /// Keychains of a run, one after the other, and the calls that each one gets.
+    /// The number of keychains used in a run, and the number of calls made to each.
     private static let keychains = 25
     private static let callsPerKeychain = 2_000
 
-    @Test("100,000 random calls have the status and the result that the model has", arguments: [1, 2] as [UInt64])
+    @Test("100,000 random calls return the same statuses and results as the model", arguments: [1, 2] as [UInt64])
     func agreesWithModel(seed: UInt64) async throws {
         let tally = Tally<String>()
         for keychain in 0..<Self.keychains {
@@ -24,7 +24,7 @@ struct PropertyTests {
                 steps.append((steps.count, random.next(run.model, run.knownReferences)))
                 let (answer, difference) = try run.perform(steps[steps.count - 1])
                 if answer != nil { calls += 1 }
-                // Other tests, some of which have sessions that time out, wait for this thread.
+                // Yields to other tests, some of which have sessions that time out.
                 if calls.isMultiple(of: 20) { await Task.yield() }
                 guard difference != nil else { continue }
                 Issue.record(Comment(rawValue: try Self.story(steps, start, seed)))
@@ -37,7 +37,7 @@ struct PropertyTests {
         }
     }
 
-    /// How often what must happen at least: about half as often as it does.
+    /// The minimum number of times that each event must occur, about half of what is typical.
     private static let frequencies: [(event: String, least: Int)] = [
         ("add", 10_000), ("copy", 10_000), ("update", 5_000), ("delete", 3_000),
         ("status \(errSecSuccess)", 10_000), ("status \(errSecItemNotFound)", 6_000),
@@ -64,7 +64,7 @@ struct PropertyTests {
         ("a tombstone is deleted, and a tombstone stays", 80), ("a tombstone is deleted, and nothing stays", 80),
     ]
 
-    /// What to say about a difference: the shortest history that shows it.
+    /// Describes a difference with the shortest history that reproduces it.
     private static func story(_ steps: [NumberedStep], _ start: ModelRun.Start, _ seed: UInt64) throws -> String {
         guard let short = try ModelShrinker.shortened(steps, from: start) else {
             return "seed \(seed): a difference after \(steps.count) steps, which a second run does not show"

@@ -4,7 +4,7 @@ import Testing
 
 @testable import KeychainSecurity
 
-@Suite("The sample program, whose source is that of an app for iOS")
+@Suite("The sample program, with the source of an iOS app")
 struct SampleTests {
     private let home: ProgramHome
     private let program: String
@@ -13,7 +13,7 @@ struct SampleTests {
 
     init() throws {
         home = try ProgramHome()
-        // Beside it lie its entitlements, as beside an installed program.
+        // The entitlements are next to the program, as in an installation.
         program = home.folder.path("KeychainDemo")
         let manager = FileManager.default
         try manager.copyItem(atPath: ExternalProgram.built("KeychainDemo"), toPath: program)
@@ -23,12 +23,12 @@ struct SampleTests {
     }
 
     private func run(_ program: String, _ arguments: [String] = []) throws -> ExternalProgram.Outcome {
-        // Longer than it takes: what hangs is to fail, not to hold everything up.
+        // A generous time limit, so that a hang fails instead of blocking all tests.
         try ExternalProgram.run(
             "timeout", ["120", program] + arguments, environment: home.environment, in: home.folder.path)
     }
 
-    @Test("It adds, finds, updates and deletes as on iOS, and kcbackup lists what it leaves")
+    @Test("It adds, finds, updates and deletes as on iOS, and kcbackup lists the remaining items")
     func story() throws {
         let outcome = try run(program)
         let expected = try String(contentsOf: Self.sources.appending(path: "output.txt"), encoding: .utf8)
@@ -55,7 +55,7 @@ struct SampleTests {
             ])
     }
 
-    @Test("A second run finds what the first one has left")
+    @Test("A second run finds the items of the first")
     func secondRun() throws {
         _ = try run(program)
         let again = try run(program)
@@ -66,7 +66,7 @@ struct SampleTests {
         #expect(lines.contains("add shared: -25299 The specified item already exists in the keychain."))
     }
 
-    @Test("Without its entitlements it may not use the groups of its team")
+    @Test("Without its entitlements it cannot use its team's groups")
     func withoutEntitlements() throws {
         try FileManager.default.removeItem(atPath: program + ".entitlements")
         let lines = try run(program).text.split(separator: "\n").map(String.init)

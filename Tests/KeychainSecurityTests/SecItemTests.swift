@@ -4,7 +4,7 @@ import Testing
 
 @testable import KeychainSecurity
 
-@Suite("Calls of the keychain API")
+@Suite("The calls of the keychain API")
 struct SecItemTests {
     private let program: TestClient
 
@@ -12,14 +12,14 @@ struct SecItemTests {
         program = try TestClient()
     }
 
-    @Test("An empty keychain finds nothing and leaves the result alone")
+    @Test("A query of an empty keychain finds nothing and leaves the result unchanged")
     func findNothing() {
         let (status, result) = program.find(generic([kSecReturnData: true]))
         #expect(status == errSecItemNotFound)
         #expect(result == nil)
     }
 
-    @Test("A password is added once, found, changed and deleted")
+    @Test("A password can be added once, found, updated and deleted")
     func story() throws {
         let query = generic([kSecAttrService: "mail", kSecAttrAccount: "ada"])
         let item = query.merging([kSecValueData: Data("one".utf8)]) { $1 }
@@ -35,7 +35,7 @@ struct SecItemTests {
         #expect(program.delete(query) == errSecItemNotFound)
     }
 
-    @Test("The shape of a result follows the return keys and the limit")
+    @Test("The form of a result depends on the return keys and the limit")
     func shapes() throws {
         for account in ["a", "b"] {
             #expect(

@@ -9,14 +9,14 @@ import Testing
 
 @Suite("Statuses")
 struct StatusTests {
-    @Test("Every errSec constant is the status of its name, with its number and its words", arguments: constants)
+    @Test("Every errSec constant is the status with its name, code and message", arguments: constants)
     func constant(name: String, code: OSStatus) throws {
         let status = try #require(SecurityStatus(code: code))
         #expect(status.name == name)
         #expect(SecCopyErrorMessageString(code, nil) == status.message)
     }
 
-    @Test("Further constants are the statuses of their names, with their numbers")
+    @Test("The other constants are the statuses with their names and codes")
     func furtherConstants() throws {
         let further = try Self.furtherConstants
         for (name, code) in further {
@@ -28,15 +28,15 @@ struct StatusTests {
         #expect(SecCopyErrorMessageString(errSecInvalidCRLAuthority, nil) == "Invalid CRL authority.")
     }
 
-    @Test("No status lacks its constant, and all 381 of Apple's public header are there")
+    @Test("Every status has a constant, including all 381 in Apple's public header")
     func completeness() throws {
         let names = try Self.constants.map(\.0) + Self.furtherConstants.map(\.0)
         #expect(names.sorted() == SecurityStatus.all.map(\.name).sorted())
-        // Three that Apple's server returns are in its private header.
+        // Three that Apple's server returns are in a private header.
         #expect(names.count == 381 + 3)
     }
 
-    /// The constants whose number stands in the source.
+    /// The constants whose code is a literal in the source.
     private static var furtherConstants: [(String, OSStatus)] {
         get throws {
             let folder = Project.folder.appending(path: "Sources/Apple/KeychainSecurity/Constants")
@@ -48,12 +48,12 @@ struct StatusTests {
         }
     }
 
-    @Test("A number that is no status is shown as a number", arguments: [1, -1, -252980, .min, .max] as [OSStatus])
+    @Test("An unknown code is shown as a number", arguments: [1, -1, -252980, .min, .max] as [OSStatus])
     func unknown(code: OSStatus) {
         #expect(SecCopyErrorMessageString(code, nil) == "OSStatus \(code)")
     }
 
-    @Test("Whatever fails below has a status that says so, and none is success")
+    @Test("Every failure of the layers below maps to a specific status, never to success")
     func failures() {
         let expected: [(any Error, OSStatus)] = [
             (KeychainStoreError.busy, errSecNotAvailable), (KeychainStoreError.diskFull, errSecNotAvailable),
@@ -102,9 +102,9 @@ struct StatusTests {
 
 @Suite("SecRandomCopyBytes")
 struct RandomTests {
-    @Test("Exactly the bytes that were asked for are filled", arguments: [0, 1, 16, 32, 4_096, 100_000])
+    @Test("Exactly the requested number of bytes is filled", arguments: [0, 1, 16, 32, 4_096, 100_000])
     func fills(count: Int) {
-        // Each place that must not change has this byte, and each that must has some other at least once in 64 calls.
+        // Bytes that must not change keep this value. Bytes that must change differ from it at least once in 64 calls.
         let untouched: UInt8 = 0xa5
         var changed = [Bool](repeating: false, count: count)
         for _ in 0..<(count > 4_096 ? 8 : 64) {
@@ -116,7 +116,7 @@ struct RandomTests {
         #expect(changed.allSatisfy { $0 })
     }
 
-    @Test("Two calls never give the same")
+    @Test("Two calls return different bytes")
     func differs() {
         var first = [UInt8](repeating: 0, count: 32)
         var second = first
@@ -125,7 +125,7 @@ struct RandomTests {
         #expect(first != second)
     }
 
-    @Test("A negative count is refused, and the memory stays as it was")
+    @Test("A negative count is refused and the memory is unchanged")
     func negative() {
         var bytes: [UInt8] = [1, 2, 3]
         #expect(SecRandomCopyBytes(nil, -1, &bytes) == errSecParam)

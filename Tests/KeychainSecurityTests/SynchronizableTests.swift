@@ -14,12 +14,12 @@ struct SynchronizableTests {
         program = try TestClient()
     }
 
-    /// How many tombstones there are of an account.
+    /// The number of tombstones of an account.
     private func tombstones(_ account: String = "ann", synchronizable: Any = kSecAttrSynchronizableAny) -> Int {
         program.count(query(account, [kSecAttrTombstone: true, kSecAttrSynchronizable: synchronizable]))
     }
 
-    @Test("A synchronizable item is found when asked for, or with any, and not by default")
+    @Test("A synchronizable item is found with `true` and `any`, but not by default")
     func find() {
         #expect(program.add(password("ann", "1", yes)) == errSecSuccess)
         #expect(program.status(query("ann")) == errSecItemNotFound)
@@ -29,7 +29,7 @@ struct SynchronizableTests {
         #expect(program.text(query("ann", [kSecAttrSynchronizable: NSNumber(value: 1)])) == "1")
     }
 
-    @Test("An item and its synchronizable twin are two, each changed and deleted by itself")
+    @Test("An item and its synchronizable counterpart are updated and deleted separately")
     func twins() {
         #expect(program.add(password("ann", "local")) == errSecSuccess)
         #expect(program.add(password("ann", "shared", yes)) == errSecSuccess)
@@ -45,14 +45,14 @@ struct SynchronizableTests {
         #expect(program.count(query("ann", any)) == 0)
     }
 
-    @Test("An add with any makes an item that is not synchronizable")
+    @Test("An add with `any` creates an item that is not synchronizable")
     func addAny() {
         #expect(program.add(password("ann", "1", any)) == errSecSuccess)
         #expect(program.attributes(query("ann"))?[kSecAttrSynchronizable] as? Bool == false)
     }
 
     @Test(
-        "What stays on this device may have the flag, whether added or changed, and is found by it",
+        "A ThisDeviceOnly item may be synchronizable, by an add or an update, and is found as such",
         arguments: [
             kSecAttrAccessibleWhenUnlockedThisDeviceOnly, kSecAttrAccessibleAfterFirstUnlockThisDeviceOnly,
             kSecAttrAccessibleAlwaysThisDeviceOnly, kSecAttrAccessibleWhenPasscodeSetThisDeviceOnly,
@@ -72,7 +72,7 @@ struct SynchronizableTests {
         #expect(program.text(query("eve", yes)) == "3")
     }
 
-    @Test("A deleted synchronizable item leaves a trace without a secret, which only those see who ask for it")
+    @Test("A deleted synchronizable item leaves a tombstone without a secret, found only on request")
     func tombstone() throws {
         #expect(program.add(password("ann", "1", yes.merging([kSecAttrLabel: "Mail"]) { $1 })) == errSecSuccess)
         #expect(program.delete(query("ann", any)) == errSecSuccess)
@@ -88,7 +88,7 @@ struct SynchronizableTests {
         #expect(found[kSecAttrCreationDate] as? Date == Date(TestClient.start))
     }
 
-    @Test("An item is added over its trace, and counts as changed after it")
+    @Test("Adding over a tombstone replaces it, with a later modification date")
     func addOverTombstone() throws {
         #expect(program.add(password("ann", "1", yes)) == errSecSuccess)
         #expect(program.delete(query("ann", yes)) == errSecSuccess)
@@ -98,7 +98,7 @@ struct SynchronizableTests {
         #expect(modified == Date(TestClient.start.advanced(byMicroseconds: 2_000)))
     }
 
-    @Test("An item takes the place of a trace when it is changed into its key")
+    @Test("An update may give an item the key of a tombstone, which it replaces")
     func updateOverTombstone() {
         #expect(program.add(password("bob", "1", yes)) == errSecSuccess)
         #expect(program.add(password("ann", "2", yes)) == errSecSuccess)
@@ -108,7 +108,7 @@ struct SynchronizableTests {
         #expect(tombstones("ann") == 0 && tombstones("bob") == 1)
     }
 
-    @Test("A change of the key leaves a trace of the old key; other changes leave none")
+    @Test("An update that changes the key leaves a tombstone at the old key, and others leave none")
     func changeOfKey() {
         #expect(program.add(password("ann", "1", yes)) == errSecSuccess)
         #expect(
@@ -121,7 +121,7 @@ struct SynchronizableTests {
     }
 
     @Test(
-        "Whether a deletion leaves a trace is the item's nature, or what the caller wants",
+        "Whether a deletion leaves a tombstone depends on the item, unless the caller specifies it",
         arguments: [
             (false, nil, 0), (true, nil, 1), (false, true, 1), (true, true, 1), (false, false, 0), (true, false, 0),
         ] as [(Bool, Bool?, Int)])
@@ -137,7 +137,7 @@ struct SynchronizableTests {
         #expect(tombstones("ann", synchronizable: isSynchronizable) == 0)
     }
 
-    @Test("A trace is removed by who asks for it, and wants none to be left")
+    @Test("A tombstone can be deleted by requesting it and leaving no tombstone")
     func removeTombstone() {
         #expect(program.add(password("ann", "1", yes)) == errSecSuccess)
         #expect(program.delete(query("ann", yes)) == errSecSuccess)

@@ -12,7 +12,7 @@ struct UpdateTests {
         program = try TestClient(groups: ["test", "second"])
     }
 
-    @Test("The server of an internet password is changed once, and the old server finds nothing any more")
+    @Test("The server of an internet password can be changed once, and the old server no longer matches")
     func server() {
         func item(_ server: String) -> [String: Any] { internet([kSecAttrServer: server, kSecAttrAccount: "ann"]) }
         let old = item("old.example.org")
@@ -29,7 +29,7 @@ struct UpdateTests {
         #expect(program.count(internet()) == 0)
     }
 
-    @Test("Data is replaced by data alone; anything else is refused and the old stays")
+    @Test("Data can be replaced only by data, and anything else leaves the old data")
     func data() {
         #expect(program.add(password("ann", "old")) == errSecSuccess)
         #expect(program.update(query("ann"), [kSecValueData: Data("new".utf8)]) == errSecSuccess)
@@ -41,7 +41,7 @@ struct UpdateTests {
         #expect(program.text(query("ann")) == "")
     }
 
-    @Test("What an update does not name stays: the secret, and the other attributes")
+    @Test("Attributes and data that an update does not name are unchanged")
     func untouched() throws {
         #expect(program.add(password("ann", "old", [kSecAttrLabel: "Mail", kSecAttrComment: "note"])) == errSecSuccess)
         #expect(program.update(query("ann"), [kSecAttrLabel: "Post"]) == errSecSuccess)
@@ -51,7 +51,7 @@ struct UpdateTests {
         #expect(program.text(query("ann")) == "old")
     }
 
-    @Test("All items that a query means are changed, and when one cannot be, none is")
+    @Test("All matching items are updated, or none if one of them cannot be")
     func allOrNone() {
         for account in ["a", "b", "c"] { #expect(program.add(password(account)) == errSecSuccess) }
         let mail = generic([kSecAttrService: "mail"])
@@ -62,13 +62,13 @@ struct UpdateTests {
         for account in ["a", "b", "c"] { #expect(program.text(query(account)) == "secret") }
     }
 
-    @Test("An update that means nothing says so")
+    @Test("An update that matches nothing reports it")
     func nothing() {
         #expect(program.update(query("ann"), [kSecAttrLabel: "x"]) == errSecItemNotFound)
     }
 
     @Test(
-        "Return keys and conditions are refused in the query of an update",
+        "Return keys and match conditions are refused in the query of an update",
         arguments: [
             [kSecReturnData: true], [kSecReturnAttributes: true], [kSecReturnRef: true],
             [kSecReturnPersistentRef: true], [kSecMatchLimit: kSecMatchLimitAll], [kSecMatchLimit: kSecMatchLimitOne],
@@ -81,7 +81,7 @@ struct UpdateTests {
     }
 
     @Test(
-        "New values are attributes and data, and nothing else",
+        "Only attributes and data can be new values",
         arguments: [
             ([kSecClass: kSecClassGenericPassword], errSecParam), ([kSecReturnData: true], errSecParam),
             ([kSecMatchLimit: kSecMatchLimitOne], errSecParam), ([kSecAttrSharingGroup: "x"], errSecParam),
@@ -100,7 +100,7 @@ struct UpdateTests {
         #expect(program.attributes(query("ann")) as NSDictionary? == before)
     }
 
-    @Test("The date of change moves on, by a millisecond if the clock stands still; the date of creation stays")
+    @Test("The modification date advances by at least a millisecond, and the creation date is kept")
     func dates() throws {
         #expect(program.add(password("ann")) == errSecSuccess)
         func dates() -> [Date?] {
@@ -120,7 +120,7 @@ struct UpdateTests {
         #expect(dates() == [start, Date(TestClient.start.advanced(byMicroseconds: 60_001_000))])
     }
 
-    @Test("A new access group moves the item, unless the group has such an item already")
+    @Test("A new access group moves the item, unless the group already has an equal one")
     func accessGroup() {
         #expect(program.add(password("ann", "1")) == errSecSuccess)
         #expect(program.update(query("ann"), [kSecAttrAccessGroup: "second"]) == errSecSuccess)
@@ -132,7 +132,7 @@ struct UpdateTests {
         #expect(program.text(mine) == "2")
     }
 
-    @Test("A new accessibility is kept, by either of its names, and the two must agree")
+    @Test("The accessibility can be changed by either of its attributes, which must agree")
     func accessibility() throws {
         #expect(program.add(password("ann", "1")) == errSecSuccess)
         let control = try #require(

@@ -5,7 +5,7 @@ import Testing
 
 @testable import KeychainSecurity
 
-@Suite("Values of attributes, and their limits")
+@Suite("Attribute values and limits")
 struct ValueTests {
     private let program: TestClient
 
@@ -13,7 +13,7 @@ struct ValueTests {
         program = try TestClient()
     }
 
-    @Test("A number given for a text or for bytes is four bytes, the lowest first")
+    @Test("A number for a text or bytes attribute is stored as four little-endian bytes")
     func numbersAsBytes() throws {
         let number = 0x0102_0304
         #expect(program.add(generic([kSecAttrAccount: number, kSecAttrGeneric: -1])) == errSecSuccess)
@@ -28,7 +28,7 @@ struct ValueTests {
         #expect(program.add(generic([kSecAttrAccount: 1.5])) == errSecParam)
     }
 
-    @Test("Text and bytes are one value in the unique key, and come back as they were given")
+    @Test("Equal text and bytes are the same unique key, and are returned as given")
     func textAndBytes() throws {
         #expect(program.add(generic([kSecAttrAccount: "é", kSecAttrGeneric: Data([0, 255])])) == errSecSuccess)
         #expect(program.add(generic([kSecAttrAccount: Data("é".utf8)])) == errSecDuplicateItem)
@@ -38,7 +38,7 @@ struct ValueTests {
         #expect(attributes[kSecAttrGeneric] as? Data == Data([0, 255]))
     }
 
-    @Test("A protocol is four characters in the API; what is not printable stays a number")
+    @Test("A protocol is shown as four characters, or as a number if not printable")
     func protocols() throws {
         #expect(program.add(internet([kSecAttrProtocol: kSecAttrProtocolFTP, kSecAttrPort: 21])) == errSecSuccess)
         let attributes = try #require(program.attributes(internet([kSecAttrProtocol: "ftp "])))
@@ -52,7 +52,7 @@ struct ValueTests {
         }
     }
 
-    @Test("Key class and key type are texts of digits, taken as numbers too")
+    @Test("Key class and key type are strings of digits, and numbers are also accepted")
     func keyNumbers() throws {
         let key: [String: Any] = [
             kSecClass: kSecClassKey, kSecAttrKeyClass: kSecAttrKeyClassPrivate, kSecAttrKeyType: kSecAttrKeyTypeEC,
@@ -70,7 +70,7 @@ struct ValueTests {
         #expect(program.add([kSecClass: kSecClassKey, kSecAttrKeyType: "RSA"]) == errSecParam)
     }
 
-    @Test("Dates are kept to the microsecond, and found again")
+    @Test("Dates are stored with microsecond precision and can be searched for")
     func dates() throws {
         let date = Date(timeIntervalSince1970: 1_700_000_000.123456)
         #expect(program.add([kSecClass: kSecClassKey, "sdat": date, "edat": date]) == errSecSuccess)
@@ -80,13 +80,13 @@ struct ValueTests {
         let far: [String: Any] = [kSecClass: kSecClassKey, "sdat": Date.distantFuture]
         #expect(program.add(far) == errSecSuccess)
         #expect(program.attributes(far)?["sdat"] as? Date == .distantFuture)
-        // Two days before the year 1, and never.
+        // Two days before year 1, and infinity.
         for outside in [Date.distantPast, Date(timeIntervalSince1970: .infinity)] {
             #expect(program.add([kSecClass: kSecClassKey, "sdat": outside]) == errSecParam)
         }
     }
 
-    @Test("A text that spells a number is the number; any other is refused")
+    @Test("A canonical decimal string is accepted as a number, and any other string is refused")
     func spelledNumbers() throws {
         #expect(program.add(internet([kSecAttrPort: "443", kSecAttrSynchronizable: "1"])) == errSecSuccess)
         #expect(program.add(internet([kSecAttrPort: 443, kSecAttrSynchronizable: true])) == errSecDuplicateItem)
@@ -99,7 +99,7 @@ struct ValueTests {
         #expect(program.add(internet([kSecAttrSynchronizable: "yes"])) == errSecParam)
     }
 
-    @Test("Type and creator of a password may be given as the four characters that they stand for")
+    @Test("The type and creator of a password may be given as four characters")
     func characters() throws {
         #expect(program.add(generic([kSecAttrType: "note", kSecAttrCreator: "kcbk"])) == errSecSuccess)
         let attributes = try #require(program.attributes(generic([kSecAttrType: 0x6e6f_7465])))
@@ -110,7 +110,7 @@ struct ValueTests {
         #expect(program.add([kSecClass: kSecClassKey, kSecAttrCreator: "kcbk"]) == errSecParam)
     }
 
-    @Test("Texts may be given as bytes, and bytes as text")
+    @Test("Text may be given as bytes, and bytes as text")
     func textsAsBytes() throws {
         let group: [String: Any] = [kSecAttrAccessGroup: Data("test".utf8), kSecAttrAccessible: Data("ck".utf8)]
         #expect(program.add(password("ann", "1", group)) == errSecSuccess)
@@ -125,7 +125,7 @@ struct ValueTests {
         #expect(found?[kSecAttrApplicationLabel] as? Data == Data("mail".utf8))
     }
 
-    @Test("A value of the wrong type is refused by all four calls and changes nothing")
+    @Test("A value of the wrong type is refused by all four calls, and nothing changes")
     func wrongTypes() throws {
         #expect(program.add(password("ann")) == errSecSuccess)
         for (name, value) in [
@@ -146,7 +146,7 @@ struct ValueTests {
         #expect(program.attributes(query("ann"))?[kSecAttrLabel] == nil)
     }
 
-    @Test("Foundation's own objects are taken as Swift's values are")
+    @Test("Foundation objects are accepted like Swift values")
     func foundationObjects() throws {
         let item: [String: Any] = [
             kSecClass: NSString(string: kSecClassGenericPassword), kSecAttrAccount: NSString(string: "ann"),
@@ -175,14 +175,14 @@ struct ValueTests {
         #expect(program.statusesOfAllCalls(dictionary(keys: 129)).allSatisfy { $0 == errSecParam })
     }
 
-    @Test("Secrets of any size up to 16 MiB come back as they were", arguments: [0, 1, 1 << 20, 16 << 20])
+    @Test("Secrets of up to 16 MiB are returned unchanged", arguments: [0, 1, 1 << 20, 16 << 20])
     func secretSizes(size: Int) {
         let secret = Data((0..<min(size, 251)).map { UInt8($0) } + [UInt8](repeating: 7, count: max(0, size - 251)))
         #expect(program.add(query("ann", [kSecValueData: secret])) == errSecSuccess)
         #expect(program.find(query("ann", [kSecReturnData: true])).1 as? Data == secret)
     }
 
-    @Test("A secret or attribute beyond its limit is refused, and nothing changes")
+    @Test("A secret or attribute over its limit is refused, and nothing changes")
     func beyondLimits() {
         let secret = Data(count: ItemLimits.secretSize + 1)
         #expect(program.add(query("ann", [kSecValueData: secret])) == errSecDataTooLarge)
@@ -196,7 +196,7 @@ struct ValueTests {
         #expect(program.text(query("ann")) == "")
     }
 
-    @Test("A thousand items are found one by one and all together")
+    @Test("A thousand items are found individually and all at once")
     func manyItems() throws {
         for index in 0..<1_000 {
             try #require(program.add(password("user\(index)", "\(index)")) == errSecSuccess)
@@ -216,7 +216,7 @@ struct ValueTests {
         #expect(program.count(generic()) == 0)
     }
 
-    @Test("What is no number is no truth value either")
+    @Test("NaN is refused as a truth value")
     func notANumber() throws {
         let program = try TestClient()
         #expect(program.add(generic([kSecAttrSynchronizable: Double.nan])) == errSecParam)

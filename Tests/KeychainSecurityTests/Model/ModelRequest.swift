@@ -1,23 +1,23 @@
 @testable import KeychainSecurity
 
-/// What the model answers instead of a result.
+/// The status that the model returns instead of a result.
 struct ModelRefusal: Error {
     let status: OSStatus
 
     init(_ status: OSStatus) { self.status = status }
 }
 
-/// What a dictionary says, read as the reference says.
+/// The dictionary of a call, interpreted as the reference documentation describes.
 struct ModelRequest {
-    /// Nil where a persistent reference alone says it.
+    /// Nil if only a persistent reference specifies it.
     var itemClass: String?
-    /// As the keychain would keep them, accessibility under `pdmn`; `sync` and `tomb` apart.
+    /// As stored, with accessibility under `pdmn`; `sync` and `tomb` are separate properties.
     var attributes: [String: PlainValue] = [:]
-    /// Nil when the dictionary does not say, or says "any".
+    /// Nil if unspecified or "any".
     var isSynchronizable: Bool?
     var meansAnySynchronizability = false
     var returns: Set<String> = []
-    /// Nil for all.
+    /// Nil for no limit.
     var limit: Int? = 1
     /// Whether a result is a list.
     var isList = false
@@ -40,7 +40,7 @@ struct ModelRequest {
         for (key, value) in dictionary.sorted(by: { $0.key < $1.key }) where key != kSecClass {
             try read(key, value, for: kind)
         }
-        // A reference means its item by itself; its class may be said again.
+        // A reference already identifies its item. Only the class may be given in addition.
         if let reference {
             let saysMore = !attributes.isEmpty || isSynchronizable != nil
             if kind == .add || saysMore || itemClass ?? reference.itemClass != reference.itemClass {
@@ -49,7 +49,7 @@ struct ModelRequest {
         }
     }
 
-    /// Reads what an update changes.
+    /// Reads the changes of an update.
     init(changes: [String: PlainValue], in itemClass: String?) throws(ModelRefusal) {
         self.itemClass = itemClass
         for (key, value) in changes.sorted(by: { $0.key < $1.key }) {
@@ -126,7 +126,7 @@ struct ModelRequest {
 
     private mutating func readAttribute(_ key: String, _ value: PlainValue) throws(ModelRefusal) {
         guard let itemClass else {
-            // Beside a reference no attribute is right, and an unknown one is wrong in its own way.
+            // With a reference, any attribute is an error, but the status differs for unknown ones.
             let isKnown = ModelSchema.classes.contains { ModelSchema.kind(of: key, in: $0) != nil }
             let isOther = isKnown || key == "pdmn" || key == "accc" || key.count != 4
             throw ModelRefusal(isOther ? errSecParam : errSecNoSuchAttr)

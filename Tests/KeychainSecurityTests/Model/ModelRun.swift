@@ -3,12 +3,12 @@ import TestSupport
 
 @testable import KeychainSecurity
 
-/// Steps with their places in the history that was made at random, which they keep while the history is made shorter.
+/// A step with its number in the original random history, which it keeps when the history is shortened.
 typealias NumberedStep = (number: Int, step: PlainStep)
 
-/// The model and the library side by side.
+/// Runs the model and the library side by side.
 final class ModelRun {
-    /// What a history starts from.
+    /// The initial state of a history.
     struct Start: Sendable {
         var programs = [["one", "two"], ["two", "three", "com.apple.token"], ["three", "*"], []]
         var now: Int64 = 794_000_000_123_456
@@ -17,21 +17,22 @@ final class ModelRun {
 
     private(set) var model: ReferenceModel
     private let world: ModelWorld
-    /// The persistent references that calls have returned, by the step that has added the item.
+    /// The persistent references that calls have returned, by the number of the step that added the item.
     private(set) var references: [Int: [UInt8]] = [:]
-    /// The references that a call can be given, in the order in which they were returned.
+    /// The references available to calls, in the order they were returned.
     private(set) var knownReferences: [PlainReference] = []
 
-    /// - Parameter tally: counts what happens.
+    /// - Parameter tally: Counts the events of the run.
     init(_ start: Start, tally: Tally<String> = Tally()) throws {
         model = ReferenceModel(
             programs: start.programs, now: start.now, hasPasscode: start.hasPasscode, tally: tally)
         world = try ModelWorld(programs: start.programs, now: start.now, hasPasscode: start.hasPasscode)
     }
 
-    /// Does a step twice, in the model and in the library.
+    /// Performs a step in both the model and the library.
     ///
-    /// - Returns: what the model says (nil where the step is no call), and in which way the library says otherwise.
+    /// - Returns: The model's answer, or nil if the step is not a call, and a description of how the library differs,
+    ///   if it does.
     func perform(_ numbered: NumberedStep) throws -> (answer: ReferenceModel.Answer?, difference: String?) {
         let step = withKnownReferences(numbered.step)
         let expected = model.perform(step, number: numbered.number)
@@ -46,7 +47,7 @@ final class ModelRun {
         return (expected, difference)
     }
 
-    /// The step, in which references that no call has returned are references of nothing: nobody can have them.
+    /// Replaces a reference that no call has returned with one to no item.
     private func withKnownReferences(_ step: PlainStep) -> PlainStep {
         guard case .call(var call, let program) = step,
             case .reference(.addedBy(let number, let itemClass)) = call.dictionary[kSecValuePersistentRef],
@@ -66,7 +67,7 @@ final class ModelRun {
 
     // MARK: Comparison
 
-    /// Says in which way what was found is not what was expected; nil when it is.
+    /// Describes how `found` differs from the expected result, or returns nil if it does not.
     private func compare(_ expected: PlainResult, _ found: Any?, at place: String) -> String? {
         let words = "\(place): the model says \(expected), the library \(Self.words(for: found))"
         switch expected {
@@ -110,20 +111,20 @@ final class ModelRun {
         }
     }
 
-    /// True when `bytes` are the item's reference: always the same ones, and no other item's.
+    /// Whether `bytes` are the reference of the item: always the same for it, and different from any other item's.
     private func isReference(_ bytes: [UInt8], of step: Int, _ itemClass: String) -> Bool {
         if let known = references[step] { return known == bytes }
         guard bytes.count == 20, bytes.starts(with: itemClass.utf8), !references.values.contains(bytes) else {
             return false
         }
         references[step] = bytes
-        // What an update has left behind has no step by which a shorter history would know it.
+        // A tombstone left by an update has no step number that would be stable in a shorter history.
         if step >= 0 { knownReferences.append(.addedBy(step: step, itemClass: itemClass)) }
         return true
     }
 }
 
 extension Date {
-    /// Since 2001-01-01T00:00:00Z, to the nearest one.
+    /// The time since 2001-01-01T00:00:00Z, to the nearest microsecond.
     fileprivate var microseconds: Int64 { Int64((timeIntervalSinceReferenceDate * 1_000_000).rounded()) }
 }

@@ -1,21 +1,22 @@
 @testable import KeychainSecurity
 
-/// The attributes of the four classes, as Apple's columns have them (SecItemSchema.c), for the model of the property
-/// test: written down once more, so that a slip in the library's own table shows.
+/// The attributes of the four classes, as in Apple's schema (SecItemSchema.c), for the model of the property test.
+///
+/// Written independently of the library's own table, so that a mistake there is detected.
 enum ModelSchema {
-    /// What an attribute takes.
+    /// The values that an attribute accepts.
     enum Kind {
-        /// Text, bytes, or a number of which the four bytes count, lowest first.
+        /// Text, bytes, or a number, of which the low four bytes are stored in little-endian order.
         case blob
-        /// Text alone.
+        /// Only text.
         case string
-        /// Bytes alone.
+        /// Only bytes.
         case data
-        /// A number or a truth value.
+        /// A number or a Boolean.
         case number
-        /// A number that the API spells with digits.
+        /// A number that the API shows as a decimal string.
         case digits
-        /// A number that the API spells with four characters.
+        /// A number that the API shows as four characters.
         case fourCharacters
         /// A number that may be given as four characters.
         case characters
@@ -50,14 +51,14 @@ enum ModelSchema {
         ],
     ]
 
-    /// What an attribute takes; nil when the class does not have it.
+    /// The kind of an attribute, or nil if the class does not have it.
     ///
-    /// Accessibility, `sync` and `tomb` are apart.
+    /// Accessibility, `sync` and `tomb` are handled separately.
     static func kind(of code: String, in itemClass: String) -> Kind? {
         attributes[itemClass]?[code] ?? common[code]
     }
 
-    /// The attributes that no two items of a class may share.
+    /// The attributes that make an item unique in its class.
     static func uniqueKey(of itemClass: String) -> [String] {
         let own =
             switch itemClass {
@@ -69,7 +70,7 @@ enum ModelSchema {
         return own + ["agrp", "sync", "vwht", "tkid", "musr", "ggrp"]
     }
 
-    /// A value as the keychain keeps it; nil when it has the wrong type.
+    /// A value as it is stored, or nil if its type is wrong.
     static func stored(_ value: PlainValue, as kind: Kind) -> PlainValue? {
         switch (kind, value) {
         case (.blob, .text), (.blob, .data), (.string, .text), (.data, .data), (.date, .date): value
@@ -94,13 +95,13 @@ enum ModelSchema {
         }
     }
 
-    /// The number that a text is the usual spelling of.
+    /// The number whose canonical decimal form is `text`.
     static func number(spelledBy text: String) -> Int64? {
         guard let number = Int64(text), "\(number)" == text else { return nil }
         return number
     }
 
-    /// A stored value as a result shows it.
+    /// A stored value as shown in a result.
     static func shown(_ value: PlainValue, as kind: Kind) -> PlainResult {
         switch (kind, value) {
         case (.digits, .number(let number)): .text("\(number)")
@@ -114,13 +115,13 @@ enum ModelSchema {
         }
     }
 
-    /// What decides whether two values are the same: bytes, or a number.
+    /// What two values are compared by: bytes or a number.
     enum Weight: Hashable {
         case bytes([UInt8])
         case number(Int64)
     }
 
-    /// The weight of a stored value; an absent one has that of its default.
+    /// The weight of a stored value; an absent value has the weight of its default.
     static func weight(_ value: PlainValue?, as kind: Kind) -> Weight {
         switch value {
         case .text(let text): .bytes(Array(text.utf8))

@@ -1,10 +1,10 @@
 @testable import KeychainSecurity
 
-/// Makes a history shorter that shows a difference.
+/// Shortens a history that shows a difference.
 enum ModelShrinker {
-    /// The shortest history that was found, with what it shows.
+    /// The shortest history found and the difference it shows.
     ///
-    /// - Parameter tries: how many histories are run at most.
+    /// - Parameter tries: The maximum number of histories to run.
     static func shortened(
         _ steps: [NumberedStep], from start: ModelRun.Start, tries: Int = 400
     ) throws -> (steps: [NumberedStep], difference: String)? {
@@ -17,7 +17,7 @@ enum ModelShrinker {
             }
             return nil
         }
-        // Most often the last few steps show it by themselves; steps that came long before are rarely needed.
+        // The last few steps usually suffice. Earlier steps are rarely needed.
         var length = 8
         var shown = try difference(steps.suffix(length))
         while shown == nil, length < steps.count {
@@ -26,7 +26,7 @@ enum ModelShrinker {
         }
         guard var shown else { return nil }
         var best = Array(steps.suffix(length).prefix(shown.length))
-        /// Takes a history over when it still shows a difference.
+        /// Adopts a history if it still shows a difference.
         func isEnough(_ candidate: [NumberedStep]) throws -> Bool {
             guard tries > 0, let found = try difference(candidate) else { return false }
             shown = found
@@ -42,7 +42,7 @@ enum ModelShrinker {
             }
             size /= 2
         }
-        // Then the entries of the dictionaries: a step stays in its turn for as long as it gets shorter.
+        // Next, dictionary entries are removed. A step is tried again as long as it gets shorter.
         var index = 0
         while index < best.count {
             let isShorter = try simpler(best[index].step).contains { simpler in
@@ -55,7 +55,7 @@ enum ModelShrinker {
         return (best, shown.words)
     }
 
-    /// The step without one of the entries that it has, each in its turn.
+    /// Variants of the step, each with one of its dictionary entries removed.
     private static func simpler(_ step: PlainStep) -> [PlainStep] {
         guard case .call(let call, let program) = step else { return [] }
         func without(_ path: WritableKeyPath<PlainCall, [String: PlainValue]>) -> [PlainStep] {

@@ -9,24 +9,24 @@ import TestSupport
 @testable import KeychainStore
 @testable import KeychainSecurity
 
-/// A keychain of the library on which the steps of the model happen as well.
+/// A keychain of the library, on which the steps are performed in parallel to the model.
 final class ModelWorld {
     private let user: UserData
     private let device: DeviceKey
     private var clients: [KeychainClient] = []
     private let session = Session()
 
-    /// The state that all programs share.
+    /// The state shared by all programs.
     private final class Session {
         var now = Timestamp.reference
         var lockState = PlainStep.LockState.unlocked
-        /// How often the passcode was changed.
+        /// The number of passcode changes.
         var generation = 0
-        /// The class keys of the keychain as it was made, so that not every program has to take the time of scrypt.
+        /// The class keys of the new keychain, kept so that not every program needs to run scrypt.
         var firstKeys: ClassKeys?
     }
 
-    /// The class keys that a program has got, and the generation that they are of.
+    /// The class keys that a program has obtained, and their generation.
     private final class Unlocked {
         var keys: (generation: Int, ClassKeys)?
     }
@@ -48,7 +48,7 @@ final class ModelWorld {
         }
     }
 
-    /// Does what a session does: hands over the class keys that it has.
+    /// Acts as a session: provides the class keys it has.
     private static func resume(_ keychain: Keychain, _ session: Session, _ unlocked: Unlocked) throws {
         if let (generation, keys) = unlocked.keys, generation == session.generation {
             keychain.classKeys = keys
@@ -68,7 +68,7 @@ final class ModelWorld {
         }
     }
 
-    /// Does a step; nil where it is none of the four calls.
+    /// Performs a step, and returns nil if it is not one of the four calls.
     func perform(_ step: PlainStep, _ bytes: (PlainReference) -> [UInt8]) throws -> (OSStatus, AnyObject?)? {
         switch step {
         case .clock(let microseconds): session.now = session.now.advanced(byMicroseconds: microseconds)

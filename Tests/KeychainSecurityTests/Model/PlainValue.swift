@@ -2,33 +2,33 @@ import Foundation
 
 @testable import KeychainSecurity
 
-/// A value in the dictionary of a call, plain enough to be written down and made again.
+/// A value in the dictionary of a call, simple enough to be printed and recreated.
 enum PlainValue: Sendable {
     case text(String)
     case data([UInt8])
     case number(Int64)
-    /// The same number as an object.
+    /// A number passed as an `NSNumber`.
     case boxed(Int64)
     case truth(Bool)
     /// Microseconds since 2001-01-01T00:00:00Z.
     case date(Int64)
-    /// An access control with this protection.
+    /// An access control with the given protection.
     case control(String)
     case reference(PlainReference)
     case list
     case null
 }
 
-/// A persistent reference, without its bytes: those are known once a call has returned them.
+/// A persistent reference without its bytes, which are known only after a call has returned them.
 enum PlainReference: Hashable, Sendable {
-    /// The item that a step has added, whether it is still there or not.
+    /// The item added by a step, whether or not it still exists.
     case addedBy(step: Int, itemClass: String)
-    /// Well formed, of no item that ever was.
+    /// Well-formed, but to an item that never existed.
     case ofNothing(itemClass: String)
-    /// Of no length that a reference can have.
+    /// A reference of an invalid length.
     case malformed
 
-    /// The class that the reference names.
+    /// The class in the reference.
     var itemClass: String? {
         switch self {
         case .addedBy(_, let itemClass), .ofNothing(let itemClass): itemClass
@@ -38,7 +38,7 @@ enum PlainReference: Hashable, Sendable {
 }
 
 extension PlainValue {
-    /// What the call gets; a reference that nobody has returned yet is taken for one of nothing.
+    /// The object passed to the call.
     func object(_ bytes: (PlainReference) -> [UInt8]) -> Any {
         switch self {
         case .text(let text): text
@@ -73,7 +73,7 @@ extension PlainValue: CustomStringConvertible {
     }
 }
 
-/// What a call is to hand out.
+/// The expected result of a call.
 indirect enum PlainResult: Sendable {
     case nothing
     case text(String)
@@ -82,7 +82,7 @@ indirect enum PlainResult: Sendable {
     /// Microseconds since 2001-01-01T00:00:00Z.
     case date(Int64)
     case control(String)
-    /// The persistent reference of the item that this step has added.
+    /// The persistent reference of the item added by this step.
     case reference(step: Int, itemClass: String)
     case dictionary([String: PlainResult])
     case list([PlainResult])
@@ -114,13 +114,13 @@ struct PlainCall: Sendable {
     var kind: Kind
     /// The only dictionary, or the query of an update.
     var dictionary: [String: PlainValue]
-    /// What an update changes.
+    /// The changes of an update.
     var changes: [String: PlainValue] = [:]
-    /// Whether there is a place for a result.
+    /// Whether a result pointer is passed.
     var takesResult = true
 }
 
-/// Something that happens to a keychain.
+/// An event in the history of a keychain.
 enum PlainStep: Sendable {
     enum LockState: Sendable, CaseIterable {
         case unlocked
@@ -132,7 +132,7 @@ enum PlainStep: Sendable {
     /// Moves the clock, possibly backwards.
     case clock(microseconds: Int64)
     case lock(LockState)
-    /// Sets a passcode, or removes it.
+    /// Sets or removes the passcode.
     case passcode(Bool)
 }
 

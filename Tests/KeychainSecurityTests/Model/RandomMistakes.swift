@@ -1,7 +1,7 @@
 @testable import KeychainSecurity
 
 extension RandomSteps {
-    /// Spoils a call in one way, or asks for a result without a place for it.
+    /// Adds a mistake to a call, or requests a result without a result pointer.
     mutating func plantMistake(in call: inout PlainCall) {
         var mistakes: [[String: PlainValue]] = Self.mistakesOfAll
         switch call.kind {
@@ -24,7 +24,7 @@ extension RandomSteps {
         }
     }
 
-    /// What no dictionary may hold; attributes that only some classes have are for those a mistake in the type.
+    /// Entries that are invalid for every class: one that has the attribute refuses the type, the others the attribute.
     private static let mistakesOfAll: [[String: PlainValue]] = [
         [kSecClass: .text("nope")], [kSecClass: .number(1)], ["nope": .text("a")], ["wxyz": .number(1)],
         ["something": .text("a")], ["m_Something": .truth(true)], ["r_Something": .truth(true)],
@@ -63,7 +63,7 @@ extension RandomSteps {
         [kSecMatchLimit: .text(kSecMatchLimitOne)], [kSecMatchLimit: .number(1)],
         [kSecMatchCaseInsensitive: .truth(true)],
     ]
-    /// The empty one stands for changing nothing.
+    /// An empty dictionary means an update without changes.
     private static let mistakesOfChanges: [[String: PlainValue]] = [
         [:], ["nope": .text("a")], ["something": .text("a")], [kSecAttrSharingGroup: .text("team")],
         [kSecValueData: .null],

@@ -2,11 +2,11 @@ import TestSupport
 
 @testable import KeychainSecurity
 
-/// Steps from a universe that is small enough for items to meet often.
+/// Random steps with few distinct values, so that items often collide.
 struct RandomSteps {
     var random: SeededRandom
 
-    /// Attributes of a class: how often one is there, and its values.
+    /// The attributes of each class, with their probability and possible values.
     private static let universe: [String: [(code: String, often: Double, values: [PlainValue])]] = [
         "genp": [
             ("acct", 0.75, names), ("svce", 0.75, names), ("labl", 0.3, names), ("gena", 0.2, blobs + [.text("a")]),
@@ -30,7 +30,7 @@ struct RandomSteps {
             ("encr", 0.2, [.truth(true), .truth(false)]), ("labl", 0.2, names),
         ],
     ]
-    // One letter as text and as bytes, nothing, and one letter in its two spellings.
+    // A letter as text and as bytes, empty values, and a letter in composed and decomposed form.
     private static let names: [PlainValue] = [
         .text("a"), .text("a"), .text("a"), .text("b"), .text("b"), .data([0x61]), .text(""), .data([]), .number(0x61),
         .data([0x61, 0, 0, 0]), .text("\u{e9}"), .text("e\u{301}"),
@@ -44,7 +44,7 @@ struct RandomSteps {
     private static let groups = ["one", "two", "three"]
     private static let secrets: [PlainValue] = [.data([]), .data([1, 2, 3]), .data([UInt8](repeating: 7, count: 40))]
 
-    /// True once in a while.
+    /// True with the probability `often`.
     mutating func chance(_ often: Double) -> Bool { Double.random(in: 0..<1, using: &random) < often }
 
     mutating func pick<Value>(_ values: [Value]) -> Value { values[Int.random(in: 0..<values.count, using: &random)] }
@@ -85,7 +85,7 @@ struct RandomSteps {
         return attributes
     }
 
-    /// A class, most often that of passwords for services.
+    /// A random class, most often a generic password.
     private mutating func itemClass() -> String { pick(["genp", "genp", "inet", "cert", "keys"]) }
 
     private mutating func group() -> PlainValue {
@@ -127,7 +127,7 @@ struct RandomSteps {
         ] where chance(often) {
             call.dictionary[key] = chance(0.95) ? .truth(true) : .truth(false)
         }
-        // Certificates and keys have objects, which are another test's business.
+        // Certificates and keys have objects, which are covered by other tests.
         let itemClass: String? = if case .text(let text) = call.dictionary[kSecClass] { text } else { nil }
         let isPassword = itemClass == kSecClassGenericPassword || itemClass == kSecClassInternetPassword
         if chance(0.1), isPassword { call.dictionary[kSecReturnRef] = .truth(true) }
@@ -141,7 +141,7 @@ struct RandomSteps {
         ])
     }
 
-    /// The conditions of a query: often those of an item that is there.
+    /// The conditions of a query, often those of an existing item.
     private mutating func query(
         _ model: ReferenceModel, _ references: [PlainReference]
     ) -> [String: PlainValue] {
@@ -177,7 +177,7 @@ struct RandomSteps {
 
     private mutating func referring(_ references: [PlainReference]) -> [String: PlainValue] {
         var reference = PlainReference.ofNothing(itemClass: itemClass())
-        // The younger a reference is, the more likely its item is still there.
+        // A recent reference is more likely to refer to an existing item.
         if chance(0.9), !references.isEmpty { reference = pick(chance(0.6) ? references.suffix(5) : references) }
         var query: [String: PlainValue] = [kSecValuePersistentRef: .reference(reference)]
         if chance(0.2) { query[kSecClass] = .text(chance(0.8) ? reference.itemClass ?? "" : itemClass()) }

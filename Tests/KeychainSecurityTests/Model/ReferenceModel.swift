@@ -1,17 +1,17 @@
 import TestSupport
 @testable import KeychainSecurity
 
-/// Apple's keychain as a list of items in memory: what the four calls are to answer.
+/// A model of Apple's keychain as a list of items in memory, which returns the expected answers of the four calls.
 ///
-/// Written from Apple's documentation of the calls and the behaviour of its open sources, with the decisions of
-/// docs/security-module.md where these leave something open.
+/// Written from Apple's documentation and the behavior of its open source code. Where these leave details open, it
+/// follows docs/security-module.md.
 struct ReferenceModel {
-    /// One item, or what a deleted synchronizable one leaves.
+    /// An item, or the tombstone of a deleted synchronizable one.
     struct Item {
-        /// The step that has added it; negative for what an update has left behind.
+        /// The step that added the item; negative for a tombstone left by an update.
         var step: Int
         var itemClass: String
-        /// All that the item has, `pdmn` and `agrp` among them; `sync` and `tomb` apart.
+        /// All attributes, including `pdmn` and `agrp`; `sync` and `tomb` are separate properties.
         var attributes: [String: PlainValue]
         var isSynchronizable: Bool
         var isTombstone = false
@@ -26,7 +26,7 @@ struct ReferenceModel {
             if case .text(let text) = attributes[code] { text } else { "" }
         }
 
-        /// True when the two could not live in one keychain.
+        /// Whether the two items have the same unique key.
         func hasKey(of other: Item) -> Bool {
             guard itemClass == other.itemClass, isSynchronizable == other.isSynchronizable else { return false }
             return ModelSchema.uniqueKey(of: itemClass).allSatisfy { code in
@@ -37,7 +37,7 @@ struct ReferenceModel {
         }
     }
 
-    /// What a call gives back.
+    /// The answer to a call.
     struct Answer {
         var status: OSStatus
         var result = PlainResult.nothing
@@ -45,18 +45,18 @@ struct ReferenceModel {
 
     /// The access groups of each program, in order.
     let programs: [[String]]
-    /// Older ones first.
+    /// In the order they were added.
     private(set) var items: [Item] = []
     /// Microseconds since 2001-01-01T00:00:00Z.
     private(set) var now: Int64
     private(set) var lockState = PlainStep.LockState.unlocked
     private(set) var hasPasscode: Bool
     private var traceCount = 0
-    /// What has happened how often: calls with their status, and what is easily left out of such a test.
+    /// Counts of events: calls with their status, and rare cases that the test must cover.
     let tally: Tally<String>
 
     static let protections: Set = ["ak", "ck", "dk", "aku", "cku", "dku", "akpu"]
-    /// What a date moves on by when the clock does not: a thousandth of a second.
+    /// The minimum increment of a modification date: one millisecond.
     static let shortestStep: Int64 = 1_000
 
     init(programs: [[String]], now: Int64, hasPasscode: Bool, tally: Tally<String> = Tally()) {
@@ -66,7 +66,7 @@ struct ReferenceModel {
         self.hasPasscode = hasPasscode
     }
 
-    /// Does a step; nil where it is none of the four calls.
+    /// Performs a step, and returns nil if it is not one of the four calls.
     mutating func perform(_ step: PlainStep, number: Int) -> Answer? {
         switch step {
         case .clock(let microseconds): now += microseconds
@@ -116,7 +116,7 @@ struct ReferenceModel {
 
     // MARK: Protection
 
-    /// True when the class key of `protection` is at hand.
+    /// Whether the class key of `protection` is available.
     func canOpen(_ protection: String) -> Bool {
         switch protection {
         case "dk", "dku": true
@@ -125,19 +125,19 @@ struct ReferenceModel {
         }
     }
 
-    /// Counts what belongs to one device and has the flag of what goes to others.
+    /// Counts ThisDeviceOnly items that are synchronizable.
     func noteCombination(_ item: Item) {
         let staysHere = ["aku", "cku", "dku", "akpu"].contains(item.protection)
         tally.count("synchronizable and ThisDeviceOnly", when: item.isSynchronizable && staysHere)
     }
 
-    /// Refuses what has no class key.
+    /// Refuses an item whose class key is unavailable.
     func checkWritable(_ item: Item) throws(ModelRefusal) {
         if item.protection == "akpu" && !hasPasscode { throw ModelRefusal(errSecAuthFailed) }
         if !canOpen(item.protection) { throw ModelRefusal(errSecInteractionNotAllowed) }
     }
 
-    /// The group that a program may write to.
+    /// The group that a program writes an item to.
     func writable(_ group: String?, _ groups: [String]) throws(ModelRefusal) -> String {
         guard let chosen = group ?? groups.first(where: { $0 != "*" }) else {
             throw ModelRefusal(errSecMissingEntitlement)
@@ -177,7 +177,7 @@ struct ReferenceModel {
         _ request: ModelRequest, _ changes: ModelRequest, _ groups: [String]
     ) throws(ModelRefusal) {
         if let group = changes.group { _ = try writable(group, groups) }
-        // There is nothing in a tombstone that could be changed.
+        // Tombstones cannot be updated.
         let chosen = try matches(request, groups, opening: true).filter { !$0.isTombstone }
         if chosen.isEmpty { throw ModelRefusal(errSecItemNotFound) }
         var changed = items
@@ -227,7 +227,7 @@ struct ReferenceModel {
         }
     }
 
-    /// What is left of a deleted item: what makes it unique, when and how it was kept, and no secret.
+    /// The tombstone of a deleted item, with its unique key, protection and dates, but no secret.
     private func tombstone(of item: Item) -> Item {
         var trace = item
         let kept = Set(ModelSchema.uniqueKey(of: item.itemClass) + ["pdmn"])
@@ -240,11 +240,11 @@ struct ReferenceModel {
 }
 
 extension ModelRequest {
-    /// The access group that is named.
+    /// The access group in the request, if any.
     var group: String? {
         if case .text(let group) = attributes["agrp"] { group } else { nil }
     }
 
-    /// The class that the query means, be it by a reference.
+    /// The class of the query, taken from its reference if it has one.
     var classOfReference: String? { reference?.itemClass ?? itemClass }
 }

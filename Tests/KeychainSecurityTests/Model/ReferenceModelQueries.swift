@@ -1,11 +1,11 @@
 @testable import KeychainSecurity
 
 extension ReferenceModel {
-    /// The items that a request means, older ones first.
+    /// The items that match a request, in the order they were added.
     ///
     /// - Parameters:
-    ///   - limit: nil for all.
-    ///   - opening: whether their class keys are needed.
+    ///   - limit: The maximum number of items, or nil for no limit.
+    ///   - opening: Whether the class keys of the items are required.
     func matches(
         _ request: ModelRequest, _ groups: [String], limit: Int? = nil, opening: Bool
     ) throws(ModelRefusal) -> [Item] {
@@ -21,7 +21,7 @@ extension ReferenceModel {
         var found: [Item] = []
         for item in candidates {
             if found.count == limit { break }
-            // There is no secret in a tombstone.
+            // Tombstones have no secret.
             if !opening || item.isTombstone || canOpen(item.protection) {
                 found.append(item)
             } else {
@@ -53,7 +53,7 @@ extension ReferenceModel {
             default:
                 guard let kind = ModelSchema.kind(of: code, in: item.itemClass) else { return false }
                 let has = item.attributes[code]
-                // What is not in the key has no default.
+                // Attributes outside the unique key have no default.
                 if has == nil, !uniqueKey.contains(code) { return false }
                 let isMeant = ModelSchema.weight(has, as: kind) == ModelSchema.weight(wanted, as: kind)
                 tally.count("nothing counts as the default", when: isMeant && has == nil)
@@ -63,7 +63,7 @@ extension ReferenceModel {
         }
     }
 
-    /// Finds, and shows.
+    /// Finds items and returns the result.
     func copy(_ request: ModelRequest, _ groups: [String]) throws(ModelRefusal) -> PlainResult {
         let found = try matches(request, groups, limit: request.limit, opening: true)
         if found.isEmpty, case .addedBy = request.reference { tally.count("the reference of an item that is gone") }
@@ -74,13 +74,13 @@ extension ReferenceModel {
         tally.count("an item without a secret", when: first.secret == nil && request.returns.contains(kSecReturnData))
         if request.returns.isEmpty { return .nothing }
         if request.returns == [kSecReturnRef] {
-            // There are no objects for passwords.
+            // Passwords have no objects.
             return request.isList ? .list([]) : .nothing
         }
         return request.isList ? .list(found.map { shown($0, request.returns) }) : shown(first, request.returns)
     }
 
-    /// One item as the return keys want it.
+    /// The result for one item according to the return keys.
     func shown(_ item: Item, _ returns: Set<String>) -> PlainResult {
         let reference = PlainResult.reference(step: item.step, itemClass: item.itemClass)
         switch returns {

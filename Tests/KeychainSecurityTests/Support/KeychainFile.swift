@@ -9,7 +9,7 @@ import TestSupport
 @testable import KeychainSecurity
 
 extension TestClient {
-    /// Where the keychain of the test is.
+    /// The path of the test's keychain.
     var keychainPath: String { user.keychainPath }
 
     /// Changes the keychain file behind the API, as another program would.
@@ -22,12 +22,12 @@ extension TestClient {
         try alter("UPDATE genp SET data = x'01020304' WHERE acct = CAST(? AS BLOB)", [.text(account)])
     }
 
-    /// The keychain as another process opens it: locked, if it has a passcode.
+    /// The keychain as opened by another process: locked if it has a passcode.
     func openStore() throws -> Keychain {
         try Keychain.open(at: keychainPath, deviceKey: user.device.key(), lockWait: .seconds(60))
     }
 
-    /// Removes the passcode, or sets the one that the test unlocks with.
+    /// Sets the passcode that the test unlocks with, or removes it.
     func setPasscode(_ isSet: Bool) throws {
         let keychain = try openStore()
         let passcode = SecretBytes(copying: Self.passcode.utf8) as SecretBytes?
@@ -38,26 +38,26 @@ extension TestClient {
         }
     }
 
-    // MARK: What tests ask for again and again
+    // MARK: Queries
 
-    /// The secret that a query finds, as text; nil when it finds none.
+    /// The secret that a query finds, as text, or nil if it finds none.
     func text(_ query: [String: Any]) -> String? {
         let (status, result) = find(query.merging([kSecReturnData: true]) { $1 })
         guard status == errSecSuccess, let data = result as? Data else { return nil }
         return String(decoding: data, as: UTF8.self)
     }
 
-    /// The attributes of the item that a query finds; nil when it finds none.
+    /// The attributes of the item that a query finds, or nil if it finds none.
     func attributes(_ query: [String: Any]) -> [String: Any]? {
         find(query.merging([kSecReturnAttributes: true]) { $1 }).1 as? [String: Any]
     }
 
-    /// The persistent reference of the item that a query finds; nil when it finds none.
+    /// The persistent reference of the item that a query finds, or nil if it finds none.
     func reference(_ query: [String: Any]) -> Data? {
         find(query.merging([kSecReturnPersistentRef: true]) { $1 }).1 as? Data
     }
 
-    /// How many items a query means, synchronizable or not.
+    /// The number of items that match a query, synchronizable or not.
     func count(_ query: [String: Any]) -> Int {
         let all: [String: Any] = [
             kSecMatchLimit: kSecMatchLimitAll, kSecReturnPersistentRef: true,
@@ -67,7 +67,7 @@ extension TestClient {
         return status == errSecSuccess ? (result as? [Any])?.count ?? 0 : 0
     }
 
-    /// Asks all four calls the same, which must not do anything.
+    /// Passes the dictionary to all four calls and returns their statuses.
     func statusesOfAllCalls(_ dictionary: [String: Any]) -> [OSStatus] {
         [
             add(dictionary), status(dictionary), update(dictionary, [kSecAttrLabel: "changed"]), delete(dictionary),
@@ -75,13 +75,13 @@ extension TestClient {
     }
 }
 
-/// An item of the class genp with a secret.
+/// A generic password item with a secret.
 func password(_ account: String, _ secret: String = "secret", _ more: [String: Any] = [:]) -> [String: Any] {
     generic([kSecAttrService: "mail", kSecAttrAccount: account, kSecValueData: Data(secret.utf8)])
         .merging(more) { $1 }
 }
 
-/// The query that finds what `password` makes.
+/// The query for an item made by `password`.
 func query(_ account: String, _ more: [String: Any] = [:]) -> [String: Any] {
     generic([kSecAttrService: "mail", kSecAttrAccount: account]).merging(more) { $1 }
 }

@@ -3,19 +3,19 @@ import TestSupport
 
 @testable import KeychainSecurity
 
-/// A user with a default keychain, for programs that run as processes.
+/// A user with a default keychain, for programs that run in separate processes.
 final class ProgramHome: Sendable {
     private let user: UserData
     var folder: TemporaryFolder { user.folder }
 
-    /// Makes an empty keychain without a passcode.
+    /// Creates an empty keychain without a passcode.
     init() throws {
         user = try UserData(isThisMachine: true)
         try user.makeKeychain(now: TestClient.start)
         try FileManager.default.createDirectory(atPath: folder.path("home"), withIntermediateDirectories: false)
     }
 
-    /// The environment of the programs.
+    /// The environment for the programs.
     var environment: [String: String] {
         ["HOME": folder.path("home"), "XDG_DATA_HOME": folder.path, "PATH": "/usr/bin:/bin"]
     }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import KeychainSecurity
 
-/// The certificates and keys of `Samples/certificates`, which everybody knows.
+/// The certificates and keys in `Samples/certificates`, which are public.
 enum SampleCertificates {
     private static let folder = URL(filePath: OpenSSLCommand.samples)
 
@@ -16,7 +16,7 @@ enum SampleCertificates {
         return Data(base64Encoded: lines.joined()) ?? Data()
     }
 
-    /// A certificate as an object.
+    /// A certificate as an object of the API.
     static func object(_ name: String) throws -> SecCertificate {
         try #require(SecCertificateCreateWithData(kCFAllocatorDefault, try der(name) as CFData))
     }

@@ -7,9 +7,9 @@ import TestSupport
 
 @testable import KeychainSecurity
 
-/// A program with access groups, and a keychain of its own that the test can lock.
+/// A program with access groups and its own keychain, which the test can lock.
 ///
-/// The clock stands still unless the test moves it.
+/// The clock does not advance unless the test does it.
 final class TestClient: Sendable {
     static let passcode = UserData.passcode
     static let start = Timestamp("2026-03-01T09:30:00.000000Z") ?? .reference
@@ -18,14 +18,14 @@ final class TestClient: Sendable {
     let client: KeychainClient
     private let shared: SharedState
 
-    /// What the session of the user gives.
+    /// The lock state of the user's session.
     enum LockedFor: Sendable {
         case nobody
         case locked
         case beforeFirstUnlock
     }
 
-    /// Makes an unlocked keychain, or shares the one of another program.
+    /// Creates an unlocked keychain, or shares that of another program.
     init(groups: [String] = ["test"], hasPasscode: Bool = false, sharing other: TestClient? = nil) throws {
         user = try other?.user ?? UserData()
         if other == nil { try user.makeKeychain(hasPasscode: hasPasscode, now: Self.start) }
@@ -44,7 +44,7 @@ final class TestClient: Sendable {
             case .beforeFirstUnlock: keychain.lock(untilFirstUnlock: true)
             }
         }
-        // Unlocking costs a key derivation, and the session of these tests is this object.
+        // Keeps the keys between calls, because unlocking again would need a key derivation.
         configuration.release = { _ in }
         client = KeychainClient(configuration)
         self.shared = shared
@@ -55,7 +55,7 @@ final class TestClient: Sendable {
         let lockedFor = Mutex(LockedFor.nobody)
     }
 
-    /// Moves the clock.
+    /// Advances the clock.
     func advance(seconds: Int64) {
         shared.now.withLock { $0 = $0.advanced(byMicroseconds: seconds * 1_000_000) }
     }
@@ -63,7 +63,7 @@ final class TestClient: Sendable {
     /// Locks or unlocks the keychain.
     func lock(_ lockedFor: LockedFor) { shared.lockedFor.withLock { $0 = lockedFor } }
 
-    /// How often the keychain's file was committed to, as SQLite counts it (sqlite.org/fileformat2.html, 1.3.7).
+    /// The number of commits to the keychain file, as counted by SQLite (sqlite.org/fileformat2.html, 1.3.7).
     func commits() throws -> UInt32 {
         let header = try Data(contentsOf: URL(filePath: user.keychainPath)).prefix(28)
         return header.suffix(4).reduce(0) { $0 << 8 | UInt32($1) }
@@ -73,19 +73,19 @@ final class TestClient: Sendable {
 
     func add(_ attributes: [String: Any]) -> OSStatus { client.add(attributes, nil) }
 
-    /// Adds, and gives what is returned.
+    /// Adds an item and returns the status and result.
     func adding(_ attributes: [String: Any]) -> (OSStatus, AnyObject?) {
         var result: AnyObject?
         return (client.add(attributes, &result), result)
     }
 
-    /// Finds, and gives what is returned.
+    /// Finds items and returns the status and result.
     func find(_ query: [String: Any]) -> (OSStatus, AnyObject?) {
         var result: AnyObject?
         return (client.copyMatching(query, &result), result)
     }
 
-    /// Finds without a place for a result.
+    /// Finds items without a result pointer.
     func status(_ query: [String: Any]) -> OSStatus { client.copyMatching(query, nil) }
 
     func update(_ query: [String: Any], _ changes: [String: Any]) -> OSStatus { client.update(query, changes) }
@@ -93,12 +93,12 @@ final class TestClient: Sendable {
     func delete(_ query: [String: Any]) -> OSStatus { client.delete(query) }
 }
 
-/// A query or an item of the class genp.
+/// A query or item of class genp.
 func generic(_ more: [String: Any] = [:]) -> [String: Any] {
     [kSecClass: kSecClassGenericPassword].merging(more) { $1 }
 }
 
-/// A query or an item of the class inet.
+/// A query or item of class inet.
 func internet(_ more: [String: Any] = [:]) -> [String: Any] {
     [kSecClass: kSecClassInternetPassword].merging(more) { $1 }
 }
