@@ -2,7 +2,7 @@
 package enum CertificateFailure: Error, Hashable, Sendable {
     /// The file breaks a rule of its format; the text names the rule and contains no foreign text.
     case malformed(String)
-    /// None of the known formats.
+    /// The file is in none of the known formats.
     case unknownFormat
     /// The content is encrypted and no passphrase was given.
     case passphraseRequired
