@@ -7,7 +7,6 @@ internal import KeychainModel
 /// Each is wrapped (AES-KW, RFC 3394) under a key derived from the current class key of the same accessibility. So the
 /// current keys open the earlier ones, but not vice versa. The key of `akpu` is not kept, since no archive has items
 /// that it opens.
-/// that it opens.
 enum RetiredKeys {
     /// The accessibilities of a set, ordered by code.
     static let accessibilities = Accessibility.inKeybag.filter { $0 != .whenPasscodeSetThisDeviceOnly }

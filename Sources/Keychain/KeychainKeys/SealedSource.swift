@@ -7,7 +7,6 @@ package import KeychainModel
 ///
 /// The class keys are made for this archive alone and wrapped under the device key only, like those of a keychain
 /// without a passcode.
-/// passcode are.
 package struct SealedSource<Source: ItemSource>: StoredItemSource {
     private let source: Source
     private let deviceKey: DeviceKey

@@ -71,8 +71,9 @@ internal import CSQLite
 
     /// The first column of each row that a statement returns, as bytes; NULL is empty.
     ///
-    /// - Parameter sql: a statement written in this program.
-    /// - Parameter texts: the values of its parameters.
+    /// - Parameters:
+    ///   - sql: a statement written in this program.
+    ///   - texts: the values of its parameters.
     /// - Throws: `Failure`.
     package func blobs(_ sql: String, _ texts: [String] = []) throws(Failure) -> [[UInt8]] {
         var prepared: OpaquePointer?

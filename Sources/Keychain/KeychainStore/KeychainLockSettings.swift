@@ -6,7 +6,7 @@ extension Keychain {
     /// When the keychain locks automatically, as this object last read it; `information()` and sessions read the file.
     package var lockSettings: LockSettings { keybag.lockSettings }
 
-    /// Changes when the keychain locks automatically; a running session adopts it at its next use.
+    /// Changes when the keychain locks automatically; a running session adopts the change at its next use.
     ///
     /// The passcode and the generation stay the same.
     ///

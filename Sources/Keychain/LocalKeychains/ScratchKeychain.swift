@@ -7,7 +7,6 @@ package import KeychainStore
 ///
 /// Its device key exists only in the memory of this process, so any remains of the file on disk open nothing. After a
 /// kill, the folder is removed when the next one is created.
-/// kill, the folder is removed when the next one is made.
 package final class ScratchKeychain {
     private let staging: StagingFolder
     private let device: DeviceKey
