@@ -38,13 +38,13 @@ package enum ArchiveMember: Hashable, Sendable {
 
 /// The limits of an archive's parts, checked before any byte of the part is used.
 package enum ArchiveLimits {
-    /// The maximum size of `kcbackup.json` in bytes; it has some 400, and a keybag some 1,500.
+    /// The maximum size of `kcbackup.json` in bytes; it has about 400, and a keybag about 1,500.
     package static let headerSize = 16_384
     /// The maximum size of `identity.age` in bytes; an age header, one identity and its comments have less than 700.
     package static let identitySize = 4_096
     /// The maximum size of `SHA256SUMS` in bytes; it has four lines of at most 90.
     package static let checksumsSize = 1_024
-    /// The maximum size of `SHA256SUMS.sig` in bytes; an armored Ed25519 SSHSIG has some 300.
+    /// The maximum size of `SHA256SUMS.sig` in bytes; an armored Ed25519 SSHSIG has about 300.
     package static let signatureSize = 1_024
     /// The maximum decompressed size of a stream in bytes; only a full keychain of the longest lines would exceed it.
     package static let streamSize: UInt64 = 64 << 30

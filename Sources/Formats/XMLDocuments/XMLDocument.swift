@@ -35,7 +35,7 @@ package final class XMLDocument: Sendable {
 
     /// How deeply elements may be nested.
     package static let depthLimit = 64
-    /// The maximum number of elements, far more than real files have; each takes some 200 bytes.
+    /// The maximum number of elements, far more than real files have; each takes about 200 bytes.
     package static let elementLimit = 5_000_000
     /// The maximum size of the names and attributes of one element in bytes.
     package static let tagLimit = 65_536

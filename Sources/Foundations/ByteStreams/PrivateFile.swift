@@ -2,7 +2,7 @@ internal import Glibc
 
 /// Small files that hold a secret or control access to one: passphrases, identities, the device key.
 package enum PrivateFile {
-    /// The default size limit, larger than any key, identity or passphrase file (65,536 bytes hold some 800
+    /// The default size limit, larger than any key, identity or passphrase file (65,536 bytes hold about 800
     /// identities).
     package static let sizeLimit = 65_536
 

@@ -3,7 +3,7 @@ internal import CLibCrypto
 
 /// The cost of scrypt: N = 2^logN, with r = 8 and p = 1.
 package struct ScryptCost: Hashable, Sendable {
-    /// The accepted range: 2^22 takes 4 GiB and some 13 seconds; age has the same limit.
+    /// The accepted range: 2^22 takes 4 GiB and about 13 seconds; age has the same limit.
     package static let range = 1...22
 
     /// The binary logarithm of N.

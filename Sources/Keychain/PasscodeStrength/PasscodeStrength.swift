@@ -19,7 +19,7 @@ package struct PasscodeStrength: Hashable, Sendable {
     package static let judgedLength = 256
     /// Guesses per second assumed by `crackTime`: 10 on each of 1,000 cores.
     ///
-    /// Scrypt with 2^17 takes 0.4 s on a current core, so this attacker has some 4,000 cores.
+    /// Scrypt with 2^17 takes 0.4 s on a current core, so this attacker has about 4,000 cores.
     package static let guessesPerSecond = 10_000.0
 
     /// Judges a passcode; copies remain only in the library's stack and heap, which are not wiped.

@@ -40,7 +40,7 @@ package enum CertificateLimit: String, CaseIterable, Hashable, Sendable {
     /// The largest value that is accepted.
     package var value: Int {
         switch self {
-        // A system's complete set of root certificates takes some 200 kB.
+        // A system's complete set of root certificates takes about 200 kB.
         case .fileSize: 16 << 20
         case .entryCount: 10_000
         case .nesting: 4
