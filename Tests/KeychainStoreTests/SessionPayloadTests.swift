@@ -23,7 +23,7 @@ import Testing
     }
 
     @Test(
-        "what is not as this device wrote it counts as locked, and is revoked",
+        "what was changed since this device wrote it counts as locked, and is revoked",
         arguments: ["unlocked", "first-unlock"], [0, 1, 8, 9, 16, 48, 49, 88])
     func tampered(part: String, index: Int) throws {
         let items = try start()

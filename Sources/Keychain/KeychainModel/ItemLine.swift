@@ -189,7 +189,7 @@ extension ItemProblem {
         case .extraTooLarge: "a free attribute has more than \(ItemLimits.attributeSize) bytes"
         case .extraOutOfOrder: "the free attributes repeat a name or are out of order"
         case .thisDeviceOnlySynchronizable:
-            "a synchronizable item that is ThisDeviceOnly would stay on this device all the same"
+            "a synchronizable item that is ThisDeviceOnly would not leave this device anyway"
         }
     }
 }

@@ -15,7 +15,7 @@ struct ArchiveArguments: ParsableArguments {
 
     @Flag(
         name: OptionName.outside.name,
-        help: "Look only at what needs no key: container, checksums, signature; ask for nothing.")
+        help: "Check only what needs no key: container, checksums, signature.")
     var outside = false
 
     /// Hands each archive to `look`, also after another failed; each failure is reported as it comes.

@@ -95,7 +95,7 @@ extension Origin {
         case .thisDevice: "this device"
         case .trustedDevice(let name): "the trusted device \(quoted(name))"
         case .passphrase: "somebody who knows the passphrase"
-        case .unknown: "unknown: nobody vouches for the device that signed it"
+        case .unknown: "unknown: the device that signed it is not trusted"
         }
     }
 

@@ -18,8 +18,8 @@ struct CreateCommand: Verb {
             and never read a secret.
 
             An unencrypted archive restores only on this device. Its secrets stay encrypted under keys that only this \
-            device has; everything else in it is readable by anybody. It needs no passcode; with one, or while the \
-            keychain is unlocked, every secret is opened to find damage.
+            device has; anyone can read the rest. It needs no passcode; with one, or while the keychain is unlocked, \
+            every secret is opened to detect damage.
 
             EXAMPLES:
               kcbackup create laptop.kcb

@@ -71,10 +71,10 @@ func printDevice(
 struct DeviceAdoptCommand: Verb {
     static let configuration = CommandConfiguration(
         commandName: "adopt",
-        abstract: "Say that this is still the device of the key: the machine ID changed, the device did not.",
+        abstract: "Confirm that this is still the same device, though its machine ID has changed.",
         discussion: """
-            After a system was reinstalled or a disk moved into a new machine. If the home folder was copied and the \
-            old machine goes on as it was, use 'kcbackup device renew' instead: two devices must not share a key.
+            Use this after reinstalling a system or moving its disk into a new machine. If the home folder was copied \
+            and the old machine stays in use, run 'kcbackup device renew' instead: two devices must not share a key.
 
             EXAMPLES:
               kcbackup device adopt
@@ -100,11 +100,10 @@ struct DeviceAdoptCommand: Verb {
 struct DeviceRenewCommand: Verb {
     static let configuration = CommandConfiguration(
         commandName: "renew",
-        abstract: "Say that this is another device: it gets a key of its own.",
+        abstract: "Make this a device of its own, with a new key.",
         discussion: """
-            For a home folder that was copied to another machine. Keychains here, unencrypted archives and \
-            ThisDeviceOnly items can be opened with the old key alone, which is kept beside the new one and never \
-            deleted.
+            Use this in a home folder that was copied to another machine. Keychains here, unencrypted archives and \
+            ThisDeviceOnly items open only with the old key, which is kept beside the new one and never deleted.
 
             EXAMPLES:
               kcbackup device renew

@@ -12,8 +12,8 @@ struct DeviceExportCommand: Verb {
         commandName: "export",
         abstract: "Write an encrypted copy of the key of this device.",
         discussion: """
-            Without the key of the device its keychains, its unencrypted archives and ThisDeviceOnly items are lost. \
-            Keep the copy somewhere else than the machine. It is an age file; anyone who can decrypt it has the key.
+            Without the device key, this device's keychains, unencrypted archives and ThisDeviceOnly items are lost. \
+            Keep the copy away from this machine. It is an age file; anyone who can decrypt it has the key.
 
             EXAMPLES:
               kcbackup device export -o device-key.age
@@ -78,9 +78,9 @@ struct DeviceImportCommand: Verb {
         commandName: "import",
         abstract: "Make a copied key the key of this device.",
         discussion: """
-            After a system was reinstalled: then keychains of a copied home folder, unencrypted archives and \
-            ThisDeviceOnly items open again. Two machines must not share a key. A key that is here already is never \
-            replaced. A 'device.key.retired-…' that 'kcbackup device renew' kept can be imported as well.
+            Use this after reinstalling a system: keychains of a copied home folder, unencrypted archives and \
+            ThisDeviceOnly items open again. Two machines must not share a key. An existing key is never replaced. A \
+            'device.key.retired-…' that 'kcbackup device renew' kept can be imported too.
 
             EXAMPLES:
               kcbackup device import device-key.age

@@ -13,14 +13,14 @@ struct DiffCommand: Verb {
         commandName: "diff",
         abstract: "Show what changed between two archives, or between an archive and a keychain.",
         discussion: """
-            Lists the items that were added, removed and changed: which attributes, and whether the secret is another \
-            one, but never a secret. An item is known by its UUID, and without that by its unique key, so one that got \
-            another name is a change. Items that are in no archive by rule are left out.
+            Lists the items that were added, removed and changed: which attributes, and whether the secret differs, \
+            but never a secret. Items are matched by UUID, and without one by unique key, so a renamed item is a \
+            change. Items that no archive contains by rule are left out.
 
-            A key that opens the metadata alone is enough; then only the sizes of secrets are compared, which is said, \
-            and the exit code is 3. Otherwise it is 0, also where the two differ.
+            A key that opens only the metadata is enough; then only the sizes of secrets are compared, the output says \
+            so, and the exit code is 3. Otherwise it is 0, even if the two differ.
 
-            Keys are tried for both archives. Where a passphrase opens them and none is given, it is asked for.
+            Keys are tried for both archives. If a passphrase is needed and none is given, it is asked for.
 
             EXAMPLES:
               kcbackup diff monday.kcb tuesday.kcb
@@ -155,10 +155,10 @@ extension ProvenArchive {
     /// Why none of its secrets can be compared; nil where they can.
     fileprivate var closed: String? {
         if opensAllSecrets { return nil }
-        guard stored != nil else { return "the key that was given opens the metadata alone" }
+        guard stored != nil else { return "the given key opens only the metadata" }
         return isFromThisDevice
             ? "the passcode of an unencrypted archive was not given"
-            : "an unencrypted archive opens on the device that made it alone"
+            : "an unencrypted archive opens only on the device that made it"
     }
 }
 

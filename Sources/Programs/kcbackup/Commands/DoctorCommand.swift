@@ -11,10 +11,11 @@ internal import SecretService
 struct DoctorCommand: Verb {
     static let configuration = CommandConfiguration(
         commandName: "doctor",
-        abstract: "Find what would make the next run of a job fail.",
+        abstract: "Check what would make the next run of a job fail.",
         discussion: """
-            Looks at the device key, the clock, the jobs, their folders, keychains and secrets, and at what lies beside \
-            the archives. Each problem comes with what mends it. Changes nothing. The exit code is that of the first problem.
+            Looks at the device key, the clock, the jobs, their folders, keychains and secrets, and at what lies \
+            beside the archives. Each problem is shown with its remedy. Changes nothing. The exit code is that of the \
+            first problem.
 
             EXAMPLES:
               kcbackup doctor

@@ -13,12 +13,12 @@ struct ImportCommand: Verb {
         commandName: "import",
         abstract: "Import the passwords of another program from its file.",
         discussion: """
-            What the file is shows in its content, not in its name. It is read to its end, and passes every check that \
-            its format allows, before anything is written; then everything is, or nothing. A second import of the same \
-            file changes nothing.
+            The format is recognized by the content of the file, not by its name. The file is read to its end and must \
+            pass every check that its format allows before anything is written; then everything is written, or \
+            nothing. A second import of the same file changes nothing.
 
             Notes, one-time passwords and other fields become items of their own, since they are secrets. What has no \
-            place in a keychain is counted. docs/import.md has for each program where the file comes from, and what is \
+            place in a keychain is counted. docs/import.md says for each program how to get the file, and what is \
             lost.
 
             Formats: \(KnownFormats.all.map(\.name).joined(separator: ", ")).

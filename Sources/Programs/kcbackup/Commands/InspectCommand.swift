@@ -13,12 +13,12 @@ struct InspectCommand: Verb {
         commandName: "inspect",
         abstract: "Show what archives hold, and never a secret.",
         discussion: """
-            With a key it lists the items: nothing is printed before the whole list has proved genuine. Columns that \
-            the terminal has no room for are left out; --wide shows them, and --html makes a page of it that a browser \
+            With a key it lists the items; nothing is printed until the whole list has been authenticated. Columns \
+            that do not fit the terminal are left out; --wide shows them, and --html writes a page that a browser \
             opens without a network, to search, sort, filter and print.
 
-            Without a key, or with --outside, it shows what anybody can read, once container, checksums and signature \
-            have proved genuine.
+            Without a key, or with --outside, it shows what anyone can read, once the container, checksums and \
+            signature have been verified.
 
             Files of other programs that 'kcbackup import' reads are shown too.
 
@@ -53,7 +53,7 @@ struct InspectCommand: Verb {
 
     @Option(
         name: OptionName.html.name,
-        help: ArgumentHelp("Make a page of it, in a new file, and print nothing.", valueName: "file"),
+        help: ArgumentHelp("Write an HTML page to a new file, and print nothing.", valueName: "file"),
         completion: .file(extensions: ["html"]))
     var html: String?
 

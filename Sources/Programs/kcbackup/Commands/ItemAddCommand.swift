@@ -9,9 +9,9 @@ struct ItemAddCommand: Verb {
         commandName: "add",
         abstract: "Add an item to a keychain.",
         discussion: """
-            What is not given is filled in as Apple does: WhenUnlocked (certificates: Always), not synchronizable, the \
-            access group kcbackup. The secret of a password is asked for where nothing says what it is. A generated one \
-            is shown by 'kcbackup item find --reveal' alone.
+            Missing attributes get Apple's defaults: WhenUnlocked (certificates: Always), not synchronizable, the \
+            access group kcbackup. Unless an option provides it, the secret of a password is asked for. Only 'kcbackup \
+            item find --reveal' shows a generated one.
 
             EXAMPLES:
               kcbackup item add --service "Home Wi-Fi" --account ada

@@ -8,7 +8,8 @@ struct ItemDeleteCommand: Verb {
         commandName: "delete",
         abstract: "Delete items.",
         discussion: """
-            All items that match are deleted, in one transaction; more than one is asked first. No passcode is needed.
+            All matching items are deleted, in one transaction; if there are several, you are asked first. No passcode \
+            is needed.
 
             EXAMPLES:
               kcbackup item delete --service "Home Wi-Fi"

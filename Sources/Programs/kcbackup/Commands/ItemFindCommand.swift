@@ -10,8 +10,8 @@ struct ItemFindCommand: Verb {
         commandName: "find",
         abstract: "Show items with all their attributes and, with --reveal, their secret.",
         discussion: """
-            This is the only command that ever prints a secret. Where standard output is not a terminal, --reveal \
-            writes the secret of the one item that matches, byte for byte and nothing else.
+            This is the only command that prints secrets. If standard output is not a terminal, --reveal writes the \
+            secret of the one matching item, byte for byte and nothing else.
 
             EXAMPLES:
               kcbackup item find wi-fi

@@ -10,7 +10,7 @@ struct ItemUpdateCommand: Verb {
         commandName: "update",
         abstract: "Change attributes or the secret of items.",
         discussion: """
-            All items that match are changed, in one transaction; more than one is asked first.
+            All matching items are changed, in one transaction; if there are several, you are asked first.
 
             EXAMPLES:
               kcbackup item update --service "Home Wi-Fi" --account ada --secret tty

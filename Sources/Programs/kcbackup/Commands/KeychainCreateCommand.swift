@@ -12,9 +12,9 @@ struct KeychainCreateCommand: Verb {
         commandName: "create",
         abstract: "Make a keychain, and with the first one the key of this device.",
         discussion: """
-            The passcode opens the keychain; it is never part of a backup. Without a passcode, whoever can use your \
-            account on this device can read every secret, and WhenPasscodeSetThisDeviceOnly items are refused. A passcode \
-            that is typed leaves the keychain unlocked; one given with --passcode does not.
+            The passcode opens the keychain; it is never part of a backup. Without a passcode, anyone who can use your \
+            account on this device can read every secret, and WhenPasscodeSetThisDeviceOnly items are refused. A typed \
+            passcode leaves the keychain unlocked; one given with --passcode does not.
 
             EXAMPLES:
               kcbackup keychain create
@@ -30,10 +30,10 @@ struct KeychainCreateCommand: Verb {
         help: ArgumentHelp("Where the passcode of the new keychain comes from.", valueName: "source"))
     var passcode: SecretSource?
 
-    @Flag(name: OptionName.noPasscode.name, help: "Make a keychain that this device alone opens.")
+    @Flag(name: OptionName.noPasscode.name, help: "Make a keychain that opens only on this device.")
     var noPasscode = false
 
-    @Flag(name: OptionName.suggest.name, help: "Show a passcode that nobody would guess before asking for one.")
+    @Flag(name: OptionName.suggest.name, help: "Suggest a strong passcode before asking for one.")
     var suggest = false
 
     @OptionGroup

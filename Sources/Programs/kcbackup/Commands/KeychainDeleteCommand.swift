@@ -23,7 +23,7 @@ struct KeychainDeleteCommand: Verb {
 
     @Option(
         name: OptionName.confirm.name,
-        help: ArgumentHelp("The name once more, so that nothing is asked.", valueName: "name"))
+        help: ArgumentHelp("The name again, to skip the question.", valueName: "name"))
     var confirm: String?
 
     @OptionGroup

@@ -10,7 +10,7 @@ struct KeychainLockCommand: Verb {
         commandName: "lock",
         abstract: "Lock a keychain.",
         discussion: """
-            Items that are readable after the first unlock stay so until the machine is restarted, unless \
+            Items that are readable after the first unlock stay readable until the machine restarts, unless \
             '--until-first-unlock' locks them as well. Always items are always readable.
 
             EXAMPLES:
@@ -76,8 +76,8 @@ struct KeychainUnlockCommand: Verb {
         commandName: "unlock",
         abstract: "Unlock a keychain for later commands and programs.",
         discussion: """
-            What opens the items is kept in the memory of the kernel, and in no file, until the keychain locks by \
-            itself ('kcbackup keychain set-settings') or is locked.
+            The keys are kept in kernel memory, never in a file, until the keychain locks automatically ('kcbackup \
+            keychain set-settings') or is locked.
 
             EXAMPLES:
               kcbackup keychain unlock

@@ -11,10 +11,10 @@ struct KeychainSetPasscodeCommand: Verb {
         commandName: "set-passcode",
         abstract: "Set, change or remove the passcode of a keychain.",
         discussion: """
-            All items are sealed again under new keys, so that the old passcode, with an old copy of the keychain, \
-            opens nothing that is added later. Existing archives still restore. Removing the passcode deletes \
-            WhenPasscodeSetThisDeviceOnly items, which is asked first. An escrow key opens the keychain as before, until \
-            'kcbackup keychain escrow revoke'; without a passcode there is none.
+            All items are sealed again under new keys, so that the old passcode and an old copy of the keychain open \
+            nothing that is added later. Existing archives still restore. Removing the passcode deletes \
+            WhenPasscodeSetThisDeviceOnly items, after a question. An escrow key keeps working until 'kcbackup \
+            keychain escrow revoke'; without a passcode there is none.
 
             EXAMPLES:
               kcbackup keychain set-passcode
@@ -38,7 +38,7 @@ struct KeychainSetPasscodeCommand: Verb {
     @Flag(name: OptionName.noPasscode.name, help: "Remove the passcode.")
     var noPasscode = false
 
-    @Flag(name: OptionName.suggest.name, help: "Show a passcode that nobody would guess before asking for one.")
+    @Flag(name: OptionName.suggest.name, help: "Suggest a strong passcode before asking for one.")
     var suggest = false
 
     @Flag(name: OptionName.yes.name, help: "Do not ask.")

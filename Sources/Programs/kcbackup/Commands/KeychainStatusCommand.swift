@@ -10,7 +10,7 @@ struct KeychainStatusCommand: Verb {
         commandName: "status",
         abstract: "Say whether a keychain is unlocked, and when it locks by itself.",
         discussion: """
-            Looking changes nothing: the time after which the keychain locks runs on.
+            This does not restart the time after which the keychain locks.
 
             EXAMPLES:
               kcbackup keychain status
@@ -35,7 +35,8 @@ struct KeychainStatusCommand: Verb {
             }
         }
         if status.wrongPasscodeCount > 0 {
-            let wait = status.secondsUntilNextTry.map { "; the next one is heard in \(duration(seconds: $0))" } ?? ""
+            let wait =
+                status.secondsUntilNextTry.map { "; the next attempt is possible in \(duration(seconds: $0))" } ?? ""
             lines.append("wrong     \(counted(status.wrongPasscodeCount, "passcode")) in a row\(wait)\n")
         }
         if status.hasPasscode, let refusal = status.refusal {

@@ -10,7 +10,7 @@ struct KeygenCommand: Verb {
         abstract: "Make an age identity file, and print its public key.",
         discussion: """
             The public key (the recipient, age1…) goes to 'kcbackup create -r'; the identity opens what was encrypted \
-            to it. Keep the identity where the archives are not.
+            to it. Do not keep the identity beside the archives.
 
             EXAMPLES:
               kcbackup keygen -o restore-key.txt

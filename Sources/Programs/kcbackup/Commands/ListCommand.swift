@@ -13,8 +13,8 @@ struct ListCommand: Verb {
         commandName: "list",
         abstract: "List the backups in a folder.",
         discussion: """
-            Shows what 'create --to' made there, and any other archive in it, by what can be seen without a key. \
-            '--rebuild' makes the catalogue of the folder anew, of the archives that this device signed and that are whole.
+            Shows what 'create --to' made there, and any other archive in it, as far as that is visible without a key. \
+            '--rebuild' rebuilds the catalogue of the folder from the intact archives that this device signed.
 
             EXAMPLES:
               kcbackup list ~/backups
@@ -24,7 +24,7 @@ struct ListCommand: Verb {
     @Argument(help: "The folder.", completion: .directory)
     var folder: String
 
-    @Flag(name: OptionName.rebuild.name, help: "Make the catalogue anew of the archives in the folder.")
+    @Flag(name: OptionName.rebuild.name, help: "Rebuild the catalogue from the archives in the folder.")
     var rebuild = false
 
     @OptionGroup

@@ -14,13 +14,12 @@ struct RekeyCommand: Verb {
         commandName: "rekey",
         abstract: "Let other keys open archives that this device made.",
         discussion: """
-            The keys that are given replace all that an archive has: give those that are to stay again. What is encrypted \
-            stays as it is; only the part that says who opens it is new. The archive is read and compared before and \
-            after, and takes its place in one step. Where a run was ended half-way, run it again with the old and the \
-            new keys.
+            The given keys replace all keys of an archive: name those that are to stay again. Encrypted content is not \
+            touched; only the header that says who opens it is new. The archive is read and compared before and after, \
+            and is replaced in one step. If a run was interrupted, run it again with the old and the new keys.
 
-            Copies elsewhere, and in the trash of a folder, keep the keys that they have. Whoever could open an archive \
-            before may have kept what is in it: change the passwords too if a key was stolen.
+            Copies elsewhere and in the trash of a folder keep their keys. Anyone who could open an archive before may \
+            have kept its content: if a key was stolen, change the passwords too.
 
             EXAMPLES:
               kcbackup rekey laptop.kcb -i old-key.txt -r age1…
@@ -189,7 +188,7 @@ struct KeysCommand: Verb {
         abstract: "Show which keys open the archives in a folder.",
         discussion: """
             Without '--identity' this is what the catalogue of the folder says. With identity files, each archive is \
-            tried with them; nothing of it is read.
+            tried with them; none of its content is read.
 
             EXAMPLES:
               kcbackup keys ~/backups

@@ -15,14 +15,14 @@ struct RestoreCommand: Verb {
         commandName: "restore",
         abstract: "Restore an archive into a keychain.",
         discussion: """
-            Nothing is written before the whole archive has proved genuine; then everything is, or nothing. Items \
-            that the rules leave behind are named.
+            Nothing is written until the whole archive has been authenticated; then everything is written, or nothing. \
+            Items that the rules leave behind are listed.
 
-            An archive is restored into the keychain that it was made of, unless '--keychain' names another; a keychain \
-            that does not exist is made. Before something is changed or removed, the state of the keychain is kept: \
-            '--undo' brings it back, also where the file of the keychain was damaged since.
+            An archive is restored into the keychain that it was made from, unless '--keychain' names another; a \
+            keychain that does not exist is created. Before anything is changed or removed, the state of the keychain \
+            is saved: '--undo' brings it back, even if the keychain file has been damaged since.
 
-            A text, or conditions, restore the items that match and leave all others as they are.
+            With a text or conditions, only the matching items are restored.
 
             EXAMPLES:
               kcbackup restore laptop.kcb --dry-run
@@ -79,7 +79,7 @@ struct RestoreCommand: Verb {
 
     @Option(
         name: OptionName.acceptOrigin.name,
-        help: ArgumentHelp("Accept an archive of this device although nobody vouches for it.", valueName: "id"),
+        help: ArgumentHelp("Accept an archive that this device signed, though it is not trusted.", valueName: "id"),
         completion: KnownNames.devices)
     var acceptOrigin: String?
 
@@ -246,13 +246,13 @@ struct RestoreCommand: Verb {
     /// Accepts an unknown origin after asking, if there is a terminal.
     static func acceptOrigin(
         of proven: ProvenArchive, _ options: inout RestoreOptions, _ session: Session,
-        question: String = "Restore it all the same?"
+        question: String = "Restore it anyway?"
     ) throws {
         do throws(RestoreRefusal) {
             _ = try RestoreBackup(proven, options: options)
         } catch {
             guard case .unknownOrigin(let device) = error, session.world.terminal.isAttended else { throw error }
-            session.warn("nobody vouches for device \(device), which signed this archive")
+            session.warn("device \(device), which signed this archive, is not trusted")
             guard try session.world.terminal.confirms(question) else { throw error }
             options.acceptedOrigin = device
         }

@@ -8,7 +8,7 @@ internal import KeychainModel
 struct ScheduleCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "schedule",
-        abstract: "Backups that run by themselves.",
+        abstract: "Schedule backups.",
         subcommands: [
             ScheduleAddCommand.self, ScheduleShowCommand.self, ScheduleInstallCommand.self, ScheduleListCommand.self,
             ScheduleRemoveCommand.self,
@@ -21,8 +21,8 @@ struct ScheduleAddCommand: Verb {
         commandName: "add",
         abstract: "Add a job for 'kcbackup run'.",
         discussion: """
-            Takes the options of 'create --to', and those of 'prune' for what is to be kept. Where a passcode or a \
-            passphrase is needed, a SOURCE that works unattended says where it is: file:, cmd: or cred:.
+            Takes the options of 'create --to', and those of 'prune' for what to keep. If a passcode or passphrase is \
+            needed, name a SOURCE that works unattended: file:, cmd: or cred:.
 
             EXAMPLES:
               kcbackup schedule add nightly --all --to ~/backups -r age1… --passcode file:~/.passcode --keep-daily 14
@@ -45,17 +45,17 @@ struct ScheduleAddCommand: Verb {
 
     @Option(
         name: OptionName.onSuccess.name,
-        help: ArgumentHelp("A shell command to run after a run that ended well.", valueName: "command"))
+        help: ArgumentHelp("A shell command to run after a successful run.", valueName: "command"))
     var onSuccess: String?
 
     @Option(
         name: OptionName.onFailure.name,
-        help: ArgumentHelp("A shell command to run after one that did not.", valueName: "command"))
+        help: ArgumentHelp("A shell command to run after a run that failed.", valueName: "command"))
     var onFailure: String?
 
     @Option(
         name: OptionName.hookTimeout.name,
-        help: ArgumentHelp("End those commands after that time, as in '30s'. (default: 5m)", valueName: "time"))
+        help: ArgumentHelp("The time limit of those commands, as in '30s'. (default: 5m)", valueName: "time"))
     var hookTimeout: String?
 
     @OptionGroup
@@ -176,7 +176,7 @@ struct ScheduleRemoveCommand: Verb {
 struct ScheduleShowCommand: Verb {
     static let configuration = CommandConfiguration(
         commandName: "show",
-        abstract: "Show what lets a job run by itself.",
+        abstract: "Print the systemd units or the crontab line of a job.",
         discussion: """
             Prints a systemd service and a timer, or with '--crontab' a line for crontab(5).
 
@@ -224,9 +224,9 @@ struct ScheduleInstallCommand: Verb {
         commandName: "install",
         abstract: "Install the systemd units of a job.",
         discussion: """
-            Writes the service and the timer that 'schedule show' prints, and says how to start the timer. Units that \
-            are there already are replaced. Only root can write units of the system; 'schedule show --system' prints \
-            those for another user's job.
+            Writes the service and the timer that 'schedule show' prints, and says how to start the timer. Existing \
+            units are replaced. Only root can write system units; 'schedule show --system' prints those for another \
+            user's job.
 
             EXAMPLES:
               kcbackup schedule install nightly
@@ -257,7 +257,7 @@ struct ScheduleInstallCommand: Verb {
 
 /// Which systemd runs a job.
 struct UnitOptions: ParsableArguments {
-    @Flag(name: OptionName.system.name, help: "Units of the system, which run without anybody being logged in.")
+    @Flag(name: OptionName.system.name, help: "System units, which run while no one is logged in.")
     var system = false
 
     @Flag(

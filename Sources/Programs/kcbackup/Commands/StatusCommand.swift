@@ -6,11 +6,11 @@ internal import KeychainModel
 struct StatusCommand: Verb {
     static let configuration = CommandConfiguration(
         commandName: "status",
-        abstract: "Tell of the last good backup of each job and keychain.",
+        abstract: "Show the last good backup of each job and keychain.",
         discussion: """
-            With '--max-age', a job or a keychain whose last good backup is older ends the run with 17; so do jobs that \
-            never ended well. The newest backup of a keychain is looked for in its folder: where its file is gone, the \
-            run ends with 10. '--prometheus' prints the text format that a node exporter collects.
+            With '--max-age', the run ends with 17 if the last good backup of a job or keychain is older, or if a job \
+            never succeeded. If the newest backup of a keychain is missing from its folder, the run ends with 10. \
+            '--prometheus' prints the text format that a node exporter collects.
 
             EXAMPLES:
               kcbackup status

@@ -13,22 +13,22 @@ struct VerifyCommand: Verb {
         abstract: "Read archives to their last byte and prove that they would restore.",
         discussion: """
             Checks the container, checksums, signature and every record, and opens every secret that can be opened \
-            here. An inspect key opens the metadata alone; then only that is read, and said. Of an unencrypted archive, \
-            what needs a passcode is opened with --archive-passcode alone.
+            here. An inspect key opens only the metadata; then only that is read, and the output says so. In an \
+            unencrypted archive, secrets that need a passcode are opened only with --archive-passcode.
 
-            Without a key the outside is proved: container, checksums and signature. What was not seen is said, and the \
-            exit code is 3, unless --outside asked for just that.
+            Without a key only the outside is verified: container, checksums and signature. The output says what was \
+            not seen, and the exit code is 3 unless --outside asked for just that.
 
-            A folder stands for all archives in it that are not in its trash. They are compared with its catalogue, and \
-            nothing is asked: without a key their outside is proved, which is all that a nightly run needs, and the exit \
-            code is 0. What is well is said on a terminal and with --verbose alone. A key that is given and opens no more \
-            than the outside of an archive makes it 3.
+            A folder means all archives in it except those in its trash. They are compared with its catalogue, and \
+            nothing is asked: without a key their outside is verified, which is enough for a nightly run, and the exit \
+            code is 0. Success is reported only on a terminal or with --verbose. A key that opens no more than the \
+            outside of an archive makes the exit code 3.
 
-            --drill restores each archive into a keychain that nobody else can open and that is gone afterwards, reads \
-            every item and secret of it again, and compares.
+            --drill restores each archive into a temporary keychain that no one else can open, reads every item and \
+            secret from it again, and compares them.
 
-            Each archive is verified, also after another failed. A passphrase that is asked for is tried for the next ones \
-            as well. The exit code is that of the first that failed.
+            Every archive is verified, even after one has failed. A typed passphrase is tried for the next archives \
+            too. The exit code is that of the first failure.
 
             EXAMPLES:
               kcbackup verify laptop.kcb
@@ -45,7 +45,7 @@ struct VerifyCommand: Verb {
     @OptionGroup
     var archivePasscode: ArchivePasscodeOption
 
-    @Flag(name: OptionName.drill.name, help: "Restore each for a trial, and compare every item and secret.")
+    @Flag(name: OptionName.drill.name, help: "Do a trial restore of each, and compare every item and secret.")
     var drill = false
 
     @OptionGroup

@@ -31,7 +31,7 @@ struct ExportSource {
             guard let id = DeviceID(text) else { throw .deviceID }
             return id
         }
-        try RestoreCommand.acceptOrigin(of: proven, &options, session, question: "Export from it all the same?")
+        try RestoreCommand.acceptOrigin(of: proven, &options, session, question: "Export from it anyway?")
         place = .archive(proven, options, passcode, path: archive)
     }
 

@@ -156,7 +156,7 @@ enum Failure: Error, Hashable, Sendable {
         case .temporaryFolder(let failure, let path): explainTemporaryFolder(failure.explanation, path)
         case .full(let failure, let trash):
             failure.explanation.adding([
-                "archives that were removed still take room in \(quoted(trash)): 'rm' ends that"
+                "archives that were removed still take room in \(quoted(trash)): remove them with 'rm'"
             ])
         case .notKept(let failure): explainNotKept(failure.explanation)
         case .unforeseen(let type): explainBug("an unforeseen error of type '\(type)'")

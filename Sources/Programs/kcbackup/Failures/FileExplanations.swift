@@ -39,7 +39,7 @@ func explainFile(_ failure: FileFailure) -> Explanation {
             "otherwise keep keys and keychains in a folder of your own")
     case .busy:
         return Explanation(
-            .busy, "another program is changing what \(path) stands for", hint: "wait until it has ended, and try again"
+            .busy, "another program is changing \(path)", hint: "wait until it has ended, and try again"
         )
     case .noSafeNaming:
         return Explanation(
@@ -73,15 +73,15 @@ func explainOutput(_ failure: StreamFailure) -> Explanation {
         return Explanation(
             .io, "standard output is closed, and the result would go there", hint: "leave out '>&-', or name a file")
     }
-    return explainStream(failure, nil).prefixed("standard output does not take the result: ")
+    return explainStream(failure, nil).prefixed("standard output does not accept the result: ")
 }
 
 /// Explains a temporary folder that takes nothing.
 func explainTemporaryFolder(_ cause: Explanation, _ path: String) -> Explanation {
     let status = [.interrupted, .terminated].contains(cause.status) ? cause.status : ExitStatus.io
     return Explanation(
-        status, "the temporary folder \(quoted(path)) cannot take a copy for the moment: \(cause.message)",
-        hint: "another folder is named with TMPDIR")
+        status, "the temporary folder \(quoted(path)) has no room for a copy: \(cause.message)",
+        hint: "set TMPDIR to use another folder")
 }
 
 /// True for an `errno` that says that no room is left.
@@ -141,7 +141,7 @@ func explainCryptography(_ failure: CryptographyFailure) -> Explanation {
             hint: "raise the limit on memory ('ulimit -v'), or end other programs")
     case .randomness:
         Explanation(
-            .io, "the operating system gives no random numbers, without which no key can be made",
+            .io, "the operating system provides no random numbers, so no key can be made",
             hint: "see whether a sandbox forbids getrandom(2)")
     case .library(let operation): explainBug("libcrypto failed at '\(operation)'")
     case .unsupportedParameters(let what): explainBug("libcrypto was asked for an unsupported \(what)")

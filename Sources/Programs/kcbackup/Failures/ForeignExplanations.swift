@@ -42,7 +42,7 @@ func explainForeign(_ failure: ForeignFailure, _ path: String?) -> Explanation {
         return Explanation(
             .damaged, "the first line of \(file) has no column names that are known",
             hint: "'kcbackup import FILE \(OptionName.columns.spelling) title=NAME,password=NAME' says which is which")
-    case .notOfFormat(let title): return Explanation(.damaged, "\(file) is no \(title)")
+    case .notOfFormat(let title): return Explanation(.damaged, "\(file) is not a \(title)")
     case .ambiguous(let names):
         return Explanation(
             .usage, "\(file) could be of several formats: \(names.joined(separator: ", "))",

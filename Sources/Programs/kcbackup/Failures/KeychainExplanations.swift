@@ -50,7 +50,7 @@ func explainKeychain(_ error: KeychainStoreError, keychain name: String?) -> Exp
     case .tooManyAttempts(let seconds):
         return Explanation(
             .locked, "too many wrong passcodes for \(keychain)",
-            hint: "the next one is heard in \(duration(seconds: seconds))")
+            hint: "the next attempt is possible in \(duration(seconds: seconds))")
     case .passcodeNotSet:
         return Explanation(
             .refused, "WhenPasscodeSetThisDeviceOnly items need a keychain with a passcode, and \(keychain) has none",
@@ -133,7 +133,7 @@ private func explainEscrow(_ problem: EscrowProblem, _ keychain: String) -> Expl
             .damaged, "the escrow record of \(keychain) is not one that its passcode made", hint: again)
     case .malformedLine(let line):
         Explanation(
-            .damaged, "line \(line) of the escrow key file is no escrow key",
+            .damaged, "line \(line) of the escrow key file is not an escrow key",
             hint: "'kcbackup keychain escrow enable' writes such files")
     case .noKey:
         Explanation(
@@ -236,7 +236,7 @@ func explainDeviceKey(_ failure: DeviceKeyFailure) -> Explanation {
             hint: "put it back from your copy of the home folder")
     case .exportDamaged(let path, let rule):
         Explanation(
-            .damaged, "\(quoted(path)) is not the whole copy of a device key: \(rule); nothing was changed",
+            .damaged, "\(quoted(path)) is not a complete copy of a device key: \(rule); nothing was changed",
             hint: "use another copy that 'kcbackup device export' wrote")
     case .file(let failure): explainFile(failure)
     case .cryptography(let failure): explainCryptography(failure)
@@ -249,7 +249,7 @@ func explainTrustedDevices(_ failure: TrustedDevicesFailure) -> Explanation {
     case .altered(let path):
         Explanation(
             .damaged, "the list of trusted devices was changed by another program: \(quoted(path))",
-            hint: "remove the file, and trust your devices again with 'kcbackup device trust'")
+            hint: "remove the file, then trust your devices again with 'kcbackup device trust'")
     case .nameNotAllowed:
         Explanation(
             .usage,

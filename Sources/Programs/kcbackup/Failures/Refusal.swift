@@ -74,16 +74,16 @@ func explainRefusal(_ refusal: Refusal) -> Explanation {
             hint: "add '\(flag.spelling)\(flag == .confirm ? " NAME" : "")' if that is what you want")
     case .clock(let day):
         Explanation(
-            .refused, "the clock says \(day), and an archive can bear dates from 1970 to 2241",
+            .refused, "the clock says \(day), and an archive can hold dates from 1970 to 2241",
             hint: "set the clock, and try again")
     case .archiveOnTerminal:
         Explanation(
-            .refused, "standard output is a terminal, which cannot take an archive",
+            .refused, "standard output is a terminal, and an archive is binary",
             hint: "send it to a program or a file: '| ssh host …', '> laptop.kcb'")
     case .nothingLeaves(let count):
         Explanation(
             .refused, "none of the \(counted(count, "item")) can be exported, so no file was made",
-            hint: "an archive takes more to another machine: 'kcbackup create'")
+            hint: "an archive carries more to another machine: 'kcbackup create'")
     case .notExported(let count):
         Explanation(
             .refused, "\(counted(count, "item")) would not be in the file; nothing was written",
@@ -100,11 +100,11 @@ func explainRefusal(_ refusal: Refusal) -> Explanation {
             "'\(OptionName.passcode.spelling) SOURCE' opens it for this one, where SOURCE is \(SecretSource.forms)")
     case .noKeychainNamed(let keychain):
         Explanation(
-            .refused, "the archive was made of keychain \(quoted(keychain)), which does not exist here",
+            .refused, "the archive was made from keychain \(quoted(keychain)), which does not exist here",
             hint: "'\(OptionName.keychain.spelling) NAME' makes one and restores into it")
     case .keychainByPath(let name):
         Explanation(
-            .refused, "the archive was made of a keychain file \(quoted(name)), named by its path",
+            .refused, "the archive was made from a keychain file \(quoted(name)), named by its path",
             hint: "'\(OptionName.keychain.spelling) NAME' says which keychain it is to be restored into")
     case .retiredKey(let keychain, let device, let path):
         Explanation(
@@ -125,10 +125,10 @@ func explainRefusal(_ refusal: Refusal) -> Explanation {
     case .backupsInDataFolder(let folder):
         Explanation(
             .refused, "\(quoted(folder)) is where kcbackup keeps keychains and keys",
-            hint: "choose another folder, best on another disk: what happens to one would happen to both")
+            hint: "choose another folder, preferably on another disk, so that no single failure takes both")
     case .drillDiffers(let count):
         Explanation(
-            .damaged, "\(counted(count, "item")) came back from the archive otherwise than it has them",
+            .damaged, "\(counted(count, "item")) did not come back as they are in the archive",
             hint: "this is a bug, or the disk or the memory of this machine is failing: try it on another machine")
     case .notDrilled(let folder, let since, let archive, let needsKey):
         Explanation(
@@ -136,7 +136,7 @@ func explainRefusal(_ refusal: Refusal) -> Explanation {
             hint: "'kcbackup verify \(OptionName.drill.spelling) \(quotedPath(archive))\(needsKey ? " -i FILE" : "")'")
     case .noLinger:
         Explanation(
-            .refused, "timers of the user stop when the user logs out", hint: "run 'loginctl enable-linger'")
+            .refused, "the user's timers stop at logout", hint: "run 'loginctl enable-linger'")
     case .littleRoom(let folder, let free, let wanted):
         Explanation(
             .io, "\(byteCount(free)) are left in \(quoted(folder)), and the next archive may take \(byteCount(wanted))",
@@ -144,7 +144,7 @@ func explainRefusal(_ refusal: Refusal) -> Explanation {
     case .identityBesideArchives(let path):
         Explanation(
             .refused, "\(quoted(path)) is an identity file, and lies beside the archives",
-            hint: "move it to where whoever steals the archives does not find it: 'mv \(quotedPath(path)) …'")
+            hint: "keep it where someone who steals the archives will not find it: 'mv \(quotedPath(path)) …'")
     case .jobRuns(let job):
         Explanation(
             .busy, "a run of job \(quoted(job)) has not ended yet",
@@ -163,8 +163,8 @@ func explainRefusal(_ refusal: Refusal) -> Explanation {
     case .stateOfOtherPasscode(let path):
         Explanation(
             .refused, "the passcode was changed since that state was kept, so it cannot be brought back as it is",
-            hint: "with the passcode of then, 'kcbackup create \(OptionName.keychain.spelling) \(quotedPath(path))' "
-                + "makes an archive of it")
+            hint: "with the passcode it had then, 'kcbackup create \(OptionName.keychain.spelling) "
+                + "\(quotedPath(path))' makes an archive of it")
     case .notTrusted(let device):
         Explanation(
             .notFound, "device \(device) is not trusted", hint: "'kcbackup device list' shows the devices that are")

@@ -124,15 +124,15 @@ func explainUsage(_ problem: UsageProblem) -> Explanation {
             "'kcbackup create \(OptionName.keychain.spelling) file:…' makes an archive of it")
     case .needsDesktop(let flag):
         Explanation(
-            .usage, "'\(flag.spelling)' is for the keyring of the desktop",
+            .usage, "'\(flag.spelling)' is for the desktop's keyring",
             hint: "'\(OptionName.keychain.spelling) secret-service:' names it")
     case .desktopAttribute(let code):
         Explanation(
-            .usage, "the attribute '\(code)' of an item in the keyring of the desktop cannot be changed here",
+            .usage, "the attribute '\(code)' of an item in the desktop's keyring cannot be changed here",
             hint: "'label' and 'accessible' can; programs find the item by all others")
     case .desktopKeyring:
         Explanation(
-            .usage, "'secret-service:' names the keyring of the desktop, which this command is not for",
+            .usage, "'secret-service:' names the desktop's keyring, which this command does not support",
             hint: "'create', 'restore', 'diff', 'item list', 'item find' and 'item update' take it")
     case .attributeTwice(let code): Explanation(.usage, "the attribute '\(code)' is given twice")
     case .noCondition:
@@ -149,7 +149,7 @@ func explainUsage(_ problem: UsageProblem) -> Explanation {
         )
     case .severalSecrets(let count):
         Explanation(
-            .usage, "\(count) items match, and only a single secret is written as it is",
+            .usage, "\(count) items match, and only a single secret can be written as plain text",
             hint: "add conditions, or '\(OptionName.json.spelling)' for all of them")
     case .noSecret: Explanation(.notFound, "the item has no secret")
     case .deviceID:
@@ -166,7 +166,7 @@ func explainUsage(_ problem: UsageProblem) -> Explanation {
             .usage, "a public key is given as '\(OptionName.inspectRecipient.spelling)' and as one that restores",
             hint: "a key that restores lists the items as well: leave it out of "
                 + "'\(OptionName.inspectRecipient.spelling)'")
-    case .inputTwice(let name): Explanation(.usage, "\(quoted(name)) is named twice, and can be read once")
+    case .inputTwice(let name): Explanation(.usage, "\(quoted(name)) is named twice, and it can be read only once")
     case .oneArchive(let flag): Explanation(.usage, "'\(flag.spelling)' takes a single archive")
     case .outsideItems:
         Explanation(
@@ -182,16 +182,16 @@ func explainUsage(_ problem: UsageProblem) -> Explanation {
             hint: "name it, or bring back the state before a restore with '\(OptionName.undo.spelling)'")
     case .undoOfItems(let flag):
         Explanation(
-            .usage, "'\(flag.spelling)' takes no conditions: a state comes back whole",
+            .usage, "'\(flag.spelling)' takes no conditions: a state is brought back as a whole",
             hint:
                 "'\(OptionName.listUndo.spelling)' shows the states; 'kcbackup item find \(OptionName.keychain.spelling) FILE' "
                 + "shows an item of one")
     case .undoWithRules:
         Explanation(
-            .usage, "'\(OptionName.undo.spelling)' brings back what was removed last, and takes no rules")
+            .usage, "'\(OptionName.undo.spelling)' brings back what was last removed, and takes no rules")
     case .comparesOne:
         Explanation(
-            .usage, "an archive is compared either with a second one or with a keychain",
+            .usage, "name one thing to compare with: a second archive or a keychain",
             hint: "name the second archive, or the keychain with '\(OptionName.keychain.spelling) NAME'")
     case .noNewKey:
         Explanation(
@@ -201,11 +201,11 @@ func explainUsage(_ problem: UsageProblem) -> Explanation {
         Explanation(.usage, "nothing says where the backups are kept", hint: "use '\(OptionName.to.spelling) FOLDER'")
     case .notUnattended(let flag) where [.change, .acceptShrink].contains(flag):
         Explanation(
-            .usage, "'\(flag.spelling)' is for a run that somebody watches, not for a job",
+            .usage, "'\(flag.spelling)' is for runs by hand, not for a job",
             hint: "run 'kcbackup create' with it once, by hand")
     case .notUnattended(let flag):
         Explanation(
-            .usage, "'\(flag.spelling)' of this kind is for a run that somebody watches, not for a job",
+            .usage, "'\(flag.spelling)' of this kind is for runs by hand, not for a job",
             hint: "a secret can come from 'file:PATH', 'cmd:COMMAND' or 'cred:NAME'")
     case .emptyQuery: Explanation(.usage, "the text to search for is empty")
     case .replaceWithQuery:
@@ -255,5 +255,5 @@ func explainMissingArguments() -> Explanation {
     Explanation(
         .io, "the command line cannot be read, since '/proc/self/maps' cannot; nothing was done",
         hint: "'mount -t proc proc /proc' mounts what is missing in a chroot or a container",
-        "where it is mounted, see whether a sandbox or a limit on open files ('ulimit -n') forbids to open it")
+        "where it is mounted, see whether a sandbox or a limit on open files ('ulimit -n') forbids opening it")
 }

@@ -20,12 +20,12 @@ struct CreateOptions: ParsableArguments {
     )
     var escrow: EscrowSource?
 
-    @Flag(name: OptionName.unencrypted.name, help: "Set no passphrase: the archive restores on this device alone.")
+    @Flag(name: OptionName.unencrypted.name, help: "Set no passphrase: the archive restores only on this device.")
     var unencrypted = false
 
     @Flag(
         name: OptionName.skipLocked.name,
-        help: "Leave out what is locked in the keyring of the desktop: the archive says that it is incomplete.")
+        help: "Leave out locked items of the desktop's keyring; the archive says that it is incomplete.")
     var skipLocked = false
 
     @OptionGroup

@@ -17,12 +17,13 @@ struct FolderOptions: ParsableArguments {
     @Flag(name: OptionName.ifChanged.name, help: "Keep no new archive if nothing has changed since the last one.")
     var ifChanged = false
 
-    @Flag(name: OptionName.acceptShrink.name, help: "Keep the archive also if far fewer items are in it than before.")
+    @Flag(
+        name: OptionName.acceptShrink.name, help: "Keep the archive even if it has far fewer items than the last one.")
     var acceptShrink = false
 
     @Flag(
         name: OptionName.change.name,
-        help: "Let the folder be for another keychain, other keys or another mode from now on.")
+        help: "Use the folder for another keychain, other keys or another mode from now on.")
     var change = false
 
     @OptionGroup
@@ -55,7 +56,7 @@ struct FolderOptions: ParsableArguments {
 struct LockWaitOption: ParsableArguments {
     @Option(
         name: OptionName.lockWait.name,
-        help: ArgumentHelp("Wait that long for another run, as in '5m'. (default: 10s)", valueName: "time"))
+        help: ArgumentHelp("How long to wait for another run, as in '5m'. (default: 10s)", valueName: "time"))
     var lockWait: String?
 
     /// The time to wait.

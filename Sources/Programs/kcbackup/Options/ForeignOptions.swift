@@ -8,7 +8,7 @@ internal import KeychainModel
 struct ForeignOptions: ParsableArguments {
     @Option(
         name: OptionName.from.name,
-        help: ArgumentHelp("Which program's file it is, where that cannot be told from it.", valueName: "format"),
+        help: ArgumentHelp("The format of the file, if its content does not tell.", valueName: "format"),
         completion: .list(KnownFormats.all.map(\.name)))
     var from: String?
 
@@ -19,7 +19,7 @@ struct ForeignOptions: ParsableArguments {
 
     @Option(
         name: OptionName.keyFile.name,
-        help: ArgumentHelp("The key file that opens it, beside its password or in its place.", valueName: "file"),
+        help: ArgumentHelp("A key file that opens it, with its password or instead of it.", valueName: "file"),
         completion: .file())
     var keyFile: String?
 

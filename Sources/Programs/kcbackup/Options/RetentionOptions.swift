@@ -27,7 +27,7 @@ struct RetentionOptions: ParsableArguments {
 
     @Option(
         name: OptionName.keepWithin.name,
-        help: ArgumentHelp("Keep all of that time before the newest, as in '1y5m7d2h'.", valueName: "time"))
+        help: ArgumentHelp("Keep everything from that time before the newest, as in '1y5m7d2h'.", valueName: "time"))
     var keepWithin: String?
 
     /// True when a rule is given.

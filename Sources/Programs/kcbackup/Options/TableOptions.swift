@@ -2,7 +2,7 @@ internal import ArgumentParser
 
 /// How a table of items is shown.
 struct TableOptions: ParsableArguments {
-    @Flag(name: OptionName.wide.name, help: "Cut nothing and leave no column out, however wide the rows are.")
+    @Flag(name: OptionName.wide.name, help: "Print all columns in full, however wide the rows are.")
     var wide = false
 
     @Option(

@@ -4,6 +4,6 @@ internal import ArgumentParser
 struct UnlockOptions: ParsableArguments {
     @Flag(
         name: OptionName.unlock.name,
-        help: "Have the desktop ask for the password of its keyring, where that is locked.")
+        help: "Let the desktop ask for the password of a locked keyring.")
     var unlock = false
 }

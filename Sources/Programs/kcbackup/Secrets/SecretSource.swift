@@ -98,7 +98,7 @@ func explainSecret(_ problem: SecretProblem) -> Explanation {
     case .commandFailed(let status):
         Explanation(
             .io, "the command that was to print the secret ended with status \(status)",
-            hint: "run it by itself to see why")
+            hint: "run it alone to see why")
     case .commandNotStarted(let code):
         Explanation(.io, "the command that was to print the secret cannot be started: error \(code)")
     }
