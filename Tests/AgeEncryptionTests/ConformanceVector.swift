@@ -13,7 +13,7 @@ struct ConformanceVector: Sendable, CustomTestStringConvertible {
     let file: [UInt8]
     let isSupported: Bool
 
-    /// True when the file is in text armor.
+    /// True if the file is in text armor.
     let isArmored: Bool
 
     var testDescription: String { name }

@@ -196,7 +196,7 @@ struct ForeignCipherTests {
         let nothing = SecretBytes(capacity: 0)
         let salt: [UInt8] = []
         let key = try PBKDF2.derive(password: nothing, salt: salt.span, rounds: 1, hash: .sha256, count: 32)
-        // Python's hashlib.pbkdf2_hmac("sha256", b"", b"", 1).
+        // From Python's hashlib.pbkdf2_hmac("sha256", b"", b"", 1).
         #expect(try key.bytesForTest() == hex("f7ce0b653d2d72a4108cf5abe912ffdd777616dbbb27a70e8204f3ae2d0f6fad"))
         for rounds in [0, -1, Int(Int32.max) + 1] {
             #expect(throws: CryptographyFailure.self) {

@@ -104,7 +104,7 @@ import Testing
             _ = try bag.escrowedKeys(file(EscrowKey.generate()), device)
         }
         #expect(throws: KeybagFailure.escrow(.none)) { _ = try keybag(keys).escrowedKeys(mine, device) }
-        // The record, spliced into a keybag of the same device with the same class keys and passcode.
+        // The record is spliced into a keybag of the same device with the same class keys and passcode.
         var contents = try keybag(keys).contents
         contents.escrow = bag.escrow
         let spliced = try Keybag(contents, passcodeCode: nil, DeviceKeys(device, contents.uuid))

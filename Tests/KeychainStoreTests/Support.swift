@@ -109,7 +109,7 @@ extension Keychain {
     }
 }
 
-/// Collects what a visit shows.
+/// Collects everything that a visit reports.
 struct Collector: ItemVisitor {
     var items: [Item] = []
     var lines: [[UInt8]] = []
@@ -129,7 +129,7 @@ struct Collector: ItemVisitor {
 }
 
 extension Keychain {
-    /// Everything that a visit shows.
+    /// Everything that a visit reports.
     func visit(_ form: SecretForm = .plain, wants: @escaping (Item) throws -> Bool = { _ in true }) throws -> Collector
     {
         var collector = Collector()

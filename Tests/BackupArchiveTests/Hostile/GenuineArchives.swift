@@ -77,7 +77,7 @@ extension HostileCase {
     }
 }
 
-/// The archives that hostile ones are made from.
+/// The archives from which hostile ones are made.
 struct Genuine: Sendable {
     let encrypted: SampleArchive
     /// Another archive from the same device, to the same identity.
