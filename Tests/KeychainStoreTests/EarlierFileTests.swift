@@ -9,7 +9,7 @@ import Testing
 @testable import KeychainKeys
 @testable import KeychainStore
 
-/// Keychain files of every released format, which must remain readable (`Keychains/README.md`).
+/// Keychain files of every format version, which must remain readable (`Keychains/README.md`).
 @Suite("keychain files of earlier formats") struct EarlierFileTests {
     private static let folder = (#filePath as NSString).deletingLastPathComponent + "/Keychains/"
 

@@ -11,7 +11,7 @@ import Testing
 
 @testable import KeychainStore
 
-/// Sessions kept in memory, with suspends and actions of other processes between two calls.
+/// Sessions kept in memory, with faults, suspends, and actions of other processes between two calls.
 @Suite struct SessionTests: SessionTesting {
     let bench: Bench
     let memory = MemoryRetention()
