@@ -197,8 +197,8 @@ struct RefusedKeyringTests {
         let name = "kcbackup-test:\(UUID().uuidString)"
         defer { try? KernelKeyring().revoke(name) }
         try KernelKeyring().keep(name, SecretBytes(copying: [1]), expiresAfter: 600)
-        // The first call of every operation requests the persistent keyring; the other calls are those of the test
-        // itself.
+        // The first call of every operation requests the persistent keyring, and the process performs only
+        // one.
         let outcome = try Probe.run(
             faulty("keyctl:error=EOPNOTSUPP:when=1"), .readsOnce, name)
         #expect(outcome == Probe.readAndRevoked, "\(outcome)")

@@ -111,7 +111,7 @@ struct TarWriterTests {
                 var source = MemorySource(copying: [1])
                 try? writer.append("a", length: 1 << 30, from: &source)
             }
-            // The peak of getrusage(2) is inherited from the parent process.
+            // Not getrusage(2), whose peak is inherited from the parent process.
             let status = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
             let peak = try #require(status.firstMatch(of: /VmHWM:\s+(\d+) kB/)?.1)
             #expect(try #require(Int(peak)) < 1 << 19, "half a GiB, in units of 1024 bytes")
