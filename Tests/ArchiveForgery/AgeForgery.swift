@@ -5,8 +5,8 @@ import Cryptography
 import TarArchive
 import TestSupport
 
-/// Writes the plaintext of `payload` (an age file to the identity of `archive`) under the file key of a genuine member,
-/// with a header that keeps only the stanza which that identity does not open: the passphrase's.
+/// Encrypts the plaintext of `payload` (an age file for the identity of `archive`) under the file key of a genuine
+/// member, with a header that keeps only the stanza that this identity does not open, which is that of the passphrase.
 package func reducedToOneRecipient(_ archive: SampleArchive, _ member: String, payload: [UInt8]) throws -> [UInt8] {
     let file = try OpenFile.reading(archive.path)
     guard let place = try TarDirectory.read(file).members.first(where: { $0.name == member }) else {
@@ -37,7 +37,7 @@ package func reducedToOneRecipient(_ archive: SampleArchive, _ member: String, p
     return Array(text.utf8) + nonce + chunk.bytesForTest()
 }
 
-/// An age file for `recipients`.
+/// Encrypts `bytes` to `recipients` as an age file.
 package func ageFile(_ bytes: [UInt8], to recipients: [any Recipient]) throws -> [UInt8] {
     var encryptor = try AgeEncryptor(recipients: recipients, to: MemorySink())
     try encryptor.write(bytes.span)

@@ -3,20 +3,20 @@ package import DeviceIdentity
 package import KeychainModel
 package import TestSupport
 
-/// A genuine archive, and what made and opens it.
+/// A genuine archive, the device that made it and the identity that opens it.
 package struct SampleArchive: Sendable {
-    /// The passphrase of those that have one.
+    /// The passphrase of sample archives that have one.
     package static let passphrase = "horse"
 
-    /// Where it is.
+    /// Its path.
     package let path: String
     /// How it is protected.
     package let mode: ArchiveMode
     /// The device that made it.
     package let device: DeviceKey
-    /// What opens an encrypted one.
+    /// The identity that opens an encrypted archive.
     package let identity: X25519Identity
-    /// Removed with its last user.
+    /// Removed with the last reference to it.
     private let folder: TemporaryFolder
 
     /// Describes an archive in `folder`.
@@ -32,7 +32,7 @@ package struct SampleArchive: Sendable {
     }
 }
 
-/// What `body` throws.
+/// Returns the error that `body` throws, or nil.
 package func failure(_ body: () throws -> Void) -> (any Error)? {
     do {
         try body()
