@@ -14,7 +14,7 @@ package final class ScriptedTerminal: Terminal {
     package let width: Int?
     private let state: Mutex<(answers: ArraySlice<String>, asked: [String])>
 
-    /// Creates a terminal that gives `answers` in order; nil stands for a program without a terminal.
+    /// Creates a terminal that gives `answers` in order; with nil, the program has no terminal to ask on.
     package init(answers: [String]? = nil, showsOutput: Bool = false, showsMessages: Bool = false, width: Int? = 80) {
         isAttended = answers != nil
         self.showsOutput = showsOutput
