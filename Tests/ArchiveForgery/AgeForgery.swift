@@ -5,8 +5,9 @@ import Cryptography
 import TarArchive
 import TestSupport
 
-/// Encrypts the plaintext of `payload` (an age file for the identity of `archive`) under the file key of a genuine
-/// member, with a header that keeps only the stanza that this identity does not open, which is that of the passphrase.
+/// Encrypts `payload` under the file key of a genuine member, with a header that keeps only the passphrase's stanza.
+///
+/// - Parameter payload: an age file for the identity of `archive`, whose plaintext is used.
 package func reducedToOneRecipient(_ archive: SampleArchive, _ member: String, payload: [UInt8]) throws -> [UInt8] {
     let file = try OpenFile.reading(archive.path)
     guard let place = try TarDirectory.read(file).members.first(where: { $0.name == member }) else {

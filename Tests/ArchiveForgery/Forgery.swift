@@ -8,8 +8,10 @@ import KeychainModel
 import TarArchive
 import TestSupport
 
-/// An archive split into its lines, to be changed and reassembled with correct hashes, checksums, encryption and
-/// signature, so that only the change can be the reason for a refusal.
+/// An archive split into its lines, which can be changed and put together again.
+///
+/// Hashes, checksums, encryption and signature are genuine again afterwards, so a failure is caused by the change
+/// alone.
 package struct Forgery {
     /// The text of `kcbackup.json`.
     package var header: String
@@ -23,17 +25,16 @@ package struct Forgery {
     package var secretsRecipients: [any Recipient]
     package var isEncrypted: Bool
 
-    /// Whether counts and hashes are recomputed from the lines.
+    /// True to adapt the counts and hashes to the lines.
     package var recounts = true
     package var relinks = true
-    /// Applied after the hashes are set; the hash in the metadata still covers a change to the last line of the
-    /// secrets.
+    /// Applied once the hashes are set; a change of the secrets' last line is still covered by the metadata's.
     package var changeSecretsEnd: (String) -> String = { $0 }
     package var changeMetadataEnd: (String) -> String = { $0 }
-    /// Compress the text of a stream, before encryption.
+    /// Compress the streams before encryption; the argument is the complete text.
     package var compressMetadata: ([UInt8]) -> [UInt8] = { storedGzip($0) }
     package var compressSecrets: ([UInt8]) -> [UInt8] = { storedGzip($0) }
-    /// Changes the members before the checksums and the signature are made.
+    /// Changes the members before the checksums are computed and signed.
     package var arrange: (inout [TarEntry]) -> Void = { _ in }
     package var spellChecksums: (String) -> String = { $0 }
     package var namespace = "kcbackup"
@@ -72,7 +73,7 @@ package struct Forgery {
         secretsRecipients = [archive.identity.recipient]
     }
 
-    /// Assembles the archive.
+    /// The bytes of the archive with all changes.
     package func bytes() throws -> [UInt8] {
         var linked = self
         if recounts { linked.recount() }
@@ -130,7 +131,7 @@ package struct Forgery {
         return start.flatMap { Timestamp(String($0)) }?.seconds ?? 0
     }
 
-    /// Sets the counts to the actual numbers of items.
+    /// Sets the stated numbers of items to the actual ones.
     private mutating func recount() {
         let counts = ["genp", "inet", "cert", "keys"].map { itemClass in
             "\"\(itemClass)\":\(metadata.count { $0.hasPrefix("{\"class\":\"\(itemClass)\"") })"
@@ -147,7 +148,7 @@ package struct Forgery {
         restate(&header, ",\"counts\":")
     }
 
-    /// Recomputes the hashes that link the header and the streams.
+    /// Sets the hashes.
     private mutating func link() {
         func put(_ hash: SHA256Digest, _ member: String, _ line: inout String) {
             guard let start = line.firstRange(of: "\"\(member)\":\"")?.upperBound else { return }

@@ -2,7 +2,7 @@ package import BackupArchive
 package import KeychainModel
 import Testing
 
-/// One change to a genuine archive and how it must be refused.
+/// A change to a genuine archive, and how the result must be rejected.
 package struct HostileCase: Sendable, CustomTestStringConvertible {
     /// The kind of refusal, with part of the rule's text if the kind alone is not specific enough.
     package enum Refusal: Sendable {
@@ -23,11 +23,11 @@ package struct HostileCase: Sendable, CustomTestStringConvertible {
         }
     }
 
-    /// The mode and what is changed.
+    /// The mode and the change.
     package let testDescription: String
-    /// The mode of the archive that is changed.
+    /// The mode of the archive to change.
     package let mode: ArchiveMode
-    /// How it must be refused.
+    /// The expected failure.
     package let refusal: Refusal
     /// Changes a genuine archive.
     package let change: @Sendable (inout Forgery) throws -> Void

@@ -3,12 +3,12 @@ package import DeviceIdentity
 package import KeychainModel
 package import TestSupport
 
-/// A genuine archive, the device that made it and the identity that opens it.
+/// A genuine archive, with the device that made it and the keys that open it.
 package struct SampleArchive: Sendable {
-    /// The passphrase of sample archives that have one.
+    /// The passphrase of archives that have one.
     package static let passphrase = "horse"
 
-    /// Its path.
+    /// The path of the archive.
     package let path: String
     /// How it is protected.
     package let mode: ArchiveMode
@@ -32,7 +32,7 @@ package struct SampleArchive: Sendable {
     }
 }
 
-/// Returns the error that `body` throws, or nil.
+/// The error that `body` throws, if any.
 package func failure(_ body: () throws -> Void) -> (any Error)? {
     do {
         try body()

@@ -3,8 +3,9 @@
 #
 #   trial.sh PROGRAM TEMPLATE SCENARIO [PREFIX...]
 #
-# PREFIX runs the program, such as strace. HOME is the home folder of the trial, which must not exist yet. FREE, if set,
-# fills the disk except for that many KiB. Prints lines `KEY VALUE`; `FAULT …` is a claim that does not hold.
+# PREFIX is a command that runs the program, such as strace. HOME is the home folder of the trial, which must not exist
+# yet. FREE, if set, is the number of KiB to leave free on the disk. Prints lines `KEY VALUE`; `FAULT …` is a claim that
+# does not hold.
 set -u
 program=$1
 template=$2

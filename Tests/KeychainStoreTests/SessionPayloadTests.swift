@@ -10,7 +10,7 @@ import Testing
 
 @testable import KeychainStore
 
-/// What is kept, changed or planted by others.
+/// Payloads that others have kept, changed or planted.
 @Suite struct SessionPayloadTests: SessionTesting {
     let bench: Bench
     let memory = MemoryRetention()

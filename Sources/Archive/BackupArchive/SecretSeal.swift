@@ -3,16 +3,16 @@ internal import Cryptography
 internal import DeviceIdentity
 internal import KeychainModel
 
-/// Seals the secrets that must not travel: under a key that only this device can derive, for this archive alone.
+/// Seals the secrets that must not leave the device, under a key for this archive that only this device can derive.
 ///
-/// AES-256-GCM with the item's ordinal as nonce (an archive ID is never reused, so neither is a nonce) and everything
-/// that names the place of the secret as associated data (docs/format.md, "Sealed secrets").
+/// It uses AES-256-GCM with the item's ordinal as the nonce (an archive ID is never reused, so neither is a nonce), and
+/// with everything that identifies the secret's place as associated data (docs/format.md, "Sealed secrets").
 struct SecretSeal: ~Copyable {
     private var cipher: AuthenticatedCipher
-    /// What is the same for every secret of the archive.
+    /// The part of the associated data that is the same for every secret of the archive.
     private let place: [UInt8]
     private var associatedData: SecretBytes
-    /// Tells whether a seal is ours before a key is tried.
+    /// Shows whether this device made a seal, before the key is tried.
     let commitment: [UInt8]
 
     init(
@@ -40,7 +40,7 @@ struct SecretSeal: ~Copyable {
         try Self.open(sealed, &cipher, Nonce(field: 0, counter: ordinal), associatedData, into: &secret)
     }
 
-    // Static, so that a closure captures the cipher and the associated data apart from each other.
+    // Static, so that a closure captures the cipher and the associated data separately.
 
     private static func seal(
         _ secret: borrowing SecretBytes, _ cipher: inout AuthenticatedCipher, _ nonce: Nonce,

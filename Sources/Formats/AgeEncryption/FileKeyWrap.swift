@@ -16,7 +16,7 @@ enum FileKeyWrap {
         return wrapped.withBytes { span in span.indices.map { span[$0] } }
     }
 
-    /// Nil if the tag is invalid.
+    /// Unwraps a file key; nil if the tag is invalid.
     static func unwrap(
         _ wrapped: [UInt8], under key: borrowing SecretBytes
     ) throws(CryptographyFailure) -> SecretBytes? {

@@ -3,15 +3,16 @@ internal import CLibCrypto
 
 /// A cipher with authentication, 12-byte nonces and 16-byte tags: the only place where sealed bytes are opened.
 ///
-/// libcrypto accepts short tags, and opens ChaCha20-Poly1305 even without one. So the tag always has 16 bytes and is
-/// set before the first byte is deciphered, and the plaintext is released only after the final check succeeded.
+/// libcrypto accepts short tags, and opens ChaCha20-Poly1305 even without one. Therefore the tag always has 16 bytes
+/// and is set before the first byte is decrypted, and the plaintext is released only after the final check has
+/// succeeded.
 ///
 /// ```swift
 /// var cipher = try AuthenticatedCipher(.aes256GCM, key: key)
 /// try cipher.seal(plaintext, nonce: nonce, associatedData: header, into: &sealed)
 /// ```
 @safe package struct AuthenticatedCipher: ~Copyable {
-    /// Which cipher.
+    /// The cipher.
     package enum Algorithm: CaseIterable, Sendable {
         /// AES-256 in Galois/counter mode (NIST SP 800-38D).
         case aes256GCM

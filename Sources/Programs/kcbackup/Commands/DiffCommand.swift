@@ -49,19 +49,17 @@ struct DiffCommand: Verb {
     @OptionGroup
     var archivePasscode: ArchivePasscodeOption
 
-    @Option(
-        name: OptionName.passcode.name,
-        help: ArgumentHelp("Where the passcode of the keychain comes from.", valueName: "source"))
-    var passcode: SecretSource?
+    @OptionGroup
+    var passcodeOption: PasscodeOption
 
     @OptionGroup
     var style: StyleOptions
 
     func run(in session: Session) throws -> ExitStatus {
         guard (other == nil) != (keychain == nil) else { throw UsageProblem.comparesOne }
-        if passcode != nil, keychain == nil { throw UsageProblem.needs(.passcode, .keychain) }
+        if passcodeOption.passcode != nil, keychain == nil { throw UsageProblem.needs(.passcode, .keychain) }
         for (source, option) in [
-            (opening.passphrase, OptionName.passphrase), (passcode, .passcode),
+            (opening.passphrase, OptionName.passphrase), (passcodeOption.passcode, .passcode),
             (archivePasscode.archivePasscode, .archivePasscode),
         ] where source == .unknown { throw SecretProblem.notASource(option) }
         try opening.check(with: [archive] + (other.map { [$0] } ?? []))
@@ -77,17 +75,16 @@ struct DiffCommand: Verb {
             progress.finish()
             return try tell(report, outline, ("with", otherOutline.json(other)), shallow, in: session)
         }
-        var options = try KeychainOptions.parse([])
-        options.keychain = keychain
-        options.passcode = passcode
         if !first.takesPasscode { warnOfPasscode(session) }
         let shallow = first.closed
         let keychain: any ItemSource
         if let keyring = DesktopKeyring(self.keychain) {
-            if passcode != nil { throw UsageProblem.needsKeychain(.passcode) }
+            if passcodeOption.passcode != nil { throw UsageProblem.needsKeychain(.passcode) }
             keychain = try keyring.read(keyring.connect(in: session), in: session)
         } else {
-            keychain = try shallow == nil ? options.openUnlocked(in: session) : options.open(in: session)
+            let opened = try passcodeOption.open(LocalKeychain(self.keychain, in: session.world), in: session)
+            if shallow == nil { try passcodeOption.unlock(opened, in: session) }
+            keychain = opened
         }
         let progress = Progress("comparing items", in: session, reading: first.opened, 2)
         let report = try CompareBackups(first, comparesSecrets: shallow == nil)

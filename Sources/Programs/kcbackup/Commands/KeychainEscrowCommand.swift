@@ -40,10 +40,8 @@ struct KeychainEscrowEnableCommand: Verb {
         completion: .file())
     var output: String
 
-    @Option(
-        name: OptionName.passcode.name,
-        help: ArgumentHelp("Where the passcode of the keychain comes from.", valueName: "source"))
-    var passcode: SecretSource?
+    @OptionGroup
+    var passcodeOption: PasscodeOption
 
     @OptionGroup
     var style: StyleOptions
@@ -56,7 +54,7 @@ struct KeychainEscrowEnableCommand: Verb {
         guard keychain.hasPasscode else { throw KeychainStoreError.escrow(.noPasscode) }
         if keychain.keybag.escrow != nil { throw KeychainStoreError.escrow(.exists) }
         let unlocked = session.world.unlocked
-        let wanted = WantedSecret(what: passcodeWords(local.name), flag: .passcode, source: passcode)
+        let wanted = WantedSecret(what: passcodeWords(local.name), flag: .passcode, source: passcodeOption.passcode)
         let secret = try session.trying(wanted, of: keychain) { secret in
             try unlocked.unlock(keychain, passcode: secret.copy(), now: session.world.clock(), keepsSession: false)
             return secret.copy()

@@ -87,25 +87,22 @@ struct KeychainUnlockCommand: Verb {
     @OptionGroup
     var operand: KeychainOperand
 
-    @Option(
-        name: OptionName.passcode.name,
-        help: ArgumentHelp("Where the passcode of the keychain comes from.", valueName: "source"))
-    var passcode: SecretSource?
+    @OptionGroup
+    var passcodeOption: PasscodeOption
 
     @OptionGroup
     var style: StyleOptions
 
     func run(in session: Session) throws -> ExitStatus {
         let local = try operand.local(in: session)
-        let keychain = try local.open(in: session)
-        try session.notePasscode(passcode, isUseless: !keychain.hasPasscode, for: local.name)
+        let keychain = try passcodeOption.open(local, in: session)
         let unlocked = session.world.unlocked
         if keychain.hasPasscode {
             // Check before the user types a passcode in vain.
             if let refusal = try unlocked.status(keychain, now: session.now).refusal {
                 throw Refusal.nothingIsKept(refusal)
             }
-            let wanted = WantedSecret(what: passcodeWords(local.name), flag: .passcode, source: passcode)
+            let wanted = WantedSecret(what: passcodeWords(local.name), flag: .passcode, source: passcodeOption.passcode)
             try session.trying(wanted, of: keychain) { secret in
                 try unlocked.unlock(keychain, passcode: secret.copy(), now: session.world.clock())
             }

@@ -76,10 +76,8 @@ struct KeychainSetSettingsCommand: Verb {
     @Flag(name: OptionName.noLockOnSuspend.name, help: "Stay unlocked when the machine sleeps.")
     var noLockOnSuspend = false
 
-    @Option(
-        name: OptionName.passcode.name,
-        help: ArgumentHelp("Where the passcode of the keychain comes from.", valueName: "source"))
-    var passcode: SecretSource?
+    @OptionGroup
+    var passcodeOption: PasscodeOption
 
     @OptionGroup
     var style: StyleOptions
@@ -91,10 +89,7 @@ struct KeychainSetSettingsCommand: Verb {
         let local = try operand.local(in: session)
         let keychain = try local.open(in: session)
         guard keychain.hasPasscode else { throw Refusal.nothingToLock(keychain: local.name) }
-        var options = KeychainOptions()
-        options.keychain = local.name
-        options.passcode = passcode
-        try options.unlock(keychain, in: session)
+        try passcodeOption.unlock(keychain, in: session)
         let before = keychain.lockSettings
         guard
             let settings = LockSettings(

@@ -16,23 +16,43 @@ struct KeychainOptions: ParsableArguments {
         completion: KnownNames.keychains)
     var keychain: String?
 
-    @Option(
-        name: OptionName.passcode.name,
-        help: ArgumentHelp("Where the passcode of the keychain comes from.", valueName: "source"))
-    var passcode: SecretSource?
+    @OptionGroup
+    var passcodeOption: PasscodeOption
+
+    /// Where the passcode comes from, if it was given.
+    var passcode: SecretSource? { passcodeOption.passcode }
 
     /// Opens the keychain without its passcode.
     func open(in session: Session) throws -> Keychain {
-        let local = try LocalKeychain(keychain, in: session.world)
-        let keychain = try local.open(in: session)
-        try session.notePasscode(passcode, isUseless: !keychain.hasPasscode, for: local.name)
-        return keychain
+        try passcodeOption.open(LocalKeychain(keychain, in: session.world), in: session)
     }
 
     /// Opens the keychain and makes all its class keys available.
     func openUnlocked(in session: Session) throws -> Keychain {
         let keychain = try open(in: session)
         try unlock(keychain, in: session)
+        return keychain
+    }
+
+    /// Makes class keys available, as `PasscodeOption.unlock(_:for:in:)` does.
+    func unlock(
+        _ keychain: Keychain, for needed: Set<Accessibility> = Set(Accessibility.allCases), in session: Session
+    ) throws {
+        try passcodeOption.unlock(keychain, for: needed, in: session)
+    }
+}
+
+/// Where the passcode of a keychain comes from, and what it opens.
+struct PasscodeOption: ParsableArguments {
+    @Option(
+        name: OptionName.passcode.name,
+        help: ArgumentHelp("Where the passcode of the keychain comes from.", valueName: "source"))
+    var passcode: SecretSource?
+
+    /// Opens a keychain without its passcode; a passcode that it does not need is noted.
+    func open(_ local: LocalKeychain, in session: Session) throws -> Keychain {
+        let keychain = try local.open(in: session)
+        try session.notePasscode(passcode, isUseless: !keychain.hasPasscode, for: local.name)
         return keychain
     }
 
