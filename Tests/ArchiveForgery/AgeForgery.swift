@@ -38,7 +38,7 @@ package func reducedToOneRecipient(_ archive: SampleArchive, _ member: String, p
     return Array(text.utf8) + nonce + chunk.bytesForTest()
 }
 
-/// An age file for `recipients`.
+/// Encrypts `bytes` to `recipients` as an age file.
 package func ageFile(_ bytes: [UInt8], to recipients: [any Recipient]) throws -> [UInt8] {
     var encryptor = try AgeEncryptor(recipients: recipients, to: MemorySink())
     try encryptor.write(bytes.span)

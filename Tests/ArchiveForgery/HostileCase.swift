@@ -4,14 +4,14 @@ import Testing
 
 /// A change to a genuine archive, and how the result must be rejected.
 package struct HostileCase: Sendable, CustomTestStringConvertible {
-    /// The kind of failure, with a part of its rule where the kind alone is not specific enough.
+    /// The kind of refusal, with part of the rule's text if the kind alone is not specific enough.
     package enum Refusal: Sendable {
-        /// The rule contains one of these parts, separated by `|`; an empty string accepts any rule.
+        /// The rule contains one of these parts, separated by `|`; an empty string matches any rule.
         case damaged(String)
         case limit(String)
         case exactly(ArchiveFailure)
 
-        /// True if `error` is a failure of this kind.
+        /// Returns true if `error` is a refusal of this kind.
         package func fits(_ error: (any Error)?) -> Bool {
             switch (self, error) {
             case (.damaged(let parts), ArchiveFailure.damaged(let rule)?):

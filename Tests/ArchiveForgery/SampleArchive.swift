@@ -16,7 +16,7 @@ package struct SampleArchive: Sendable {
     package let device: DeviceKey
     /// The identity that opens an encrypted archive.
     package let identity: X25519Identity
-    /// Removed with its last user.
+    /// Removed with the last reference to it.
     private let folder: TemporaryFolder
 
     /// Describes an archive in `folder`.

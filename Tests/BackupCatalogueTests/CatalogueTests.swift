@@ -7,7 +7,7 @@ import Testing
 
 @testable import BackupCatalogue
 
-@Suite("The catalogue of a folder of backups")
+@Suite("The catalogue of a backup folder")
 struct CatalogueTests {
     private let folder: TemporaryFolder
     private let device: DeviceKey
@@ -51,7 +51,7 @@ struct CatalogueTests {
         return catalogue
     }
 
-    @Test("Another archive under a name, another signer and another content are told from the one that was made")
+    @Test("An archive with another ID, another signer or other contents is distinguished from the recorded one")
     func difference() throws {
         let entry = try #require(try example().entries.first)
         let print = try #require(entry.content?.fingerprint)
@@ -65,7 +65,7 @@ struct CatalogueTests {
         }
     }
 
-    @Test("A folder is without a trial since the last one, or since its first backup, also when that is gone")
+    @Test("The time without a trial starts with the last one, or with the first backup, even if that is gone")
     func undrilled() throws {
         var catalogue = try example()
         #expect(catalogue.undrilledSince == catalogue.drilled)
@@ -78,7 +78,7 @@ struct CatalogueTests {
         #expect(catalogue.undrilledSince == nil)
     }
 
-    @Test("What is saved is loaded again")
+    @Test("A saved catalogue loads unchanged")
     func roundTrip() throws {
         #expect(try file.load() == nil)
         let catalogue = try example()
@@ -87,7 +87,7 @@ struct CatalogueTests {
         #expect(try CatalogueFile.all(in: folder.path("catalogues"), device: device).found == [catalogue])
     }
 
-    @Test("A change of any byte, by whomever, is noticed")
+    @Test("A change to any byte is detected")
     func altered() throws {
         try file.save(example())
         let name = try #require(Path.names(in: folder.path("catalogues")).first)
@@ -98,13 +98,13 @@ struct CatalogueTests {
             try folder.write("catalogues/" + name, changed, mode: 0o600)
             #expect(throws: CatalogueFailure.altered(folder: file.folder)) { try file.load() }
         }
-        // An entry that is left out.
+        // A missing entry.
         let lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
         try folder.write("catalogues/" + name, Array(lines[0] + [10] + lines[2] + [10] + lines[3] + [10]), mode: 0o600)
         #expect(throws: CatalogueFailure.altered(folder: file.folder)) { try file.load() }
     }
 
-    @Test("A catalogue of another device is not believed, and does not stand in the way")
+    @Test("A catalogue of another device is not trusted, and does not prevent this device from having its own")
     func otherDevice() throws {
         try file.save(example())
         let name = try #require(Path.names(in: folder.path("catalogues")).first)
@@ -117,7 +117,7 @@ struct CatalogueTests {
         #expect(throws: CatalogueFailure.altered(folder: file.folder)) { try other.load() }
     }
 
-    @Test("A folder has one catalogue, however it is spelled, also before it is made")
+    @Test("A folder has one catalogue, however its path is spelled, even before the folder exists")
     func places() throws {
         let spellings = ["backups", "backups/", "./backups", "catalogues/../backups", "new", "new/"]
         let found = spellings.map { spelling in
@@ -126,7 +126,7 @@ struct CatalogueTests {
         #expect(Set(found).count == 2)
     }
 
-    @Test("Names of archives are read as they are written")
+    @Test("Archive names are parsed as they were composed")
     func names() throws {
         let time = try #require(Timestamp("2026-11-22T03:00:00.123456Z"))
         for series in ["login", "my work", "a-KC-ABCDEFGH-20261122T030000Z", "schlüssel", "_.hidden"] {
@@ -140,7 +140,7 @@ struct CatalogueTests {
         }
     }
 
-    @Test("A series has no character that a file name, a shell or a terminal could take amiss")
+    @Test("A series has no character that is unsafe in a file name, in a shell or on a terminal")
     func series() {
         #expect(ArchiveName.series(of: ".hidden/../x") == "_hidden_.._x")
         #expect(ArchiveName.series(of: "\u{1b}[31mred\u{202e}") == "__31mred_")
@@ -148,7 +148,7 @@ struct CatalogueTests {
         #expect(ArchiveName.series(of: String(repeating: "ü", count: 300)).utf8.count <= 180)
     }
 
-    @Test("A run that would switch silently is told apart from one that goes on")
+    @Test("A run with another mode, other keys or another keychain is distinguished from one that continues")
     func pins() {
         let pin = BackupPin(isOfAll: false, mode: .encrypted, keys: ["a"], subjects: ["login": "1"])
         func difference(_ change: (inout BackupPin) -> Void) -> BackupPin.Difference? {
@@ -169,7 +169,7 @@ struct CatalogueTests {
     }
 }
 
-@Suite("A backup of far less than before")
+@Suite("Backups with far fewer items than before")
 struct ShrinkTests {
     private func loss(_ before: [ItemClass: Int], _ now: [ItemClass: Int], groups: [String: Int] = ["g": 1]) throws
         -> Shrinkage?
@@ -187,21 +187,21 @@ struct ShrinkTests {
         return ShrinkGuard.judge(last, counts: counts(now), groups: groups)
     }
 
-    @Test("A fifth may go, and not more")
+    @Test("Up to a fifth of the items may disappear")
     func fifth() throws {
         #expect(try loss([.genericPassword: 100], [.genericPassword: 80]) == nil)
         #expect(try loss([.genericPassword: 100], [.genericPassword: 79])?.now == 79)
         #expect(try loss([.genericPassword: 4], [.genericPassword: 3])?.before == 4)
     }
 
-    @Test("No class and no access group may go altogether")
+    @Test("No class and no access group may disappear entirely")
     func kinds() throws {
         #expect(
             try loss([.genericPassword: 100, .certificate: 1], [.genericPassword: 101])?.gone == ["cert"])
         #expect(try loss([.genericPassword: 100], [.genericPassword: 100], groups: [:])?.gone == ["g"])
     }
 
-    @Test("A keychain that was empty may stay empty, and one that was not may not become so")
+    @Test("An empty keychain may stay empty, but one with items may not become empty")
     func empty() throws {
         #expect(try loss([:], [:]) == nil)
         #expect(try loss([.genericPassword: 1], [:]) != nil)

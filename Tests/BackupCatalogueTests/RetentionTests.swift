@@ -19,7 +19,7 @@ struct RetentionTests {
         return decisions.filter { !$0.reasons.isEmpty }.map { times[$0.index] }
     }
 
-    @Test("A rule for days keeps the newest of each day that has a backup, and skips days without one")
+    @Test("A daily rule keeps the newest backup of each day that has one, and skips days without backups")
     func daily() throws {
         let times = [
             "2026-11-20T08:00", "2026-11-20T20:00", "2026-11-14T09:00", "2026-11-14T10:00", "2026-11-01T00:00",
@@ -29,13 +29,13 @@ struct RetentionTests {
         #expect(found == ["2026-11-20T20:00", "2026-11-14T10:00", "2026-11-01T00:00"])
     }
 
-    @Test("While a rule has room, the oldest backup is kept too")
+    @Test("If a rule keeps fewer backups than it may, the oldest one is kept too")
     func oldest() throws {
         let found = try kept({ $0.yearly = 3 }, ["2026-03-01T00:00", "2026-02-01T00:00", "2026-01-01T00:00"])
         #expect(found == ["2026-03-01T00:00", "2026-01-01T00:00"])
     }
 
-    @Test("Rules are ORed, and one backup may serve several")
+    @Test("Rules are ORed, and one backup may satisfy several")
     func ored() throws {
         let times = ["2026-11-20T08:00", "2026-11-19T08:00", "2026-10-31T08:00", "2026-10-30T08:00"]
         let found = try kept(
@@ -62,23 +62,23 @@ struct RetentionTests {
         #expect(found == ["2026-06-30T00:00", "2026-05-28T01:00"])
     }
 
-    @Test("Backups dated in the future take nobody's place, and stay")
+    @Test("Backups dated in the future are kept, and do not count against the rules")
     func future() throws {
         let found = try kept({ $0.last = 1 }, ["2031-01-01T00:00", "2026-11-20T00:00", "2026-11-19T00:00"])
         #expect(found == ["2031-01-01T00:00", "2026-11-20T00:00"])
     }
 
-    @Test("Spans are read as restic's", arguments: ["1y5m7d2h", "30d", "12h", "2y"])
+    @Test("Time spans are written as in restic", arguments: ["1y5m7d2h", "30d", "12h", "2y"])
     func spans(text: String) {
         #expect(TimeSpan(text)?.description == text)
     }
 
-    @Test("What is no span is refused", arguments: ["", "5", "d", "7d1y", "-1d", "0d", "1w", "99999999d"])
+    @Test("An invalid time span is refused", arguments: ["", "5", "d", "7d1y", "-1d", "0d", "1w", "99999999d"])
     func noSpans(text: String) {
         #expect(TimeSpan(text) == nil)
     }
 
-    @Test("Random backups are kept as a model written from restic's documentation keeps them")
+    @Test("The rules keep the same random backups as a model written from restic's documentation")
     func model() throws {
         var random = SeededRandom(seed: 20_261_122)
         for _ in 0..<300 {
@@ -98,7 +98,7 @@ struct RetentionTests {
         }
     }
 
-    /// Period by period: each rule picks, out of all backups, those that it keeps.
+    /// Works period by period: each rule picks the backups that it keeps out of all of them.
     private static func model(_ retention: Retention, _ times: [Timestamp]) -> Set<Timestamp> {
         let newestFirst = Set(times).sorted(by: >)
         var kept: Set<Timestamp> = []

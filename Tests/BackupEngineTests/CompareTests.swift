@@ -44,7 +44,7 @@ struct CompareTests {
         _ = try keychain.update(matching: ItemQuery(find(account)), set: changes, secret: nil, now: moment(50))
     }
 
-    @Test("Equal backups are the same, under other keys and in the keychain too")
+    @Test("Backups of the same items are the same, under different keys and compared with the keychain")
     func same() throws {
         let first = try archive("a")
         let second = try archive("b")
@@ -55,7 +55,7 @@ struct CompareTests {
         }
     }
 
-    @Test("A secret of the same size is found rotated, in a bound item too, and an absent one set")
+    @Test("A changed secret of the same size is found, also in a ThisDeviceOnly item, and so is a newly set one")
     func rotated() throws {
         let first = try archive("a")
         try keychain.change(find("ada"), to: "eno", at: moment(50))
@@ -69,7 +69,7 @@ struct CompareTests {
         }
     }
 
-    @Test("A renamed item is a change, and one that took its old name is new")
+    @Test("A renamed item is a change, and an item that took its old name is new")
     func renamed() throws {
         let first = try archive("a")
         try set("ada", [.acct: .text("lovelace")])
@@ -81,7 +81,7 @@ struct CompareTests {
         #expect(report.changed.map(\.secret) == [.same])
     }
 
-    @Test("An item that was removed and added again is a change, with another UUID")
+    @Test("An item that was deleted and added again is a change, with another UUID")
     func addedAgain() throws {
         let first = try archive("a")
         _ = try keychain.delete(matching: ItemQuery(find("ada")), now: moment(40))
@@ -104,7 +104,7 @@ struct CompareTests {
         #expect(report.added.isEmpty && report.removed.isEmpty && report.same == 1)
     }
 
-    @Test("With an inspect key for one of them, sizes alone tell of secrets", arguments: [true, false])
+    @Test("If one archive is opened with an inspect key, only sizes of secrets are compared", arguments: [true, false])
     func inspectKey(ofFirst: Bool) throws {
         _ = try archive("a")
         try keychain.change(find("ada"), to: "longer", at: moment(50))
@@ -118,7 +118,7 @@ struct CompareTests {
         #expect(report.notCompared == 1 && report.same == 1)
     }
 
-    @Test("Without secrets to compare, a locked keychain is enough; its items that travel nowhere are left out")
+    @Test("Without secrets to compare, a locked keychain is enough; items that no archive contains are left out")
     func lockedKeychain() throws {
         try keychain.add("vault", "x", .whenPasscodeSetThisDeviceOnly)
         let first = try archive("a", inspecting: true)
@@ -127,7 +127,7 @@ struct CompareTests {
         #expect(report.added.isEmpty && report.omitted == 1 && report.same == 3 && report.notCompared == 2)
     }
 
-    @Test("On another device, bound secrets are not compared, and the others are")
+    @Test("On another device, secrets of ThisDeviceOnly items are not compared, but the others are")
     func elsewhere() throws {
         _ = try archive("a")
         try keychain.change(find("ada"), to: "eno", at: moment(50))

@@ -23,7 +23,7 @@ struct DrillTests {
         archive = try machine.open(machine.folder.path("a.kcb"), passphrase: "horse")
     }
 
-    /// A trial whose target is changed before it is read again.
+    /// Runs a trial whose target is changed before it is read back.
     private func drill(_ archive: ProvenArchive, _ change: (Keychain) throws -> Void = { _ in }) throws -> DrillReport {
         let target = try machine.makeKeychain("\(ItemUUID())", passcode: nil)
         return try DrillBackup(archive).run(
@@ -38,17 +38,17 @@ struct DrillTests {
         try #require(try keychain.find(ItemQuery()).items.first { $0.attributes.text(.acct) == account })
     }
 
-    @Test("What came back as the archive has it is the same")
+    @Test("A trial whose items equal those of the archive reports them as the same")
     func same() throws {
         let report = try drill(archive)
         #expect(report.isSame && report.compared == 3 && report.stayingBehind.isEmpty && report.failing.isEmpty)
     }
 
-    @Test("Another secret is found, and another attribute, and what is missing or too much")
+    @Test("A trial finds a different secret, a different attribute, a missing item and an extra item")
     func differences() throws {
         let secret = try drill(archive) { keychain in
             let item = try find("ada", in: keychain)
-            // The same attributes, dates and UUID, and another secret of the same size.
+            // The same attributes, dates and UUID, but another secret of the same size.
             try keychain.write { writer in
                 var line: [UInt8] = []
                 ItemLine.encode(item, into: &line)
@@ -70,7 +70,7 @@ struct DrillTests {
         #expect(surplus.differences.isEmpty && surplus.surplus == 1 && !surplus.isSame)
     }
 
-    @Test("On another device, what stays behind is told, and has to stay behind")
+    @Test("On another device, items that stay behind are reported and are not a difference")
     func elsewhere() throws {
         let other = try Machine()
         let opened = try other.open(machine.folder.path("a.kcb"), passphrase: "horse")
@@ -79,7 +79,7 @@ struct DrillTests {
         #expect(report.stayingBehind.map(\.reason) == [.thisDeviceOnly])
     }
 
-    @Test("An unencrypted archive is opened for it, and refused elsewhere")
+    @Test("A trial of an unencrypted archive needs the passcode, and is refused on another device")
     func unencrypted() throws {
         let keychain = try machine.makeKeychain("other", passcode: "1234")
         try keychain.add("ada", "one")
@@ -96,7 +96,7 @@ struct DrillTests {
         }
     }
 
-    @Test("The fingerprint of a verified archive is the one that it was made with", arguments: [true, false])
+    @Test("A verified archive has the fingerprint that was computed when it was made", arguments: [true, false])
     func fingerprint(isEncrypted: Bool) throws {
         let keychain = try machine.makeKeychain("prints")
         try keychain.add("ada", "one", .whenUnlockedThisDeviceOnly)
@@ -118,7 +118,7 @@ struct DrillTests {
     }
 }
 
-/// Keeps the fingerprint of what it receives.
+/// A destination that keeps the fingerprint of the archive it receives.
 private final class FingerprintDestination: ArchiveDestination {
     let workFolder: String
     private(set) var fingerprint: [UInt8]?

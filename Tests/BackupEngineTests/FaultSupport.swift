@@ -5,10 +5,10 @@ import KeychainStore
 
 @testable import BackupEngine
 
-/// What a faulty part throws.
+/// The error that a faulty part throws.
 struct Fault: Error, Equatable {}
 
-/// A source of given items, which calls `before` with the ordinal of each item before it delivers it.
+/// A source of given items that calls `before` with the ordinal of each item before delivering it.
 struct ListedSource: ItemSource {
     let items: [Item]
     var secret: [UInt8] = Array("tulip".utf8)
@@ -26,7 +26,7 @@ struct ListedSource: ItemSource {
         }
     }
 
-    /// Generic passwords named in order, each with a secret of five bytes.
+    /// Generic passwords with ascending names, each with a secret of `size` bytes.
     static func items(_ count: Int, size: Int = 5) throws -> [Item] {
         try (0..<count).map { number in
             var attributes = Attributes()
@@ -37,7 +37,7 @@ struct ListedSource: ItemSource {
     }
 }
 
-/// A target that passes everything on to a keychain, and calls `before` with the ordinal of each item to be written.
+/// A target that forwards everything to a keychain and calls `before` with the ordinal of each item before writing it.
 final class FaultyTarget: ItemTarget {
     private let keychain: Keychain
     private let before: (Int) throws -> Void

@@ -31,7 +31,7 @@ struct FaultTests {
         #expect(try machine.folder.list() == ["a.kcb"])
     }
 
-    @Test("a source that breaks the order, repeats an item or lies about a size gets no archive")
+    @Test("a source that breaks the order, repeats an item or misstates a size yields no archive")
     func unreadable() throws {
         let machine = try Machine()
         let items = try ListedSource.items(3)
@@ -45,7 +45,7 @@ struct FaultTests {
         }
     }
 
-    @Test("whatever stands under the name of the archive stays as it is")
+    @Test("a file, link or folder that already has the archive's name is left unchanged")
     func occupied() throws {
         let machine = try Machine()
         let source = ListedSource(items: try ListedSource.items(2))
@@ -64,7 +64,7 @@ struct FaultTests {
         #expect(try machine.folder.read("file") == [1, 2, 3])
     }
 
-    @Test("a folder that is missing is named, and nothing is made")
+    @Test("a missing folder is named in the error, and nothing is created")
     func missingFolder() throws {
         let machine = try Machine()
         let writer = { () throws -> Void in
@@ -76,7 +76,7 @@ struct FaultTests {
         #expect(throws: ArchiveFailure.file(FileFailure(machine.folder.path("nowhere"), .notFound))) { try writer() }
     }
 
-    @Test("a disk that is full leaves no archive and no file behind")
+    @Test("a full disk leaves no archive and no file behind")
     func diskFull() async {
         await #expect(processExitsWith: .success) {
             signal(SIGXFSZ, SIG_IGN)
@@ -119,7 +119,7 @@ struct FaultTests {
         #expect(try machine.restore(archive, into: target).counts.create == 4)
     }
 
-    @Test("a signal in the middle of 'create' ends it, with no archive and no file behind")
+    @Test("a signal during 'create' ends it and leaves no archive and no file behind")
     func interruptedCreate() async {
         await #expect(processExitsWith: .success) {
             let machine = try Machine()
@@ -137,7 +137,7 @@ struct FaultTests {
         }
     }
 
-    @Test("a signal in the middle of 'restore' ends it, with the keychain byte for byte as it was")
+    @Test("a signal during 'restore' ends it and leaves the keychain byte for byte as it was")
     func interruptedRestore() async {
         await #expect(processExitsWith: .success) {
             let machine = try Machine()
@@ -162,7 +162,7 @@ struct FaultTests {
 }
 
 private enum SeededRandomBytes {
-    /// Bytes that do not compress.
+    /// Incompressible bytes.
     static func make(_ count: Int) -> [UInt8] {
         var random = SeededRandom(seed: 1)
         return random.bytes(count)

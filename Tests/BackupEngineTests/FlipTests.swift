@@ -38,7 +38,7 @@ private final class AlteredArchive {
         targetBefore = try machine.folder.read("login.keychain")
     }
 
-    /// Tries to restore `bytes`; returns the failure, or nil when they were accepted.
+    /// Tries to restore `bytes`; returns the failure, or nil if they were accepted.
     func refusal(of bytes: [UInt8]) throws -> (any Error)? {
         try handle.truncate(atOffset: UInt64(bytes.count))
         try write(bytes[...], at: 0)
@@ -69,7 +69,7 @@ private final class AlteredArchive {
     }
 }
 
-/// True for the failures that damage may end with, as the user would see them.
+/// Returns true for the failures that damage may cause.
 private func isSortedAsDamage(_ error: any Error) -> Bool {
     switch error as? ArchiveFailure {
     case .damaged, .notAnArchive, .limit, .newerFormat: true
@@ -106,7 +106,7 @@ struct FlipTests {
         #expect(try archive.targetIsUnchanged())
     }
 
-    @Test("an archive with bytes added or lost anywhere is refused", arguments: ArchiveMode.allCases)
+    @Test("an archive with bytes inserted or removed anywhere is refused", arguments: ArchiveMode.allCases)
     func shifts(_ mode: ArchiveMode) throws {
         let archive = try AlteredArchive(mode)
         for index in stride(from: 0, to: archive.bytes.count, by: 97) {
@@ -138,7 +138,7 @@ struct FlipTests {
         let proved = try ArchiveFile(path: path).prove()
         let opened = try mode == .encrypted ? proved.open(identities: [genuine.identity]) : proved.open()
         let archive = try ProvenArchive(opened, local: genuine.local)
-        // Of equal length, sound in itself, and written into the same file.
+        // Of equal length, valid in itself, and written into the same file.
         forgery.edit("\"acct\":\"ak\"", "\"mail\"", "\"bank\"")
         try folder.overwrite("a.kcb", try forgery.bytes())
         let target = RecordingTarget()

@@ -12,9 +12,9 @@ import Testing
 
 @Suite("forged origins")
 struct ForgedOriginTests {
-    /// Everything that the forger needs is public: an archive that the victim keeps, and the victim's recipient.
+    /// The forger needs only an archive that the victim keeps and the victim's recipient.
     @Test(
-        "an archive with the identity of another archive, and streams to the victim's public key, is not the victim's")
+        "an archive with another archive's identity file and streams for the victim's public key has an unknown origin")
     func forgedOrigin() throws {
         let (maker, forger, victim) = (try Machine(), try Machine(), try Machine())
         try maker.makeKeychain().add("ann", "tulip")
@@ -40,7 +40,7 @@ struct ForgedOriginTests {
     }
 }
 
-/// What a forger takes from an archive that is at hand.
+/// What a forger takes from an existing archive.
 private struct TarMembers {
     let identity: [UInt8]
     let archiveID: String

@@ -12,10 +12,10 @@ import Testing
 
 @testable import BackupEngine
 
-/// Archives of a released format version with all that opens them, kept readable for ever.
+/// Archives of a released format version, which must stay readable forever, with everything that opens them.
 ///
-/// `Archives/README.md` says what is there. `UPDATE_GOLDEN=1 swift test --filter GoldenTests` makes them anew, which is
-/// right only until the version is released.
+/// `Archives/README.md` lists them. `UPDATE_GOLDEN=1 swift test --filter GoldenTests` regenerates them, which is
+/// correct only until the version is released.
 private struct Golden {
     static let folder = (#filePath as NSString).deletingLastPathComponent + "/Archives"
     static let passphrase = "correct horse battery staple"
@@ -47,7 +47,7 @@ private struct Golden {
         return try ProvenArchive(opened, local: LocalIdentity(device: device))
     }
 
-    /// A keychain that takes what the archive holds.
+    /// A keychain to restore the archive into.
     func target(for archive: ProvenArchive, in folder: TemporaryFolder) throws -> Keychain {
         let path = folder.path("target.keychain")
         let passcode = Optional(Self.passcode)
@@ -63,7 +63,7 @@ private struct Golden {
         return keychain
     }
 
-    /// One line an item: its metadata line, a tab, and its secret in base 64, or `-` for none.
+    /// One line per item: its metadata line, a tab, and its secret in Base64, or `-` for none.
     static func describe(_ keychain: Keychain) throws -> String {
         try keychain.find(ItemQuery()).items.map { item in
             var line = SecretBytes(capacity: 1024)
@@ -76,7 +76,7 @@ private struct Golden {
         }.joined()
     }
 
-    /// Makes everything anew.
+    /// Regenerates all files.
     static func update() throws {
         let key = try RandomBytes.bytes(count: 32)
         try write("v1-device.hex", Array((Hexadecimal.encode(key) + "\n").utf8))
@@ -124,12 +124,12 @@ private struct Golden {
 @Suite("archives of released versions", .serialized)
 struct GoldenTests {
     @Test(
-        "they are made anew when asked", .enabled(if: ProcessInfo.processInfo.environment["UPDATE_GOLDEN"] == "1"))
+        "they are regenerated on request", .enabled(if: ProcessInfo.processInfo.environment["UPDATE_GOLDEN"] == "1"))
     func update() throws {
         try Golden.update()
     }
 
-    @Test("every one restores to what it held, item for item", arguments: Golden.names)
+    @Test("each one restores to its recorded contents, item for item", arguments: Golden.names)
     func restores(_ name: String) throws {
         let golden = try Golden()
         let archive = try golden.open(name)

@@ -6,7 +6,7 @@ import Testing
 
 @testable import BackupEngine
 
-/// One change for each part of the format; the tests of BackupArchive have all of them.
+/// One change for each part of the format; the tests of BackupArchive try all changes.
 private let partsCases = join([
     HostileCase.both("a member is missing", .damaged("exactly the members")) { $0.rearrange = { $0.remove(at: 2) } },
     HostileCase.both("mode of a member", .damaged("the mode is 0600")) { $0.arrange = { $0[1].mode = 0o644 } },
@@ -45,7 +45,7 @@ private let partsCases = join([
 
 @Suite("restoring hostile archives")
 struct HostileRestoreTests {
-    @Test("an archive that was only taken apart and put together again is restored", arguments: ArchiveMode.allCases)
+    @Test("an archive that was only taken apart and reassembled is restored", arguments: ArchiveMode.allCases)
     func control(_ mode: ArchiveMode) throws {
         let genuine = try Genuine.all.get()
         let outcome = try genuine.outcome(of: Forgery(genuine[mode]).bytes())
@@ -53,10 +53,10 @@ struct HostileRestoreTests {
         #expect(outcome.written == 6)
     }
 
-    @Test("what breaks a rule of the format is refused by verifying and restoring alike", arguments: partsCases)
+    @Test("an archive that breaks a rule of the format is refused by both verify and restore", arguments: partsCases)
     func parts(_ hostile: HostileCase) throws { try hostile.check() }
 
-    @Test("plain secrets offered as unencrypted by another device are refused before they are read")
+    @Test("plain secrets in an unencrypted archive of another device are refused before they are read")
     func unencryptedElsewhere() throws {
         let (genuine, stranger) = (try Genuine.all.get(), try DeviceKey.generate())
         var forgery = try Forgery(genuine.unencrypted)

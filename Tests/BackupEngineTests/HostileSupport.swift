@@ -13,7 +13,7 @@ import Testing
 @testable import BackupEngine
 
 extension SampleArchive {
-    /// Backs up a keychain with one item of each accessibility, each named after it.
+    /// Backs up a keychain with one item of each accessibility, named after it.
     fileprivate init(_ machine: Machine, _ mode: ArchiveMode, to identity: X25519Identity) throws {
         let name = "\(ItemUUID()).kcb"
         let keychain = try machine.makeKeychain("\(ItemUUID())")
@@ -29,7 +29,7 @@ extension SampleArchive {
 }
 
 extension HostileCase {
-    /// Makes the archive and expects that verifying and restoring refuse it alike, as they must, with nothing written.
+    /// Makes the archive, and expects that verify and restore refuse it in the same way and that nothing is written.
     func check() throws {
         let genuine = try Genuine.all.get()
         var forgery = try Forgery(genuine[mode])
@@ -61,7 +61,7 @@ struct Genuine: Sendable {
     var local: LocalIdentity { LocalIdentity(device: encrypted.device) }
     var identity: X25519Identity { encrypted.identity }
 
-    /// What verifying and restoring `bytes` on that device end with, and how many items were written.
+    /// The errors of verifying and restoring `bytes` on that device, and how many items were written.
     func outcome(
         of bytes: [UInt8]
     ) throws -> (verifying: (any Error)?, restoring: (any Error)?, written: Int) {
@@ -88,7 +88,7 @@ struct Genuine: Sendable {
 /// A target without items that counts what is written to it.
 final class RecordingTarget: StoredItemTarget, ItemWriter {
     private(set) var written = 0
-    /// Called when planning is over, by a restore that replaces local items.
+    /// Called after planning, by a restore that replaces local items.
     var beforeWriting: () throws -> Void = {}
 
     func form(ofSecretsUnder keybag: ArchivedKeybag) -> SecretForm { .stored }
@@ -111,7 +111,7 @@ final class RecordingTarget: StoredItemTarget, ItemWriter {
 }
 
 extension TemporaryFolder {
-    /// Replaces the bytes of a file that others may have open.
+    /// Overwrites a file in place, so that those who have it open see the change.
     func overwrite(_ name: String, _ bytes: [UInt8]) throws {
         let file = try #require(FileHandle(forWritingAtPath: path(name)))
         try file.write(contentsOf: bytes)

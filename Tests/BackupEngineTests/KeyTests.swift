@@ -29,7 +29,7 @@ struct KeyTests {
         return machine.folder.path(name)
     }
 
-    @Test("an inspect key reads the metadata and opens no secret")
+    @Test("an inspect key opens the metadata but no secret")
     func inspector() throws {
         let machine = try Machine()
         let (restorer, inspector) = (try X25519Identity.generate(), try X25519Identity.generate())
@@ -56,7 +56,7 @@ struct KeyTests {
         #expect(try machine.open(path, passphrase: "horse").verify().opened == 1)
     }
 
-    @Test("a wrong passphrase, a foreign identity and no key at all each say so, and write nothing")
+    @Test("a wrong passphrase, a foreign identity and a missing key are reported as such, and nothing is written")
     func wrongKeys() throws {
         let machine = try Machine()
         let recipient = try X25519Identity.generate().recipient
@@ -72,7 +72,7 @@ struct KeyTests {
         #expect(throws: ArchiveFailure.noPassphraseSet) { try machine.open(public_, passphrase: "horse") }
     }
 
-    @Test("a passphrase is its bytes: the same letters in another normal form do not open")
+    @Test("a passphrase is compared by its bytes: the same letters in another normal form do not open the archive")
     func normalForms() throws {
         let machine = try Machine()
         let path = try makeArchive(on: machine, passphrase: "caf\u{e9}")
@@ -80,7 +80,7 @@ struct KeyTests {
         #expect(throws: ArchiveFailure.wrongPassphrase) { try machine.open(path, passphrase: "cafe\u{301}") }
     }
 
-    @Test("without a key an archive shows its header and its kinds of recipients")
+    @Test("without a key, an archive shows its header and its kinds of recipients")
     func outline() throws {
         let machine = try Machine()
         let (restorer, inspector) = (try X25519Identity.generate(), try X25519Identity.generate())
@@ -94,9 +94,9 @@ struct KeyTests {
     }
 }
 
-@Suite("the outside of an archive, without a key")
+@Suite("archives checked without a key")
 struct OutsideTests {
-    @Test("a flipped byte anywhere in an archive is damage, seen without a key", arguments: [true, false])
+    @Test("a changed byte anywhere in an archive is detected as damage without a key", arguments: [true, false])
     func flippedByte(isEncrypted: Bool) throws {
         let machine = try Machine()
         let keychain = try machine.makeKeychain("login")
@@ -111,7 +111,7 @@ struct OutsideTests {
         let outside = try ProvenOutside(ArchiveFile(path: path), local: nil)
         #expect(outside.origin == .unknown)
         #expect(outside.outline.header.device == machine.device.id)
-        // A prime, so that over all runs of it no field of the container is passed over.
+        // A prime step, so that no field of the container is skipped systematically.
         for position in stride(from: 0, to: bytes.count, by: 37) {
             var damaged = bytes
             damaged[position] ^= 1
@@ -122,7 +122,7 @@ struct OutsideTests {
         }
     }
 
-    @Test("the device that made an archive is known without a key, a passphrase is not")
+    @Test("without a key, the device that made an archive determines its origin, but a passphrase does not")
     func origin() throws {
         let machine = try Machine()
         let keychain = try machine.makeKeychain("login")
@@ -151,7 +151,7 @@ struct OriginTests {
         return machine.folder.path(name)
     }
 
-    @Test("the device's own signature comes first, whatever the keys")
+    @Test("an archive signed by this device has this device as its origin, whatever the keys")
     func thisDevice() throws {
         let machine = try Machine()
         #expect(try machine.open(archive(on: machine, passphrase: "horse"), passphrase: "horse").origin == .thisDevice)
@@ -159,7 +159,7 @@ struct OriginTests {
         #expect(try machine.open(archive(on: machine, to: [identity.recipient]), with: identity).origin == .thisDevice)
     }
 
-    @Test("a trusted device is known by its name")
+    @Test("a trusted device is identified by its name")
     func trusted() throws {
         let maker = try Machine()
         let machine = try Machine(trusting: [maker.device.id: "laptop"])
@@ -168,7 +168,7 @@ struct OriginTests {
         #expect(try machine.open(path, passphrase: "horse").isFromThisDevice == false)
     }
 
-    @Test("a passphrase vouches for an archive only when it is its only key")
+    @Test("a passphrase proves the origin of an archive only if it is its only key")
     func passphrase() throws {
         let (maker, machine) = (try Machine(), try Machine())
         let identity = try X25519Identity.generate()
@@ -181,13 +181,13 @@ struct OriginTests {
         #expect(try machine.open(inspected, passphrase: "horse").origin == .unknown)
     }
 
-    @Test("an archive that says its passphrase is its only key and has another one is refused")
+    @Test("an archive that claims its passphrase is its only key but has another one is refused")
     func passphraseThatLies() throws {
         let (maker, machine) = (try Machine(), try Machine())
         let other = try X25519Identity.generate().recipient
         for isInspector in [false, true] {
             let cost = try #require(Machine.cheap)
-            // Its identity file says that there is nobody else.
+            // Its identity file says that there are no other keys.
             let keys = try ArchiveKeys(passphrase: SecretBytes(copying: "horse".utf8), cost: cost)
             let lying = ArchiveKeys(
                 archiveID: keys.archiveID, recipients: keys.recipients + (isInspector ? [] : [other]),
@@ -201,7 +201,7 @@ struct OriginTests {
         }
     }
 
-    @Test("an archive of unknown origin is restored only when its device is named")
+    @Test("an archive of unknown origin is restored only if its device is named")
     func unknown() throws {
         let (maker, machine) = (try Machine(), try Machine())
         let identity = try X25519Identity.generate()

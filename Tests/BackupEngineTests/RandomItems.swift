@@ -1,7 +1,7 @@
 import KeychainModel
 import TestSupport
 
-/// Items of every class with every attribute, every kind of value and every edge that comes to mind.
+/// Random items of every class, with every attribute, kind of value and edge case.
 struct RandomItems {
     private var random: SeededRandom
 
@@ -9,7 +9,7 @@ struct RandomItems {
         random = SeededRandom(seed: seed)
     }
 
-    /// Attributes that are set apart, so that the item is one of those that an archive holds.
+    /// Attributes that are set separately, so that archives contain the item.
     private static let special: Set<AttributeCode> = [.pdmn, .sync, .cdat, .mdat, .agrp]
 
     mutating func draft() -> ItemDraft {
@@ -31,7 +31,7 @@ struct RandomItems {
             extra: extra.map { ExtraAttribute(name: $0.key, value: $0.value) })
     }
 
-    /// Nil, nothing, one byte, some bytes, or more than a chunk.
+    /// Nil, or a secret of no bytes, one byte, some bytes, or more than a chunk.
     mutating func secret() -> [UInt8]? {
         switch Int.random(in: 0..<100, using: &random) {
         case 0..<10: nil

@@ -9,7 +9,7 @@ import Testing
 
 @testable import BackupEngine
 
-/// What an archive holds: for each item a hash of its line, its secret and the state of it.
+/// The contents of an archive: for each item a hash of its line, its secret, and the secret's state.
 private struct CollectingVisitor: RecordVisitor {
     var records: [String] = []
     var states: [SecretState: Int] = [:]
@@ -54,7 +54,7 @@ struct RoundTripTests {
         return visitor
     }
 
-    @Test("10,000 random items survive: keychain, archive, keychain, archive", arguments: [seed])
+    @Test("10,000 random items survive backup, restore and another backup", arguments: [seed])
     func encrypted(_ seed: UInt64) throws {
         let machine = try Machine()
         let identity = try X25519Identity.generate()

@@ -18,9 +18,9 @@ private func everyAccessibility(on machine: Machine) throws -> Keychain {
     return keychain
 }
 
-@Suite("the rules of restoring")
+@Suite("the rules of restore")
 struct RuleTests {
-    @Test("an encrypted archive gives back every item on the device that made it, but those that are in no archive")
+    @Test("an encrypted archive restores every item on the device that made it, except those that no archive contains")
     func encryptedSameDevice() throws {
         let machine = try Machine()
         let report = try machine.backUp(everyAccessibility(on: machine), as: "a.kcb", passphrase: "horse")
@@ -36,7 +36,7 @@ struct RuleTests {
         #expect(try target.contents()["aku"] == "secret of aku")
     }
 
-    @Test("on another device an encrypted archive leaves the ThisDeviceOnly items behind, each with its reason")
+    @Test("on another device, an encrypted archive leaves the ThisDeviceOnly items behind, each with its reason")
     func encryptedElsewhere() throws {
         let (old, new) = (try Machine(), try Machine())
         try old.backUp(everyAccessibility(on: old), as: "a.kcb", passphrase: "horse")
@@ -49,7 +49,7 @@ struct RuleTests {
     }
 
     @Test(
-        "of a synchronizable item that is ThisDeviceOnly the latter decides: it restores on its device, with its flag")
+        "a synchronizable item that is ThisDeviceOnly restores only on its device, and keeps both properties")
     func synchronizableInNameOnly() throws {
         let (old, new) = (try Machine(), try Machine())
         let keychain = try old.makeKeychain()
@@ -59,7 +59,7 @@ struct RuleTests {
         let foreign = try new.restore(
             new.open(old.folder.path("a.kcb"), passphrase: "horse"), into: new.makeKeychain())
         #expect(foreign.stayingBehind.map(\.reason) == [.thisDeviceOnly] && foreign.counts.create == 0)
-        // It is local: a replacing restore removes what the archive does not have.
+        // Such items are local: a replacing restore removes those that the archive does not have.
         try keychain.add("later", "violet", .alwaysThisDeviceOnly, synchronizable: true)
         let own = try old.restore(old.open(old.folder.path("a.kcb"), passphrase: "horse"), into: keychain) {
             $0.replacing = .archived
@@ -69,7 +69,7 @@ struct RuleTests {
         #expect(try keychain.find(ItemQuery(synchronizable: .yes)).items.map(\.uuid) == [item.uuid])
     }
 
-    @Test("an unencrypted archive gives back every item on its device, without a passcode")
+    @Test("an unencrypted archive restores every item on its device without a passcode")
     func unencryptedSameDevice() throws {
         let machine = try Machine()
         let keychain = try everyAccessibility(on: machine)
@@ -83,7 +83,7 @@ struct RuleTests {
         #expect(try keychain.contents()["ck"] == "secret of ck")
     }
 
-    @Test("on another device an unencrypted archive is refused as a whole")
+    @Test("on another device, an unencrypted archive is refused entirely")
     func unencryptedElsewhere() throws {
         let (old, new) = (try Machine(), try Machine())
         try old.backUpUnencrypted(everyAccessibility(on: old), as: "u.kcb")
@@ -94,7 +94,7 @@ struct RuleTests {
         #expect(try target.contents().isEmpty)
     }
 
-    @Test("with a verdict function that always says 'restore', what must not travel still does not open")
+    @Test("even if the verdict function always says 'restore', secrets that must not travel cannot be opened")
     func keysProtect() throws {
         let (old, new) = (try Machine(), try Machine())
         let source = try everyAccessibility(on: old)
@@ -118,7 +118,7 @@ struct RuleTests {
         }
     }
 
-    @Test("an unencrypted archive goes into a new keychain that takes over its class keys")
+    @Test("an unencrypted archive restores into a new keychain that adopts its class keys")
     func adoptedKeys() throws {
         let machine = try Machine()
         let keychain = try everyAccessibility(on: machine)
@@ -152,7 +152,8 @@ struct RuleTests {
 
 @Suite("conflicts")
 struct ConflictTests {
-    /// What the keychain holds after restoring an archive in which `a` is "old", where it is now "new" since later.
+    /// The secret and the counts after restoring an archive in which `a` is "old" into a keychain where it is "new"
+    /// since.
     private func restore(_ change: (inout RestoreOptions) -> Void) throws -> (String??, RestoreCounts) {
         let machine = try Machine()
         let keychain = try machine.makeKeychain()
@@ -184,7 +185,7 @@ struct ConflictTests {
         #expect(throws: RestoreRefusal.conflicts(1)) { try restore { $0.conflictPolicy = .fail } }
     }
 
-    @Test("'--replace' removes what is local, keeps the newer synchronizable item, and brings the rest back")
+    @Test("'--replace' removes local items, keeps a newer synchronizable item, and restores the rest")
     func replace() throws {
         let machine = try Machine()
         let keychain = try machine.makeKeychain()
@@ -201,7 +202,7 @@ struct ConflictTests {
         #expect(try keychain.contents() == ["local": "old", "shared": "new"])
     }
 
-    @Test("'--replace' brings back an item that has become local since, and one that has become synchronizable")
+    @Test("'--replace' restores an item that has become local since, and keeps one that has become synchronizable")
     func replaceAcrossSynchronizable() throws {
         let machine = try Machine()
         let keychain = try machine.makeKeychain()
@@ -217,13 +218,13 @@ struct ConflictTests {
         let report = try machine.restore(machine.open(machine.folder.path("a.kcb"), with: identity), into: keychain) {
             $0.replacing = .archived
         }
-        // The local one went, so the archive's came; the synchronizable one is newer and stays.
+        // The local item was removed, so the archived one was created; the synchronizable item is newer and stays.
         #expect(try keychain.contents() == ["shared": "old", "local": "new"])
         #expect(report.counts.create == 1)
         #expect(report.counts.keep == 1)
     }
 
-    @Test("a dry run says what would happen and changes no byte")
+    @Test("a dry run reports what would happen and changes no byte")
     func dryRun() throws {
         let machine = try Machine()
         let keychain = try machine.makeKeychain()
@@ -254,13 +255,13 @@ struct ConflictTests {
         #expect(try target.contents().isEmpty)
     }
 
-    @Test("a filter restores what matches, and looks at nothing else")
+    @Test("a filter restores the items that match, and ignores all others")
     func filtered() throws {
         let (old, new) = (try Machine(), try Machine())
         let keychain = try old.makeKeychain()
         try keychain.add("ann", "1")
         try keychain.add("bob", "2")
-        // It would stay behind, and it is not asked for.
+        // It would stay behind, but the filter does not select it.
         try keychain.add("annette", "3", .whenUnlockedThisDeviceOnly)
         let identity = try X25519Identity.generate()
         try old.backUp(keychain, as: "a.kcb", to: [identity.recipient])
@@ -284,7 +285,7 @@ struct ConflictTests {
         #expect(try new.folder.read("login.keychain") == before)
     }
 
-    @Test("what a filter selects from an archive, a query with the same conditions selects from a keychain")
+    @Test("a filter selects from an archive what a query with the same conditions selects from a keychain")
     func filterEqualsQuery() throws {
         let machine = try Machine()
         let keychain = try machine.makeKeychain()

@@ -35,7 +35,7 @@ struct StoredSecretTests {
         return keychain
     }
 
-    /// Changes a byte of the stored secret of an item, as rot would.
+    /// Changes a byte of the stored secret of an item, as bit rot would.
     private func rot(_ name: String, _ keychain: Keychain, _ account: String) throws {
         let item = try #require(try keychain.find(ItemQuery(attributes: [.acct: .text(account)])).items.first)
         let secret = try #require(try stored(item, keychain))
@@ -58,7 +58,7 @@ struct StoredSecretTests {
         return try keychain.visitStoredItems { _ in Finder(uuid: item.uuid) }.found
     }
 
-    @Test("an archive of before a change of the passcode restores into its keychain with today's passcode")
+    @Test("an archive made before a passcode change restores into its keychain with the current passcode")
     func retired() throws {
         let keychain = try filled()
         try machine.backUpUnencrypted(keychain, as: "u.kcb")
@@ -72,7 +72,7 @@ struct StoredSecretTests {
         #expect(throws: ArchiveFailure.passcodeNeeded) { try machine.restore(open(), into: keychain) }
     }
 
-    @Test("into another keychain of the device an archive restores with the passcode of its time, and not without")
+    @Test("an archive restores into another keychain of the device only with the passcode it was made under")
     func otherKeychain() throws {
         try machine.backUpUnencrypted(filled(), as: "u.kcb")
         let other = try machine.makeKeychain("other", passcode: "5678")
@@ -85,7 +85,7 @@ struct StoredSecretTests {
         #expect(try machine.restore(open("1234"), into: other).counts.same == 6)
     }
 
-    @Test("an archive of a keychain without a passcode takes none to restore into another one")
+    @Test("an archive of a keychain without a passcode needs none to restore into another keychain")
     func withoutPasscode() throws {
         try machine.backUpUnencrypted(filled(passcode: nil), as: "u.kcb")
         let other = try machine.makeKeychain("other", passcode: "5678")
@@ -93,7 +93,7 @@ struct StoredSecretTests {
         #expect(try other.contents()["ak"] == "secret of ak")
     }
 
-    @Test("an archive that is made while the passcode is changed carries the keybag that its items are sealed under")
+    @Test("an archive made while the passcode is changed has the keybag that its items are sealed under")
     func consistentKeybag() throws {
         let stale = try filled(passcode: nil)
         let other = try Keychain.open(
@@ -104,7 +104,7 @@ struct StoredSecretTests {
         #expect(report.opened == 6 && report.broken.isEmpty)
     }
 
-    @Test("create leaves an item with a broken seal out, and counts it, where there is a key")
+    @Test("create leaves out and counts an item with a broken seal if it has the key")
     func rotAtCreate() throws {
         try rot("login", filled(), "ck")
         let keychain = try reopened()
@@ -114,14 +114,14 @@ struct StoredSecretTests {
         #expect(report.contents.damaged == 1 && !report.contents.isComplete && report.notOpened == 0)
     }
 
-    @Test("create says how many items no key was there for")
+    @Test("create reports how many items it had no key for")
     func notOpenedAtCreate() throws {
         let keychain = try filled()
         keychain.lock(untilFirstUnlock: true)
         #expect(try machine.backUpUnencrypted(keychain, as: "u.kcb").notOpened == 4)
     }
 
-    /// An archive with a broken item, made while the keychain was locked.
+    /// Makes an archive with a broken item from a locked keychain, and repairs the keychain.
     private func rotten() throws -> Keychain {
         let keychain = try filled()
         let good = try machine.folder.read("login.keychain")
@@ -131,13 +131,13 @@ struct StoredSecretTests {
         return try reopened()
     }
 
-    /// The keychain as another process sees it: an open connection may still have the pages of before.
+    /// The keychain as another process sees it; an open connection may have outdated pages in its cache.
     private func reopened() throws -> Keychain {
         try Keychain.open(
             at: machine.folder.path("login.keychain"), deviceKey: machine.device, minimumCost: Machine.cheap)
     }
 
-    @Test("verify names an item whose seal is broken, once it has the key, and says how many it could not open")
+    @Test("verify names an item with a broken seal if it has the key, and counts the items that it could not open")
     func rotAtVerify() throws {
         _ = try rotten()
         let without = try open().verify()
@@ -147,7 +147,7 @@ struct StoredSecretTests {
         #expect(with.broken.map(\.accessibility) == [.afterFirstUnlock])
     }
 
-    @Test("restore leaves an item with a broken seal out, restores the others, and never puts it over a whole one")
+    @Test("restore leaves out an item with a broken seal, keeps an intact one in its place, and restores the rest")
     func rotAtRestore() throws {
         let keychain = try rotten()
         try keychain.unlock(passcode: Optional("1234").secret, now: moment(3))
@@ -158,7 +158,7 @@ struct StoredSecretTests {
         #expect(try machine.restore(open("1234"), into: other).counts.create == 5)
     }
 
-    @Test("a stored secret that nobody can open does not replace one whose item is the same")
+    @Test("a stored secret that cannot be opened does not replace the one of an otherwise equal item")
     func unopenedDoesNotReplace() throws {
         let keychain = try rotten()
         let report = try machine.restore(open(), into: keychain)
@@ -167,7 +167,7 @@ struct StoredSecretTests {
         #expect(try keychain.contents()["ck"] == "secret of ck")
     }
 
-    @Test("a replacing restore removes nothing for the sake of an archive that lacks damaged items")
+    @Test("a replacing restore removes nothing if the archive lacks items that were damaged")
     func replaceByIncompleteArchive() throws {
         let keychain = try filled()
         let good = try machine.folder.read("login.keychain")
@@ -184,7 +184,7 @@ struct StoredSecretTests {
         #expect(try whole.contents()["ck"] == "secret of ck")
     }
 
-    @Test("a replacing restore removes nothing for broken items, nor for items that nobody could open")
+    @Test("a replacing restore removes nothing if archived items are broken or cannot be opened")
     func rotAtReplace() throws {
         let keychain = try rotten()
         let before = try keychain.find(ItemQuery()).items
@@ -243,6 +243,6 @@ private let storedCases = [
 
 @Suite("hostile stored secrets")
 struct HostileStoredSecretTests {
-    @Test("verify and restore refuse a keybag or a stored secret that no keychain has written", arguments: storedCases)
+    @Test("verify and restore refuse a keybag or stored secret that no keychain would write", arguments: storedCases)
     func stored(_ hostile: HostileCase) throws { try hostile.check() }
 }

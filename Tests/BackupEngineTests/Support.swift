@@ -10,7 +10,7 @@ import Testing
 
 @testable import BackupEngine
 
-/// A machine with a device key and a folder for keychains and archives, at costs that tests can afford.
+/// A machine with a device key, a folder for keychains and archives, and derivation costs low enough for tests.
 final class Machine: Sendable {
     let folder: TemporaryFolder
     let local: LocalIdentity
@@ -31,7 +31,7 @@ final class Machine: Sendable {
         return keychain
     }
 
-    /// Makes an encrypted archive for `recipients` and, where given, a passphrase.
+    /// Makes an encrypted archive for `recipients` and, if given, a passphrase.
     @discardableResult
     func backUp(
         _ keychain: Keychain, as name: String, to recipients: [X25519Recipient] = [],
@@ -76,7 +76,7 @@ final class Machine: Sendable {
         return try ProvenArchive(opened, local: local)
     }
 
-    /// Restores and accepts whoever made the archive, unless the test says otherwise.
+    /// Restores an archive of any device, unless the test changes the options.
     @discardableResult
     func restore(
         _ archive: ProvenArchive, into keychain: Keychain, _ change: (inout RestoreOptions) -> Void = { _ in }
@@ -97,7 +97,7 @@ extension Optional where Wrapped == String {
     }
 }
 
-/// The test clock: `seconds` after the first second of 2026.
+/// The test clock: `seconds` after the start of 2026.
 func moment(_ seconds: Int64) -> Timestamp {
     Timestamp(microseconds: 1_767_225_600_000_000 + seconds * 1_000_000) ?? .reference
 }

@@ -2,12 +2,12 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The real program, killed at every system call that changes a file, and made to fail at every one.
+/// Kills the real program at system calls that change files, and makes those calls fail.
 ///
-/// `make test` takes a few calls of each command, chosen by `FAULT_SEED`; `make faults` takes all of them, of one command
-/// if `FAULT_SCENARIO` names it.
+/// `make test` tries a few calls of each command, chosen by `FAULT_SEED`. `make faults` tries all of them, or those of
+/// the one command that `FAULT_SCENARIO` names.
 @Suite(
-    "Faults at the system calls of the program",
+    "Faults in the program's system calls",
     .enabled(if: ExternalProgram.locate("strace") != nil, "strace is not installed"))
 struct FaultTests {
     private static let environment = ProcessInfo.processInfo.environment
@@ -16,7 +16,7 @@ struct FaultTests {
     private static let scenarios = Scenario.allCases.filter { scenario in
         environment["FAULT_SCENARIO"].map { $0 == scenario.rawValue } ?? true
     }
-    /// Calls of each command that `make test` takes.
+    /// How many calls of each command `make test` tries per kind of fault.
     private static let sample = 3
 
     private func chosen<Element>(_ all: [Element], _ scenario: Scenario) -> [Element] {
@@ -27,7 +27,7 @@ struct FaultTests {
     }
 
     @Test(
-        "Killed anywhere, or failing at any call, a command has done all or nothing and says which; later runs clean up",
+        "A command killed or failing at any call does all or nothing and reports which, and later runs clean up",
         arguments: scenarios)
     func disturbed(scenario: Scenario) throws {
         let bench = try FaultBench(scenario)

@@ -26,7 +26,7 @@ enum Scenario: String, CaseIterable, Sendable, CustomTestStringConvertible {
     var testDescription: String { rawValue }
 }
 
-/// A prepared home, what the undisturbed command leaves of it, and the calls that it takes.
+/// A prepared home folder, the state that the undisturbed command leaves, and the system calls that it makes.
 struct FaultBench {
     let scenario: Scenario
     let calls: [SystemCall]
@@ -36,9 +36,9 @@ struct FaultBench {
 
     private static let script = URL(filePath: #filePath).appending(path: "../trial.sh").standardizedFileURL.path
 
-    /// Prepares the home.
+    /// Prepares the home folder.
     ///
-    /// - Parameter user: what runs each trial as somebody else.
+    /// - Parameter user: the command that runs each trial as another user; empty for the same user.
     init(_ scenario: Scenario, as user: [String] = []) throws {
         self.scenario = scenario
         self.user = user
@@ -76,7 +76,7 @@ struct FaultBench {
             command[0], Array(command.dropFirst()), environment: environment, in: folder.path)
     }
 
-    /// Runs the command with one fault at one call, and says what does not hold.
+    /// Runs the command with a fault at one call, and returns what is wrong afterwards.
     func violations(of call: SystemCall, _ action: Action) throws -> [String] {
         let expression = "inject=\(call.name):\(action.words):when=\(call.number)"
         let strace = [
@@ -91,14 +91,14 @@ struct FaultBench {
         return found.map { "\(scenario.rawValue), \(expression)\n  \(call)\n  \($0)" }
     }
 
-    /// Runs the command where only `free` KiB are left.
+    /// Runs the command on a disk with only `free` KiB left.
     func violations(onADiskWith free: Int) throws -> [String] {
         let trial = try trial(under: [], free: free)
         let found = violations(trial) + statusViolations(trial, isUnsure: false, expected: [74])
         return found.map { "\(scenario.rawValue), with \(free) KiB left\n  \($0)" }
     }
 
-    /// Runs the command by `prefix`.
+    /// Runs the command under `prefix`.
     func violations(under prefix: [String]) throws -> [String] {
         let trial = try trial(under: prefix)
         let found = violations(trial) + statusViolations(trial, isUnsure: false, expected: nil)
@@ -114,10 +114,10 @@ struct FaultBench {
         return trial
     }
 
-    /// What is wrong with what a trial left.
+    /// What is wrong with the state that a trial left.
     ///
-    /// - Parameter couldNotRemove: true where a removal failed. A lock file may stay then, which is only mentioned, and a
-    ///   hidden folder, which the next restore into a new keychain sweeps away.
+    /// - Parameter couldNotRemove: true if a removal failed. Then a lock file may stay, which the program only reports,
+    ///   and a hidden folder, which the next restore into a new keychain removes.
     private func violations(_ trial: Trial, couldNotRemove: Bool = false) -> [String] {
         var violations = trial.faults
         if trial.result != undisturbed.result {
@@ -132,16 +132,16 @@ struct FaultBench {
         return violations
     }
 
-    /// What an exit status must be after a call failed.
+    /// What is wrong with the exit status after a call failed.
     ///
     /// - Parameters:
-    ///   - isUnsure: true where what was done may not be durable.
-    ///   - expected: the statuses that say what it was; nil for any that the program has.
+    ///   - isUnsure: true if the changes may not be durable.
+    ///   - expected: the statuses that describe the failure; nil for any error status but "internal".
     private func statusViolations(_ trial: Trial, isUnsure: Bool, expected: [Int32]?) -> [String] {
         guard let status = trial.status else { return [] }
         let words = trial.output.joined(separator: "\n  ")
         if status == 0 {
-            // The archives are whole, whether or not the catalogue can take that.
+            // The archives are intact even if the catalogue cannot record the trial.
             let isTold = scenario == .drill && words.contains("is not noted")
             return trial.isChanged || isTold ? [] : ["it ended with 0 and did nothing\n  \(words)"]
         }
@@ -157,7 +157,7 @@ struct FaultBench {
         return violations
     }
 
-    /// Every status of an error but "internal".
+    /// Every error status but "internal".
     private static let statuses: [Int32] = [3, 4, 10, 11, 12, 13, 14, 16, 18, 64, 74]
 
     enum Action: Sendable {
@@ -173,7 +173,7 @@ struct FaultBench {
     }
 }
 
-/// What `trial.sh` printed.
+/// The output of `trial.sh`.
 private struct Trial {
     let status: Int32?
     let isChanged: Bool

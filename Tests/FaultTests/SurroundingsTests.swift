@@ -2,10 +2,10 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What the program does where the system lacks something.
-@Suite("Surroundings that lack something", .enabled(if: Surroundings.isPrivileged, "mounting takes root"))
+/// Runs the program on systems that lack something.
+@Suite("Systems that lack disk space, /proc or threads", .enabled(if: Surroundings.isPrivileged, "mounting takes root"))
 struct SurroundingsTests {
-    @Test("On a full disk a command is done or not, and says which", arguments: Surroundings.scenarios)
+    @Test("On a full disk, a command does all or nothing and reports which", arguments: Surroundings.scenarios)
     func fullDisk(scenario: Scenario) throws {
         let bench = try FaultBench(scenario)
         for free in Surroundings.steps {
@@ -13,7 +13,7 @@ struct SurroundingsTests {
         }
     }
 
-    @Test("Without /proc a command is done or not, and says which", arguments: Surroundings.scenarios)
+    @Test("Without /proc, a command does all or nothing and reports which", arguments: Surroundings.scenarios)
     func withoutProc(scenario: Scenario) throws {
         let bench = try FaultBench(scenario)
         let prefix = ["unshare", "-m", "bash", "-c", #"umount -l /proc && exec "$@""#, "--"]
@@ -21,11 +21,11 @@ struct SurroundingsTests {
     }
 
     @Test(
-        "Where no thread can be made a command is done or not, says which, and ends",
+        "If no thread can be created, a command does all or nothing, reports which, and ends",
         .enabled(if: Surroundings.lendsTheProgram, "another user cannot read the program"),
         arguments: Surroundings.scenarios)
     func withoutThreads(scenario: Scenario) throws {
-        // The limit counts the processes of a user; root has none.
+        // The limit applies to the processes of a user, but not to root.
         let bench = try FaultBench(scenario, as: Surroundings.somebodyElse)
         for violation in try bench.violations(under: ["prlimit", "--nproc=1"]) { Issue.record("\(violation)") }
     }
@@ -49,7 +49,7 @@ enum Surroundings {
     private static let isWhole = ProcessInfo.processInfo.environment["FAULTS"] == "all"
     static let scenarios = isWhole ? Scenario.allCases : [.createEncrypted, .restoreNew, .itemImport]
 
-    /// KiB that are free.
+    /// The free disk space of each step, in KiB.
     static var steps: [Int] {
         isWhole ? Array(stride(from: 0, through: 96, by: 4)) : [0, 12]
     }

@@ -1,14 +1,14 @@
-/// A system call that a traced run made and that changes a file.
+/// A system call of a traced run that changes a file.
 struct SystemCall: Hashable, Sendable, CustomStringConvertible {
     let name: String
-    /// Which of the calls of this name it is, from 1; strace counts by name and thread.
+    /// Its number among the calls with this name, from 1; strace counts per name and thread.
     let number: Int
     /// As strace printed it.
     let text: String
 
     var description: String { "\(name) no. \(number): \(text)" }
 
-    /// After it fails, nobody knows what is durable.
+    /// True if it is unknown what is durable after the call fails.
     var synchronizes: Bool { ["fsync", "fdatasync"].contains(name) }
 
     private static let names: Set<String> = [
@@ -17,10 +17,10 @@ struct SystemCall: Hashable, Sendable, CustomStringConvertible {
         "unlinkat", "rmdir", "symlink", "symlinkat", "chmod", "fchmod", "fchmodat", "copy_file_range", "sendfile",
     ]
 
-    /// What strace is to look at.
+    /// The strace expression that selects these calls.
     static let traced = "trace=" + names.sorted().joined(separator: ",")
 
-    /// What a disk may answer.
+    /// The errors that a disk can cause.
     var errors: [String] {
         switch name {
         case "write", "pwrite64", "writev", "pwritev", "copy_file_range", "sendfile": ["ENOSPC", "EIO", "EDQUOT"]

@@ -2,9 +2,9 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What no result shows: calls that protect secrets and make files durable, seen from outside.
+/// Checks from outside for calls that protect secrets and make files durable, whose absence no result would show.
 @Suite(
-    "System calls that nobody would miss",
+    "System calls that protect secrets and make files durable",
     .enabled(if: ExternalProgram.locate("strace") != nil, "strace is not installed"))
 struct SystemCallTests {
     private let folder: TemporaryFolder
@@ -39,7 +39,7 @@ struct SystemCallTests {
         return String(try #require(text.firstMatch(of: /# public key: (age1\w+)/)).1)
     }
 
-    @Test("An archive is synchronised before it is named, and its folder behind it")
+    @Test("An archive is synced before it gets its name, and its folder is synced afterwards")
     func archiveIsDurable() throws {
         let calls = ["-e", "trace=fsync,linkat,link,rename,renameat,renameat2"]
         let traced = try strace(calls, "kcbackup", ["create", "-o", "x.kcb", "-r", recipient()])
@@ -51,7 +51,7 @@ struct SystemCallTests {
         #expect(behind != nil, "\(traced.trace)")
     }
 
-    @Test("An archive whose folder cannot be synchronised is not reported as made")
+    @Test("An archive whose folder cannot be synced is not reported as created")
     func folderThatIsNotDurable() throws {
         let arguments = try ["create", "-o", "x.kcb", "-r", recipient()]
         let traced = try strace(["-e", "trace=fsync"], "kcbackup", arguments)
@@ -65,7 +65,7 @@ struct SystemCallTests {
     }
 
     @Test(
-        "Neither program can be dumped or attached to, from before it reads a file of ours",
+        "Both programs disable core dumps and debuggers before they read a data file",
         arguments: ["kcbackup", "security"])
     func memoryIsHidden(program: String) throws {
         let arguments = program == "security" ? ["dump-keychain"] : ["item", "list"]

@@ -1,10 +1,11 @@
 #!/bin/bash
-# One trial: runs a command of the real program, disturbed or not, in a copy of a prepared home, and prints what is left.
+# One trial: runs a command of the real program, disturbed or not, in a copy of a prepared home, and prints the result.
 #
 #   trial.sh PROGRAM TEMPLATE SCENARIO [PREFIX...]
 #
-# PREFIX is what runs the program, such as strace. HOME is the home of the trial, which must not exist yet, and FREE the
-# KiB that the disk has left, where it is to be full. Prints lines `KEY VALUE`; `FAULT …` is a claim that does not hold.
+# PREFIX is a command that runs the program, such as strace. HOME is the home folder of the trial, which must not exist
+# yet. FREE, if set, is the number of KiB to leave free on the disk. Prints lines `KEY VALUE`; `FAULT …` is a claim that
+# does not hold.
 set -u
 program=$1
 template=$2
@@ -27,15 +28,15 @@ keychain() {
   done
 }
 
-# An archive has its name only if it is whole.
+# An archive gets its name only if it is complete.
 archive() {
   [ -e "$1" ] || { echo "no archive $1"; return; }
   kc verify "$1" -i key.txt > messages 2>&1 && echo "archive $1 is genuine" || echo "archive $1: $(cat messages)"
   rm -f messages
 }
 
-# What the catalogue says of each archive, and whether the archives that are there are genuine. A later run may finish what
-# a killed one began, so it is asked for first.
+# What the catalogue says about each archive, and whether the existing archives are genuine. The catalogue is listed
+# first, because that may finish what a killed run began.
 backups() {
   kc list backups --columns state,items 2>&1
   local file
@@ -116,7 +117,7 @@ probe() {
   esac
 }
 
-# A run that changes something in every folder: after it, nothing of an earlier one may be left.
+# Runs that change something in every folder: after them, nothing of an earlier run may be left.
 settle() {
   case $scenario in create-to | prune | run | drill) kc prune backups --keep-last 9 ;; esac &&
   kc keychain create settle --no-passcode -q && kc create --unencrypted --keychain settle -o settle.kcb -q &&
@@ -177,7 +178,7 @@ fi
 mkdir -p "$HOME" && cp -a "$template/." "$HOME" && cd "$HOME" || exit 1
 before=$(cat "$template.before")
 case $scenario in create-to | prune | run | rekey | drill)
-  # A catalogue is of one place, and this is another.
+  # A catalogue is bound to the path of its folder, and this is a copy at another path.
   rm -r "$data/backups"
   kc list --rebuild backups -q > messages 2>&1 || fault "$(cat messages)"
   [ "$scenario" != run ] || kc schedule add nightly --unencrypted --to backups --keep-last 2 -q
@@ -196,10 +197,10 @@ echo "STATUS $status"
 sed 's/^/OUTPUT /' "$HOME.output"
 state=$(probe)
 run=()
-# A job is several commands: the next run does what is left.
+# A job consists of several commands: the next run does the remaining ones.
 if [ "$state" = "$before" ] || { [[ $scenario = @(run|rekey) ]] && [ "$status" -ne 0 ]; }; then
   echo "STATE before"
-  # What was not done can be done now.
+  # The command must succeed now.
   command > output 2>&1 < /dev/null || fault "the same command, run again, ended with $?: $(cat output)"
   rm -f output
   state=$(probe)

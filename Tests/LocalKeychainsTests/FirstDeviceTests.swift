@@ -17,7 +17,7 @@ struct FirstDeviceTests {
         data = DataFolder(path: folder.path("data"))
     }
 
-    @Test("whoever makes a first keychain at the same time gets the same device key")
+    @Test("several first keychains made at the same time get the same device key")
     func firstKeys() throws {
         let data = data
         let machine = folder.path("none")
@@ -31,7 +31,7 @@ struct FirstDeviceTests {
         #expect(all.filter(\.isNew).count == 1)
     }
 
-    @Test("no keychain that is put on the search list is lost when others are at the same time")
+    @Test("no keychain is lost when several are added to the search list at the same time")
     func lists() throws {
         let data = data
         let names = (0..<8).map { "k\($0)" }
@@ -44,7 +44,7 @@ struct FirstDeviceTests {
         #expect(try Set(KeychainLists.load(from: data).searchList ?? []) == Set(names))
     }
 
-    @Test("a data folder in a folder that others can write to is refused, and nothing is made there")
+    @Test("a data folder in a folder that others can write to is refused, and nothing is created there")
     func sharedHome() throws {
         let home = folder.path("home")
         try FileManager.default.createDirectory(atPath: home, withIntermediateDirectories: false)

@@ -18,7 +18,7 @@ struct KeychainListsTests {
         try temporary.write("data/keychains/\(name).keychain", [])
     }
 
-    @Test("Nothing is set until somebody sets it: login is the default, and all keychains are searched, it first")
+    @Test("If nothing is set, login is the default keychain, and all keychains are searched, login first")
     func nothingSet() throws {
         for name in ["work", "login", "alpha"] { try keychain(name) }
         let lists = try KeychainLists.load(from: folder)
@@ -29,7 +29,7 @@ struct KeychainListsTests {
     }
 
     @Test(
-        "What is saved is loaded",
+        "Saved lists load unchanged",
         arguments: [
             (nil, nil), ("work", nil), (nil, []), ("work", []), (nil, ["login", "work"]),
             ("/srv/a b.keychain", ["Büro 2", "/srv/ünï\u{202e} \\x.keychain"]),
@@ -44,7 +44,7 @@ struct KeychainListsTests {
         #expect(try KeychainLists.load(from: folder) == KeychainLists())
     }
 
-    @Test("Who names no keychain gets the default one")
+    @Test("Without a name, the default keychain is used")
     func defaultIsFollowed() throws {
         #expect(try LocalKeychain(nil, in: folder).name == "login")
         var lists = KeychainLists()
@@ -57,7 +57,7 @@ struct KeychainListsTests {
         #expect(try LocalKeychain(nil, in: folder).path == "/srv/x.keychain")
     }
 
-    @Test("A new keychain is searched, and one that is no more leaves the list and its place as the default one")
+    @Test("A new keychain is searched; a deleted one is removed from the search list and as the default keychain")
     func includeAndForget() throws {
         for name in ["login", "work"] { try keychain(name) }
         var lists = KeychainLists()
@@ -75,7 +75,7 @@ struct KeychainListsTests {
         #expect(after.defaultKeychain == nil)
     }
 
-    @Test("A keychain outside the data folder is searched beside all of it, also beside those that come later")
+    @Test("A keychain outside the data folder is searched in addition to all keychains in it, including later ones")
     func additions() throws {
         try keychain("login")
         var lists = KeychainLists()
@@ -102,7 +102,7 @@ struct KeychainListsTests {
         #expect(try KeychainLists.load(from: folder) == lists)
     }
 
-    @Test("A deleted keychain leaves the lists, however its path is spelled")
+    @Test("A deleted keychain is removed from the lists, however its path is spelled")
     func spellings() throws {
         try Path.makeFolder(temporary.path("a/b"))
         let path = temporary.path("a/b/x.keychain")
@@ -128,7 +128,7 @@ struct KeychainListsTests {
     }
 
     @Test(
-        "A file that is not as it was written is an error, and never a shorter list",
+        "A damaged file is an error, never a shorter list",
         arguments: [
             "", "kcbackup keychain lists 1\n", "kcbackup keychain lists 1\nend", "kcbackup keychain lists 2\nend\n",
             "kcbackup keychain lists 1\nsearch\n login\n", "kcbackup keychain lists 1\nsearch\nlogin\nend\n",
@@ -147,7 +147,7 @@ struct KeychainListsTests {
         }
     }
 
-    @Test("A file that others can write is not believed, and bytes that are no text are damage")
+    @Test("A file that others can write to is refused, and bytes that are not text are damage")
     func untrusted() throws {
         try temporary.write("data/keychain-lists", Array("kcbackup keychain lists 1\nend\n".utf8), mode: 0o622)
         #expect(throws: LocalKeychainFailure.file(FileFailure(folder.keychainLists, .exposed(mode: 0o622)))) {
@@ -159,7 +159,7 @@ struct KeychainListsTests {
         }
     }
 
-    @Test("What could not be read again is not written")
+    @Test("Names that could not be read back are not written")
     func unwritable() throws {
         for name in ["a\nb", "/a\nb", "", ".hidden", "/x\0y"] {
             var lists = KeychainLists()
@@ -172,7 +172,7 @@ struct KeychainListsTests {
         #expect(try !Path.exists(folder.keychainLists))
     }
 
-    @Test("A name from a Mac leads to the keychain of that name, however it is spelled")
+    @Test("A name from a Mac refers to the keychain of that name, however it is spelled")
     func macNames() throws {
         func found(_ word: String) throws -> LocalKeychain {
             try LocalKeychain(macName: word, in: folder, home: "/home/mia", workingFolder: temporary.path("work"))
@@ -201,7 +201,7 @@ struct KeychainListsTests {
 }
 
 extension KeychainLists {
-    /// Replaces the lists that were set before with these.
+    /// Replaces the stored lists with these.
     fileprivate func set(in folder: DataFolder) throws {
         try KeychainLists.change(in: folder) { lists throws(LocalKeychainFailure) in lists = self }
     }

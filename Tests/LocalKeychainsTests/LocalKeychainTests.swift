@@ -25,7 +25,7 @@ struct LocalKeychainTests {
                 == "/home/mia/.local/share/kcbackup")
     }
 
-    @Test("A name is looked up in the data folder, a path is taken as it is")
+    @Test("A name is looked up in the data folder; a path is used unchanged")
     func namesAndPaths() throws {
         #expect(try LocalKeychain(nil, in: folder).path == folder.keychains + "/login.keychain")
         #expect(try LocalKeychain("Büro 2", in: folder).path == folder.keychains + "/Büro 2.keychain")
@@ -38,7 +38,7 @@ struct LocalKeychainTests {
         }
     }
 
-    @Test("Only files with the ending and a valid name are listed")
+    @Test("Only files with the extension and a valid name are listed")
     func names() throws {
         #expect(try LocalKeychain.names(in: DataFolder(path: temporary.path("nowhere"))) == [])
         for name in ["work.keychain", "login.keychain", "login.keychain.lock", ".x.keychain", "notes.txt"] {
@@ -47,7 +47,7 @@ struct LocalKeychainTests {
         #expect(try LocalKeychain.names(in: folder) == ["login", "work"])
     }
 
-    @Test("The key is made with the first keychain, and never again while keychains wait for it")
+    @Test("The device key is made with the first keychain, and never again while keychains need the old one")
     func deviceKey() throws {
         let device = LocalDevice(folder, machineIDPath: temporary.path("machine-id"))
         #expect(try device.keyIfAny() == nil)

@@ -9,7 +9,7 @@ import Testing
 
 @testable import LocalKeychains
 
-@Suite("Keychains that are made")
+@Suite("New keychains")
 struct NewKeychainTests {
     private let temporary: TemporaryFolder
     private let folder: DataFolder
@@ -26,7 +26,7 @@ struct NewKeychainTests {
         return NewKeychain(local, in: folder, on: device, cost: ScryptCost(logN: 1), now: .reference)
     }
 
-    @Test("The first one comes with its folder and the key of the device, the second with neither")
+    @Test("The first keychain is made together with its folder and the device key, the second alone")
     func first() throws {
         let first = try new("work").make(passcode: nil)
         #expect(first.isFirstOfDevice)
@@ -36,7 +36,7 @@ struct NewKeychainTests {
         #expect(try LocalKeychain.names(in: folder) == ["home", "work"])
     }
 
-    @Test("One in the data folder joins a search list that the user has set, and no other does")
+    @Test("A keychain in the data folder is added to a search list that the user has set; no other is")
     func searchList() throws {
         _ = try new("before").make(passcode: nil)
         #expect(try !Path.exists(folder.keychainLists))
@@ -49,7 +49,7 @@ struct NewKeychainTests {
         #expect(try LocalKeychain.names(in: folder).contains("later"))
     }
 
-    @Test("One that is filled has its name when it is filled, and none when filling fails")
+    @Test("A keychain that is filled gets its name after that, and none if filling fails")
     func filled() throws {
         struct Fault: Error {}
         #expect(throws: Fault.self) {
@@ -70,7 +70,7 @@ struct NewKeychainTests {
         #expect(try keychain.find(ItemQuery()).items.count == 1)
     }
 
-    @Test("A name that is taken while it is filled is left alone")
+    @Test("A file that takes the name during the filling is left alone")
     func taken() throws {
         #expect(throws: KeychainStoreError.self) {
             try new("work").make(passcode: nil) { _ in try new("work").make(passcode: nil) }

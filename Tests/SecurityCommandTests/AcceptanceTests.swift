@@ -6,8 +6,9 @@ import Testing
 
 @testable import SecurityCommand
 
-/// Apple's regression tests of file keychains, as far as they concern the command; numbers are those of its files.
-@Suite("Acceptance cases of file keychains")
+/// Apple's regression tests for file keychains, as far as they apply to the command; the numbers are those of Apple's
+/// files.
+@Suite("Acceptance tests for file keychains")
 struct AcceptanceTests {
     let home: TestHome
 
@@ -19,7 +20,7 @@ struct AcceptanceTests {
         home.run(line.split(separator: " ").map(String.init), terminal: ScriptedTerminal(answers: typed)).status
     }
 
-    @Test("kc-01: a keychain is made and deleted, and a file that is none is not valid")
+    @Test("kc-01: a keychain is created and deleted, and a file that is not a keychain is not valid")
     func kc01Creation() throws {
         #expect(status("create-keychain -p x a.keychain") == 0)
         #expect(status("dump-keychain a.keychain") == 0)
@@ -31,13 +32,13 @@ struct AcceptanceTests {
         #expect(status("find-generic-password -a x ./b.keychain") == 49)
     }
 
-    @Test("kc-03: the search list is what it was set to, and a deleted keychain leaves it")
+    @Test("kc-03: the search list is what it was set to, and a deleted keychain is removed from it")
     func kc03List() throws {
         for name in ["a", "b", "c"] { try home.keychain(name) }
         #expect(status("list-keychains -s c a") == 0)
         let lines = home.run("list-keychains").text.split(separator: "\n").map(String.init)
         #expect(lines.map { $0.hasPrefix("    \"/") && $0.hasSuffix(".keychain\"") } == [true, true])
-        // What is printed can be set.
+        // The output can be used to set the list.
         let paths = lines.map { $0.trimmingPrefix("    \"").dropLast() }.map(String.init)
         #expect(home.run(["list-keychains", "-s"] + paths.reversed()).status == 0)
         #expect(home.run("list-keychains").text == lines.reversed().map { $0 + "\n" }.joined())
@@ -45,7 +46,7 @@ struct AcceptanceTests {
         #expect(home.run("list-keychains").text == lines[1] + "\n")
     }
 
-    @Test("kc-04: a missing file is no keychain")
+    @Test("kc-04: a missing file is not a keychain")
     func kc04IsValid() {
         #expect(status("dump-keychain ./missing.keychain") == 50)
         #expect(status("delete-keychain ./missing.keychain") == 50)
@@ -92,7 +93,7 @@ struct AcceptanceTests {
         #expect(home.run("dump-keychain -d").text == "")
     }
 
-    @Test("kc-02: a wrong password, or none without anybody to ask, leaves a keychain locked; the right one unlocks it")
+    @Test("kc-02: a wrong password, or none without a terminal, leaves a keychain locked; the right one unlocks it")
     func kc02Unlock() throws {
         try home.keychain("login", password: "walnut")
         #expect(status("add-generic-password -a me -s s -w hidden") == 0)
@@ -115,7 +116,7 @@ struct AcceptanceTests {
         #expect(home.run("unlock-keychain -p wrong").messages.contains("security: SecKeychainUnlock <NULL>: "))
     }
 
-    @Test("kc-03: the status of a keychain shows while it is unlocked, and asks for the password otherwise")
+    @Test("kc-03: the settings of a keychain are shown while it is unlocked; otherwise its password is needed")
     func kc03Status() throws {
         try home.keychain("login", password: "walnut")
         #expect(home.run("show-keychain-info").messages == "Keychain \"<NULL>\" lock-on-sleep timeout=300s\n")
@@ -139,7 +140,7 @@ struct AcceptanceTests {
         }
     }
 
-    @Test("kc-45: the password changes with the right old one alone, locked or not")
+    @Test("kc-45: the password can be changed only with the right old one, locked or not")
     func kc45ChangePassword() throws {
         try home.keychain("login", password: "walnut")
         #expect(status("add-generic-password -a me -s s -w hidden") == 0)
@@ -150,7 +151,7 @@ struct AcceptanceTests {
         #expect(status("set-keychain-password -o wrong -p new") == 51)
         #expect(status("set-keychain-password -p new") == 51)
         #expect(status("set-keychain-password -o walnut -p second") == 0)
-        // What was unlocked stays so.
+        // The keychain stays unlocked.
         #expect(home.run("find-generic-password -wa me").text == "hidden\n")
         #expect(status("lock-keychain") == 0)
         #expect(status("unlock-keychain -p walnut") == 51)
@@ -167,7 +168,7 @@ struct AcceptanceTests {
                 "Retype New Password: ",
             ])
         #expect(status("set-keychain-password", typed: ["third"]) == 51)
-        // None any more, and one again.
+        // Removed, and set again.
         #expect(home.run(["set-keychain-password", "-o", "fourth", "-p", ""]).status == 0)
         #expect(home.run("lock-keychain").messages.contains("has no password, so it is never locked"))
         #expect(home.run("find-generic-password -wa me").text == "hidden\n")
@@ -175,13 +176,13 @@ struct AcceptanceTests {
         #expect(status("find-generic-password -wa me") == 36)
     }
 
-    @Test("kc-10: an item is added once, and what was added comes back")
+    @Test("kc-10: an item can be added only once, and is found as it was added")
     func kc10AddGeneric() throws {
         try home.keychain()
         #expect(status("add-generic-password -a test -s service -w first") == 0)
         #expect(status("add-generic-password -a test -s service -w second") == 45)
         #expect(home.run("find-generic-password -a test -w").text == "first\n")
-        // Another account or another keychain is another item.
+        // Another account or another keychain makes another item.
         try home.keychain("other")
         #expect(status("add-generic-password -a test2 -s service -w x") == 0)
         #expect(status("add-generic-password -a test -s service -w third other") == 0)
@@ -189,7 +190,7 @@ struct AcceptanceTests {
         #expect(home.run("find-generic-password -a test -w other.keychain").text == "third\n")
     }
 
-    @Test("kc-15: a label is updated, and everything else stays")
+    @Test("kc-15: a label is updated, and everything else stays the same")
     func kc15UpdateLabel() throws {
         try home.keychain()
         home.run("add-generic-password -a test -s service -w secret -j note")
@@ -203,7 +204,7 @@ struct AcceptanceTests {
         #expect(home.run("find-generic-password -l label -w").text == "secret\n")
     }
 
-    @Test("kc-16: a password is updated, and the item stays the same one")
+    @Test("kc-16: a password is updated, and it is still the same item")
     func kc16UpdatePassword() throws {
         try home.keychain()
         home.run("add-generic-password -a test -s service -w first")
@@ -222,7 +223,7 @@ struct AcceptanceTests {
 /// Searching several keychains.
 @Suite("Several keychains")
 struct SearchTests {
-    @Test("A keychain that cannot be read hides nothing in the others, and is the answer when nothing is found")
+    @Test("A keychain that cannot be read hides nothing in the others, and is reported if nothing is found")
     func obstacles() throws {
         let home = try TestHome()
         for name in ["a", "b"] { try home.keychain(name) }
@@ -237,7 +238,7 @@ struct SearchTests {
         #expect(dump.messages.contains("not a valid keychain file"))
     }
 
-    @Test("Adds go to the default keychain, finds through the list in its order")
+    @Test("Items are added to the default keychain and searched for in the order of the search list")
     func order() throws {
         let home = try TestHome()
         for name in ["login", "b"] { try home.keychain(name) }
@@ -252,7 +253,7 @@ struct SearchTests {
         #expect(home.run("find-generic-password -a me -w").text == "of-b\n")
     }
 
-    @Test("Lists that are damaged are an error of every command that needs them, and nothing is made or deleted")
+    @Test("Damaged lists are an error in every command that needs them, and nothing is created or deleted")
     func damagedLists() throws {
         let home = try TestHome()
         try home.keychain()

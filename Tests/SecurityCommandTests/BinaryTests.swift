@@ -10,7 +10,7 @@ struct SecurityBinaryTests {
         shell = try ProgramShell()
     }
 
-    @Test("What a script from a Mac does works: keychain, item, list, and the statuses that it looks at")
+    @Test("A script from a Mac works, with its keychains, items, lists and the statuses that it checks")
     func script() throws {
         let outcome = try shell(
             """
@@ -33,7 +33,7 @@ struct SecurityBinaryTests {
         #expect(outcome.text == "hunter2\nhunter2\np\n44\n1\n2\n36\n", "\(outcome.errorText)")
     }
 
-    @Test("What is no UTF-8 is refused, on the command line and in a line of input, and never changed")
+    @Test("Text that is not UTF-8 is refused, on the command line and in input lines, and never altered")
     func invalidText() throws {
         let outcome = try shell(
             """
@@ -63,7 +63,7 @@ struct SecurityBinaryTests {
                 """, "\(outcome.errorText)")
     }
 
-    @Test("A closed pipe and a full disk are noticed, and closed streams do no harm")
+    @Test("A closed pipe and a full disk are detected, and closed streams do no harm")
     func lostOutput() throws {
         let outcome = try shell(
             """
@@ -81,7 +81,7 @@ struct SecurityBinaryTests {
         #expect(outcome.text == "222\n141\n0\n220\nclean\n", "\(outcome.errorText)")
     }
 
-    @Test("On a terminal a password is asked for without echo")
+    @Test("On a terminal, a password is read without echo")
     func terminal() throws {
         let outcome = try shell(
             """

@@ -9,9 +9,9 @@ struct SecurityCanaryTests {
     private static let password = "canary-keychain-8f1b"
     private static let content = "canary-content-90ad"
 
-    @Test("No command, right or wrong, tells a password that it was given, and no file holds one in the clear")
+    @Test("No command, successful or not, prints a password that it was given, and no file contains one in the clear")
     func secretsAreNotTold() throws {
-        // Where the kernel keeps nothing, so that every command has to ask.
+        // The kernel keeps no keys, so that every command has to ask.
         let home = try TestHome(retention: MemoryRetention.refusing())
         var told = ""
         func run(_ line: String, _ more: [String] = [], typed: [String]? = nil) -> Int32 {
@@ -58,7 +58,7 @@ struct SecurityCanaryTests {
                 #expect(Data(bytes).range(of: Data(canary.utf8)) == nil, "\(name) holds \(canary)")
             }
         }
-        // The item forms that were asked for, which shows that the search would find what is there.
+        // These print the password on request, which shows that the search would find it.
         for (flag, isMessage) in [("-w", false), ("-g", true)] {
             let outcome = home.run(
                 ["find-generic-password", "-a", "a", flag], terminal: ScriptedTerminal(answers: [password]))
@@ -66,7 +66,7 @@ struct SecurityCanaryTests {
         }
     }
 
-    @Test("Whoever gives a password on the command line is warned, once, and nobody else is")
+    @Test("Only a password on the command line causes a warning, and only one")
     func warnings() throws {
         let home = try TestHome()
         let warning = "other users can see a password on the command line"

@@ -9,7 +9,7 @@ import Testing
 
 @testable import SecurityCommand
 
-@Suite("Certificates and keys through files, with openssl as the judge")
+@Suite("Import and export of certificates and keys, checked with openssl")
 struct CertificateTests {
     let home: TestHome
     let openssl: OpenSSLCommand
@@ -21,10 +21,10 @@ struct CertificateTests {
         try home.writeSamples()
     }
 
-    /// Hands a file that openssl made to the command.
+    /// Copies a file that openssl made to the working folder of the command.
     private func hand(_ name: String) throws { try home.write(name, openssl.read(name)) }
 
-    /// Hands a file that the command made to openssl.
+    /// Copies a file that the command made to the working folder of openssl.
     private func handBack(_ name: String) throws {
         try openssl.folder.write(name, home.folder.read("work/" + name))
     }
@@ -40,7 +40,7 @@ struct CertificateTests {
         try hand(name)
     }
 
-    @Test("kc-28: a PKCS#12 file becomes one key and its certificates, which are an identity")
+    @Test("kc-28: a PKCS#12 file is imported as one key and its certificates, which form an identity")
     func kc28PKCS12() throws {
         try makeIdentity()
         let outcome = home.run("import web.p12 -k login.keychain -P x -A")
@@ -56,7 +56,7 @@ struct CertificateTests {
         #expect(again.messages.contains("1 of 3 items were there already"))
     }
 
-    @Test("kc-27: a key that was imported as one that stays cannot be exported in any form")
+    @Test("kc-27: a key that was imported as non-extractable cannot be exported in any form")
     func kc27NonExtractable() throws {
         #expect(home.run("import web.key.der -x").status == 0)
         home.run("import web.pem")
@@ -72,7 +72,7 @@ struct CertificateTests {
         #expect(home.run("export -t certs").status == 0)
     }
 
-    @Test("What is exported, openssl reads, and it is what was imported")
+    @Test("openssl reads what is exported, and it equals what was imported")
     func exports() throws {
         for file in ["web.pem", "web.key.der", "mail.pem", "mail.key.der", "authority.pem"] {
             #expect(home.run(["import", file]).status == 0)
@@ -94,7 +94,7 @@ struct CertificateTests {
         let shown = home.run("find-certificate -a -Z").text
         #expect(shown.contains(fingerprint.split(separator: "=")[1].filter { $0 != ":" && $0 != "\n" }))
 
-        // Each key in each form is the one that went in.
+        // In each form, each key is the one that was imported.
         for (label, name) in [("www.example.com", "web"), ("mail.example.org", "mail")] {
             try home.keychain(name)
             home.run(["import", "\(name).key.der", "-k", name])
@@ -114,7 +114,7 @@ struct CertificateTests {
         #expect(try home.folder.list().filter { $0.hasPrefix("work/all") }.count == 2)
     }
 
-    @Test("A file goes out, comes into another keychain, and gives equal items")
+    @Test("A file that is exported and imported into another keychain yields equal items")
     func roundTrip() throws {
         try makeIdentity()
         home.run("import web.p12 -P x")
@@ -129,7 +129,7 @@ struct CertificateTests {
         #expect(dump("login").count > 50)
     }
 
-    @Test("Encrypted keys ask for their passphrase, and files of others are refused by what they are")
+    @Test("The passphrase of an encrypted key is asked for, and nothing is imported from a damaged file")
     func passphrases() throws {
         try openssl("pkcs8 -topk8 -inform DER -in mail.key.der -passout pass:x -out mail.enc.pem")
         try hand("mail.enc.pem")
@@ -138,10 +138,10 @@ struct CertificateTests {
         let asked = home.run(["import", "mail.enc.pem"], terminal: ScriptedTerminal(answers: ["x"]))
         #expect(asked.text == "1 key imported.\n")
         #expect(asked.terminal.asked == ["passphrase for mail.enc.pem: "])
-        // Without any passphrase.
+        // An empty passphrase.
         try makeIdentity("empty.p12", password: "pass:")
         #expect(home.run("import empty.p12").status == 0)
-        // Nothing of a file that is broken.
+        // Nothing is imported from a damaged file.
         let before = home.run("dump-keychain").text
         try openssl("pkcs12 -export -inkey web.key.pem -in web.pem -passout pass:x -out cut.p12")
         try home.write("cut.p12", openssl.read("cut.p12").dropLast(9))
@@ -149,7 +149,7 @@ struct CertificateTests {
         #expect(home.run("dump-keychain").text == before)
     }
 
-    @Test("What an export or an import leaves out is told, quiet or not")
+    @Test("An export reports what it leaves out, even with -q")
     func leftOut() throws {
         let keychain = try home.keychain("mixed")
         var draft = ItemDraft(itemClass: .key)
@@ -161,7 +161,7 @@ struct CertificateTests {
         #expect(export.messages.contains("1 public or symmetric keys are not exported"))
     }
 
-    @Test("A locked keychain takes certificates, and keys only with its password; identities show in any case")
+    @Test("A locked keychain accepts certificates, and keys only with its password; identities are listed either way")
     func locked() throws {
         try home.keychain("safe", password: "walnut")
         home.run("lock-keychain safe")
@@ -176,7 +176,7 @@ struct CertificateTests {
         #expect(home.run("export -k safe -t identities -P x").status == 36)
     }
 
-    @Test("An identity out of its time is shown with the reason, and is not valid")
+    @Test("An identity outside its validity period is listed with the reason, and is not valid")
     func validity() throws {
         try openssl(
             "req -x509 -newkey rsa:2048 -nodes -keyout k.pem -out c.pem -days 1 -subj /CN=short.example.com")
@@ -202,11 +202,11 @@ struct CertificateTests {
         #expect(lines.count { $0 == "     0 valid identities found" } == 2)
     }
 
-    @Test("A certificate with a broken seal is told, hides no other, and no run that meets it is a success")
+    @Test("A certificate with a broken seal is reported and hides no other, and every run that meets it fails")
     func brokenSeal() throws {
         for file in ["web.pem", "web.key.der", "mail.pem", "mail.key.der"] { home.run(["import", file]) }
         try openssl("x509 -in mail.pem -outform DER -out mail.der")
-        // The end of a certificate is its signature, which is in the data alone.
+        // A certificate ends with its signature, which only the data contains.
         let mark = try openssl.read("mail.der").suffix(12)
         let path = "home/.local/share/kcbackup/keychains/login.keychain"
         var file = try home.folder.read(path)
@@ -225,10 +225,10 @@ struct CertificateTests {
         let identities = home.run("find-identity -v")
         #expect(identities.status == 1)
         #expect(identities.text.contains("1 valid identities found"))
-        // Half an export would look like a whole one.
+        // A partial export would look complete.
         #expect(home.run("export -t certs").status == 1)
         #expect(home.run("export -t certs").output == [])
-        // A name could be meant for the broken one; a fingerprint cannot.
+        // A name could refer to the broken certificate; a fingerprint cannot.
         #expect(home.run("delete-certificate -c www").status == 1)
         #expect(home.run("find-certificate -c www").status == 0)
         let web = "F133CF7BE519AF3C60794DFD9369FFA40391873D"
@@ -236,7 +236,7 @@ struct CertificateTests {
         #expect(home.run("find-certificate -c www").status == 1)
     }
 
-    @Test("A certificate whose data is none is found by its label, and is not exported in silence")
+    @Test("A certificate item with invalid data is found by its label, and is not silently left out of an export")
     func notACertificate() throws {
         let keychain = try home.keychain("odd")
         var draft = ItemDraft(itemClass: .certificate)

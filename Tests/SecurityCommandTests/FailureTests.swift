@@ -12,10 +12,10 @@ import Testing
 
 @testable import SecurityCommand
 
-@Suite("What errors mean in Apple's terms")
+@Suite("Errors in Apple's terms")
 struct FailureMappingTests {
     @Test(
-        "The errors that scripts act on have the codes that they have on a Mac",
+        "The errors that scripts act on have the same codes as on a Mac",
         arguments: [
             (KeychainStoreError.itemNotFound, 44), (.duplicateItem, 45), (.locked(.whenUnlocked), 36),
             (.wrongPasscode, 51), (.tooManyAttempts(retryAfter: 2), 51), (.notFound("/x"), 50),
@@ -29,7 +29,7 @@ struct FailureMappingTests {
         #expect(Failure(error, api: "SecX").exit.code == exit)
     }
 
-    @Test("Every failure ends with a status that is not success, and says one line at least")
+    @Test("Every failure has a nonzero exit status and prints at least one line")
     func nothingIsSuccess() {
         let file = FileFailure("/p", .exposed(mode: 0o644))
         let errors: [any Error] = [
@@ -54,14 +54,14 @@ struct FailureMappingTests {
         }
     }
 
-    @Test("An error that nobody foresaw says its type and nothing of its contents")
+    @Test("An unforeseen error prints its type and nothing of its contents")
     func unforeseenErrorsAreSilent() {
         struct Surprise: Error { let secret = "swordfish" }
         let lines = Failure(Surprise(), api: nil).lines { $0 }
         #expect(lines.contains("Surprise") && !lines.contains("swordfish"))
     }
 
-    @Test("Results that cannot be written are an error, and a reader that went away ends the run as SIGPIPE does")
+    @Test("A failure to write results is an error, and a closed pipe ends the run with the status of SIGPIPE")
     func lostResults() throws {
         let home = try TestHome()
         home.run("-q create-keychain -p x login")
@@ -72,7 +72,7 @@ struct FailureMappingTests {
                 #expect(SecurityCommand.run(line, in: world).code == status, "\(line)")
             }
         }
-        // The password that was asked for goes to standard error.
+        // With -g, the password goes to standard error.
         try home.keychain("open")
         home.run("-q add-generic-password -a a -s s -w x open")
         var world = home.world()
@@ -80,7 +80,7 @@ struct FailureMappingTests {
         #expect(SecurityCommand.run(["find-generic-password", "-g", "open"], in: world).code == 222)
     }
 
-    @Test("Foreign text cannot act on a terminal, and goes into a file as it is")
+    @Test("Foreign text cannot control a terminal, and is written to a file unchanged")
     func foreignText() throws {
         let home = try TestHome()
         home.run(["create-keychain", "-p", "", "./a\u{202e}b\u{1b}[2J.keychain"])

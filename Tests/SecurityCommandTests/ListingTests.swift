@@ -22,7 +22,7 @@ struct ListingTests {
     }
 
     @Test(
-        "Bytes are text when all can be read, and hexadecimal digits with escapes otherwise",
+        "Bytes are listed as text if all are printable, and otherwise as hexadecimal digits and escaped text",
         arguments: [
             ("", ""), ("abc", "\"abc\""), ("  padded  ", "\"  padded  \""), ("0xDEADBEEF", "\"0xDEADBEEF\""),
             ("ab\"cd", "\"ab\"cd\""), (#"ab\cd"#, #"0x61625C6364  "ab\134cd""#),
@@ -35,13 +35,13 @@ struct ListingTests {
     }
 
     @Test(
-        "A bare password is text when it is printable, and hexadecimal digits in lower case otherwise",
+        "A bare password is text if it is printable, and lowercase hexadecimal digits otherwise",
         arguments: [("", ""), ("a b\\c", "a b\\c"), ("é", "c3a9"), ("a\n", "610a"), ("\u{7f}", "7f")])
     func bareBytes(text: String, expected: String) {
         #expect(Self.bare(Array(text.utf8)) == expected)
     }
 
-    @Test("Nothing that could act on a terminal, and no byte outside ASCII, is in a listing of any bytes")
+    @Test("A listing of any bytes consists of printable ASCII characters")
     func listingsAreHarmless() {
         var random = SeededRandom(seed: 7)
         for _ in 0..<500 {
@@ -61,7 +61,7 @@ struct ListingTests {
         String(decoding: listing(of: item, in: "/k"), as: UTF8.self)
     }
 
-    @Test("An item of each class is listed as it was", arguments: ItemClass.allCases)
+    @Test("An item of each class is listed as in the stored text", arguments: ItemClass.allCases)
     func golden(itemClass: ItemClass) throws {
         let created = try #require(Timestamp("1999-12-31T23:59:59.000000Z"))
         let start = try #require(Timestamp("2025-02-03T00:00:00.000000Z"))
@@ -108,7 +108,7 @@ struct ListingTests {
         try Golden.compare(text(full) + text(bare), with: file)
     }
 
-    @Test("Numbers of any size are listed, and none traps")
+    @Test("Numbers of any size are listed without a trap")
     func extremeNumbers() throws {
         for number in [Int64.min, -1, 0, Int64(UInt32.max), Int64.max] {
             let key = try item(.key, [.kcls: .number(number), .crtr: .number(number), .bsiz: .number(number)])

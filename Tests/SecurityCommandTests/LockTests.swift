@@ -12,7 +12,7 @@ import Testing
 @Suite("What stays unlocked between commands")
 struct LockTests {
     @Test(
-        "A new keychain is unlocked, locks with the clock and with the machine's sleep, and a deleted one leaves nothing"
+        "A new keychain is unlocked, locks after its timeout and when the machine sleeps, and leaves no keys if deleted"
     )
     func life() throws {
         let retention = MemoryRetention()
@@ -58,7 +58,7 @@ struct LockTests {
         #expect(readable() == ["dk", "dku"])
         home.run("unlock-keychain -p walnut")
         #expect(readable() == Set(Accessibility.allCases.map(\.rawValue)))
-        // Removing the password takes an item with it, which is asked.
+        // Removing the password deletes an item, which needs a confirmation.
         #expect(home.run(["set-keychain-password", "-o", "walnut", "-p", ""]).status == 1)
         #expect(
             home.run(
@@ -71,7 +71,7 @@ struct LockTests {
         #expect(home.run("find-generic-password -a akpu").status == 44)
     }
 
-    @Test("Where the kernel refuses, every command asks, and unlocking says why")
+    @Test("If the kernel keeps no keys, every command asks for the password, and unlocking says why")
     func refusal() throws {
         let home = try TestHome(retention: MemoryRetention.refusing())
         try home.keychain("login", password: "walnut")
@@ -88,7 +88,7 @@ struct LockTests {
     }
 
     @Test(
-        "One keychain that cannot be locked keeps none of the others open",
+        "A keychain that cannot be locked does not keep the others from being locked",
         arguments: ["-a", "broken safe missing last"])
     func lockingGoesOn(words: String) throws {
         let retention = MemoryRetention()
@@ -106,7 +106,7 @@ struct LockTests {
         for name in ["last", "safe"] { #expect(home.run("unlock-keychain -u \(name)").status == 36, "\(name)") }
     }
 
-    @Test("A keychain without a password is never locked, whatever the kernel says, and that is told")
+    @Test("A keychain without a password is never locked, whatever the kernel says, and the command says so")
     func nothingToLock() throws {
         let home = try TestHome(retention: MemoryRetention.refusing())
         try home.keychain("login")
@@ -115,7 +115,7 @@ struct LockTests {
         #expect(outcome.messages.contains("login has no password, so it is never locked"))
     }
 
-    @Test("A new keychain that the kernel does not keep unlocked is there all the same, and locked")
+    @Test("A new keychain that the kernel cannot keep unlocked is still created, but locked")
     func fullQuota() throws {
         let retention = MemoryRetention()
         // EDQUOT
@@ -128,7 +128,7 @@ struct LockTests {
         #expect(home.run("unlock-keychain -p walnut").status != 0)
     }
 
-    @Test("Wrong passwords are counted, and after some the next one has to wait")
+    @Test("Wrong passwords are counted, and after several of them the next attempt has to wait")
     func attempts() throws {
         let home = try TestHome()
         try home.keychain("login", password: "walnut")
@@ -142,7 +142,7 @@ struct LockTests {
     }
 
     @Test(
-        "With the real kernel, what one command unlocks the next one reads, until it is locked",
+        "With the real kernel, a keychain that one command unlocks is readable by the next until it is locked",
         .enabled(if: KernelKeyring.refusal == nil, "the kernel refuses keyrings here"))
     func kernel() throws {
         let home = try TestHome(kernel: KernelKeyring())

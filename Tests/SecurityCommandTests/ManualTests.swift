@@ -8,7 +8,7 @@ import Testing
 struct SecurityManualTests {
     private static let marks = ("<!-- reference -->\n", "<!-- end of reference -->\n")
 
-    @Test("The reference says what the commands declare")
+    @Test("The reference matches what the commands declare")
     func referenceIsTheProgram() throws {
         let text = try Project.text("docs/security-command.md")
         let start = try #require(text.range(of: Self.marks.0)).upperBound
@@ -18,7 +18,7 @@ struct SecurityManualTests {
             text.replacingCharacters(in: start..<end, with: reference), with: "docs/security-command.md")
     }
 
-    @Test("The manual page says what the commands declare")
+    @Test("The manual page matches what the commands declare")
     func pageIsTheProgram() throws {
         let marks = (".\\\" reference\n", ".\\\" end of reference\n")
         let text = try ManualPage("security.1").text
@@ -32,7 +32,7 @@ struct SecurityManualTests {
         #expect(Set(flags) == Set(usage))
     }
 
-    /// A command, as the page has it.
+    /// A command in the markup of the page.
     private func page(of command: Command) -> String {
         func macro(_ flag: Flag) -> String {
             switch flag.argument {
@@ -50,7 +50,7 @@ struct SecurityManualTests {
             + (flags.isEmpty ? "" : ".Pp\n.Bl -tag -width \"-P passphrase\" -compact\n\(flags).El\n")
     }
 
-    /// A text with each sentence on lines of its own, none of them long, as mdoc wants it.
+    /// A text with each sentence on lines of its own, none of them long, as is usual in mdoc.
     private func sentences(_ text: String) -> String {
         (text.hasSuffix(".") ? text : text + ".").components(separatedBy: ". ").map { sentence in
             var lines = [""]
@@ -95,7 +95,7 @@ struct SecurityManualTests {
         #expect(count > 2)
     }
 
-    @Test("No line of a usage is wider than a terminal with room to spare, but for the first")
+    @Test("No usage line after the first is longer than 110 characters")
     func usageFits() {
         for command in Command.all {
             for line in command.usage.split(separator: "\n").dropFirst() { #expect(line.count <= 110, "\(line)") }

@@ -13,7 +13,7 @@ struct ParsingTests {
 
     private func parse(_ words: String...) throws(Words.Objection) -> Words { try Words(words, flags: flags) }
 
-    @Test("Flags cluster, and values are attached or the next word")
+    @Test("Flags can be clustered, and a value is attached or the next word")
     func forms() throws {
         let words = try parse("-a", "1", "-bc", "x")
         #expect(words.value("a") == "1")
@@ -27,7 +27,7 @@ struct ParsingTests {
         }
     }
 
-    @Test("Any order and any clustering of the same flags means the same", arguments: 0..<200)
+    @Test("The same flags in any order and clustering mean the same", arguments: 0..<200)
     func laws(seed: Int) throws {
         var random = SeededRandom(seed: UInt64(seed))
         let plain = ["b", "c"].filter { _ in Bool.random(using: &random) }
@@ -39,7 +39,7 @@ struct ParsingTests {
         var cluster = "-"
         for flag in (plain + ["a"]).shuffled(using: &random) {
             if flag == "a" {
-                // An attached value that is empty would be no value.
+                // An empty value cannot be attached.
                 if value.isEmpty || Bool.random(using: &random) {
                     words += [cluster + "a", value]
                 } else {
@@ -61,7 +61,7 @@ struct ParsingTests {
         #expect(try Words(words + operands, flags: flags) == expected, "\(words)")
     }
 
-    @Test("The first word that is no flag ends the flags, and so does --")
+    @Test("The first word that is not a flag ends the flags, and so does --")
     func ends() throws {
         #expect(try parse("x", "-b").operands == ["x", "-b"])
         #expect(try parse("-b", "--", "-c").operands == ["-c"])
@@ -72,13 +72,13 @@ struct ParsingTests {
         #expect(first.operands == ["file", "x"])
     }
 
-    @Test("The last value counts, but where each one adds to a list")
+    @Test("The last value of a flag counts, unless the flag collects a list")
     func repetition() throws {
         #expect(try parse("-a1", "-a", "2").values["a"] == ["2"])
         #expect(try parse("-T1", "-T", "2").values["T"] == ["1", "2"])
     }
 
-    @Test("A flag of a secret asks when it is the last word, and takes the next word otherwise")
+    @Test("The flag of a secret prompts if it is the last word, and takes the next word otherwise")
     func secrets() throws {
         #expect(try parse("-bw").asked == ["w"])
         #expect(try parse("-bw").has("w"))
@@ -88,7 +88,7 @@ struct ParsingTests {
         #expect(try parse("-wx", "-w").value("w") == nil)
     }
 
-    @Test("What is no flag, and a value that is missing, are objected to")
+    @Test("An unknown flag and a missing value are refused")
     func objections() {
         #expect(throws: Words.Objection.unknownFlag("z")) { try parse("-bz") }
         #expect(throws: Words.Objection.unknownFlag("-")) { try parse("--long") }
@@ -106,7 +106,7 @@ struct ParsingTests {
         #expect(Set(Command.all.map(\.name)).count == Command.all.count)
     }
 
-    @Test("A command is found by its name, and by the beginning of one name alone")
+    @Test("A command is found by its name or by an unambiguous prefix")
     func abbreviations() {
         #expect(Command.named("dump-keychain")?.name == "dump-keychain")
         #expect(Command.named("dump")?.name == "dump-keychain")
@@ -117,7 +117,7 @@ struct ParsingTests {
     }
 
     @Test(
-        "A line of interactive mode is split as a shell would",
+        "A line of interactive mode is split as in a shell",
         arguments: [
             ("", []), ("  a  b\tc ", ["a", "b", "c"]), ("'a b' \"c d\"", ["a b", "c d"]), ("a'b'\"c\"", ["abc"]),
             ("'' \"\"", ["", ""]), (#"a\ b \' \\"#, ["a b", "'", #"\"#]), (#""a\"b\\c\n""#, [#"a"b\c\n"#]),
@@ -127,7 +127,7 @@ struct ParsingTests {
         #expect((try? shellWords(SecretBytes(line.utf8.span))) == words)
     }
 
-    @Test("Bytes that are no UTF-8 make no words, and a long word is one word")
+    @Test("Bytes that are not UTF-8 are refused, and a long word is one word")
     func shellBytes() throws {
         for bytes in [[0x61, 0x20, 0xe9], [0xc3, 0x20], [0x27, 0xff, 0x27], [0xed, 0xa0, 0x80]] as [[UInt8]] {
             #expect(throws: LineObjection.notUTF8) { try shellWords(SecretBytes(copying: bytes)) }

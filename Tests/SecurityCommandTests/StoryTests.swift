@@ -3,11 +3,11 @@ import Testing
 
 @testable import SecurityCommand
 
-@Suite("What commands of security say and how they end, in stories")
+@Suite("Stories of the security command")
 struct SecurityStoryTests {
     static let stories = StoryFolder(of: "security", in: "Tests/SecurityCommandTests/Stories")
 
-    @Test("Every story goes as it is told", arguments: stories.names)
+    @Test("Every run matches its story", arguments: stories.names)
     func storyGoesAsTold(name: String) throws {
         let home = try TestHome()
         try home.writeSamples()
@@ -17,7 +17,7 @@ struct SecurityStoryTests {
         }
     }
 
-    @Test("There is a story for every command, and each has a run that fails")
+    @Test("Every command has a story with a run that succeeds and one that fails")
     func everyCommandHasAStory() throws {
         let steps = try Self.stories.steps()
         for command in Command.all {

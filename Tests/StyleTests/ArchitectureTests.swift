@@ -10,7 +10,7 @@ struct ArchitectureTests {
         page = try #require(Repository.others.first { $0.path == "docs/architecture.md" }).text
     }
 
-    /// What `swift package describe` prints, as far as it is of use here.
+    /// The part of the output of `swift package describe` that is used here.
     private struct Description: Decodable {
         struct Target: Decodable {
             let name: String
@@ -19,7 +19,7 @@ struct ArchitectureTests {
         let targets: [Target]
     }
 
-    @Test("The table of floors and targets is the one of the package")
+    @Test("The table of floors and targets matches the package")
     func table() throws {
         let outcome = try ExternalProgram.run(
             "swift", ["package", "--ignore-lock", "describe", "--type", "json"], in: Repository.root.path)
@@ -40,7 +40,7 @@ struct ArchitectureTests {
         #expect(drawn == floors)
     }
 
-    @Test("Every source file that the page names is there")
+    @Test("Every source file that the page names exists")
     func files() {
         let sources = (Repository.sources + Repository.tests).map(\.path)
         let named = page.matches(of: /`([\w\/]+\.swift)`/).map { String($0.1) }

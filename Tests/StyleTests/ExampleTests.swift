@@ -2,10 +2,10 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The examples in the documentation of the libraries: in comments, and on the pages in front of them.
-@Suite("The examples of the documentation")
+/// The examples in the documentation of the libraries: in comments and on the landing pages.
+@Suite("Examples in the documentation")
 struct ExampleTests {
-    /// Lines of Swift, and where they stand.
+    /// Lines of Swift and their location.
     private struct Example {
         let path: String
         let line: Int
@@ -14,7 +14,7 @@ struct ExampleTests {
 
     private static let compiler = ExternalProgram.locate("swiftc")
 
-    /// The blocks of Swift in a text, whose lines begin with `mark`.
+    /// The Swift code blocks in a text whose lines begin with `mark`.
     private func examples(in text: String, at path: String, after mark: String) -> [Example] {
         var examples: [Example] = []
         var open: (line: Int, lines: [String])?
@@ -34,7 +34,7 @@ struct ExampleTests {
     }
 
     @Test(
-        "Every example of a library compiles as a program that imports it",
+        "Every example of a library compiles in a program that imports it",
         .enabled(if: compiler != nil, "the Swift compiler is needed"),
         arguments: [("KeychainSecurity", 30), ("SAMKeychain", 10), ("SSKeychain", 2)])
     func examplesCompile(library: String, least: Int) throws {
@@ -59,7 +59,7 @@ struct ExampleTests {
         let outcome = try ExternalProgram.run(
             try #require(Self.compiler),
             ["-typecheck", "-swift-version", "6", "-I", built + "/Modules"] + fences + [folder.path("main.swift")])
-        // An example need not use what it gets.
+        // An example may leave a result unused.
         let faults = outcome.errorText.split(separator: "\n").filter {
             $0.contains("error:") || $0.contains("warning:") && !$0.contains("was never used")
         }

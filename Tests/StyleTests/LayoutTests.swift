@@ -1,10 +1,10 @@
 import Foundation
 import Testing
 
-@Suite("The rules of the house, for the whole of it")
+@Suite("Project rules for the package")
 struct LayoutTests {
     @Test(
-        "Package.swift gives each C library to exactly one target",
+        "In Package.swift, exactly one target depends on each C library",
         arguments: SourceRule.owners.keys.filter { $0 != "ArgumentParser" })
     func cLibrariesHaveOneUser(library: String) {
         let users = Manifest.current.dependencies.filter { $0.value.contains(library) }.map(\.key)
@@ -33,7 +33,7 @@ struct LayoutTests {
         #expect(manifest.testDependencies == ["ATests": ["C", "D"], "GTests": []])
     }
 
-    @Test("Package.swift has every folder of sources, and uses only what stands before it")
+    @Test("Package.swift declares every source folder, and each target depends only on earlier ones")
     func targetsReadFromTheBottomUp() {
         let order = Manifest.current.order
         #expect(order.sorted() == Repository.targets.filter { SourceRule.owners[$0] == nil })
@@ -43,7 +43,7 @@ struct LayoutTests {
         }
     }
 
-    @Test("Each folder of tests mirrors one of sources, and each target has tests")
+    @Test("Each test folder mirrors a source folder, and each target has tests")
     func testsMirrorSources() {
         let others = [
             "ArchiveForgery", "CTestSupport", "TestSupport", "TestSupportTests", "StyleTests", "FaultTests",
@@ -60,17 +60,17 @@ struct LayoutTests {
         #expect(deadLinks(in: document) == [])
     }
 
-    @Test("A link to a file that is not there is found")
+    @Test("A link to a missing file is found")
     func deadLinksAreFound() {
         let text = "[a](Package.swift) [b](https://example.com/x) [c](#part) [d](missing.md#part) ![e](docs/none.png)"
         #expect(deadLinks(in: SourceFile(path: "README.md", text: text)) == ["missing.md", "docs/none.png"])
         #expect(deadLinks(in: SourceFile(path: "docs/a/b.md", text: "[f](../../LICENSE) [g](LICENSE)")) == ["LICENSE"])
     }
 
-    /// The documents there are: README.md once it is written, and the others.
+    /// All Markdown documents.
     static let documents = Repository.others.map(\.path).filter { $0.hasSuffix(".md") }
 
-    /// The relative links of a document whose target is not in the repository.
+    /// The relative links in a document whose targets are not in the repository.
     private func deadLinks(in document: SourceFile) -> [String] {
         let folder = (document.path as NSString).deletingLastPathComponent
         return document.text.matches(of: /\]\(([^)\s#]+)[^)]*\)/).map { String($0.1) }

@@ -1,7 +1,7 @@
 import Foundation
 import TestSupport
 
-/// The files that the rules are about.
+/// The files that the rules apply to.
 enum Repository {
     /// The folder of Package.swift.
     static let root = Project.folder
@@ -10,30 +10,30 @@ enum Repository {
     static let sources = files(below: "Sources", endings: ["swift", "h", "c", "modulemap"])
     /// The tests.
     static let tests = files(below: "Tests", endings: ["swift"])
-    /// What is neither: scripts, the Makefile, documents.
+    /// All other files: scripts, the Makefile, documents.
     static let others =
         files(below: ".ci", endings: nil) + files(below: "Samples", endings: ["sh", "md"])
         + files(below: "docs", endings: ["md", "sh", "1", "5", "bash", "fish", "zsh"])
         + files(in: "", named: ["Makefile", "Package.swift"])
         + topLevelDocuments
 
-    /// README.md and its neighbours, of which some may not be written yet.
+    /// README.md and the Markdown files beside it.
     static var topLevelDocuments: [SourceFile] {
         files(in: "", named: names(in: "").filter { $0.hasSuffix(".md") })
     }
 
-    /// The names in a folder, without hidden ones, sorted; none when there is no such folder.
+    /// The names in a folder, without hidden ones, sorted; empty if there is no such folder.
     static func names(in folder: String) -> [String] {
         let names = try? FileManager.default.contentsOfDirectory(atPath: root.appending(path: folder).path)
         return (names ?? []).filter { !$0.hasPrefix(".") }.sorted()
     }
 
-    /// The names of the targets: a folder each, in the folder of its floor.
+    /// The names of the targets, each of which is a folder inside the folder of its floor.
     static let targets = names(in: "Sources").flatMap { names(in: "Sources/\($0)") }.sorted()
 
-    /// True when there is a file or folder at `path`.
+    /// Returns true if there is a file or folder at `path`.
     static func exists(_ path: String) -> Bool {
-        // Resolved as a link is, by its words: the folders that `..` leaves need not be there.
+        // Resolved like a link, by its text alone: the folders that `..` leaves need not exist.
         FileManager.default.fileExists(atPath: root.appending(path: path).standardizedFileURL.path)
     }
 
@@ -52,13 +52,13 @@ enum Repository {
     }
 }
 
-/// What Package.swift says about the libraries and the program.
+/// The targets that Package.swift declares, and their dependencies.
 struct Manifest: Sendable {
     /// The dependencies of each target, by name; other packages appear under the name of their constant.
     let dependencies: [String: Set<String>]
-    /// The dependencies of each target of tests that come on top of its subject and of `TestSupport`.
+    /// The dependencies of each test target in addition to its subject and `TestSupport`.
     let testDependencies: [String: Set<String>]
-    /// The names of the targets, as they follow each other.
+    /// The names of the targets, in the order of their declarations.
     let order: [String]
 
     init(_ text: String) {
@@ -87,6 +87,6 @@ struct Manifest: Sendable {
         return dependencies.filter { name in !imports.contains { $0.lowercased() == name.lowercased() } }
     }
 
-    /// The one of this repository.
+    /// The manifest of this repository.
     static let current = Manifest(Repository.others.first { $0.path == "Package.swift" }?.text ?? "")
 }

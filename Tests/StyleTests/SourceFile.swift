@@ -4,9 +4,9 @@ import Foundation
 struct SourceFile: Sendable {
     /// The path below the root of the repository.
     let path: String
-    /// All of it.
+    /// The complete text.
     let text: String
-    /// The text without comments and without the words of string literals; every line break is still there.
+    /// The text without comments and without the contents of string literals; every line break is kept.
     let code: String
 
     init(path: String, text: String) {
@@ -39,9 +39,9 @@ struct SourceFile: Sendable {
     }
 }
 
-/// Drops comments and the words of string literals, and keeps what string literals interpolate.
+/// Removes comments and the contents of string literals, but keeps interpolated code.
 ///
-/// Regex literals are taken for code, so a quote in one would confuse this; the sources have none.
+/// Regex literals are treated as code, so a quotation mark in one would confuse this; the sources have none.
 private func codeAlone(in text: String) -> String {
     enum Region {
         case code(openParentheses: Int)
@@ -112,7 +112,7 @@ private func codeAlone(in text: String) -> String {
     return String(decoding: kept, as: UTF8.self)
 }
 
-/// What ends the string literal that starts here, and what escapes a character in it; nil when none starts here.
+/// The closing delimiter and the escape prefix of the string literal that starts here; nil if none starts here.
 private func stringStart(in bytes: ArraySlice<UInt8>) -> (end: [UInt8], escape: [UInt8])? {
     let hashes = Array(bytes.prefix { $0 == UInt8(ascii: "#") })
     let quotes = bytes.dropFirst(hashes.count).prefix(3)

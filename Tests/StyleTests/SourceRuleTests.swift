@@ -1,8 +1,8 @@
 import Testing
 
-@Suite("The rules of the house, file by file")
+@Suite("Project rules for source files")
 struct SourceRuleTests {
-    /// One way to break each rule.
+    /// Files that break one rule each.
     static let planted: [(SourceRule, SourceFile)] = [
         (
             .libraryHasOneImporter,
@@ -39,7 +39,7 @@ struct SourceRuleTests {
         (.nothingLeftOver, SourceFile(path: "Sources/Programs/kcbackup/A.swift", text: "// TO" + "DO: check\n")),
     ]
 
-    /// What looks like a violation and is none.
+    /// Files that seem to break a rule but do not.
     static let innocent: [SourceFile] = [
         SourceFile(
             path: "Sources/Foundations/Cryptography/A.swift", text: "internal import CLibCrypto\nlet a = unsafe b()\n"),
@@ -57,35 +57,35 @@ struct SourceRuleTests {
         SourceFile(path: "Sources/Keychain/KeychainModel/E.swift", text: .init(repeating: "\n", count: 350)),
     ]
 
-    @Test("The sources keep every rule", arguments: SourceRule.allCases)
+    @Test("The sources follow every rule", arguments: SourceRule.allCases)
     func sourcesKeep(rule: SourceRule) {
         #expect(Repository.sources.count > 20, "the sources were not found")
         #expect(Repository.sources.flatMap { rule.violations(in: $0) } == [], "\(rule.rawValue)")
     }
 
-    @Test("Every rule finds what breaks it", arguments: planted.indices)
+    @Test("Every rule finds its violations", arguments: planted.indices)
     func rulesFindViolations(index: Int) {
         let (rule, file) = Self.planted[index]
         #expect(rule.violations(in: file).count == 1, "\(rule.rawValue)")
     }
 
-    @Test("No rule is without a planted violation")
+    @Test("Every rule has a planted violation")
     func everyRuleIsTried() {
         #expect(Set(Self.planted.map(\.0)) == Set(SourceRule.allCases))
     }
 
-    @Test("No rule finds fault with comments, strings and similar names", arguments: innocent.indices)
+    @Test("No rule objects to comments, strings or similar names", arguments: innocent.indices)
     func rulesSpareTheInnocent(index: Int) {
         #expect(SourceRule.allCases.flatMap { $0.violations(in: Self.innocent[index]) } == [])
     }
 
-    @Test("Every fence that is listed by name is one")
+    @Test("Every file that is listed as a fence uses unsafe code")
     func listedFencesAreFences() {
         let users = Repository.sources.filter { !$0.places(of: /\bunsafe\b/).isEmpty }.map(\.path)
         #expect(SourceRule.fenceFiles.subtracting(users) == [])
     }
 
-    @Test("Nothing in tests, scripts and documents is marked as unfinished")
+    @Test("Nothing in tests, scripts or documents is marked as unfinished")
     func nothingIsLeftOverElsewhere() {
         #expect((Repository.tests + Repository.others).flatMap(leftovers) == [])
     }

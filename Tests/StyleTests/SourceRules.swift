@@ -1,6 +1,6 @@
 import Foundation
 
-/// A rule that one source file keeps or breaks, by itself.
+/// A rule that applies to each source file on its own.
 enum SourceRule: String, CaseIterable, Sendable {
     case libraryHasOneImporter = "a library is imported by its one target only"
     case importsAreDeclared = "a target imports only the targets that Package.swift lists for it"
@@ -11,7 +11,7 @@ enum SourceRule: String, CaseIterable, Sendable {
     case fileHoldsOneIdea = "a file has at most 350 lines"
     case nothingLeftOver = "no mark says that something is still to be done"
 
-    /// The target that fences each library.
+    /// The only target that may import each library.
     static let owners = [
         "CLibArchive": "TarArchive", "CLibCrypto": "Cryptography", "CZlib": "GzipStreams", "CSQLite": "KeychainStore",
         "CKeyUtils": "KernelKeyring", "CZxcvbn": "PasscodeStrength", "CSystem": "Console", "CFiles": "ByteStreams",
@@ -22,15 +22,16 @@ enum SourceRule: String, CaseIterable, Sendable {
     static let programs: Set = ["kcbackup", "SecurityCommand"]
     /// The targets that may import Foundation.
     ///
-    /// They are interfaces of others, which are made of Foundation's types. Elsewhere bytes, paths and dates have types
-    /// of their own, a secret must have no way into `Data`, and a program without Foundation is a quarter as large.
+    /// They provide the interfaces of other libraries, which use Foundation's types. Elsewhere bytes, paths and dates
+    /// have types of their own, no secret may get into a `Data`, and a program without Foundation is a quarter of the
+    /// size.
     static let foundationTargets: Set = ["KeychainSecurity", "SAMKeychain", "SSKeychain"]
-    /// The targets whose business is memory, system calls or a C library.
+    /// The targets that deal with memory, system calls or a C library.
     static let fenceTargets: Set = [
         "ByteStreams", "Cryptography", "TarArchive", "GzipStreams", "KernelKeyring", "PasscodeStrength",
         "Argon2", "Salsa20", "XMLDocuments", "SecretService",
     ]
-    /// The files elsewhere that call C, each for a reason given in its first comment.
+    /// The files in other targets that call C, each for the reason given in its first comment.
     static let fenceFiles: Set = [
         "Sources/Keychain/KeychainStore/Database.swift", "Sources/Keychain/KeychainStore/DatabaseImage.swift",
         "Sources/Keychain/KeychainStore/KeychainPath.swift",
@@ -57,10 +58,10 @@ enum SourceRule: String, CaseIterable, Sendable {
         "Sources/Programs/Console/ProcessSetup.swift",
         "Sources/Programs/Console/ShellCommand.swift", "Sources/Programs/Console/TerminalSignals.swift",
     ]
-    /// Lines in a file.
+    /// The maximum number of lines in a file.
     static let longestFile = 350
 
-    /// Where `file` breaks the rule; empty when it keeps it.
+    /// The places where `file` breaks the rule; empty if it follows the rule.
     func violations(in file: SourceFile, of manifest: Manifest = .current) -> [String] {
         switch self {
         case .libraryHasOneImporter:
@@ -92,9 +93,9 @@ enum SourceRule: String, CaseIterable, Sendable {
     }
 }
 
-/// The lines of `file`, comments and all, that carry a mark of unfinished work.
+/// The lines of `file`, including comments, that carry a mark of unfinished work.
 func leftovers(in file: SourceFile) -> [String] {
-    // Put together here, so that this line is not one of them.
+    // Split, so that this line does not match.
     let marks = ["TO" + "DO", "FIX" + "ME", "X" + "XX", "HA" + "CK"]
     return file.text.split(separator: "\n", omittingEmptySubsequences: false).enumerated().compactMap { index, line in
         let words = line.split { !$0.isLetter && !$0.isNumber && $0 != "_" }

@@ -1,10 +1,10 @@
 import Foundation
 
-/// A session bus with GNOME Keyring, in a home folder of its own, in which a shell runs the real `kcbackup`.
+/// Runs shell scripts with the real `kcbackup` and GNOME Keyring, with a session bus and a home folder of its own.
 ///
-/// The shell knows `$KCBACKUP`, `$DESKTOP` (what fills and reads a keyring by libsecret alone), and the functions
-/// `keyring`, which starts the daemon, unlocked, and waits for it, `end`, which ends it, `lock NAME`, and `bus`, which
-/// calls a method of the Secret Service. Bus and daemon end with the script.
+/// Scripts can use `$KCBACKUP`, `$DESKTOP` (a program that fills and reads a keyring through libsecret only) and these
+/// functions: `keyring` starts the daemon, unlocked, and waits for it; `end` ends it; `lock NAME` locks a collection;
+/// `bus` calls a method of the Secret Service. The bus and the daemon end with the script.
 package struct DesktopShell: Sendable {
     private let folder: TemporaryFolder
     private let environment: [String: String]
@@ -30,7 +30,7 @@ package struct DesktopShell: Sendable {
 
     /// Makes an empty home folder.
     ///
-    /// - Parameter desktop: the program `Desktop/desktop.c`, compiled.
+    /// - Parameter desktop: the path of the program compiled from `Desktop/desktop.c`.
     package init(desktop: String) throws {
         folder = try TemporaryFolder(inMemory: true)
         try FileManager.default.createDirectory(
@@ -45,7 +45,7 @@ package struct DesktopShell: Sendable {
     /// The path of a file in the home folder.
     package func path(_ name: String) -> String { folder.path(name) }
 
-    /// Runs a script of bash on a bus of its own, for five minutes at most: what hangs fails.
+    /// Runs a bash script on a bus of its own, for five minutes at most, so that a script that hangs fails.
     package func callAsFunction(_ script: String) throws -> ExternalProgram.Outcome {
         try ExternalProgram.run(
             "timeout", ["300", "dbus-run-session", "--", "bash", "-c", Self.functions + script],

@@ -1,9 +1,9 @@
 import CTestSupport
 import Foundation
 
-/// Runs another program and collects what it says: the outside judges of the tests.
+/// Runs other programs and collects their output.
 package enum ExternalProgram {
-    /// What a finished program left.
+    /// The result of a finished program.
     package struct Outcome: Sendable {
         /// The exit status.
         package let status: Int32
@@ -17,18 +17,18 @@ package enum ExternalProgram {
         package var errorText: String { String(decoding: errorOutput, as: UTF8.self) }
     }
 
-    /// Where `name` is found in `PATH`, or nil.
+    /// The path of `name` as found through `PATH`, or nil.
     package static func locate(_ name: String) -> String? {
         let folders = ProcessInfo.processInfo.environment["PATH"]?.split(separator: ":") ?? []
         return folders.map { "\($0)/\(name)" }.first { FileManager.default.isExecutableFile(atPath: $0) }
     }
 
-    /// Runs `name` (found in `PATH`, or a path) to its end, and ends what it left running.
+    /// Runs `name` (a path, or a name to find in `PATH`) to its end, and kills the processes that it left running.
     ///
-    /// Standard input and output go through files, so that no size can block.
+    /// Standard input and output are files, so that no amount of data can block.
     ///
-    /// - Parameter seconds: how long it may take; far more than it needs, so that only what hangs is ended.
-    /// - Throws: ``Overdue`` for a program that took longer; `CocoaError` and `POSIXError` when it could not be started.
+    /// - Parameter seconds: the time limit; far more than needed, so that only a program that hangs is killed.
+    /// - Throws: ``Overdue`` if the program takes longer; `CocoaError` or `POSIXError` if it cannot be started.
     package static func run(
         _ name: String, _ arguments: [String], input: [UInt8] = [], environment: [String: String]? = nil,
         in folder: String? = nil, seconds: Int32 = 600
@@ -54,7 +54,7 @@ package enum ExternalProgram {
         guard failure == 0 else { throw POSIXError(POSIXErrorCode(rawValue: failure) ?? .EINVAL) }
         let ended = ctest_wait(process, seconds * 1000)
         let waitFailure = errno
-        // Its number stays taken until it is reaped: nobody else can be hit.
+        // The process ID is not reused until the process is reaped, so no other process can be hit.
         kill(-process, SIGKILL)
         var status: Int32 = 0
         while unsafe waitpid(process, &status, 0) < 0, errno == EINTR {}
@@ -68,13 +68,13 @@ package enum ExternalProgram {
             errorOutput: try scratch.read("err"))
     }
 
-    /// A program that did not end in its time, and was ended.
+    /// A program that exceeded its time limit and was killed.
     package struct Overdue: Error, CustomStringConvertible {
         let command: [String]
         let seconds: Int32
         let said: String
 
-        /// The command, and what it said.
+        /// The command and its output.
         package var description: String { "\(command) did not end within \(seconds) s; it said: \(said)" }
     }
 
@@ -88,9 +88,9 @@ package enum ExternalProgram {
 }
 
 extension ExternalProgram {
-    /// Where a program of this package is: beside the binary with the tests.
+    /// The path of a program of this package, which is beside the test binary.
     ///
-    /// - Throws: `CocoaError` (`fileNoSuchFile`) when it was not built.
+    /// - Throws: `CocoaError` (`fileNoSuchFile`) if it was not built.
     package static func built(_ name: String) throws -> String {
         let tests = CommandLine.arguments.first { $0.contains(".xctest") } ?? "/proc/self/exe"
         let folder = URL(filePath: tests).resolvingSymlinksInPath().deletingLastPathComponent()

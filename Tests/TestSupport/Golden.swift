@@ -1,9 +1,9 @@
 import Foundation
 package import Testing
 
-/// Files of the repository that hold what is expected; `UPDATE_GOLDEN=1` rewrites them.
+/// Files in the repository that hold expected output; `UPDATE_GOLDEN=1` rewrites them.
 package enum Golden {
-    /// Compares `text` with a file, whose path starts from the folder of Package.swift.
+    /// Compares `text` with the file at `path`, which is relative to the folder of Package.swift.
     package static func compare(
         _ text: String, with path: String, sourceLocation: SourceLocation = #_sourceLocation
     ) throws {
@@ -19,7 +19,7 @@ package enum Golden {
             """, sourceLocation: sourceLocation)
     }
 
-    /// The first line in which `text` differs from what is expected; nil when there is none.
+    /// The first line of `text` that differs from `expected`; nil if they are equal.
     static func difference(_ text: String, _ expected: String) -> String? {
         if text == expected { return nil }
         let (found, wanted) = (text.components(separatedBy: "\n"), expected.components(separatedBy: "\n"))

@@ -1,7 +1,7 @@
 package import KernelKeyring
 
 extension KernelKeyring {
-    /// What this kernel says to a process that wants to use its key service, as many containers do; nil when it may.
+    /// The error with which the kernel refuses this process its key service, as in many containers; nil if it does not.
     package static let refusal: KeyRetentionFailure? = {
         do throws(KeyRetentionFailure) {
             _ = try KernelKeyring().read("kcbackup-test:no such key")

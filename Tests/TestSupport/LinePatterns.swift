@@ -1,6 +1,6 @@
 import Foundation
 
-/// Lines that a text must have: `…` stands for any text within a line, and a line `...` for any lines.
+/// Patterns for the lines of a text: `…` matches any text within a line, and a line `...` any number of lines.
 struct LinePatterns {
     private let patterns: [String]
 
@@ -8,10 +8,10 @@ struct LinePatterns {
         self.patterns = patterns
     }
 
-    /// True when `text` consists of such lines.
+    /// Returns true if the patterns match all lines of `text`.
     func match(_ text: String) -> Bool {
         var lines = text.components(separatedBy: "\n")
-        // Every line ends in a line feed, but for a secret that is written as it is.
+        // Every line ends with a line feed, except for a secret, which is written verbatim.
         if lines.last == "" { lines.removeLast() }
         return Self.match(lines[...], patterns[...])
     }

@@ -2,15 +2,15 @@ package import ByteStreams
 package import KeychainModel
 internal import Testing
 
-/// Keeps the items of a source, and their secrets as text.
+/// Collects the items of a source, and their secrets as text.
 package struct ListingVisitor: ItemVisitor {
     private let wanted: (Item) -> Bool
     /// The items, in the order of the source.
     package private(set) var items: [Item] = []
-    /// Their secrets; what is no UTF-8 is replaced.
+    /// Their secrets; bytes that are not UTF-8 are replaced.
     package private(set) var secrets: [String] = []
 
-    /// Keeps the items that are wanted.
+    /// Collects the items for which `wanted` returns true.
     package init(wanted: @escaping (Item) -> Bool = { _ in true }) {
         self.wanted = wanted
     }

@@ -1,18 +1,18 @@
 import Foundation
 
-/// A manual page of `docs/man`, in mdoc(7).
+/// A manual page in `docs/man`, written in mdoc(7).
 package struct ManualPage: Sendable {
-    /// Its file, such as `kcbackup-create.1`.
+    /// Its file name, such as `kcbackup-create.1`.
     package let file: String
-    /// The whole page.
+    /// The complete text.
     package let text: String
     /// The titles of its sections, in order.
     package let titles: [String]
     private let sections: [String: [String]]
 
-    /// Reads a page of `docs/man`.
+    /// Reads a page from `docs/man`.
     ///
-    /// - Throws: `CocoaError` when there is none.
+    /// - Throws: `CocoaError` if it does not exist.
     package init(_ file: String) throws {
         self.file = file
         text = try Project.text("docs/man/\(file)")
@@ -36,17 +36,17 @@ package struct ManualPage: Sendable {
         try FileManager.default.contentsOfDirectory(atPath: Project.path("docs/man")).sorted().map { try Self($0) }
     }
 
-    /// The lines of a section; none when there is no such section.
+    /// The lines of a section; empty if there is no such section.
     package func lines(of title: String) -> [String] { sections[title] ?? [] }
 
-    /// The commands that the page shows, as they are typed after a `$`.
+    /// The commands that the page shows after a `$`.
     package var commands: [String] {
         text.replacing(/\\e\n +/, with: "").components(separatedBy: "\n").compactMap { line in
             line.firstMatch(of: /^(?:\.Dl )?\$ (.*)$/).map { String($0.1) }
         }
     }
 
-    /// The flags that a line of mdoc names with `Fl`, as they are typed.
+    /// The flags that an mdoc line names with `Fl`, as typed on a command line.
     package static func flags(in line: String) -> [String] {
         var flags: [String] = []
         var isFlag = false

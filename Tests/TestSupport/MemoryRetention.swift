@@ -2,32 +2,33 @@ package import ByteStreams
 package import KernelKeyring
 package import Synchronization
 
-/// Keeps payloads as the kernel does, in memory of the test, and fails on demand.
+/// Keeps payloads as the kernel does, but in the memory of the test, and fails on demand.
 package final class MemoryRetention: KeyRetention {
-    /// A payload, and how long it is kept.
+    /// A payload and how long it is kept.
     package struct Kept: Sendable {
         /// Its bytes.
         package var payload: [UInt8]
-        /// How long, in seconds; nil for ever.
+        /// How long it is kept, in seconds; nil for no limit.
         package var seconds: Int?
     }
 
-    /// What is kept, and what was done.
+    /// The kept payloads, the calls made, and the planned failures and interruptions.
     package struct Contents: Sendable {
-        /// By name.
+        /// The payloads by name.
         package var kept: [String: Kept] = [:]
-        /// What was done, in its order: a verb and the end of the name.
+        /// All calls but `read`, in order: a verb and the last part of the name.
         package var calls: [String] = []
-        /// What every call of a verb fails with.
+        /// The error that every call of a verb throws.
         package var failures: [String: KeyRetentionFailure] = [:]
-        /// Runs before a verb, or behind a `replace` that changed something (`after replace`), once, as another process would.
+        /// Runs once, before a verb or after a `replace` that changed something (`after replace`), as another process
+        /// could.
         package var interruptions: [String: @Sendable () -> Void] = [:]
     }
 
-    /// What is kept, and what was done.
+    /// The kept payloads, the calls made, and the planned failures and interruptions.
     package let contents = Mutex(Contents())
 
-    /// Keeps nothing yet.
+    /// Creates an empty store.
     package init() {}
 
     private func begin(_ verb: String, _ name: String) throws(KeyRetentionFailure) {
@@ -86,22 +87,23 @@ package final class MemoryRetention: KeyRetention {
     /// See `KeyRetention`.
     package func remainingSeconds(_ name: String) -> Int? { contents.withLock { $0.kept[name]?.seconds } }
 
-    /// The names of what is kept, by their ends.
+    /// The last parts of the names of the kept payloads.
     package var parts: Set<String> {
         contents.withLock { Set($0.kept.keys.compactMap { $0.split(separator: ":").last.map(String.init) }) }
     }
 
-    /// Makes every call of a verb (`*` for all) fail.
+    /// Makes every call of a verb (`*` for all) fail, or, with nil, succeed again.
     package func fail(_ verb: String, _ failure: KeyRetentionFailure?) {
         contents.withLock { $0.failures[verb] = failure }
     }
 
-    /// Runs `body` before the next call of a verb, or behind the next one that replaces something (`after replace`).
+    /// Runs `body` before the next call of a verb, or after the next `replace` that changes something (`after
+    /// replace`).
     package func interrupt(_ verb: String, _ body: @escaping @Sendable () -> Void) {
         contents.withLock { $0.interruptions[verb] = body }
     }
 
-    /// Takes the calls that were made since the last time.
+    /// Returns the calls made since the last time.
     package func takeCalls() -> [String] {
         contents.withLock { contents in
             defer { contents.calls = [] }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The `openssl` command in a folder of its own: it makes certificates and keys, and judges ours.
+/// The `openssl` command in a folder of its own, to make certificates and keys and to check those of this package.
 package struct OpenSSLCommand: Sendable {
     /// Why a command failed.
     package struct Failure: Error, CustomStringConvertible {
@@ -22,9 +22,9 @@ package struct OpenSSLCommand: Sendable {
     /// The folder of the sample certificates.
     package static let samples = Project.path("Samples/certificates")
 
-    /// Runs the words of `line`, divided by spaces, and returns what it prints.
+    /// Runs `openssl` with the words of `line`, separated by spaces, and returns what it prints.
     ///
-    /// A word that holds spaces goes into `more`, whose words come last.
+    /// Words that contain spaces go into `more`; they come last.
     @discardableResult
     package func callAsFunction(_ line: String, _ more: String..., input: [UInt8] = []) throws -> String {
         let words = line.split(separator: " ").map(String.init)
@@ -37,7 +37,7 @@ package struct OpenSSLCommand: Sendable {
     /// The bytes of a file in the folder.
     package func read(_ name: String) throws -> [UInt8] { try folder.read(name) }
 
-    /// Runs `line`, which ends with the option that names its output, and returns the bytes of that file.
+    /// Runs `line`, which ends with the option that names the output file, and returns the bytes of that file.
     package func make(_ line: String, _ name: String = "made") throws -> [UInt8] {
         try self(line + " " + name)
         return try read(name)

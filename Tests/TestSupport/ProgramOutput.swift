@@ -2,15 +2,15 @@ package import ByteStreams
 import Console
 import Synchronization
 
-/// What one run of a program in this process left.
+/// The result of one run of a program in this process.
 package struct ProgramOutcome<Status> {
-    /// How it ended.
+    /// Its exit status.
     package let status: Status
     /// Standard output.
     package let output: [UInt8]
     /// Standard error as text.
     package let messages: String
-    /// Where it asked.
+    /// The terminal that it used.
     package let terminal: ScriptedTerminal
     /// Standard output as text.
     package var text: String { String(decoding: output, as: UTF8.self) }
@@ -27,16 +27,16 @@ package struct ProgramOutcome<Status> {
     }
 }
 
-/// Keeps what was written.
+/// An output that keeps what is written to it.
 package final class CollectedOutput: TextOutput {
     private let collected = Mutex<[UInt8]>([])
 
-    /// Nothing yet.
+    /// Creates an empty output.
     package init() {}
 
-    /// What was written.
+    /// The bytes that were written.
     package var bytes: [UInt8] { collected.withLock { $0 } }
-    /// What was written, as text.
+    /// The bytes that were written, as text.
     package var text: String { String(decoding: bytes, as: UTF8.self) }
 
     /// See `TextOutput`.
@@ -46,11 +46,11 @@ package final class CollectedOutput: TextOutput {
     }
 }
 
-/// Fails as a full disk or a closed pipe does.
+/// An output that fails like a full disk or a closed pipe.
 package struct FailingOutput: TextOutput {
     private let code: Int32
 
-    /// Fails every write with `code`, an error number of the system.
+    /// Creates an output whose every write fails with `code`, a system error number.
     package init(code: Int32) {
         self.code = code
     }

@@ -1,6 +1,6 @@
-/// A home folder of its own in which a shell runs the real programs, `$KCBACKUP` and `$SECURITY`.
+/// Runs shell scripts with the real programs, `$KCBACKUP` and `$SECURITY`, in a home folder of its own.
 ///
-/// The function `inject FAULT COMMAND…` runs a command under strace(1) with a fault in its system calls.
+/// In a script, `inject FAULT COMMAND…` runs a command under strace(1), which injects a fault into its system calls.
 package struct ProgramShell: Sendable {
     private let folder: TemporaryFolder
     private let environment: [String: String]
@@ -15,7 +15,7 @@ package struct ProgramShell: Sendable {
         ]
     }
 
-    /// Runs a script of bash in the home folder, for five minutes at most: what hangs fails.
+    /// Runs a bash script in the home folder, for five minutes at most, so that a script that hangs fails.
     package func callAsFunction(_ script: String) throws -> ExternalProgram.Outcome {
         let helper = """
             inject() { local fault=$1; shift; strace -f -qq -o /dev/null -e trace=all -e "inject=$fault" "$@"; }

@@ -1,10 +1,10 @@
 import CSQLite
 
-/// A database file as another program reads and changes it, with none of our defences.
+/// A database file, read and changed as another program would do it, without the checks of KeychainStore.
 package struct SQLiteFile {
     let path: String
 
-    /// What SQLite refused, with its result code.
+    /// An error of SQLite, with its result code.
     package struct Failure: Error {
         let code: Int32
         let message: String
@@ -17,25 +17,25 @@ package struct SQLiteFile {
         case text(String)
         case blob([UInt8])
 
-        /// Takes a text.
+        /// Creates a text value.
         package init(stringLiteral text: String) { self = .text(text) }
 
-        /// The number; nil when it is none.
+        /// The number; nil if the value is not a number.
         package var integer: Int? { if case .integer(let number) = self { number } else { nil } }
-        /// The text; nil when it is none.
+        /// The text; nil if the value is not a text.
         package var text: String? { if case .text(let text) = self { text } else { nil } }
-        /// The bytes; nil when there are none.
+        /// The bytes; nil if the value is not a blob.
         package var blob: [UInt8]? { if case .blob(let bytes) = self { bytes } else { nil } }
     }
 
-    /// Names an existing file, which is opened for the time of each call.
+    /// Names an existing file, which each call opens and closes.
     package init(_ path: String) {
         self.path = path
     }
 
     /// Runs one or more statements, the first one with parameters.
     ///
-    /// - Returns: the rows of all of them.
+    /// - Returns: the rows of all statements.
     @discardableResult
     package func run(_ sql: String, _ parameters: [Value] = []) throws -> [[Value]] {
         var opened: OpaquePointer?

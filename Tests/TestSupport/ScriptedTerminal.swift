@@ -2,19 +2,19 @@ package import ByteStreams
 package import Console
 import Synchronization
 
-/// A person who types what a test says, and what the program asked.
+/// A terminal that answers prompts as the test says, and records them.
 package final class ScriptedTerminal: Terminal {
-    /// True when somebody is there to answer.
+    /// True if prompts are answered.
     package let isAttended: Bool
-    /// True when standard output goes to the terminal.
+    /// True if standard output goes to the terminal.
     package let showsOutput: Bool
-    /// True when standard error goes to the terminal.
+    /// True if standard error goes to the terminal.
     package let showsMessages: Bool
-    /// How many columns it has.
+    /// The number of columns.
     package let width: Int?
     private let state: Mutex<(answers: ArraySlice<String>, asked: [String])>
 
-    /// Without answers a program without a terminal; with them somebody at one of 80 columns.
+    /// Creates a terminal that gives `answers` in order; with nil, the program has no terminal to ask on.
     package init(answers: [String]? = nil, showsOutput: Bool = false, showsMessages: Bool = false, width: Int? = 80) {
         isAttended = answers != nil
         self.showsOutput = showsOutput
@@ -26,7 +26,7 @@ package final class ScriptedTerminal: Terminal {
     /// Every prompt, and every text that was shown on the terminal itself.
     package var asked: [String] { state.withLock { $0.asked } }
 
-    /// How many answers the program did not ask for.
+    /// The number of answers that the program did not ask for.
     package var unasked: Int { state.withLock { $0.answers.count } }
 
     /// See `Terminal`.

@@ -1,4 +1,4 @@
-/// Random numbers that repeat: SplitMix64, whose seed a failing test prints.
+/// Reproducible random numbers (SplitMix64); a failing test prints the seed.
 package struct SeededRandom: RandomNumberGenerator, Sendable {
     private var state: UInt64
 

@@ -1,42 +1,42 @@
 import Foundation
 
-/// A story: command lines in order, with what each must say and how it must end.
+/// A story: a sequence of command lines, with the expected output and exit status of each.
 ///
 /// ```
 /// -- NAME [MODE] --     a file of the working folder, up to the next line that begins with "--" or "$"
 /// # …                   a comment
-/// $ PROGRAM …           a run, words quoted as in a shell; "<FILE" at the end is its standard input;
+/// $ PROGRAM …           a run, with words quoted as in a shell; "<FILE" at the end is its standard input;
 ///                       "$tty PROGRAM …" has a terminal
-/// < …                   a line that somebody types (which also makes standard input a terminal)
-/// @ …                   a prompt, in order; when there is none, prompts are not compared
+/// < …                   a line that the user types (which also makes standard input a terminal)
+/// @ …                   a prompt, in order; if there are none, prompts are not compared
 /// > …                   a line of standard output
 /// ! …                   a line of standard error
-/// = N                   the exit status, 0 when there is none
+/// = N                   the exit status, 0 if omitted
 /// ```
 ///
-/// Output must be exactly the lines given; `…` stands for any text within a line, and a line `...` for any lines.
+/// Output must match the given lines exactly; `…` matches any text within a line, and a line `...` any number of lines.
 package struct Story {
     /// One command line.
     package struct Step {
-        /// Where it is in the story.
+        /// The line number in the story.
         package let line: Int
         /// The program.
         package let program: String
-        /// What it is called with.
+        /// Its arguments.
         package let words: [String]
-        /// The file in the working folder that is its standard input.
+        /// The file in the working folder that becomes its standard input.
         package let input: String?
-        /// Whether its outputs are a terminal.
+        /// True if standard output and standard error are a terminal.
         package let hasTerminal: Bool
         var typed: [String] = []
         var prompts: [String] = []
         var output: [String] = []
         var messages: [String] = []
-        /// How it must end.
+        /// The expected exit status.
         package fileprivate(set) var status: Int32 = 0
     }
 
-    /// A line that is none of a story.
+    /// A line that is not valid in a story.
     package struct Malformed: Error, Equatable {
         let line: Int
         let text: String
@@ -52,7 +52,7 @@ package struct Story {
         package fileprivate(set) var text = ""
     }
 
-    /// What is there before the first run.
+    /// The files that exist before the first run.
     package private(set) var files: [File] = []
     /// The runs.
     package private(set) var steps: [Step] = []
@@ -103,7 +103,7 @@ package struct Story {
         return Step(line: number, program: program, words: words, input: input, hasTerminal: hasTerminal)
     }
 
-    /// Splits a command line at spaces outside of quotation marks.
+    /// Splits a command line at spaces outside quotation marks.
     package static func words(_ line: String) -> [String] {
         var words: [String] = []
         var word: String?
@@ -125,9 +125,9 @@ package struct Story {
 }
 
 extension Story.Step {
-    /// Takes a line of what is expected; false when it is none.
+    /// Records a line of expected input or output; returns false if it is not one.
     fileprivate mutating func take(_ line: String) -> Bool {
-        // A line of nothing may lack the space that an editor removes.
+        // An empty line may lack its trailing space, which editors remove.
         let body = String(line.dropFirst(2))
         switch line.prefix(1) {
         case "<": typed.append(body)

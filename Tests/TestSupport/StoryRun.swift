@@ -5,10 +5,11 @@ package import Testing
 package struct StoryFolder: Sendable {
     private let program: String
     private let folder: URL
-    /// Their names, sorted; none where the folder cannot be read, which no test of all stories survives.
+    /// The file names, sorted; empty if the folder cannot be read, which the tests for complete coverage by stories
+    /// detect.
     package let names: [String]
 
-    /// Finds the stories of `program` in a folder, whose path starts from the folder of Package.swift.
+    /// Finds the stories of `program` in the folder at `path`, which is relative to the folder of Package.swift.
     package init(of program: String, in path: String) {
         self.program = program
         folder = Project.folder.appending(path: path)
@@ -16,22 +17,22 @@ package struct StoryFolder: Sendable {
             .filter { $0.hasSuffix(".txt") }.sorted()
     }
 
-    /// The story of this name.
+    /// Reads the story with this name.
     package func story(_ name: String) throws -> Story {
         try Story(String(contentsOf: folder.appending(path: name), encoding: .utf8), of: program)
     }
 
-    /// The runs of all of them.
+    /// The runs of all stories.
     package func steps() throws -> [Story.Step] { try names.flatMap { try story($0).steps } }
 }
 
 extension Story {
-    /// Writes the files of the story and does every run, each of which must go as it is told.
+    /// Writes the files of the story and performs its runs, each of which must match the story.
     ///
     /// - Parameters:
-    ///   - name: the story's, for what is said of a run that goes otherwise.
+    ///   - name: the story's name, for reports about runs that do not match.
     ///   - code: the exit status as the system sees it.
-    ///   - run: does one run, at the terminal that it gets.
+    ///   - run: performs one run with the given terminal.
     package func run<Status>(
         as name: String, in home: TestHome, code: (Status) -> Int32,
         sourceLocation: SourceLocation = #_sourceLocation,
@@ -49,13 +50,13 @@ extension Story {
 }
 
 extension Story.Step {
-    /// A terminal at which somebody types what is told; without a person where nothing is.
+    /// A terminal at which the step's lines are typed; unattended if the step has no lines and no terminal.
     func terminal() -> ScriptedTerminal {
         ScriptedTerminal(
             answers: typed.isEmpty && !hasTerminal ? nil : typed, showsOutput: hasTerminal, showsMessages: hasTerminal)
     }
 
-    /// Where a run went otherwise.
+    /// The ways in which a run differs from the step.
     func faults(of outcome: ProgramOutcome<some Any>, code: Int32) -> [String] {
         let terminal = outcome.terminal
         let asked = terminal.asked.joined(separator: "\n") + "\n"

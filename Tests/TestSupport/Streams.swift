@@ -1,6 +1,6 @@
 package import ByteStreams
 
-/// A source that delivers one byte a call, to show that no stage relies on how its input is cut.
+/// A source that delivers one byte per call, to show that no stage depends on how its input is divided.
 package struct ChoppySource: ByteSource, ~Copyable {
     private let bytes: [UInt8]
     private var offset = 0
@@ -18,13 +18,13 @@ package struct ChoppySource: ByteSource, ~Copyable {
     }
 }
 
-/// A source that fails after some bytes, as a bad disk does.
+/// A source that fails after some bytes, like a bad disk.
 package struct FaultySource: ByteSource, ~Copyable {
     private let bytes: [UInt8]
     private let failAt: Int
     private var offset = 0
 
-    /// Delivers the bytes before `failAt`, one a call, then throws `EIO`.
+    /// Delivers the bytes before `failAt`, one per call, then throws `EIO`.
     package init(_ bytes: [UInt8], failAt: Int) {
         self.bytes = bytes
         self.failAt = failAt
@@ -39,11 +39,11 @@ package struct FaultySource: ByteSource, ~Copyable {
     }
 }
 
-/// A sink that fails at its Nth write, or when it is finished, as a full disk does.
+/// A sink that fails at its Nth write, or when it is finished, like a full disk.
 package struct FaultySink: ByteSink, ~Copyable {
     private var writesLeft: Int
 
-    /// Accepts `writes` writes and throws `ENOSPC` at whatever comes next.
+    /// Accepts `writes` writes and throws `ENOSPC` on the next call.
     package init(acceptingWrites writes: Int) {
         writesLeft = writes
     }

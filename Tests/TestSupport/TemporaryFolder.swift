@@ -1,14 +1,14 @@
 import Foundation
 
-/// A folder that is removed with its last user.
+/// A folder that is removed with the last reference to it.
 package final class TemporaryFolder: Sendable {
-    /// Where it is.
+    /// Its path.
     package let path: String
 
-    /// Makes a new, empty folder, 0700.
+    /// Makes a new, empty folder with mode 0700.
     ///
-    /// - Parameter inMemory: true for files that need not outlive a loss of power: where the system has a file system
-    ///   in memory (shm_overview(7)), syncing them takes no time.
+    /// - Parameter inMemory: true for files that need not survive a loss of power. If the system has a file system in
+    ///   memory (shm_overview(7)), they are kept there, where syncing takes no time.
     package init(inMemory: Bool = false) throws {
         let memory = "/dev/shm"
         let parent =
@@ -44,7 +44,7 @@ package final class TemporaryFolder: Sendable {
         [UInt8](try FileHandle(forReadingFrom: URL(filePath: path(name))).readToEnd() ?? Data())
     }
 
-    /// Every name below the folder, sorted.
+    /// Every path below the folder, relative to it, sorted.
     package func list() throws -> [String] {
         try FileManager.default.subpathsOfDirectory(atPath: path).sorted()
     }

@@ -4,23 +4,23 @@ package import KernelKeyring
 package import KeychainModel
 import Synchronization
 
-/// A device for programs that run in this process: home, working folder, machine ID, and a clock that moves a minute
-/// a run.
+/// A device for programs that run in this process: a home folder, a working folder, a machine ID, and a clock that
+/// advances by a minute with each run.
 ///
 /// The tests of each program extend it with the world that the program runs in.
 package final class TestHome: Sendable {
-    /// What everything else is in.
+    /// The folder that contains everything else.
     package let folder: TemporaryFolder
-    /// What stays unlocked between runs.
+    /// The keys that are kept between runs, in memory.
     package let retention: MemoryRetention
-    /// Where keys are kept between runs: `retention`, unless the test wants the real kernel.
+    /// The store that runs keep their keys in: `retention`, unless the test uses the real kernel.
     package let kernel: any KeyRetention
     private let minutes = Atomic<Int64>(0)
     private let suspended = Atomic<Int64>(0)
 
     /// Makes an empty home.
     ///
-    /// - Parameter inMemory: for tests whose many runs would wait for the disk.
+    /// - Parameter inMemory: true for tests with many runs, which would wait for the disk.
     package init(
         retention: MemoryRetention = MemoryRetention(), kernel: (any KeyRetention)? = nil, inMemory: Bool = false
     ) throws {
@@ -31,13 +31,13 @@ package final class TestHome: Sendable {
         try folder.writeMachineID()
     }
 
-    /// The environment of a run that sets nothing else.
+    /// The default environment of a run.
     package static let environment = ["PATH": "/usr/bin:/bin"]
     /// The home folder.
     package var home: String { folder.path("home") }
-    /// The folder that relative paths start from.
+    /// The folder that relative paths are resolved against.
     package var workingFolder: String { folder.path("work") }
-    /// Where the machine ID is.
+    /// The path of the machine ID file.
     package var machineIDPath: String { folder.path(TemporaryFolder.machineIDName) }
 
     /// The path of a file in the working folder.
@@ -48,7 +48,7 @@ package final class TestHome: Sendable {
         try folder.write("work/" + name, bytes, mode: mode)
     }
 
-    /// Writes a text into the working folder.
+    /// Writes a text file into the working folder.
     package func write(_ name: String, _ text: String, mode: Int = 0o600) throws {
         try write(name, Array(text.utf8), mode: mode)
     }
@@ -60,10 +60,10 @@ package final class TestHome: Sendable {
         return start.advanced(byMicroseconds: minutes * 60_000_000)
     }
 
-    /// Lets time pass, or sets the clock back.
+    /// Advances the clock, or sets it back.
     package func pass(hours: Int64) { minutes.add(hours * 60, ordering: .relaxed) }
 
-    /// Lets the machine sleep for a minute.
+    /// Simulates a minute of sleep of the machine.
     package func sleep() { suspended.add(60_000, ordering: .relaxed) }
 
     /// How long the machine has slept, in milliseconds.

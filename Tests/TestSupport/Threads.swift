@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// Runs `body` on real threads at the same time, each with its number, and returns when all are done.
+/// Runs `body` on `count` threads at the same time, passing each its number, and returns when all have finished.
 package func onThreads(_ count: Int, _ body: @escaping @Sendable (Int) -> Void) {
     let done = DispatchGroup()
     for number in 0..<count {
@@ -15,18 +15,18 @@ package func onThreads(_ count: Int, _ body: @escaping @Sendable (Int) -> Void) 
     done.wait()
 }
 
-/// What many threads were told, and how often.
+/// Counts the values that threads report.
 package final class Tally<Value: Hashable & Sendable>: Sendable {
     private let counts = Mutex<[Value: Int]>([:])
 
-    /// Nothing yet.
+    /// Creates an empty tally.
     package init() {}
 
-    /// Counts one more of `value`, if `condition` holds.
+    /// Counts `value` once more if `condition` holds.
     package func count(_ value: Value, when condition: Bool = true) {
         if condition { counts.withLock { $0[value, default: 0] += 1 } }
     }
 
-    /// How often each value came.
+    /// How often each value was counted.
     package var result: [Value: Int] { counts.withLock { $0 } }
 }

@@ -1,16 +1,16 @@
 import Foundation
 
-/// A real terminal without a window: a tmux server of its own with one command in it, which ends with the value.
+/// A real terminal without a window: a tmux server of its own that runs one command and ends with this object.
 package final class TmuxTerminal {
-    /// False where tmux is not installed.
+    /// True if tmux is installed.
     package static let isAvailable = ExternalProgram.locate("tmux") != nil
 
-    /// What was waited for never came.
+    /// Thrown if the expected text does not appear, or if tmux fails.
     package struct Absent: Error, CustomStringConvertible {
         let wanted: String
         let screen: String
 
-        /// What was wanted, and what is there.
+        /// What was expected, and what the screen shows.
         package var description: String { "\(wanted) does not appear on the screen:\n\(screen)" }
     }
 
@@ -33,15 +33,15 @@ package final class TmuxTerminal {
     }
 
     deinit {
-        // Its server is the one of this socket alone. One that has ended already is no failure.
+        // The socket belongs to this server alone. It is not an error if the server has already ended.
         _ = try? ExternalProgram.run("tmux", ["-S", socket, "kill-server"])
     }
 
-    /// What somebody does at the keyboard.
+    /// Keyboard input.
     package enum Input {
-        /// Text, as it is.
+        /// Literal text.
         case text(String)
-        /// A key by its name, such as `Enter`, `Tab`, `C-a`.
+        /// A key by name, such as `Enter`, `Tab`, `C-a`.
         case key(String)
 
         fileprivate var command: [String] {
@@ -53,19 +53,19 @@ package final class TmuxTerminal {
         }
     }
 
-    /// Types, in this order.
+    /// Types `inputs` in order.
     package func type(_ inputs: Input...) throws {
         try tmux(Array(inputs.map(\.command).joined(separator: [";"])))
     }
 
-    /// What is on the screen, without blanks at the ends of lines and without empty lines at the end.
+    /// The text on the screen, without trailing blanks and trailing empty lines.
     package func screen() throws -> String {
         var lines = try tmux("capture-pane", "-p").components(separatedBy: "\n")
         while lines.last?.isEmpty == true { lines.removeLast() }
         return lines.joined(separator: "\n") + "\n"
     }
 
-    /// Waits until there is such a line on the screen.
+    /// Waits until a line on the screen satisfies `isWanted`.
     ///
     /// - Throws: as `wait(until:)`.
     @discardableResult
@@ -73,7 +73,7 @@ package final class TmuxTerminal {
         try wait(until: { $0.components(separatedBy: "\n").contains(where: isWanted) })
     }
 
-    /// Waits until the screen is as wanted.
+    /// Waits until the screen satisfies `isWanted`.
     ///
     /// - Returns: the screen.
     /// - Throws: ``Absent`` after a minute.
@@ -93,7 +93,8 @@ package final class TmuxTerminal {
 
     @discardableResult
     private func tmux(_ arguments: [String]) throws -> String {
-        // The server inherits the environment of the first client; one in a terminal of tmux would refuse to start.
+        // The server inherits the environment of its first client; with that of another tmux session it would refuse to
+        // start.
         let environment = ["PATH": ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin", "LC_ALL": "C.UTF-8"]
         let outcome = try ExternalProgram.run("tmux", ["-S", socket] + arguments, environment: environment)
         guard outcome.status == 0 else { throw Absent(wanted: "tmux \(arguments)", screen: outcome.errorText) }

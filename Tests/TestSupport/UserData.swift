@@ -5,22 +5,22 @@ package import KeychainModel
 package import KeychainStore
 package import LocalKeychains
 
-/// A user's data folder, as the programs of the user keep it.
+/// A user's data folder, laid out as the programs keep it.
 package struct UserData: Sendable {
     /// The passcode of keychains that have one.
     package static let passcode = "walnut"
 
-    /// What the data folder is in.
+    /// The folder that contains the data folder.
     package let folder: TemporaryFolder
-    /// Where keychains and device key are; with `XDG_DATA_HOME` set to the path of `folder`, programs find it.
+    /// The folder with keychains and device key; programs find it if `XDG_DATA_HOME` is the path of `folder`.
     package let data: DataFolder
-    /// Where the machine ID is.
+    /// The path of the machine ID file.
     package let machineIDPath: String
 
     /// Makes a folder without keychains.
     ///
     /// - Parameters:
-    ///   - isThisMachine: true for the machine ID of this machine, which the real programs read.
+    ///   - isThisMachine: true to use the machine ID of this machine, which the real programs read.
     ///   - inMemory: as in `TemporaryFolder`.
     package init(isThisMachine: Bool = false, inMemory: Bool = false) throws {
         folder = try TemporaryFolder(inMemory: inMemory)
@@ -30,12 +30,12 @@ package struct UserData: Sendable {
         try Path.makeFolder(data.keychains)
     }
 
-    /// The device key, and what lies beside it.
+    /// The device key, and the files beside it.
     package var device: LocalDevice { LocalDevice(data, machineIDPath: machineIDPath) }
-    /// Where the default keychain is.
+    /// The path of the default keychain.
     package var keychainPath: String { data.keychains + "/login.keychain" }
 
-    /// Makes a keychain; the first one makes the device key too.
+    /// Makes a keychain, and the device key with the first one.
     ///
     /// - Parameter name: nil for the default keychain.
     @discardableResult
@@ -50,7 +50,7 @@ package struct UserData: Sendable {
 extension TemporaryFolder {
     static let machineIDName = "machine-id"
 
-    /// Writes the machine ID (machine-id(5)) of a machine that is not this one.
+    /// Writes the machine ID (machine-id(5)) of another machine.
     func writeMachineID() throws {
         try write(Self.machineIDName, Array("0123456789abcdef0123456789abcdef\n".utf8), mode: 0o644)
     }

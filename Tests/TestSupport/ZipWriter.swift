@@ -1,6 +1,6 @@
-/// Makes zip files for tests: members as they are, without compression.
+/// Makes zip files with uncompressed members for tests.
 package enum ZipWriter {
-    /// A zip file of these members, in their order.
+    /// Returns a zip file with these members, in order.
     package static func zip(_ members: [(name: String, content: [UInt8])]) -> [UInt8] {
         var file: [UInt8] = []
         var directory: [UInt8] = []
@@ -29,7 +29,7 @@ package enum ZipWriter {
         (0..<count).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) }
     }
 
-    /// CRC-32 as zip has it.
+    /// The CRC-32 of zip.
     private static func checksum(_ bytes: [UInt8]) -> UInt32 {
         var crc: UInt32 = 0xffff_ffff
         for byte in bytes {

@@ -2,9 +2,9 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("Programs that the tests start")
+@Suite("External programs")
 struct ExternalProgramTests {
-    @Test("A program gets its input, folder and environment, and nothing else that is open")
+    @Test("A program gets its input, folder and environment, and inherits no other descriptors")
     func start() throws {
         let folder = try TemporaryFolder()
         let file = try #require(FileHandle(forReadingAtPath: "/dev/null"))
@@ -18,21 +18,21 @@ struct ExternalProgramTests {
         #expect(outcome.status == 3)
     }
 
-    @Test("A program that is killed ends with the signal's number")
+    @Test("The status of a killed program is the number of the signal")
     func killed() throws {
         #expect(try ExternalProgram.run("bash", ["-c", "kill -KILL $$"]).status == 9)
     }
 
-    @Test("What a program leaves running is ended with it")
+    @Test("Processes that a program leaves running are killed")
     func leftBehind() throws {
         let outcome = try ExternalProgram.run("bash", ["-c", "sleep 1000 & echo $!"])
         let process = try #require(pid_t(outcome.text.trimmingCharacters(in: .newlines)))
-        // One that was killed may stay in the table until its parent looks.
+        // A killed process may stay in the process table until its parent reaps it.
         let wait = #"until [[ ! -e /proc/$0 || $(</proc/$0/stat) == *") Z "* ]]; do :; done"#
         #expect(try ExternalProgram.run("bash", ["-c", wait, "\(process)"], seconds: 60).status == 0)
     }
 
-    @Test("A program that hangs is ended with its children, and the error says what it was and what it said")
+    @Test("A program that hangs is killed with its children, and the error contains the command and its output")
     func overdue() throws {
         let error = #expect(throws: ExternalProgram.Overdue.self) {
             try ExternalProgram.run("bash", ["-c", "echo begun; sleep 1000; exit 0"], seconds: 1)
@@ -41,7 +41,7 @@ struct ExternalProgramTests {
         #expect(words.contains("sleep 1000") && words.hasSuffix("within 1 s; it said: begun\n"), "\(words)")
     }
 
-    @Test("A program that is not there is an error")
+    @Test("A missing program is an error")
     func missing() {
         #expect(throws: CocoaError.self) { try ExternalProgram.run("no-such-program", []) }
         #expect(throws: POSIXError(.ENOENT)) { try ExternalProgram.run("/no/such/program", []) }

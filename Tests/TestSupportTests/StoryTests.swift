@@ -3,7 +3,7 @@ import Testing
 
 @testable import TestSupport
 
-@Suite("Stories of what programs say")
+@Suite("Stories")
 struct StoryTests {
     private static let text = """
         -- secret --
@@ -24,7 +24,7 @@ struct StoryTests {
         try Story(text, of: "program")
     }
 
-    @Test("Files, runs and what is expected of them are read")
+    @Test("Files, runs and expectations are parsed")
     func reading() throws {
         let story = try story()
         #expect(story.files.map(\.name) == ["secret", "list"])
@@ -38,14 +38,14 @@ struct StoryTests {
     }
 
     @Test(
-        "A line that belongs to no story is refused",
+        "A line that is not valid in a story is refused",
         arguments: ["> out", "$ other", "$ program\nout", "$ program\n=  3", "-- a 8x --", "-- --"])
     func malformed(text: String) {
         #expect(throws: Story.Malformed.self) { try Story(text, of: "program") }
     }
 
     @Test(
-        "Patterns fit whole texts alone",
+        "Patterns must match the entire text",
         arguments: [
             ("a 1 b\n", ["a … b"], true), ("a\nb\nc\n", ["a", "...", "c"], true), ("", [], true), ("a\n", [], false),
             ("a\nb\n", ["a"], false), ("ab\n", ["a…bb"], false), ("a\n", ["a", "b"], false),
@@ -54,7 +54,7 @@ struct StoryTests {
         #expect(LinePatterns(patterns).match(text) == fits)
     }
 
-    /// What a run says that goes as the second step of the story tells, but for what a test changes.
+    /// The number of differences reported for a run that matches the second step, except for what a test changes.
     private func faults(
         output: String = "", messages: String = "error\n", asked: [String] = ["asked:"], code: Int32 = 3
     ) throws -> Int {
@@ -69,7 +69,7 @@ struct StoryTests {
         return step.faults(of: outcome, code: outcome.status).count
     }
 
-    @Test("A run that goes otherwise is noticed, whatever it is that differs")
+    @Test("Every kind of difference between a run and its story is reported")
     func otherwise() throws {
         #expect(try faults() == 0)
         #expect(try faults(output: "more") == 1)
@@ -82,9 +82,9 @@ struct StoryTests {
     }
 }
 
-@Suite("Files that hold what is expected")
+@Suite("Golden files")
 struct GoldenTests {
-    @Test("The first line that differs is told, wherever it is")
+    @Test("The first line that differs is reported, wherever it is")
     func differences() throws {
         #expect(Golden.difference("a\nb\n", "a\nb\n") == nil)
         #expect(Golden.difference("a\nx\n", "a\nb\n") == "line 2: x")

@@ -10,7 +10,7 @@ struct BinaryTests {
         shell = try ProgramShell()
     }
 
-    @Test("An argument that is no UTF-8 is refused, and never changed")
+    @Test("An argument that is not UTF-8 is refused, and never altered")
     func invalidText() throws {
         let outcome = try shell(
             """
@@ -29,7 +29,7 @@ struct BinaryTests {
                 """, "\(outcome.errorText)")
     }
 
-    @Test("Closed streams do no harm, lose no result, and no message lands in a file of ours")
+    @Test("Closed streams do no harm: no result is lost without an error, and no message gets into a data file")
     func closedStreams() throws {
         let outcome = try shell(
             """
@@ -61,7 +61,7 @@ struct BinaryTests {
                 """)
     }
 
-    @Test("An archive goes down a pipe whole, or the failure is told, and nothing of it stays behind")
+    @Test("An archive is written to a pipe completely, or a failure is reported, and nothing is left behind")
     func archiveDownAPipe() throws {
         let outcome = try shell(
             """
@@ -89,7 +89,7 @@ struct BinaryTests {
         #expect(outcome.text == "0\n0\n0\n74\n141\n0\n")
     }
 
-    @Test("What cannot take an archive is named: closed standard output, a temporary folder without room")
+    @Test("The error names what cannot hold an archive: a closed standard output, a full temporary folder")
     func namedPlaces() throws {
         let outcome = try shell(
             """
@@ -116,7 +116,7 @@ struct BinaryTests {
                 """)
     }
 
-    @Test("An archive is read by way of a link, from a pipe and from standard input, and leaves nothing behind")
+    @Test("An archive is read through a link, from a pipe and from standard input, and nothing is left behind")
     func archiveFromAPipe() throws {
         let outcome = try shell(
             """
@@ -151,7 +151,7 @@ struct BinaryTests {
             outcome.text == String(repeating: "origin: this device\n", count: 5) + "tulip\n4\n4\n10\n13\n4\n4\n")
     }
 
-    @Test("A full disk and a closed pipe are noticed")
+    @Test("A full disk and a closed pipe are detected")
     func lostOutput() throws {
         let outcome = try shell(
             """
@@ -165,7 +165,7 @@ struct BinaryTests {
         #expect(outcome.errorText == "")
     }
 
-    @Test("The process leaves no core and makes private files only, and what it starts gets the signals back")
+    @Test("The process dumps no core and makes only private files, and its children get the default signal handling")
     func processIsHardened() throws {
         let outcome = try shell(
             """
@@ -179,7 +179,7 @@ struct BinaryTests {
         #expect(outcome.text.wholeMatch(of: /0 0077 SigIgn: [0-9a-f]{9}0000000\n/) != nil, "\(outcome.text)")
     }
 
-    @Test("A signal ends the run with its status, and no child stays to be waited for")
+    @Test("A signal ends the run with its status, without waiting for a child")
     func signals() throws {
         let outcome = try shell(
             """
@@ -205,7 +205,7 @@ struct BinaryTests {
                 """)
     }
 
-    @Test("On a terminal a secret is asked for without echo, and the echo is back in every case")
+    @Test("On a terminal, a secret is read without echo, and the echo is restored in every case")
     func terminal() throws {
         let outcome = try shell(
             """
@@ -240,7 +240,7 @@ struct BinaryTests {
                 """, "\(outcome.errorText)")
     }
 
-    @Test("Ctrl-Z at a prompt gives the terminal back with its echo; 'fg' asks again, and nothing typed before counts")
+    @Test("Ctrl-Z at a prompt restores the echo; 'fg' prompts again, and input typed before is discarded")
     func suspended() throws {
         let outcome = try shell(
             """
@@ -273,7 +273,7 @@ struct BinaryTests {
                 """, "\(outcome.errorText)")
     }
 
-    @Test("What ends the program at a prompt leaves the terminal with its echo", arguments: ["\\034", "HUP"])
+    @Test("A signal that ends the program at a prompt leaves the terminal with its echo", arguments: ["\\034", "HUP"])
     func ended(_ how: String) throws {
         let outcome = try shell(
             """
@@ -322,7 +322,7 @@ struct BinaryTests {
         #expect(outcome.text == each + each + good + good + good + "4\n4\n0\n", "\(outcome.errorText)")
     }
 
-    @Test("Without HOME the user database names the home folder")
+    @Test("Without HOME, the user database determines the home folder")
     func withoutHome() throws {
         let outcome = try shell(#"env -u HOME -u XDG_DATA_HOME "$KCBACKUP" keychain info ./none.keychain"#)
         #expect(outcome.status == 10)

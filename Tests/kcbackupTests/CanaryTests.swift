@@ -11,7 +11,7 @@ struct CanaryTests {
     private static let content = "canary-content-90ad"
     private static let canaries = [passcode, passphrase, content]
 
-    @Test("No verb, right or wrong, tells a secret that it was given, and no file holds one in the clear")
+    @Test("No verb, successful or not, prints a secret that it was given, and no file contains one in the clear")
     func secretsAreNotTold() throws {
         let home = try TestHome()
         let typed = ScriptedTerminal(
@@ -44,7 +44,7 @@ struct CanaryTests {
         #expect(run("restore a.kcb", ["--passphrase", "cmd:echo canary-passcode-$N"] + passcode).status == .wrongKey)
         #expect(
             run("item find --service a --reveal", ["--passcode", "cmd:echo canary-content-$C"]).status == .wrongKey)
-        // Typed where its source belongs.
+        // A secret typed instead of its source.
         for option in ["--passcode", "--passphrase"] {
             #expect(run("restore a.kcb", [option, Self.passcode]).status == .usage)
             #expect(run("restore a.kcb", ["\(option)=\(Self.passcode)", "--json"]).status == .usage)
@@ -58,7 +58,7 @@ struct CanaryTests {
                 #expect(Data(bytes).range(of: Data(canary.utf8)) == nil, "\(name) holds \(canary)")
             }
         }
-        // The one exception, which shows that the search would find what is there.
+        // The one exception, which shows that the search would find a secret.
         #expect(run("item find --service a --reveal", passcode).text == Self.content)
     }
 }

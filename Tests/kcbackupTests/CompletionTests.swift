@@ -4,8 +4,8 @@ import Testing
 
 @testable import kcbackup
 
-/// Each shell runs in a terminal of its own; a line is typed, the tabulator pressed, and what stands there is shown.
-@Suite("Completion in shells")
+/// Each shell runs in a terminal of its own; a line is typed, Tab is pressed, and the resulting line is shown.
+@Suite("Shell completion")
 struct CompletionTests {
     enum Shell: String, CaseIterable {
         case bash, zsh, fish
@@ -18,7 +18,7 @@ struct CompletionTests {
             }
         }
 
-        /// What makes the shell take the scripts in `folder`, the folder that `make install` writes.
+        /// The command that makes the shell load the scripts in `folder`, which is laid out as by `make install`.
         func setup(_ folder: String) -> String {
             switch self {
             case .bash:
@@ -63,7 +63,7 @@ struct CompletionTests {
     ]
 
     @Test(
-        "Names of keychains and jobs, IDs of devices and files after 'file:' are completed",
+        "Names of keychains and jobs, device IDs, and files after 'file:' are completed",
         .enabled(if: Shell.areAvailable, "tmux, bash, zsh and fish are needed: .ci/install-packages test"),
         arguments: Shell.allCases)
     func completes(shell: Shell) throws {
@@ -78,7 +78,7 @@ struct CompletionTests {
                 .text(begun), .key("Tab"), .key("C-a"), .text("clear; echo \"\(number)["), .key("C-e"), .text("]\""),
                 .key("Enter"))
             let screen = try terminal.wait(for: { $0.hasPrefix("\(number)[") && $0.hasSuffix("]") })
-            // What ends a word or folder, and a backslash before a blank, are the shell's.
+            // The shell adds the end of a word or folder, and a backslash before a blank.
             let line = try #require(screen.components(separatedBy: "\n").first { $0.hasPrefix("\(number)[") })
             let found = line.dropFirst("\(number)[".count).dropLast().replacing("\\", with: "")
             #expect(found.trimmingCharacters(in: [" ", "/"]) == whole)
@@ -86,7 +86,7 @@ struct CompletionTests {
     }
 
     @Test(
-        "Names that a shell would run are completed by no shell, and run by none",
+        "Names with shell syntax are neither completed nor executed by any shell",
         .enabled(if: Shell.areAvailable, "tmux, bash, zsh and fish are needed: .ci/install-packages test"),
         arguments: Shell.allCases)
     func hostileNames(shell: Shell) throws {
@@ -108,7 +108,7 @@ struct CompletionTests {
         #expect(!FileManager.default.fileExists(atPath: folder.path("hacked")))
     }
 
-    /// A home with two keychains, a job and a trusted device, and the scripts as `make` writes them.
+    /// Makes a home with two keychains, a job and a trusted device, and the scripts as `make` writes them.
     private func prepare(_ folder: TemporaryFolder) throws -> [String: String] {
         let program = try ExternalProgram.built("kcbackup")
         let environment = [

@@ -22,17 +22,17 @@ struct DamagedKeychainTests {
         try home.write("code", "walnut stapler 93")
     }
 
-    /// Changes columns of the item of one service.
+    /// Changes columns of the item of a service.
     private func alter(_ assignment: String, of service: String) throws {
         try SQLiteFile(path).run("UPDATE genp SET \(assignment) WHERE svce = CAST('\(service)' AS BLOB)")
     }
 
-    /// The seal of another item.
+    /// The sealed data of another item.
     private let brokenSeal = "data = (SELECT data FROM genp WHERE svce = CAST('bob' AS BLOB))"
     private let noItem = "mdat = 9223372036854775807"
 
     @Test(
-        "revealing a row that makes no item is incomplete and no mistake of the command line",
+        "revealing a row that is not a valid item ends as incomplete, not as a usage error",
         arguments: ["", "--json"])
     func revealedRow(json: String) throws {
         try alter(noItem, of: "ann")
@@ -40,13 +40,13 @@ struct DamagedKeychainTests {
         #expect(outcome.status == .incomplete)
         #expect(outcome.text == (json.isEmpty ? "" : "{\"items\":[]}\n"))
         #expect(outcome.messages.contains("1 item cannot be read: the keychain is damaged"))
-        // Others that match are shown.
+        // Other items that match are shown.
         let both = home.run("item find --class genp --reveal \(json)")
         #expect(both.status == .incomplete)
         #expect(both.text.contains("secret of bob"))
     }
 
-    @Test("a broken seal is damage, and shows nothing of a secret", arguments: ["", "--json"])
+    @Test("a broken seal is reported as damage, and nothing of a secret is shown", arguments: ["", "--json"])
     func revealedSeal(json: String) throws {
         try alter(brokenSeal, of: "ann")
         let outcome = home.run("item find --service ann --reveal \(json)")
@@ -55,7 +55,7 @@ struct DamagedKeychainTests {
         #expect(outcome.text.isEmpty || outcome.text.hasPrefix("{\"error\""))
     }
 
-    @Test("a new passcode names what could not be sealed again, and ends as incomplete")
+    @Test("setting a passcode names the items that could not be resealed, and ends as incomplete")
     func resealing() throws {
         try alter(brokenSeal, of: "ann")
         #expect(home.run("item add --service carol --secret file:code").status == .ok)
@@ -68,7 +68,7 @@ struct DamagedKeychainTests {
                 kcbackup: warning: left as it was, since it cannot be opened: a row that makes no item
 
                 """)
-        // Done all the same: the passcode is the new one, and what is whole opens.
+        // The passcode is changed nevertheless, and intact items open.
         let bob = home.run("item find --service bob --reveal --passcode file:code")
         #expect(bob.text == "secret of bob")
         #expect(home.run("item find --service ann --reveal --passcode file:code").status == .damaged)
@@ -77,7 +77,7 @@ struct DamagedKeychainTests {
         #expect(create.messages.contains("generic password 'ann'"))
     }
 
-    @Test("a keychain with a second name is refused by the names' file, with how to find them")
+    @Test("a keychain file with a second hard link is refused, with a hint how to find the names")
     func secondName() throws {
         try FileManager.default.linkItem(atPath: path, toPath: home.path("copy"))
         let outcome = home.run("item list")
@@ -93,7 +93,7 @@ struct DamagedKeychainTests {
         #expect(home.run("item list").status == .ok)
     }
 
-    @Test("a foreign journal is refused by its name, with what to do with it", arguments: ["-wal", "-shm", "-journal"])
+    @Test("a foreign journal is refused and named, with a hint what to do", arguments: ["-wal", "-shm", "-journal"])
     func foreignJournal(suffix: String) throws {
         try Data(repeating: 1, count: 512).write(to: URL(filePath: path + suffix))
         try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path + suffix)
@@ -110,7 +110,7 @@ struct DamagedKeychainTests {
     }
 
     @Test(
-        "a passcode for a keychain that has none is not read, which a person is told and a nightly run is not",
+        "a passcode for a keychain that has none is not read, and only --verbose says so",
         arguments: [
             "item list", "item find --service ann", "item find --service ann --reveal", "create --unencrypted -o a.kcb",
             "keychain unlock", "item update --service ann --set labl=x",
@@ -121,11 +121,11 @@ struct DamagedKeychainTests {
         #expect(nightly.status == .ok && nightly.messages == "", "\(nightly.messages)")
         let verbose = home.run("\(words.replacing("a.kcb", with: "b.kcb")) --passcode file:missing --verbose")
         #expect(verbose.status == .ok && verbose.messages.contains(told), "\(verbose.messages)")
-        // A secret that was typed where its source belongs is no source, whatever the keychain has.
+        // A secret that was typed instead of its source is refused, even if the keychain has no passcode.
         #expect(home.run("\(words.replacing("a.kcb", with: "c.kcb")) --passcode swordfish").status == .usage)
     }
 
-    @Test("the present passcode of a keychain that has none is not read either when one is set")
+    @Test("set-passcode does not read a present passcode either if the keychain has none")
     func uselessPresentPasscode() {
         let outcome = home.run("keychain set-passcode --passcode file:missing --new-passcode file:code --verbose")
         #expect(outcome.status == .ok)

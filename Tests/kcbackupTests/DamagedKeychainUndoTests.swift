@@ -5,12 +5,12 @@ import Testing
 
 @testable import kcbackup
 
-@Suite("Undo, where the keychain file is damaged or gone")
+@Suite("Undo if the keychain file is damaged or missing")
 struct DamagedKeychainUndoTests {
     private let home: TestHome
     private let file = "home/.local/share/kcbackup/keychains/login.keychain"
 
-    /// A keychain with one kept state.
+    /// Makes a keychain with one kept state.
     init() throws {
         home = try TestHome()
         try home.write("passcode", "walnut lantern\n")
@@ -38,7 +38,7 @@ struct DamagedKeychainUndoTests {
             found.text.contains(#""icmt":"kept""#) && found.text.contains(#""secret":"tulip""#), "\(found.messages)")
     }
 
-    @Test("The newest state takes the place of a damaged file, after asking, and the damaged bytes are kept")
+    @Test("After a confirmation, the newest state replaces a damaged file, and the damaged bytes are kept")
     func damagedFile() throws {
         try damage()
         let damaged = try home.folder.read(file)
@@ -59,7 +59,7 @@ struct DamagedKeychainUndoTests {
         #expect(home.run("restore --undo --yes").status == .notFound)
     }
 
-    @Test("A file that is gone comes back too, and a journal that was beside it is not taken for the new one's")
+    @Test("A missing file is restored too, and a journal left beside it is not used for the new file")
     func missingFile() throws {
         try FileManager.default.removeItem(atPath: home.folder.path(file))
         try home.folder.write(file + "-journal", Array("not of this file".utf8), mode: 0o600)
@@ -70,7 +70,7 @@ struct DamagedKeychainUndoTests {
         #expect(try names("-journal").allSatisfy { $0.contains(".damaged-") })
     }
 
-    @Test("A state that is damaged as well replaces nothing")
+    @Test("A state that is damaged too replaces nothing")
     func damagedState() throws {
         try damage()
         let damaged = try home.folder.read(file)
@@ -82,7 +82,7 @@ struct DamagedKeychainUndoTests {
         #expect(try home.folder.read(file) == damaged && names(".damaged-").isEmpty)
     }
 
-    @Test("A keychain that never had a state says what is wrong with it")
+    @Test("Undo of a keychain without states reports what is wrong with the keychain")
     func noState() throws {
         #expect(home.run("keychain delete login --confirm login").status == .ok)
         #expect(home.run("restore --undo --yes").status == .notFound)
@@ -91,7 +91,7 @@ struct DamagedKeychainUndoTests {
         #expect(try home.folder.read("work/other.keychain") == Array("no keychain\n".utf8))
     }
 
-    @Test("Deleting a keychain that does not open deletes its states, after saying so")
+    @Test("Deleting a keychain that does not open deletes its states, with a warning")
     func deleted() throws {
         try damage()
         let outcome = home.run("keychain delete login --confirm login")

@@ -27,7 +27,7 @@ struct DeviceTests {
         try FileManager.default.removeItem(atPath: home.folder.path("home/.local/share/kcbackup/" + name))
     }
 
-    @Test("A lost device key is not made anew in silence, by no verb")
+    @Test("No verb silently replaces a lost device key")
     func lostKeyIsNotReplaced() throws {
         try remove("device.key")
         for line in [
@@ -46,7 +46,7 @@ struct DeviceTests {
         #expect(home.run("keychain info").status == .refused)
     }
 
-    @Test("On another machine nothing opens until the user has said what it is")
+    @Test("On another machine, nothing opens until the user says whether it is another device")
     func otherMachine() throws {
         try home.folder.write("machine-id", Array("ffffffffffffffffffffffffffffffff\n".utf8), mode: 0o644)
         for line in [
@@ -60,7 +60,7 @@ struct DeviceTests {
         #expect(home.run("keychain info").status == .ok)
     }
 
-    @Test("The list of trusted devices is refused once another program has changed it")
+    @Test("The list of trusted devices is refused after another program has changed it")
     func alteredTrustIsRefused() throws {
         #expect(home.run("device trust KC-ABCD-EFGH-IJKL-MNOP-QRST laptop").status == .ok)
         let name = try #require(home.folder.list().first { $0.contains("trusted-devices-") })
@@ -70,7 +70,7 @@ struct DeviceTests {
         #expect(home.run("device trust KC-ABCD-EFGH-IJKL-MNOP-QRSU x").status == .damaged)
     }
 
-    @Test("On another device ThisDeviceOnly items stay behind by name, and an unencrypted archive is refused")
+    @Test("On another device, ThisDeviceOnly items stay behind and are named, and an unencrypted archive is refused")
     func elsewhere() throws {
         #expect(home.run("create -o laptop.kcb --passphrase file:passphrase --passcode file:passcode").status == .ok)
         #expect(home.run("create -o here.kcb --unencrypted").status == .ok)
@@ -87,7 +87,7 @@ struct DeviceTests {
         #expect(all.status == .refused)
         #expect(try other.folder.list().allSatisfy { !$0.hasSuffix(".keychain") })
 
-        // Nobody is there to agree to a keychain that only the archive names.
+        // Without a terminal, creating a keychain that only the archive names cannot be confirmed.
         let unnamed = other.run("restore laptop.kcb --passphrase file:passphrase --passcode file:passcode")
         #expect(unnamed.status == .refused && unnamed.messages.contains("'--keychain NAME' makes one"))
         let restored = other.run(
@@ -98,7 +98,7 @@ struct DeviceTests {
         #expect(other.run("item find --service Bank").status == .notFound)
     }
 
-    @Test("An archive for public keys alone is accepted from this device, from a trusted one, or by its ID")
+    @Test("An archive for public keys only is accepted from this device, a trusted one, or one named by its ID")
     func unknownOrigin() throws {
         #expect(home.run("keygen -o key.txt").status == .ok)
         let key = String(decoding: try home.folder.read("work/key.txt"), as: UTF8.self)

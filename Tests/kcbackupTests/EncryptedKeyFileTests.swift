@@ -7,7 +7,7 @@ import Testing
 
 @testable import kcbackup
 
-@Suite("Identity and recipients files that are encrypted")
+@Suite("Encrypted identity and recipients files")
 struct EncryptedKeyFileTests {
     private let home: TestHome
     private let identity: X25519Identity
@@ -66,7 +66,7 @@ struct EncryptedKeyFileTests {
         #expect(attended.unasked == 1)
     }
 
-    @Test("Without a terminal and a source the hint says how to give one")
+    @Test("Without a terminal and a source, the hint says how to give a source")
     func noSource() {
         let outcome = home.run("verify a.kcb -i key.asc")
         #expect(outcome.status == .usage)
@@ -74,7 +74,7 @@ struct EncryptedKeyFileTests {
         #expect(home.run("verify a.kcb -i key.asc --identity-passphrase walnut").status == .usage)
         #expect(home.run("verify a.kcb --identity-passphrase file:passphrase").status == .usage)
         #expect(home.run("restore --undo --identity-passphrase file:passphrase").status == .usage)
-        // Standard input cannot be two things.
+        // Standard input cannot be used twice.
         for line in ["verify - -i -", "verify a.kcb -i - -i -", "verify a.kcb -i - --identity-passphrase fd:0"] {
             let twice = home.run(line)
             #expect(twice.status == .usage, "\(line)")
@@ -85,7 +85,7 @@ struct EncryptedKeyFileTests {
                 "'-' is named twice, and it can be read only once"))
     }
 
-    @Test("Which archives an encrypted identity opens is shown once its passphrase is there")
+    @Test("With its passphrase, an encrypted identity is shown with the archives that it opens")
     func keysOfFolder() throws {
         let other = try X25519Identity.generate()
         try write("other.age", IdentityFile.text(of: other, comments: []).bytesForTest())
@@ -114,14 +114,14 @@ struct EncryptedKeyFileTests {
         }
     }
 
-    @Test("A source for a file that is in the clear is not read, and -v says so")
+    @Test("A passphrase source for an unencrypted file is not read, and -v says so")
     func notNeeded() {
         let outcome = home.run("verify a.kcb -i key.txt --identity-passphrase file:missing -v")
         #expect(outcome.status == .ok)
         #expect(outcome.messages == "'key.txt' is not encrypted, so '--identity-passphrase' is not read\n")
     }
 
-    @Test("What no passphrase opens is refused before one is asked for")
+    @Test("A file that no passphrase opens is refused before one is asked for")
     func notForPassphrase() throws {
         let terminal = ScriptedTerminal(answers: ["walnut"])
         try write("other.age", [1], to: [identity.recipient])
@@ -139,7 +139,7 @@ struct EncryptedKeyFileTests {
         #expect(terminal.unasked == 1)
     }
 
-    @Test("A symbolic link is followed, and the file that it leads to has to be private, in a private folder")
+    @Test("A symbolic link is followed, and its target must be a private file in a private folder")
     func links() throws {
         let folder = home.workingFolder
         for (name, target) in [("link", "key.txt"), ("second", "link"), ("exposed", "open.txt"), ("shared", "tmp/key")]
@@ -159,7 +159,7 @@ struct EncryptedKeyFileTests {
         #expect(home.run("verify a.kcb -i tmp").status == .refused)
     }
 
-    @Test("A file of public keys may be encrypted as well, and others may read it")
+    @Test("A file of public keys may be encrypted too, and readable by others")
     func recipients() throws {
         try write("team.asc", Array("# us\n\(identity.recipient)\n".utf8), isArmored: true, mode: 0o644)
         #expect(home.run("create b.kcb -R team.asc").status == .usage)

@@ -70,7 +70,7 @@ struct EscrowTests {
         }
     }
 
-    @Test("Everything on standard output of 'escrow enable -o -' is an escrow key file")
+    @Test("The standard output of 'escrow enable -o -' is an escrow key file and nothing else")
     func piped() throws {
         #expect(home.run("keychain escrow revoke").status == .ok)
         let outcome = home.run("keychain escrow enable -o - --passcode file:passcode")
@@ -101,7 +101,7 @@ struct EscrowTests {
         #expect(lines.suffix(5) == ["login", "plain", "plain", "work", "work"], "\(lines)")
     }
 
-    @Test("A failure leaves no key file, and what was there stays")
+    @Test("A failure leaves no key file, and an existing one is unchanged")
     func leftovers() throws {
         let before = try home.folder.read("work/escrow")
         #expect(home.run("keychain escrow enable -o new --passcode file:passcode").status == .exists)

@@ -21,12 +21,12 @@ struct FailureTests {
         }
     }
 
-    @Test("docs/errors.md says what the program says")
+    @Test("docs/errors.md matches the program")
     func manualIsTheProgram() throws {
         try Golden.compare(Self.manual(), with: "docs/errors.md")
     }
 
-    @Test("Messages and hints have one form: one line, no capital at the start, no full stop")
+    @Test("Messages and hints are one line, without a capital at the start or a period at the end")
     func wordsHaveOneForm() {
         for failure in FailureExamples.all {
             let explanation = failure.explanation
@@ -43,7 +43,7 @@ struct FailureTests {
         }
     }
 
-    @Test("An error that nobody foresaw says its type and nothing of its contents")
+    @Test("An unforeseen error prints its type and nothing of its contents")
     func unforeseenErrorsAreSilent() {
         struct Surprise: Error { let secret = "swordfish" }
         let explanation = Failure(Surprise(), Failure.Subjects()).explanation
@@ -51,7 +51,7 @@ struct FailureTests {
         #expect(!explanation.lines.contains("swordfish"))
     }
 
-    @Test("The numbers of exit statuses are those that were published")
+    @Test("The numbers of the exit statuses are the published ones")
     func numbersAreStable() {
         let published: [kcbackup.ExitStatus: Int32] = [
             .ok: 0, .internal: 1, .incomplete: 3, .refused: 4, .notFound: 10, .busy: 11, .wrongKey: 12, .damaged: 13,
@@ -61,7 +61,7 @@ struct FailureTests {
         for status in kcbackup.ExitStatus.allCases { #expect(published[status] == status.code, "\(status)") }
     }
 
-    @Test("Foreign text in an error cannot act on a terminal")
+    @Test("Foreign text in an error cannot control a terminal")
     func foreignTextIsHarmless() throws {
         let outcome = try TestHome().run(["item", "import", "\u{1b}[2J\u{202e}evil", "--keychain", "\u{7}bell/"])
         #expect(outcome.status == .notFound)
@@ -69,7 +69,7 @@ struct FailureTests {
         #expect(outcome.messages.contains("\\u{"))
     }
 
-    @Test("Results that cannot be written are an error")
+    @Test("A failure to write results is an error")
     func lostResultsAreAnError() throws {
         let home = try TestHome()
         _ = home.run("keychain create --no-passcode")
@@ -82,7 +82,7 @@ struct FailureTests {
         #expect(kcbackup.run(["keychain", "info"], in: world) == .brokenPipe)
     }
 
-    @Test("A clock that lost its time is warned of, and stops nothing")
+    @Test("A clock that lost its time causes a warning, but stops nothing")
     func clockIsWarnedOf() throws {
         let home = try TestHome()
         var world = home.world()
@@ -94,7 +94,7 @@ struct FailureTests {
         #expect(!home.run("keychain list").messages.contains("clock"))
     }
 
-    /// The names of the cases that the type of a source file declares.
+    /// The names of the cases of a type that is declared in a source file.
     private static func cases(of type: String, in text: String) -> [String] {
         let lines = text.components(separatedBy: "\n")
         guard let start = lines.firstIndex(where: { $0.contains("enum \(type):") }) else { return [] }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import kcbackup
 
-@Suite("What may happen to a folder of backups")
+@Suite("Damage and attacks in a backup folder")
 struct FolderAttackTests {
     private let home: TestHome
 
@@ -34,7 +34,7 @@ struct FolderAttackTests {
         try home.folder.write("\(folder)/\(name)", bytes, mode: 0o600)
     }
 
-    @Test("An archive that rotted takes no other's place when old ones are removed")
+    @Test("A corrupted archive does not count as kept when old ones are pruned")
     func prune() throws {
         for _ in 0..<3 { #expect(home.run("create --unencrypted --to b").status == .ok) }
         let names = try archives()
@@ -43,7 +43,7 @@ struct FolderAttackTests {
         #expect(try archives() == [names[1], names[2]])
     }
 
-    @Test("The newest backup is missed where its file is gone, and an older one is not")
+    @Test("A missing file of the newest backup is reported, that of an older one is not")
     func newestGone() throws {
         for _ in 0..<3 { #expect(home.run("create --unencrypted --to b").status == .ok) }
         let names = try archives()
@@ -61,7 +61,7 @@ struct FolderAttackTests {
         #expect(home.run("status").status == .ok)
     }
 
-    @Test("A trash that leads elsewhere is refused, and nothing goes there")
+    @Test("A trash folder that is a symbolic link is refused, and nothing is moved there")
     func trashIsLink() throws {
         for _ in 0..<2 { #expect(home.run("create --unencrypted --to b").status == .ok) }
         try FileManager.default.createDirectory(atPath: home.path("elsewhere"), withIntermediateDirectories: false)
@@ -73,7 +73,7 @@ struct FolderAttackTests {
         #expect(try Path.names(in: home.path("elsewhere")).isEmpty)
     }
 
-    @Test("An archive in the trash is not rekeyed, and comes back as it was")
+    @Test("An archive in the trash is not rekeyed, and is restored from it unchanged")
     func rekeyInTrash() throws {
         try home.write("old", "correct horse battery\n")
         try home.write("new", "orbit lantern velvet\n")
@@ -87,20 +87,20 @@ struct FolderAttackTests {
     }
 
     @Test(
-        "A rekey that was ended half-way is finished with the old and the new key, and says so with the old one alone")
+        "An interrupted rekey is finished with the old and the new key, and asks for both if it has only the old one")
     func rekeyHalfDone() throws {
         #expect(home.run("keygen -o old.txt").status == .ok)
         #expect(home.run("keygen -o new.txt").status == .ok)
         let (old, new) = (try recipient("old.txt"), try recipient("new.txt"))
         for _ in 0..<3 { #expect(home.run("create -r \(old) --to b").status == .ok) }
         let names = try archives()
-        // As a run leaves it that was killed before the second archive.
+        // The state left by a run that was killed before the second archive.
         #expect(home.run("rekey b/\(names[0]) -i old.txt -r \(new)").status == .ok)
         let again = home.run("rekey b -i old.txt -r \(new) -v")
         #expect(again.status == .ok)
         #expect(again.messages.contains("has these keys already") && again.messages.contains("rekeyed"))
         #expect(home.run("create -r \(new) --to b").status == .ok)
-        // What is not in the catalogue as rekeyed cannot be told from what another key opens.
+        // An archive that is not recorded as rekeyed cannot be distinguished from one that only another key opens.
         let third = "rekey b -i old.txt -r \(try recipient("third.txt", made: true))"
         let refused = home.run(third)
         #expect(refused.status == .wrongKey && refused.messages.contains("'-i OLD -i NEW'"))
@@ -114,7 +114,7 @@ struct FolderAttackTests {
         return String(try #require(text.firstMatch(of: /age1\w+/)).0)
     }
 
-    @Test("A full disk is told with the trash that could be emptied")
+    @Test("The error for a full disk names the trash that could be emptied")
     func fullDisk() {
         var subjects = Failure.Subjects()
         subjects.trash = "b/.trash"
@@ -126,7 +126,7 @@ struct FolderAttackTests {
             })
     }
 
-    @Test("A backup that rotted is no reason to make none")
+    @Test("A corrupted backup is not a reason to skip a new one")
     func unchanged() throws {
         #expect(home.run("create --unencrypted --to b").status == .ok)
         try rot(try archives()[0])
@@ -134,7 +134,7 @@ struct FolderAttackTests {
         #expect(try archives().count == 2)
     }
 
-    @Test("A catalogue that was altered is made anew, and hides no other in the status")
+    @Test("An altered catalogue can be rebuilt, and hides no other folder in the status")
     func altered() throws {
         #expect(home.run("create --unencrypted --to b").status == .ok)
         try changeCatalogue { $0[80] ^= 1 }
@@ -148,7 +148,7 @@ struct FolderAttackTests {
         #expect(home.run("list b --columns state").text == "STATE\nok\nok\n")
     }
 
-    @Test("Of all keychains, one that is gone or another fails for itself, and the rest are backed up")
+    @Test("With --all, a deleted or replaced keychain fails on its own, and the others are backed up")
     func all() throws {
         #expect(home.run("keychain create work --no-passcode").status == .ok)
         #expect(home.run("create --unencrypted --all --to b").status == .ok)
@@ -165,7 +165,7 @@ struct FolderAttackTests {
         #expect(home.run("create --unencrypted --all --to b").status == .ok)
     }
 
-    @Test("A run that made nothing pins a folder to nothing")
+    @Test("A run that makes no archive does not pin the folder")
     func failedFirst() throws {
         try home.write("passcode", "walnut lantern\n")
         try home.write("phrase", "correct horse battery\n")
@@ -174,7 +174,7 @@ struct FolderAttackTests {
         #expect(home.run("create --unencrypted --to b").status == .ok)
     }
 
-    @Test("A folder that is not mounted is not taken for one that was emptied, by a rebuild either")
+    @Test("An unmounted folder is not mistaken for an emptied one, not even by a rebuild")
     func unmounted() throws {
         #expect(home.run("create --unencrypted --to b").status == .ok)
         try FileManager.default.moveItem(atPath: home.path("b"), toPath: home.path("disk"))
@@ -184,7 +184,7 @@ struct FolderAttackTests {
         #expect(try archives().isEmpty)
     }
 
-    @Test("A passcode is read once")
+    @Test("A passcode is read only once")
     func passcodeOnce() throws {
         try home.write("passcode", "walnut lantern\n")
         #expect(home.run("keychain create locked --passcode file:passcode").status == .ok)
@@ -198,7 +198,7 @@ struct FolderAttackTests {
         #expect(try home.folder.read("work/log") == Array("read\n".utf8))
     }
 
-    @Test("Archives that the catalogue does not know keep their keys, and rekey says so")
+    @Test("Archives that are not in the catalogue keep their keys, and rekey says so")
     func rekeyUnlisted() throws {
         try home.write("old", "correct horse battery\n")
         try home.write("new", "orbit lantern velvet\n")

@@ -8,21 +8,21 @@ import Testing
 @Suite("Help")
 struct HelpTests {
     static let verbs = verbPaths().map { $0.joined(separator: " ") }
-    /// The help of each verb; making it takes the parser longer than one would think.
+    /// The help of each verb, made only once because the parser is slow at it.
     static let texts = Dictionary(
         uniqueKeysWithValues: ([""] + verbs).map { verb in
             let outcome = try? TestHome().run(verb.split(separator: " ").map(String.init) + ["--help"])
             return (verb, outcome?.status == .ok && outcome?.messages == "" ? outcome?.text ?? "" : "")
         })
 
-    @Test("The help of each verb is as it was", arguments: [""] + verbs)
+    @Test("The help of each verb is as in the stored text", arguments: [""] + verbs)
     func helpIsAsItWas(verb: String) throws {
         let text = try #require(Self.texts[verb])
         let name = verb.isEmpty ? "kcbackup" : verb.replacing(" ", with: "-")
         try Golden.compare(text, with: "Tests/kcbackupTests/Help/\(name).txt")
     }
 
-    @Test("No line of the help is longer than a terminal", arguments: [""] + verbs)
+    @Test("No line of the help is longer than 80 columns", arguments: [""] + verbs)
     func linesFit(verb: String) throws {
         let text = try #require(Self.texts[verb])
         #expect(text.split(separator: "\n").filter { $0.count > 80 } == [])
@@ -31,7 +31,7 @@ struct HelpTests {
     @Test("The help of each verb shows at least one example, and each example parses", arguments: verbs)
     func examplesParse(verb: String) throws {
         let text = try #require(Self.texts[verb])
-        // Examples are wrapped at the width of the terminal: a line that goes on does not begin with two spaces.
+        // Examples are wrapped at the width of the terminal; a continuation line does not begin with two spaces.
         var examples: [String] = []
         var isExample = false
         for line in text.components(separatedBy: "\n").drop(while: { $0 != "EXAMPLES:" }).dropFirst() {
@@ -46,14 +46,14 @@ struct HelpTests {
         }
         #expect(!examples.isEmpty)
         for example in examples {
-            // What a shell does with the rest of the line is not ours.
+            // The rest of the line concerns only the shell.
             let command = example.components(separatedBy: " | ")[0].components(separatedBy: " > ")[0]
             let words = Array(Story.words(command).dropFirst())
             #expect(throws: Never.self, "\(example)") { _ = try CommandLineTool.parseAsRoot(words) }
         }
     }
 
-    @Test("No option of a verb is spelled by hand")
+    @Test("Every option of a verb is declared in OptionName")
     func optionsAreNamed() throws {
         let known = Set(OptionName.allCases.map(\.spelling) + ["--help", "--version"])
         for verb in Self.verbs {

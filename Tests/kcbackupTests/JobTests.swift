@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Jobs")
 struct JobTests {
-    @Test("What is written of a job is read again, and nothing else is")
+    @Test("A job and the record of a run are read as they were written, and altered ones are not")
     func spelling() throws {
         var job = Job(name: "nightly", create: ["--to", "/b", "--all"], folder: "/b", keep: ["--keep-daily", "7"])
         job.onFailure = "mail -s 'no backup' ada"
@@ -30,7 +30,7 @@ struct JobTests {
         #expect(RunRecord(parsing: record.spelling + "x") == nil)
     }
 
-    @Test("A word with a line feed makes no job that means something else")
+    @Test("A word with a line feed is refused, since it could change the meaning of a job")
     func lineFeed() throws {
         let home = try TestHome()
         #expect(home.run("keychain create --no-passcode").status == .ok)
@@ -41,7 +41,7 @@ struct JobTests {
         #expect(home.run("schedule list").text.isEmpty)
     }
 
-    @Test("A run that was killed is told apart from one that never was, and the next one succeeds")
+    @Test("A killed run is reported as killed, and a run in progress as running")
     func killed() throws {
         let home = try TestHome()
         #expect(home.run("keychain create --no-passcode").status == .ok)
@@ -56,7 +56,7 @@ struct JobTests {
         withExtendedLifetime(lock) {}
     }
 
-    @Test("A job that was changed into one that cannot run is damaged, and no bug")
+    @Test("A job that was edited so that it cannot run is reported as damaged, not as an internal error")
     func changedByHand() throws {
         let home = try TestHome()
         #expect(home.run("keychain create --no-passcode").status == .ok)
@@ -67,7 +67,7 @@ struct JobTests {
         for line in ["run x", "doctor"] { #expect(home.run(line).status == .damaged, "\(line)") }
     }
 
-    @Test("An identity file beside the archives is found")
+    @Test("doctor reports an identity file beside the archives")
     func identityBesideArchives() throws {
         let home = try TestHome()
         #expect(home.run("keychain create --no-passcode").status == .ok)
@@ -79,7 +79,7 @@ struct JobTests {
         #expect(outcome.status == .refused && outcome.text.contains("b/key.txt"))
     }
 
-    @Test("After a backup that is not whole, nothing is removed")
+    @Test("After an incomplete backup, nothing is removed")
     func noPruneAfterFailure() throws {
         let home = try TestHome()
         #expect(home.run("keychain create --no-passcode").status == .ok)
@@ -94,7 +94,7 @@ struct JobTests {
         #expect(home.run("list b --columns state").text == "STATE\nok\n")
     }
 
-    @Test("Archives that nobody read for a week are read again, and one that rotted fails the run")
+    @Test("Archives that were not verified for a week are verified again, and a corrupted one fails the run")
     func rot() throws {
         let home = try TestHome()
         #expect(home.run("keychain create --no-passcode").status == .ok)
@@ -112,7 +112,7 @@ struct JobTests {
     }
 }
 
-@Suite("Units of systemd", .enabled(if: ExternalProgram.locate("systemd-analyze") != nil, "systemd is not installed"))
+@Suite("systemd units", .enabled(if: ExternalProgram.locate("systemd-analyze") != nil, "systemd is not installed"))
 struct UnitTests {
     private func units(_ option: String) throws -> TemporaryFolder {
         let home = try TestHome()
@@ -124,14 +124,14 @@ struct UnitTests {
         for file in home.run("schedule show nightly \(option)").text.components(separatedBy: "# kcbackup-").dropFirst()
         {
             let (name, text) = try #require(file.firstIndex(of: "\n").map { (file[..<$0], file[$0...]) })
-            // The tests have a program of their own, which systemd wants to be there.
+            // systemd-analyze requires that the program in ExecStart exists.
             let program = text.replacing(/ExecStart=[^ ]+/, with: "ExecStart=/bin/true")
             try folder.write("kcbackup-\(name)", Array(program.utf8))
         }
         return folder
     }
 
-    @Test("systemd finds no fault in them", arguments: ["", "--system"])
+    @Test("systemd-analyze finds no faults in the units", arguments: ["", "--system"])
     func verify(option: String) throws {
         let folder = try units(option)
         let files = ["kcbackup-nightly.service", "kcbackup-nightly.timer"].map(folder.path)
@@ -139,7 +139,7 @@ struct UnitTests {
         #expect(outcome.status == 0 && outcome.errorText.isEmpty, "\(outcome.errorText)")
     }
 
-    @Test("The units among the samples are those that a job gets")
+    @Test("The sample units equal those that a job gets")
     func samples() throws {
         let home = try TestHome()
         #expect(home.run("keychain create --no-passcode").status == .ok)
@@ -156,7 +156,7 @@ struct UnitTests {
         }
     }
 
-    @Test("The script among the samples backs up and prunes, and stops at a backup that is not whole")
+    @Test("The sample script backs up and prunes, and stops after an incomplete backup")
     func script() throws {
         let folder = try TemporaryFolder()
         let program = try ExternalProgram.built("kcbackup")
@@ -179,7 +179,7 @@ struct UnitTests {
         #expect(outcome.text == "1\nended with 4\n", "\(outcome.text)\(outcome.errorText)")
     }
 
-    @Test("A unit of the system is exposed to little")
+    @Test("A system unit has a low exposure according to systemd-analyze")
     func exposure() throws {
         let folder = try units("--system")
         let outcome = try ExternalProgram.run(
@@ -194,7 +194,7 @@ struct UnitTests {
     .enabled(
         if: ExternalProgram.locate("cron") != nil && geteuid() == 0, "cron is not installed, or needs root"))
 struct CronTests {
-    @Test("A job runs by the real cron, with its empty environment, and says nothing")
+    @Test("A job runs from the real cron, with its empty environment, and prints nothing")
     func reboot() throws {
         let folder = try TemporaryFolder()
         let program = try ExternalProgram.built("kcbackup")
@@ -226,7 +226,7 @@ struct CronTests {
         #expect(lines[1].hasPrefix("login-KC-") && lines[1].hasSuffix(".kcb"))
     }
 
-    @Test("Without an environment, a home folder, a terminal or open descriptors a job runs all the same")
+    @Test("A job runs even without an environment, a home folder, a terminal or open descriptors")
     func bare() throws {
         let folder = try TemporaryFolder()
         let program = try ExternalProgram.built("kcbackup")

@@ -5,7 +5,7 @@ import Testing
 
 @testable import kcbackup
 
-@Suite("A keychain that locks, from the command line")
+@Suite("Locking of keychains on the command line")
 struct LockTests {
     fileprivate let home: TestHome
 
@@ -18,7 +18,7 @@ struct LockTests {
         #expect(home.run("item import items.jsonl --passcode file:passcode").status == .ok)
     }
 
-    @Test("Where the kernel keeps no keys, each command asks, and status says why")
+    @Test("If the kernel keeps no keys, each command asks for the passcode, and status says why")
     func refusal() {
         home.retention.fail("*", .refused(1))
         let status = home.run("keychain status")
@@ -35,7 +35,7 @@ struct LockTests {
         }
     }
 
-    @Test("After five wrong passcodes in a row everything that was unlocked is locked")
+    @Test("After five wrong passcodes in a row, everything that was unlocked is locked")
     func fiveWrongPasscodes() {
         #expect(home.run("keychain unlock --passcode file:passcode").status == .ok)
         #expect(home.run("item find --service a --reveal").text == "s")
@@ -46,7 +46,7 @@ struct LockTests {
         #expect(home.run("item find --service a --reveal").status == .locked)
     }
 
-    @Test("A deleted keychain leaves no keys in the kernel, and where the kernel keeps them, that is said")
+    @Test("A deleted keychain leaves no keys in the kernel, and a failure to remove them is reported")
     func deletion() throws {
         #expect(home.run("keychain unlock --passcode file:passcode").status == .ok)
         #expect(home.retention.parts == ["unlocked", "first-unlock"])
@@ -61,7 +61,7 @@ struct LockTests {
         #expect(outcome.messages.contains("warning: its keys may stay in the memory of the kernel until they expire"))
     }
 
-    @Test("Where the kernel refuses, a keychain is deleted without a word about keys")
+    @Test("If the kernel keeps no keys, a keychain is deleted without a message about keys")
     func deletionWithoutKernel() {
         home.retention.fail("*", .refused(1))
         let outcome = home.run("keychain delete --confirm login")
@@ -69,7 +69,7 @@ struct LockTests {
         #expect(outcome.messages == "")
     }
 
-    @Test("The machine's sleep locks, unless the settings say otherwise")
+    @Test("Sleep of the machine locks a keychain unless its settings say otherwise")
     func sleep() {
         #expect(home.run("keychain unlock --passcode file:passcode").status == .ok)
         home.sleep()
@@ -80,7 +80,7 @@ struct LockTests {
         #expect(home.run("item find --service a --reveal").text == "s")
     }
 
-    @Test("A change of the passcode leaves unlocked what was, and locked what was")
+    @Test("Changing the passcode leaves an unlocked keychain unlocked and a locked one locked")
     func changeOfPasscode() throws {
         try home.write("new", "harbor cactus fiddle\n")
         #expect(home.run("keychain set-passcode --passcode file:passcode --new-passcode file:new").status == .ok)
@@ -90,7 +90,7 @@ struct LockTests {
         #expect(home.run("item find --service a --reveal").text == "s")
     }
 
-    @Test("A weak passcode is taken with a warning, and a good one is suggested on request")
+    @Test("A weak passcode is accepted with a warning, and a good one is suggested on request")
     func strength() throws {
         try home.write("weak", "password\n")
         let weak = home.run("keychain create second --passcode file:weak")
@@ -106,7 +106,7 @@ struct LockTests {
 }
 
 extension LockTests {
-    @Test("A weak passphrase is warned of before it is typed again, and one that is made up is not judged")
+    @Test("The warning about a weak passphrase comes before it is typed again, and a generated one is not rated")
     func passphraseStrength() throws {
         let weak = "warning: passphrase strength 0 of 4: "
         try home.write("weak", "password\n")
@@ -115,7 +115,7 @@ extension LockTests {
         #expect(unattended.messages.contains(weak))
         #expect(unattended.messages.split(separator: "\n").count == 1)
 
-        // The second entry never comes: the warning was there by then.
+        // The passphrase is not typed again, but the warning has been printed by then.
         let terminal = ScriptedTerminal(answers: ["1"])
         let typed = home.run(
             "create -o b.kcb --passcode file:passcode".split(separator: " ").map(String.init), terminal: terminal)
@@ -133,7 +133,7 @@ extension LockTests {
         #expect(strong.messages == "")
     }
 
-    @Test("A weak passcode is warned of before it is typed again")
+    @Test("The warning about a weak passcode comes before it is typed again")
     func passcodeIsJudgedFirst() {
         let typed = home.run(["keychain", "create", "sixth"], terminal: ScriptedTerminal(answers: ["password"]))
         #expect(typed.status == .usage)

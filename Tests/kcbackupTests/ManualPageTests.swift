@@ -8,13 +8,13 @@ import Testing
 @Suite("The manual pages")
 struct ManualPageTests {
     private static let common: Set = ["--json", "-q", "--quiet", "-v", "--verbose", "--version", "-h", "--help"]
-    /// What `Ar condition` stands for in a synopsis.
+    /// The options that `Ar condition` replaces in a synopsis.
     private static let conditions = Set(
         [
             .class, .service, .server, .account, .label, .group, .accessible, .attribute, .uuid, .synchronizable,
         ].map { (name: OptionName) in name.spelling })
 
-    /// The options of a verb, from its help, without those of all verbs.
+    /// The options of a verb, from its help, without those that all verbs have.
     private static func options(of verb: String) throws -> Set<String> {
         let help = try #require(HelpTests.texts[verb]?.components(separatedBy: "OPTIONS:").last)
         let options = help.matches(of: /(?m)^  (?:(-\w), )?(--[a-z-]+)/)
@@ -26,7 +26,7 @@ struct ManualPageTests {
         try ManualPage("kcbackup-\(verb.split(separator: " ")[0]).1")
     }
 
-    @Test("The synopsis of each verb has its options, all of them and no others", arguments: HelpTests.verbs)
+    @Test("The synopsis of each verb has all of its options and no others", arguments: HelpTests.verbs)
     func synopsis(verb: String) throws {
         var given: Set<String> = []
         var isOfVerb = false
@@ -44,7 +44,7 @@ struct ManualPageTests {
         #expect(given == (try Self.options(of: verb)))
     }
 
-    @Test("Each page explains the options of its verbs, and names none that there is not")
+    @Test("Each page explains all options of its verbs, and names no others")
     func options() throws {
         for (_, verbs) in Dictionary(grouping: HelpTests.verbs, by: { $0.split(separator: " ")[0] }) {
             let page = try Self.page(of: verbs[0])
@@ -82,7 +82,7 @@ struct ManualPageTests {
         #expect(rows == ExitStatus.allCases.map { "\($0.code) \($0.name)" })
     }
 
-    @Test("Each page has what a reader looks for, and sends on to pages that there are")
+    @Test("Each page has the usual sections, and refers only to pages that exist")
     func sections() throws {
         let pages = try ManualPage.all()
         let names = Set(pages.map { $0.file.replacing(".", with: " ") })
@@ -104,12 +104,12 @@ struct ManualPageTests {
     private static let tools = ["groff", "mandoc"].allSatisfy { ExternalProgram.locate($0) != nil }
 
     @Test(
-        "mandoc and groff find no fault with the pages",
+        "mandoc and groff find no faults in the pages",
         .enabled(if: tools, "groff and mandoc are needed: .ci/install-packages test"))
     func lint() throws {
         for page in try ManualPage.all() {
             let path = Project.path("docs/man/\(page.file)")
-            // Whether pages are installed here is no property of the page.
+            // Whether the pages are installed here does not matter.
             let lint = try ExternalProgram.run("mandoc", ["-T", "lint", path]).text
                 .split(separator: "\n").filter { !$0.contains("referenced manual not found") }
             #expect(lint == [])

@@ -7,10 +7,10 @@ import Testing
 
 @testable import kcbackup
 
-@Suite("What the documents say of the command line")
+@Suite("Command lines in the documents")
 struct ManualTests {
     @Test(
-        "Every command line in a code block of the README and of the pages for users parses",
+        "Every command line in a code block of the README and the pages for users parses",
         arguments: [
             ("README.md", ["create", "inspect", "item", "keychain", "restore", "verify"]),
             ("docs/moving.md", ["create", "device", "restore"]),
@@ -23,7 +23,7 @@ struct ManualTests {
         var tried: Set<String> = []
         for block in try Project.text(name).components(separatedBy: "\n```").enumerated() where block.offset % 2 == 1 {
             for line in block.element.replacing("\\\n", with: " ").components(separatedBy: "\n") {
-                // The line itself, or what a line of cron or systemd runs; a name that the shell makes is one word.
+                // The line itself, or what a line of cron or systemd runs; a command substitution is one word.
                 guard let match = line.firstMatch(of: /^(?:.*\/)?(kcbackup [a-z].*)$/) else { continue }
                 let command = String(match.1).replacing(/\$+\([^)]*\)/, with: "DATE").replacing(/\ +#.*|'$/, with: "")
                 let words = Array(Story.words(command.components(separatedBy: " | ")[0]).dropFirst())
@@ -48,7 +48,7 @@ struct ManualTests {
 
     // MARK: - docs/json.md
 
-    @Test("Every verb prints the members that docs/json.md lists, and every listed member is printed by one")
+    @Test("Every verb prints the members that docs/json.md lists, and every listed member is printed by some verb")
     func membersAreAsListed() throws {
         let manual = try JSONManual(Project.text("docs/json.md"))
         let home = try JSONHome()

@@ -4,7 +4,7 @@ import Testing
 
 @testable import kcbackup
 
-@Suite("Names of archives, and paths that no shell saw")
+@Suite("Names of archives, and paths that no shell expanded")
 struct NamingTests {
     private let home: TestHome
 
@@ -14,7 +14,7 @@ struct NamingTests {
         #expect(home.run("keychain create --no-passcode").status == .ok)
     }
 
-    @Test("Archives of one second get a number, in a folder and in the working folder")
+    @Test("Archives made within one second are numbered, in a backup folder and in the working folder")
     func sameSecond() throws {
         var world = home.world()
         let now = world.clock()
@@ -34,7 +34,7 @@ struct NamingTests {
         #expect(told.text.contains("-4.kcb\""), "\(told.text)")
     }
 
-    @Test("A name that is no file name, or shows as another, is made one")
+    @Test("A name that is invalid or misleading as a file name is turned into a valid one")
     func stems() {
         let odd = [
             ".jsonl": "jsonl", "...": "items", "-x.jsonl": "x", "a\u{202e}b.jsonl": "a_b", "a\nb": "a_b", " x": "x",
@@ -45,7 +45,7 @@ struct NamingTests {
         #expect(long.utf8.count == 200 && long.allSatisfy { $0 == "é" })
     }
 
-    @Test("The longest name that a file can have, of the oddest letters, has an archive")
+    @Test("A file with a name of the maximum length or of odd characters can be backed up")
     func longName() throws {
         for name in [String(repeating: "é", count: 127), "\u{202e}.jsonl", ".jsonl"] {
             try home.write(name, #"{"class":"genp","attributes":{"svce":"Bank"},"secret":"tulip"}"# + "\n")
@@ -55,7 +55,7 @@ struct NamingTests {
         #expect(try home.folder.list().count { $0.hasPrefix("work/") && $0.hasSuffix(".kcb") } == 3)
     }
 
-    @Test("'~/' at the start of any path is the home folder, and './~/' is not")
+    @Test("'~/' at the start of any path is the home folder, but './~/' is not")
     func homeFolder() throws {
         try home.folder.write("home/secret", Array("correct horse\n".utf8), mode: 0o600)
         try home.folder.write(

@@ -4,10 +4,10 @@ import Testing
 
 @testable import kcbackup
 
-/// The packages are made with another program in the place of ours, so that no release build is needed.
+/// The packages are made with another program instead of kcbackup, so that no release build is needed.
 ///
-/// `make test-deb` tries the packages themselves.
-@Suite("How packages are made")
+/// `make test-deb` tests the real packages.
+@Suite("Debian packages")
 struct PackageTests {
     private let folder: TemporaryFolder
 
@@ -15,10 +15,10 @@ struct PackageTests {
         folder = try TemporaryFolder()
     }
 
-    /// Runs a script of bash in an empty folder.
+    /// Runs a bash script in an empty folder.
     ///
-    /// The function `stage FOLDER` puts there what `make build` would, and `project` is the folder of Package.swift.
-    /// Where something were to be built after all, that fails, since no Swift is found.
+    /// The function `stage FOLDER` fills the folder as `make build` would, and `project` is the folder of
+    /// Package.swift. An attempt to build anything fails, since `PATH` has no Swift.
     private func shell(_ script: String) throws -> ExternalProgram.Outcome {
         let helper = """
             set -euo pipefail
@@ -41,7 +41,7 @@ struct PackageTests {
             "timeout", ["300", "bash", "-c", helper + script], environment: environment, in: folder.path)
     }
 
-    @Test("A package holds all that make build makes, in Debian's places, of root and for everybody to read")
+    @Test("A package contains everything that make build makes, in Debian's places, owned by root and readable by all")
     func contents() throws {
         let outcome = try shell(
             """
@@ -73,7 +73,7 @@ struct PackageTests {
         #expect(files.sorted() == expected.sorted(), "\(outcome.errorText)")
     }
 
-    @Test("The same programs make the same packages, byte for byte, whenever and wherever they are made")
+    @Test("The same programs yield the same packages, byte for byte, whenever and wherever they are made")
     func reproducible() throws {
         let outcome = try shell(
             """
@@ -101,7 +101,7 @@ struct PackageTests {
         #expect(outcome.status == 0, "\(outcome.errorText)")
     }
 
-    @Test("The package has the version of the program, and needs the versions of the libraries that it was linked with")
+    @Test("The package has the program's version, and depends on the versions of the libraries that it was linked with")
     func control() throws {
         let outcome = try shell(
             """
@@ -132,7 +132,7 @@ struct PackageTests {
         #expect(outcome.text.replacing(/>= [0-9][^)]*/, with: ">= …") == expected, "\(outcome.errorText)")
     }
 
-    @Test("A program that needs the libraries of the Swift toolchain becomes no package")
+    @Test("A program that needs libraries of the Swift toolchain is not packaged")
     func toolchainLibraries() throws {
         let outcome = try shell(
             """
@@ -147,7 +147,7 @@ struct PackageTests {
         #expect(outcome.errorText.contains("bin/kcbackup: it needs libraries of the Swift toolchain\n"))
     }
 
-    @Test("Sources without a commit and without SOURCE_DATE_EPOCH make no package, since it could not be made again")
+    @Test("Sources without a commit or SOURCE_DATE_EPOCH are not packaged, since the result is not reproducible")
     func noDate() throws {
         let outcome = try shell(
             """
@@ -171,7 +171,7 @@ struct PackageTests {
         #expect(outcome.text == both.joined() + "deb\ntarball\n", "\(outcome.errorText)")
     }
 
-    @Test("The licences name every package that the programs are linked with, and have the text of each")
+    @Test("The copyright file names every package that the programs are linked with, and contains its license")
     func licences() throws {
         let text = try Project.text(".ci/package/copyright")
         let packages = try Project.text("Package.swift").matches(of: /\.package\(url: "[^"]*\/([^"\/]+)"/)
@@ -184,7 +184,7 @@ struct PackageTests {
         #expect(try text.contains(licence(in: Project.text("LICENSE"))))
     }
 
-    /// The terms of the licence, as a copyright file of Debian has them.
+    /// The terms of the license, formatted as in a copyright file of Debian.
     private func licence(in text: String) -> String {
         let terms = text.components(separatedBy: "\n\n").dropFirst(2).joined(separator: "\n\n")
         return terms.trimmingCharacters(in: .newlines).components(separatedBy: "\n")

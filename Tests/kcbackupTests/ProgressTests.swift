@@ -14,7 +14,7 @@ struct ProgressTests {
         home = try TestHome()
     }
 
-    /// What is drawn while `done` of `total` is told at each of these times.
+    /// What is drawn if progress is reported at these times.
     private func drawn(
         _ looks: [(milliseconds: Int, done: UInt64)], of total: UInt64?, width: Int? = 80, showsMessages: Bool = true,
         style: OutputStyle = OutputStyle()
@@ -38,24 +38,24 @@ struct ProgressTests {
         return Array(messages.text.components(separatedBy: Self.erasing).dropFirst())
     }
 
-    @Test("Work that is over in a second says nothing; longer work says how far it is, and erases it")
+    @Test("Work of less than a second shows no progress; longer work shows it and erases it at the end")
     func patience() {
         #expect(drawn([(0, 0), (999, 90)], of: 100) == [])
         #expect(drawn([(1_000, 25)], of: 100) == ["importing items: 25%, 4 s left", ""])
         #expect(drawn([(60_000, 10)], of: 100) == ["importing items: 10%, 10 min left", ""])
         #expect(drawn([(1_000, 0)], of: 100) == ["importing items: 0%", ""])
-        // What is read once more than was expected.
+        // More was read than expected.
         #expect(
             drawn([(1_000, 100), (1_100, 130)], of: 100) == ["importing items: 100%", "importing items: 100%", ""])
     }
 
-    @Test("Where nobody knows how much there is, the steps are counted")
+    @Test("If the total is unknown, the steps are counted")
     func unknownTotal() {
         #expect(drawn([(0, 5), (1_000, 70)], of: nil) == ["importing items: 3", ""])
         #expect(drawn([(1_000, 0)], of: 0) == ["importing items: 2", ""])
     }
 
-    @Test("There are ten updates a second at most, and the line never fills the terminal")
+    @Test("There are at most ten updates a second, and the line never fills the terminal")
     func updates() {
         let looks = (0..<3_000).map { (milliseconds: $0, done: UInt64($0)) }
         #expect(drawn(looks, of: 3_000).count == 21)
@@ -64,15 +64,15 @@ struct ProgressTests {
         #expect(drawn([(1_000, 25)], of: 100, width: 1) == ["i", ""])
     }
 
-    @Test("Nobody is told who does not watch or does not want it")
+    @Test("No progress is shown without a terminal, with --quiet or with --json")
     func unwatched() {
         #expect(drawn([(1_000, 25)], of: 100, showsMessages: false) == [])
         #expect(drawn([(1_000, 25)], of: 100, style: OutputStyle(isQuiet: true)) == [])
         #expect(drawn([(1_000, 25)], of: 100, style: OutputStyle(isJSON: true)) == [])
     }
 
-    /// A run on a terminal of 40 columns whose clock moves by 0.4 seconds at each look; what the screen showed, line by
-    /// line, an erased one beginning with "~".
+    /// Runs a command on a terminal of 40 columns, with a clock that advances by 0.4 seconds at each reading; `lines`
+    /// is what the screen showed, and a line that follows an erased one begins with "~".
     private func run(_ line: String, showsMessages: Bool = true) -> (
         status: kcbackup.ExitStatus, lines: [String], text: String
     ) {
@@ -94,9 +94,9 @@ struct ProgressTests {
         return (outcome.status, lines, outcome.messages)
     }
 
-    @Test("Everything that takes long tells how far it is in one line of 40 columns, and leaves nothing of it")
+    @Test("All long work shows its progress in one line of 40 columns, and erases it at the end")
     func commands() throws {
-        // Secrets that do not shrink, so that the archive is read in more than one piece.
+        // Incompressible secrets, so that the archive is read in more than one piece.
         var random = SeededRandom(seed: 9)
         let lines = (0..<300).map {
             let secret = Data(random.bytes(2_000)).base64EncodedString()
@@ -128,7 +128,7 @@ struct ProgressTests {
             let percents = drawn.compactMap { $0.firstMatch(of: /: (\d+)%/).flatMap { Int($0.1) } }
             #expect(percents.count == drawn.count, "\(command): \(text)")
             #expect(percents == percents.sorted(), "\(command): \(percents)")
-            // It ends near the end. What is in the metadata alone is read at once here.
+            // The last one is near 100%. The metadata alone is read in one piece here.
             #expect(percents.last.map { $0 > 85 } == true, "\(command): \(percents)")
             #expect(Set(percents).count > (command.hasPrefix("inspect") ? 0 : 5), "\(command): \(percents)")
             #expect(command.hasPrefix("inspect") || percents.count { $0 == 100 } < 100, "\(command): \(percents)")
@@ -137,7 +137,7 @@ struct ProgressTests {
         }
     }
 
-    @Test("No progress in JSON, in silence or without a terminal, and an error has a clean line")
+    @Test("No progress is shown with --json, with --quiet or without a terminal, and an error has a clean line")
     func clean() throws {
         let lines = (0..<20).map { #"{"class":"genp","attributes":{"svce":"service \#($0)"},"secret":"s"}"# }
         try home.write("items.jsonl", (lines + [#"{"class":"nonsense"}"#]).joined(separator: "\n"))

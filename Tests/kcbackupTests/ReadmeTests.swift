@@ -4,17 +4,16 @@ import Testing
 
 @testable import kcbackup
 
-/// Somebody who follows the README and the pages for users word for word: the lines are typed into a terminal, the
-/// questions answered.
+/// Follows the README and the pages for users word for word: types the lines into a terminal and answers the prompts.
 @Suite("Following the README")
 struct ReadmeTests {
-    /// A block of code: what is typed, or what appears.
+    /// A block of code: lines to type, or expected output.
     private struct Block {
         let lines: [String]
         let isTyped: Bool
     }
 
-    /// The blocks of the tour, in order; of the others those that show what appears.
+    /// The blocks of the tour to type and the blocks of expected output, in order.
     private func tour() throws -> [Block] {
         let blocks = try Project.text("README.md").matches(of: /(<!-- tour -->\n)?```(\w*)\n([^`]*)\n```\n/)
         return blocks.compactMap { match in
@@ -24,13 +23,13 @@ struct ReadmeTests {
         }
     }
 
-    /// What differs from one run to the next is the same everywhere.
+    /// Replaces what differs from run to run with constant text.
     private func known(_ text: String) -> String {
         text.replacing(/KC(-[A-Z2-7]{4}){5}/, with: "KC-…").replacing(/[0-9.]+ KiB/, with: "… KiB")
     }
 
     @Test(
-        "Whoever takes the tour in an empty home folder sees what it shows, and keeps their own keychains",
+        "The tour shows what it promises in an empty home folder, and leaves the user's own keychains alone",
         .enabled(if: TmuxTerminal.isAvailable, "tmux is needed: .ci/install-packages test"))
     func tourIsTrue() throws {
         let home = try TemporaryFolder()
@@ -48,14 +47,14 @@ struct ReadmeTests {
             }
         }
         #expect(try reader.failures() == [])
-        // The shell that was there before knows nothing of the tour.
+        // The outer shell is not affected by the tour.
         #expect(!FileManager.default.fileExists(atPath: home.path(".local")))
         let keychains = try reader.output(of: "kcbackup keychain list")
         #expect(!keychains.contains("login"))
     }
 
     @Test(
-        "The recipes of the README and of the pages do what they say, on each machine that they name",
+        "The recipes in the README and the pages for users work on each machine that they name",
         .enabled(if: TmuxTerminal.isAvailable, "tmux is needed: .ci/install-packages test"),
         arguments: ["README.md", "docs/keys.md", "docs/moving.md"])
     func recipesWork(page: String) throws {
@@ -85,7 +84,7 @@ struct ReadmeTests {
         }
     }
 
-    /// The machine `here`: a keychain with two items and, for the README, an archive that was restored once.
+    /// Prepares the machine `here`: a keychain with two items and, for the README, an archive that was restored once.
     private func prepare(_ home: TemporaryFolder, for page: String) throws {
         let script = """
             set -eu
@@ -111,7 +110,7 @@ struct ReadmeTests {
     }
 }
 
-/// Types lines into a shell, and answers what is asked.
+/// Types lines into a shell, and answers prompts.
 private final class Reader {
     static let passcode = "walnut cactus velvet 7 thunder"
     static let passphrase = "lantern orbit 9 quarry mist"
@@ -134,7 +133,7 @@ private final class Reader {
             columns: 130, rows: 500, ["bash", "--norc", "-i"], environment: environment, in: folder)
     }
 
-    /// Types a line, and answers until the shell asks for the next one.
+    /// Types a line, and answers prompts until the shell is ready for the next line.
     func type(_ line: String) throws {
         try terminal.wait(until: isReady)
         var asked = try questions(terminal.screen()).count
@@ -151,16 +150,16 @@ private final class Reader {
         }
     }
 
-    /// What a line prints.
+    /// The output of a line.
     func output(of line: String) throws -> String {
         try type(line)
         return try screen().components(separatedBy: "\(Self.prompt) \(line)\n").last ?? ""
     }
 
-    /// What is on the screen once the shell is ready.
+    /// The screen once the shell is ready.
     func screen() throws -> String { try terminal.wait(until: isReady) }
 
-    /// The exit statuses that are not 0.
+    /// The nonzero exit statuses.
     func failures() throws -> [String] {
         try screen().components(separatedBy: "\n").filter { $0.hasPrefix("status ") && $0 != "status 0" }
     }

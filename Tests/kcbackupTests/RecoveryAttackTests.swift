@@ -4,7 +4,7 @@ import Testing
 
 @testable import kcbackup
 
-/// One thing that is wrong in a forged archive, and what the script must say of it.
+/// One fault in a forged archive, and the message with which the script must refuse it.
 struct RecoveryAttack: Sendable, CustomTestStringConvertible {
     let testDescription: String
     let message: String
@@ -151,7 +151,7 @@ struct RecoveryAttack: Sendable, CustomTestStringConvertible {
 }
 
 @Suite(
-    "Recovery without kcbackup, of forged archives",
+    "Recovery of forged archives without kcbackup",
     .enabled(if: RecoveryRecipe.missing.isEmpty, Comment(rawValue: RecoveryRecipe.skipped)))
 struct RecoveryAttackTests {
     let home: TestHome
@@ -191,14 +191,14 @@ struct RecoveryAttackTests {
         #expect(try recovered.folder.list().filter { $0.hasPrefix("recovered") } == [], sourceLocation: sourceLocation)
     }
 
-    @Test("A forged archive with nothing wrong in it is opened, so that what is refused is refused for its fault")
+    @Test("A forged archive without a fault is opened, so that a refusal is due to the fault")
     func control() throws {
         let recovered = try RecoveryRecipe.run(on: forge(.init()), identity: home.path("key.txt"))
         #expect(recovered.status == 0, "\(recovered.errors)")
         #expect(recovered.errors.contains("may be forged"))
     }
 
-    @Test("A forged archive is refused and writes no file", arguments: RecoveryAttack.all)
+    @Test("A forged archive is refused, and no file is written", arguments: RecoveryAttack.all)
     func attack(_ attack: RecoveryAttack) throws {
         let forged = try forge(attack.change)
         let before = try home.folder.list()
@@ -207,7 +207,7 @@ struct RecoveryAttackTests {
     }
 
     @Test(
-        "Members of two archives, put together under a new signature, are refused", arguments: ["metadata", "secrets"])
+        "Members of two archives, combined under a new signature, are refused", arguments: ["metadata", "secrets"])
     func splice(stream: String) throws {
         try create("other.kcb", "-r \(recipient)")
         let forged = try forge(
@@ -235,7 +235,7 @@ struct RecoveryAttackTests {
         try expectRefusal(recovered, message)
     }
 
-    @Test("An identity that no passphrase locks, or of another archive, is not taken for the passphrase's")
+    @Test("An identity without a passphrase, or of another archive, is not accepted as the passphrase's identity")
     func identityWithoutPassphrase() throws {
         try home.write("passphrase", "horse\n")
         try create("locked.kcb", "-r \(recipient) --passphrase file:passphrase")
@@ -243,7 +243,7 @@ struct RecoveryAttackTests {
         try expectRefusal(RecoveryRecipe.run(on: open), "is not locked with a passphrase")
     }
 
-    @Test("An archive of another device than the one named is refused")
+    @Test("An archive of a device other than the named one is refused")
     func otherDevice() throws {
         let recovered = try RecoveryRecipe.run(
             on: home.path("laptop.kcb"), identity: home.path("key.txt"), device: "KC-AAAA-AAAA-AAAA-AAAA-AAAA")

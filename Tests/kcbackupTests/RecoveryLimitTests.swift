@@ -4,9 +4,9 @@ import Testing
 
 @testable import kcbackup
 
-/// What an archive of somebody else can cost, and what of it can reach a terminal.
+/// What an untrusted archive can cost, and what of it can reach a terminal.
 extension RecoveryAttackTests {
-    /// Streams that decompress to 160 MiB, from archives of less than one.
+    /// Streams that decompress to 160 MiB, in archives of less than 1 MiB.
     enum Bomb: String, CaseIterable, Sendable {
         case line = "head -c 160M /dev/zero | tr '\\0' a"
         case lineBehindGoodOnes = "cat $stream; head -c 160M /dev/zero | tr '\\0' a"
@@ -15,7 +15,7 @@ extension RecoveryAttackTests {
     }
 
     @Test(
-        "A stream that decompresses without end is refused, and costs neither memory nor disk",
+        "A stream that decompresses without end is refused, and uses up neither memory nor disk",
         arguments: Bomb.allCases, ["metadata", "secrets"])
     func bomb(_ bomb: Bomb, stream: String) throws {
         let forged = try forge(
@@ -36,7 +36,7 @@ extension RecoveryAttackTests {
         try expectRefusal(recovered, message)
     }
 
-    @Test("Little memory is enough for an honest archive, and for the longest secret that there is")
+    @Test("Little memory is enough for a genuine archive with the longest possible secret")
     func honestArchiveIsConfinedToo() throws {
         let secret = String(repeating: "0123456789abcdef", count: 1 << 20)
         try home.write("secret", secret)
@@ -51,7 +51,7 @@ extension RecoveryAttackTests {
         #expect(try recovered.secrets()[name] == Array(secret.utf8))
     }
 
-    @Test("An identity.age that asks age for gigabytes is refused before age sees it")
+    @Test("An identity.age that would make age use gigabytes is refused before age reads it")
     func workFactor() throws {
         try home.write("passphrase", "horse\n")
         try create("locked.kcb", "-r \(recipient) --passphrase file:passphrase")
@@ -60,16 +60,16 @@ extension RecoveryAttackTests {
     }
 
     @Test(
-        "What an archive says does not reach the terminal, whatever tool stumbles over it",
+        "Hostile text in an archive does not reach the terminal, whichever tool reports an error",
         arguments: [
-            // What jq and other readers of JSON quote in their messages.
+            // Text that jq and other JSON readers quote in their messages.
             RecoveryForger.Change(lines: #"sed -i '2s/.*/{"\x1b]0;owned\x07":\x1b[2J\xc2\x9b1m/' metadata"#),
             RecoveryForger.Change(lines: #"sed -i '2s/"svce":"/&\x1b[2J/' metadata"#),
             RecoveryForger.Change(lines: #"sed -i '2s/.*/\x1b[2J/' secrets"#),
             RecoveryForger.Change(lines: #"sed -i 's/"tool":"/&\x1b[2J/; s/:1,/:\x1b[2J,/' kcbackup.json"#),
             RecoveryForger.Change(
                 container: #"name=$(printf '\033[2J\302\233'); touch "$name"; members="$members $name""#),
-            // A keyword that tar does not know, and would quote as it is.
+            // A keyword that tar does not know, and would quote unescaped.
             RecoveryForger.Change(container: #"options="--format=pax --pax-option=$(printf '\033[2J'):=x""#),
             RecoveryForger.Change(container: #"printf '\033[2J\033]0;owned\007' > SHA256SUMS.sig"#),
         ])
@@ -83,7 +83,7 @@ extension RecoveryAttackTests {
         }
     }
 
-    @Test("Names that a terminal would obey are spelled out in the table")
+    @Test("Control characters in names are escaped in the table")
     func controlCharactersAreSpelledOut() throws {
         let recovered = try RecoveryRecipe.run(on: home.path("laptop.kcb"), identity: home.path("key.txt"))
         let table = String(decoding: try recovered.folder.read("recovered/table.tsv"), as: UTF8.self)
@@ -95,7 +95,7 @@ extension RecoveryAttackTests {
     }
 
     @Test(
-        "Characters that do not show, or turn the text round, are spelled out in the table",
+        "Invisible and bidirectional characters are escaped in the table",
         arguments: ["200b", "202e", "2066", "ad", "e0001", "fe0f", "3164"])
     func formatCharactersAreSpelledOut(code: String) throws {
         let scalar = try #require(UInt32(code, radix: 16).flatMap(Unicode.Scalar.init))
@@ -116,10 +116,10 @@ extension RecoveryAttackTests {
             })
     }
 
-    @Test("A copy that was cut short is called that, in one clear line, wherever it was cut")
+    @Test("A truncated copy is reported as cut short, in one clear line, wherever it was cut")
     func cutCopies() throws {
         let bytes = try home.folder.read("work/laptop.kcb")
-        // In a header, behind one, in a member, between members, in the padding, in and between the last two blocks.
+        // In a header, after one, in a member, between members, in the padding, in and between the last two blocks.
         let last = bytes.count - 1024
         for length in [0, 1, 100, 512, 600, 1024, 1536, 3000, last - 1000, last - 512, last - 1, last, last + 512]
             + [bytes.count - 1]
@@ -136,7 +136,7 @@ extension RecoveryAttackTests {
     }
 
     @Test(
-        "What is set wrongly is named before anything is done",
+        "A wrong setting is reported before anything is done",
         arguments: [
             (["IDENTITY": "no-key.txt"], "there is no identity file 'no-key.txt'"),
             (["ALLOWED_SIGNERS": "nobody"], "there is no file with signers 'nobody'"),

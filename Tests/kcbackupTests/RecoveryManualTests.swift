@@ -2,12 +2,12 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The table "When it stops" of docs/recovery.md, beside the script.
-@Suite("What the recovery script says, and what its page says of it")
+/// Compares the table "When it stops" in docs/recovery.md with the script.
+@Suite("The messages of the recovery script and their table")
 struct RecoveryManualTests {
-    /// What the script can say, with `…` where it names something.
+    /// The messages of the script, with `…` in place of names.
     private let messages: [String]
-    /// The first column of the table, but for what the tools say.
+    /// The first column of the table, without messages of the tools.
     private let rows: [String]
 
     init() throws {
@@ -27,7 +27,7 @@ struct RecoveryManualTests {
         return try Regex(pieces.joined(separator: ".*")).wholeMatch(in: message) != nil
     }
 
-    @Test("Each way in which the script stops is in the table")
+    @Test("Every message with which the script stops is in the table")
     func everyMessageIsInTheTable() throws {
         #expect(messages.count > 50)
         for message in messages where message != "…" && !message.hasPrefix("…[") {
@@ -35,7 +35,7 @@ struct RecoveryManualTests {
         }
     }
 
-    @Test("The table holds nothing that the script does not say")
+    @Test("Every message in the table is one of the script")
     func everyRowIsSaid() throws {
         for row in rows {
             #expect(try messages.contains { try covers(row, $0) }, "the script does not say: \(row)")

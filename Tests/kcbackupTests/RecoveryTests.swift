@@ -5,7 +5,7 @@ import Testing
 @testable import kcbackup
 
 @Suite(
-    "Recovery without kcbackup, with the script that is shipped",
+    "Recovery without kcbackup, with the shipped script",
     .enabled(if: RecoveryRecipe.missing.isEmpty, Comment(rawValue: RecoveryRecipe.skipped)))
 struct RecoveryTests {
     private let samples: NumberedSamples
@@ -26,10 +26,10 @@ struct RecoveryTests {
         }
     }
 
-    // Quotation marks, blanks and a letter outside ASCII: what somebody might well type.
+    // Quotation marks, blanks and a letter outside ASCII, which users may well type.
     private static let passphrase = "four words, \"quoted\" ünd one"
 
-    @Test("An identity file gives back every secret that travels, and names every item that is sealed")
+    @Test("An identity file recovers every secret that travels, and the sealed items are named")
     func identityRecovers() throws {
         let recipient = try publicKey("restore-key.txt")
         let archive = try create(["-r", recipient])
@@ -37,14 +37,14 @@ struct RecoveryTests {
         try expectAll(recovered)
     }
 
-    @Test("A passphrase, typed as age asks for it, gives back the same")
+    @Test("A passphrase that is typed when age asks for it recovers the same")
     func passphraseRecovers() throws {
         let archive = try create(["--passphrase", "file:passphrase"])
         let recovered = try RecoveryRecipe.run(on: archive, typed: Self.passphrase + "\n")
         try expectAll(recovered)
     }
 
-    @Test("The signer line of a device proves its archives, and no others")
+    @Test("The signer line of a device proves its archives and no others")
     func signerIsProved() throws {
         let archive = try create(["-r", try publicKey("restore-key.txt")])
         let key = home.path("restore-key.txt")
@@ -70,11 +70,11 @@ struct RecoveryTests {
         }
     }
 
-    @Test("An archive with one changed byte in any member gives back nothing")
+    @Test("Nothing is recovered from an archive with one changed byte in any member")
     func changedByteStopsTheScript() throws {
         _ = try create(["-r", try publicKey("restore-key.txt"), "--passphrase", "file:passphrase"])
         let bytes = try home.folder.read("work/laptop.kcb")
-        // The checksums and their signature among them: a member begins behind each header block that names it.
+        // Including the checksums and their signature. A member begins after the header block that names it.
         for member in [
             "kcbackup.json", "identity.age", "metadata.jsonl.gz.age", "secrets.jsonl.gz.age", "SHA256SUMS",
             "SHA256SUMS.sig",
@@ -92,7 +92,7 @@ struct RecoveryTests {
         }
     }
 
-    @Test("A key that opens the metadata alone, or nothing, gives back nothing")
+    @Test("A key that opens only the metadata, or nothing, recovers nothing")
     func otherKeysStopTheScript() throws {
         let archive = try create([
             "-r", try publicKey("restore-key.txt"), "--inspect-recipient", try publicKey("inspect-key.txt"),
@@ -102,7 +102,7 @@ struct RecoveryTests {
         try expectNothing(RecoveryRecipe.run(on: archive, identity: home.path("third.txt")))
     }
 
-    // MARK: - What a run must have left
+    // MARK: - Expectations
 
     private func expectAll(_ recovered: Recovered, sourceLocation: SourceLocation = #_sourceLocation) throws {
         try #require(recovered.status == 0, "\(recovered.errors)", sourceLocation: sourceLocation)
@@ -133,7 +133,7 @@ struct RecoveryTests {
         #expect(left.isEmpty, comment, sourceLocation: sourceLocation)
     }
 
-    // MARK: - What a run needs
+    // MARK: - Preparation
 
     private func create(_ keys: [String]) throws -> String {
         let outcome = home.run(["create", "-o", "laptop.kcb", "--passcode", "file:passcode"] + keys)

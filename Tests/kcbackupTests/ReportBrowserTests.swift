@@ -5,12 +5,12 @@ import Testing
 
 @testable import kcbackup
 
-/// `make test-html` installs the browser first; where there is none, the suite is skipped.
+/// `make test-html` installs the browser first; without one, the suite is skipped.
 @Suite(
-    "The page that inspect makes, in a browser", .serialized,
+    "The HTML page of inspect in a browser", .serialized,
     .enabled(if: ExternalProgram.locate("chromium") != nil, "chromium is not installed: make test-html"))
 struct ReportBrowserTests {
-    /// What the browser made of a page.
+    /// A page as the browser rendered it.
     private struct Shown {
         let document: String
         let messages: [String]
@@ -43,7 +43,7 @@ struct ReportBrowserTests {
         return Shown(document: outcome.text, messages: messages)
     }
 
-    @Test("Hostile names are text: no script runs, the policy is never called upon, and each name is found")
+    @Test("Hostile names are text: no script runs, the policy is never violated, and each name is found")
     func hostileNames() throws {
         let names = ReportHome.hostileNames
         let archive = "a<b onload=x>&'\".kcb"
@@ -62,7 +62,7 @@ struct ReportBrowserTests {
             #expect(try browse(path, fragment("group", text)).rows.map { $0[4] } == [text])
         }
 
-        // The policy would have caught what slipped through, and this test would have seen it.
+        // The policy would have blocked a script in a name, and this test would have noticed.
         let planted = "<script>document.documentElement.dataset.canary='x'</script><i style=\"color:red\"></i>"
         try home.home.write("planted.html", page.replacing("<main>", with: planted + "<main>"))
         let stopped = try browse(home.home.path("planted.html"))
@@ -88,7 +88,7 @@ struct ReportBrowserTests {
         let all = try browse(path)
         #expect(all.count == "15,000 items")
         #expect(all.messages == [])
-        // A browser is quick because it has few rows to show.
+        // The page is fast because it shows few rows at a time.
         #expect((100...1_000).contains(all.rows.count))
 
         let found = try browse(path, "#q=SERVICE+1499&sort=account&order=down")
@@ -105,12 +105,12 @@ struct ReportBrowserTests {
         #expect(bound.count == "\(expected.count) of 15,000 items")
         #expect(bound.rows.prefix(50).map { $0[1] } == expected.prefix(50).map { "Service \($0)" })
 
-        // A page of paper has some twenty rows: all that were found are on paper, not only those on the screen.
+        // A printed page has about twenty rows: all matches are printed, not only those on the screen.
         #expect(try pages(path, "#q=SERVICE+1499", in: home.home) < 6)
         #expect(try pages(path, "#group=group2&verdict=stays", in: home.home) > 30)
     }
 
-    /// The pages of a print.
+    /// The number of printed pages.
     private func pages(_ path: String, _ end: String, in home: TestHome) throws -> Int {
         let pdf = home.path("\(end.count).pdf")
         _ = try browse(path, end, "--print-to-pdf=\(pdf)")

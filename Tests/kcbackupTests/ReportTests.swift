@@ -7,31 +7,31 @@ import Testing
 
 @testable import kcbackup
 
-@Suite("The page that inspect makes")
+@Suite("The HTML page of inspect")
 struct ReportTests {
-    /// What a browser makes of a text with references to characters.
+    /// Resolves character references as a browser does.
     private static func unescaped(_ text: String) -> String {
         text.replacing("&lt;", with: "<").replacing("&gt;", with: ">").replacing("&quot;", with: "\"")
             .replacing("&#39;", with: "'").replacing("&amp;", with: "&")
     }
 
-    @Test("No name becomes markup, and a browser shows what a terminal would", arguments: ReportHome.hostileNames)
+    @Test("No name becomes markup, and a browser shows the same text as a terminal", arguments: ReportHome.hostileNames)
     func namesAreEscaped(name: String) {
         let html: HTML = "\(name, limit: 200)"
         #expect(!html.text.contains { "<>\"'".contains($0) })
         #expect(Self.unescaped(html.text) == displayed(name, limit: 200))
-        // No reference but those that were put there.
+        // No ampersands but those of the character references.
         #expect(html.text.replacing(/&(lt|gt|quot|amp|#39);/, with: "").utf8.contains(UInt8(ascii: "&")) == false)
     }
 
-    @Test("The value of a link is one condition, and comes back as it was", arguments: ReportHome.hostileNames)
+    @Test("A link contains one condition, and its value decodes unchanged", arguments: ReportHome.hostileNames)
     func fragmentsComeBack(name: String) throws {
         let link = fragment("group", name)
         #expect(link.utf8.allSatisfy { $0 < 0x80 } && link.wholeMatch(of: /#group=[A-Za-z0-9._%-]*/) != nil)
         #expect(link.dropFirst(7).removingPercentEncoding == name)
     }
 
-    @Test("Numbers have a comma between thousands, and a bar of few items can be seen")
+    @Test("Numbers have thousands separators, and a bar for few items is visible")
     func numbers() {
         let expected = [
             0: "0", 999: "999", 1_000: "1,000", 15_000: "15,000", 123_456: "123,456", 1_234_567: "1,234,567",
@@ -41,7 +41,7 @@ struct ReportTests {
         #expect(percent(0, of: 3) == "0.0%" && percent(3, of: 3) == "100.0%" && percent(0, of: 0) == "0%")
     }
 
-    @Test("The policy allows the script and the style of the page, and nothing else; nothing is loaded")
+    @Test("The content security policy allows only the page's own script and style, and nothing is loaded")
     func policy() throws {
         let page = try ReportHome([ReportHome.line(["svce": "Mail", "acct": "ada"])]).page()
         func digests(_ element: String) throws -> [String] {
@@ -55,7 +55,7 @@ struct ReportTests {
             "default-src 'none'; script-src 'sha256-\(scripts[0])'; style-src 'sha256-\(styles[0])'; "
             + "base-uri 'none'; form-action 'none'"
         #expect(page.contains("<meta http-equiv=\"Content-Security-Policy\" content=\"\(policy)\">"))
-        // It stands before whatever it governs.
+        // The policy precedes everything that it governs.
         #expect(page.range(of: policy)!.lowerBound < page.range(of: "<style>")!.lowerBound)
         for word in ["http:", "https:", "//www", "src=", "url(", "@import", "<link", "<img", "style=\"", "onclick"] {
             #expect(!page.contains(word), "\(word)")
@@ -65,7 +65,7 @@ struct ReportTests {
         }
     }
 
-    @Test("Names change the text of a page and never its elements")
+    @Test("Names change the text of a page but never its elements")
     func elementsAreThoseOfTheProgram() throws {
         func elements(_ names: [String]) throws -> [String] {
             let lines = try names.map { try ReportHome.line(["svce": $0, "acct": $0, "labl": $0, "agrp": $0]) }
@@ -76,7 +76,7 @@ struct ReportTests {
         #expect(try elements(ReportHome.hostileNames) == elements(harmless))
     }
 
-    @Test("Every item is a row, and no secret is in the page; only its owner can read it")
+    @Test("Every item is a row, the page contains no secret, and only its owner can read the file")
     func rows() throws {
         let lines = try (1...500).map { try ReportHome.line(["svce": "Service \($0)", "acct": "ada"]) }
         let home = try ReportHome(lines)
@@ -88,7 +88,7 @@ struct ReportTests {
         #expect(mode as? Int == 0o600)
     }
 
-    @Test("Verdicts are those of the device asked for, and conditions choose the items")
+    @Test("Verdicts apply to the requested device, and conditions select the items")
     func verdictsAndConditions() throws {
         let home = try ReportHome([
             ReportHome.line(["svce": "Far", "acct": "ada"]), ReportHome.line(["svce": "Here", "pdmn": "aku"]),
@@ -106,7 +106,7 @@ struct ReportTests {
         #expect(none.contains("<p>There are none.</p>") && !none.contains("<table"))
     }
 
-    @Test("No file is overwritten, and what cannot be made leaves none")
+    @Test("No file is overwritten, and a failure leaves no file")
     func files() throws {
         let home = try ReportHome([ReportHome.line(["svce": "Mail"])]).home
         try home.write("taken.html", "mine")

@@ -4,13 +4,13 @@ import Testing
 
 @testable import kcbackup
 
-/// What people see, on three sizes of terminal: the screens are stored in `Screens`.
+/// What users see on terminals of three sizes; the expected screens are in `Screens`.
 @Suite("Screens")
 struct ScreenTests {
     private static let sizes = [(80, 24), (120, 40), (40, 20)]
 
-    /// A command, whose screen is stored under a name; what is typed into its prompts; the last line, if it is no prompt
-    /// of the shell.
+    /// A command, the name under which its screen is stored, what is typed at its prompts, and the last line if it is
+    /// not the shell's prompt.
     private struct Scene {
         let name: String
         let line: String
@@ -27,7 +27,7 @@ struct ScreenTests {
     ]
 
     @Test(
-        "Lists, archives, plans, errors and prompts look as they did",
+        "Lists, archives, plans, errors and prompts look as in the stored screens",
         .enabled(if: TmuxTerminal.isAvailable, "tmux is needed: .ci/install-packages test"), arguments: sizes)
     func screens(columns: Int, rows: Int) throws {
         let home = try TemporaryFolder()
@@ -41,7 +41,7 @@ struct ScreenTests {
             columns: columns, rows: rows, ["bash", "--norc", "-i"], environment: environment, in: home.path)
         for scene in Self.scenes {
             try terminal.wait(for: { $0 == "$" })
-            // The screen of the scene before must be gone, or it could be taken for this one's.
+            // The screen of the previous scene must be gone, or it could be mistaken for this one's.
             try terminal.type(.key("C-l"))
             try terminal.wait(until: { $0.components(separatedBy: "\n").dropLast() == ["$"] })
             try terminal.type(.text(scene.line), .key("Enter"))
@@ -65,7 +65,7 @@ struct ScreenTests {
         }
     }
 
-    /// A keychain without a passcode, an archive, some items that are missing since, and two identities.
+    /// Makes a keychain without a passcode, an archive, some items that are missing since, and two identities.
     private func prepare(_ home: TemporaryFolder, _ environment: [String: String]) throws {
         let script = """
             set -eu
@@ -86,7 +86,7 @@ struct ScreenTests {
         try #require(outcome.status == 0, "\(outcome.errorText)")
     }
 
-    /// What differs from one run to the next is the same everywhere, and as wide.
+    /// Replaces what differs from run to run with constant text of the same width.
     private func known(_ screen: String) -> String {
         let today = String(Date().ISO8601Format().prefix(10))
         return screen.replacing(/KC(-[A-Z2-7]{4}){5}/, with: "KC-ABCD-EFGH-IJKL-MNOP-QRST")
@@ -94,7 +94,7 @@ struct ScreenTests {
             .replacing(/size        \d+\.\d KiB/, with: "size        22.5 KiB")
     }
 
-    /// The screen as a picture that browsers show without a font of ours.
+    /// The screen as an SVG picture, which browsers show with their own monospaced font.
     private func picture(of screen: String, _ columns: Int) -> String {
         let lines = screen.components(separatedBy: "\n").dropLast()
         let (width, height) = (columns * 8 + 32, lines.count * 18 + 30)

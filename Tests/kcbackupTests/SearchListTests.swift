@@ -4,7 +4,7 @@ import Testing
 
 @testable import kcbackup
 
-@Suite("The search list of security, seen from kcbackup")
+@Suite("The search list of the security command, as kcbackup changes it")
 struct SearchListTests {
     private let home: TestHome
     private var folder: DataFolder { home.world().dataFolder }
@@ -21,7 +21,7 @@ struct SearchListTests {
         try lists.set(in: folder)
     }
 
-    @Test("A keychain that is made or restored is searched, also where somebody has set a list")
+    @Test("A keychain that is created or restored is searched, even if a search list is set")
     func newOnes() throws {
         try setList(["login"])
         #expect(home.run("keychain create work --no-passcode").status == .ok)
@@ -32,7 +32,7 @@ struct SearchListTests {
         #expect(try KeychainLists.load(from: folder).searchList == ["login", "work", "restored"])
     }
 
-    @Test("A list that cannot be changed keeps no keychain from being made, and that is said")
+    @Test("A keychain is created even if the search list cannot be changed, and a warning says so")
     func damagedLists() throws {
         try home.folder.write("home/.local/share/kcbackup/keychain-lists", Array("none\n".utf8))
         let outcome = home.run("keychain create work --no-passcode")
@@ -41,7 +41,7 @@ struct SearchListTests {
         #expect(home.run("keychain info work").status == .ok)
     }
 
-    @Test("A keychain that is deleted by any spelling of its path leaves the list")
+    @Test("A keychain that is deleted is removed from the list, however its path is spelled")
     func deletedOnes() throws {
         #expect(home.run("keychain create ./x.keychain --no-passcode").status == .ok)
         try setList(["login", home.path("x.keychain")])
@@ -51,7 +51,7 @@ struct SearchListTests {
 }
 
 extension KeychainLists {
-    /// Puts these lists in the place of what was set before.
+    /// Replaces the stored lists with these.
     fileprivate func set(in folder: DataFolder) throws {
         try KeychainLists.change(in: folder) { lists throws(LocalKeychainFailure) in lists = self }
     }

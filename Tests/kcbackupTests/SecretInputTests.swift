@@ -26,7 +26,7 @@ struct SecretInputTests {
     }
 
     @Test(
-        "Of a file the first line counts, without its line feed and with everything else",
+        "The first line of a file is the secret, without its line feed and otherwise unchanged",
         arguments: [("one\ntwo\n", "one"), ("one", "one"), (" one \r\n", " one \r"), ("ö\n\n", "ö")])
     func firstLineCounts(text: String, expected: String) throws {
         try home.write("secret", text)
@@ -44,7 +44,7 @@ struct SecretInputTests {
         }
     }
 
-    @Test("The secret of an item may be empty and hold any byte, and loses no line")
+    @Test("The secret of an item may be empty or contain any byte, and several lines are refused")
     func contentIsWhole() throws {
         try home.write("secret", "a\0b\n")
         #expect(try read("file:secret", isContent: true) == [97, 0, 98])
@@ -58,7 +58,7 @@ struct SecretInputTests {
     }
 
     @Test(
-        "What is no source is refused and not repeated",
+        "An invalid source is refused and not repeated",
         arguments: ["swordfish", "", "tty:", "file:", "fd:", "fd:-1", "fd:x", "cmd:", "cred:", "cred:../x", "env:X"])
     func unknownSourcesAreRefused(text: String) throws {
         #expect(SecretSource(argument: text) == .unknown)
@@ -71,7 +71,7 @@ struct SecretInputTests {
         pipe.fileHandleForWriting.write(Data("one\ntwo\nrest".utf8))
         try pipe.fileHandleForWriting.close()
         let descriptor = pipe.fileHandleForReading.fileDescriptor
-        // As a shell hands it down.
+        // Inherited, as from a shell.
         #expect(fcntl(descriptor, F_SETFD, 0) == 0)
         let source = "fd:\(descriptor)"
         #expect(try read(source) == Array("one".utf8))
@@ -81,12 +81,12 @@ struct SecretInputTests {
         withExtendedLifetime(pipe) {}
     }
 
-    @Test("A descriptor that is not open is named")
+    @Test("A descriptor that is not open is named in the error")
     func closedDescriptorIsNamed() {
         #expect(throws: SecretProblem.descriptorClosed(999_999)) { try read("fd:999999") }
     }
 
-    @Test("A command gives its first line; its failure is not an empty secret")
+    @Test("The first line that a command prints is the secret; its failure is not an empty secret")
     func commandsAreRun() throws {
         #expect(try read("cmd:printf 'a b\\nc\\n'") == Array("a b".utf8))
         #expect(try read("cmd:echo $WORD", environment: ["WORD": "x"]) == Array("x".utf8))
@@ -107,7 +107,7 @@ struct SecretInputTests {
         #expect(throws: FileFailure(home.path("none"), .notFound)) { try read("cred:none", environment: folder) }
     }
 
-    @Test("Without a source somebody is asked, and where nobody is there the run ends at once")
+    @Test("Without a source, the user is asked; without a terminal, the run ends at once")
     func peopleAreAsked() throws {
         let terminal = ScriptedTerminal(answers: ["orbit"])
         #expect(try read(nil, terminal: terminal) == Array("orbit".utf8))
@@ -116,7 +116,7 @@ struct SecretInputTests {
         #expect(throws: TerminalFailure.unavailable) { try read("tty") }
     }
 
-    @Test("A new secret is typed twice, and the same")
+    @Test("A new secret must be typed twice, identically")
     func newSecretsAreTypedTwice() throws {
         let wanted = WantedSecret(what: Self.what, note: "empty for none", flag: .passphrase)
         func typed(_ answers: [String]) throws -> [UInt8]? {
@@ -133,7 +133,7 @@ struct SecretInputTests {
         #expect(throws: TerminalFailure.closed) { try typed(["a"]) }
     }
 
-    @Test("A passphrase that is made up has 140 bits and no character that is mistaken for another")
+    @Test("A generated passphrase has 140 bits and no characters that are easily confused")
     func madeUpPassphrases() throws {
         var seen: Set<[UInt8]> = []
         for _ in 0..<100 {

@@ -21,7 +21,7 @@ struct SecretTriesTests {
         home.run(line.split(separator: " ").map(String.init), terminal: terminal)
     }
 
-    @Test("A typed one has three tries, and a passcode is asked for only when the archive is open")
+    @Test("A typed secret has three tries, and a passcode is asked for only after the archive is open")
     func threeTries() {
         let right = ScriptedTerminal(answers: ["a", "b", "orbit velvet", "c", "walnut lantern"])
         #expect(run("restore a.kcb", right).status == .ok)
@@ -39,7 +39,7 @@ struct SecretTriesTests {
         #expect(wrong.unasked == 1)
     }
 
-    @Test("What comes from a source has one try")
+    @Test("A secret from a source has one try")
     func sources() {
         let terminal = ScriptedTerminal(answers: ["orbit velvet"])
         #expect(run("verify a.kcb --passphrase file:wrong", terminal).status == .wrongKey)
@@ -49,7 +49,7 @@ struct SecretTriesTests {
         #expect(run("verify a.kcb --passphrase tty", typed).status == .ok)
     }
 
-    @Test("An archive that does not open asks for no passcode")
+    @Test("No passcode is asked for if the archive does not open")
     func damagedArchive() throws {
         var bytes = try home.folder.read("work/a.kcb")
         bytes[bytes.count / 2] ^= 1
@@ -60,7 +60,7 @@ struct SecretTriesTests {
         #expect(terminal.asked.isEmpty)
     }
 
-    @Test("Wrong passcodes are counted, and the wait is said before one is typed in vain")
+    @Test("Wrong passcodes are counted, and a wait is reported before another passcode is asked for")
     func waiting() {
         #expect(run("keychain unlock", ScriptedTerminal(answers: ["a", "b", "c"])).status == .wrongKey)
         let fifth = ScriptedTerminal(answers: ["d", "e", "walnut lantern"])
@@ -83,7 +83,7 @@ struct SecretTriesTests {
         }
     }
 
-    @Test("Setting a passcode tries the old one thrice, and the passcode of an archive's time too")
+    @Test("The old passcode has three tries when a new one is set, and so has the passcode of an archive")
     func otherPasscodes() {
         #expect(home.run("create here.kcb --unencrypted").status == .ok)
         let change = ScriptedTerminal(answers: ["x", "walnut lantern", "harbor cactus fiddle", "harbor cactus fiddle"])
@@ -94,7 +94,7 @@ struct SecretTriesTests {
     }
 
     @Test(
-        "What is invisible in a wrong secret is hinted at, and the secret is not shown",
+        "The hint for a wrong secret mentions invisible characters without showing the secret",
         arguments: [
             ("orbit velvet\r\n", "carriage return"), ("caf\u{e9}\n", "(NFC)"), ("cafe\u{301}\n", "(NFD)"),
             ("\u{d55c}\n", "(NFC)"), ("guess\n", ""), ("stra\u{df}e \u{f8} \u{e9e}\n", ""),
@@ -113,7 +113,7 @@ struct SecretTriesTests {
         #expect(typed.asked.last?.contains("(NF") == hint.hasPrefix("(NF"))
     }
 
-    @Test("A secret that is no text in Unicode has no doubt")
+    @Test("A secret that is not Unicode text causes no hint")
     func noText() {
         let isSure = SecretDoubt(SecretBytes(copying: [0xff, 0xe9])) == nil
         #expect(isSure)

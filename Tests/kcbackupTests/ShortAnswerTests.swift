@@ -5,8 +5,8 @@ import Testing
 
 @testable import kcbackup
 
-/// The real programs where a system call gives less than it was asked for, and the place where a result is to go is full.
-@Suite("The programs when the system gives less")
+/// Runs the real programs where a system call returns less than requested, or where there is no room for a result.
+@Suite("The programs when system calls return less than requested")
 struct ShortAnswerTests {
     private let shell: ProgramShell
 
@@ -14,7 +14,7 @@ struct ShortAnswerTests {
         shell = try ProgramShell()
     }
 
-    @Test("an archive whose first read is short is read whole", arguments: [1, 100, 512, 600])
+    @Test("an archive is read completely even if the first read is short", arguments: [1, 100, 512, 600])
     func shortFirstRead(count: Int) throws {
         let outcome = try shell(
             """
@@ -29,7 +29,7 @@ struct ShortAnswerTests {
         #expect(outcome.text == "a.kcb: genuine, 0 items\norigin: this device\n0\n1\n", "\(outcome.errorText)")
     }
 
-    @Test("without random numbers nothing is made, and that is said in one line")
+    @Test("without random numbers, nothing is created, and one line says so")
     func noRandomNumbers() throws {
         let outcome = try shell(
             """
@@ -58,7 +58,7 @@ struct ShortAnswerTests {
         #expect(outcome.text.trimmingCharacters(in: .whitespacesAndNewlines) == line, "\(outcome.errorText)")
     }
 
-    @Test("where files cannot be without a name, a killed run's are swept from a private folder and no other")
+    @Test("without O_TMPFILE, files of a killed run are removed from a private folder, but from no other")
     func sweep() throws {
         let outcome = try shell(
             """
@@ -76,7 +76,7 @@ struct ShortAnswerTests {
     }
 
     @Test(
-        "a full disk is told with the name of the file that has no room",
+        "the error for a full disk names the file that has no room",
         .enabled(if: geteuid() == 0, "mounting takes root"))
     func fullDisk() throws {
         let outcome = try shell(
@@ -98,7 +98,7 @@ struct ShortAnswerTests {
         #expect(outcome.text == text + text)
     }
 
-    @Test("a full standard output is blamed for itself, and what was made before stays")
+    @Test("the error for a full standard output names it, and what was created before stays")
     func fullOutput() throws {
         let outcome = try shell(
             """
@@ -121,7 +121,7 @@ struct ShortAnswerTests {
     }
 
     @Test(
-        "without /proc the program fails, and says what to mount", .enabled(if: geteuid() == 0, "unmounting takes root")
+        "without /proc, the program fails and says what to mount", .enabled(if: geteuid() == 0, "unmounting takes root")
     )
     func withoutProc() throws {
         let outcome = try shell(

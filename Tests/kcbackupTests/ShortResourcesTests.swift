@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("Where the system gives too little")
+@Suite("Too few threads or too little memory")
 struct ShortResourcesTests {
     private let folder: TemporaryFolder
 
@@ -10,7 +10,7 @@ struct ShortResourcesTests {
         folder = try TemporaryFolder()
     }
 
-    /// Runs a script with a function `run`, by which the program runs within a limit and tells its status.
+    /// Runs a script with a function `run`, which runs the program within a limit and prints its status.
     private func shell(limit: String, _ script: String) throws -> ExternalProgram.Outcome {
         let prologue = """
             set -u
@@ -72,7 +72,7 @@ struct ShortResourcesTests {
         run keychain lock
         """
 
-    @Test("No verb hangs or fails where no thread can be made")
+    @Test("No verb hangs or fails if no thread can be created")
     func noThreads() throws {
         let outcome = try shell(limit: "prlimit --nproc=1", Self.verbs)
         let lines = outcome.text.split(separator: "\n")
@@ -80,7 +80,7 @@ struct ShortResourcesTests {
         #expect(lines.filter { !$0.hasPrefix("0 ") } == [], "\(outcome.errorText)")
     }
 
-    @Test("No verb hangs where address space is short", arguments: [120, 200, 260, 320])
+    @Test("No verb hangs if address space is short", arguments: [120, 200, 260, 320])
     func noMemory(megabytes: Int) throws {
         let outcome = try shell(limit: "prlimit --nproc=1 --as=\(megabytes)000000", Self.verbs)
         let lines = outcome.text.split(separator: "\n")

@@ -4,11 +4,11 @@ import Testing
 
 @testable import kcbackup
 
-@Suite("What commands say and how they end, in stories")
+@Suite("Stories of kcbackup")
 struct StoryTests {
     static let stories = StoryFolder(of: "kcbackup", in: "Tests/kcbackupTests/Stories")
 
-    @Test("Every story goes as it is told", arguments: stories.names)
+    @Test("Every run matches its story", arguments: stories.names)
     func storyGoesAsTold(name: String) throws {
         let home = try TestHome()
         try Self.stories.story(name).run(as: name, in: home, code: \.code) { step, terminal in
@@ -16,7 +16,7 @@ struct StoryTests {
         }
     }
 
-    @Test("There is a story for every verb but the four that have tests of their own")
+    @Test("Every verb of a group, and keygen, has a story")
     func everyVerbHasAStory() throws {
         let told = try Self.stories.steps().map(\.words)
         for path in verbPaths() where path.count > 1 || path == ["keygen"] {
@@ -25,7 +25,7 @@ struct StoryTests {
     }
 }
 
-/// The words that lead to each verb of the program.
+/// The words that name each verb of the program.
 func verbPaths(below command: any ParsableCommand.Type = CommandLineTool.self) -> [[String]] {
     let configuration = command.configuration
     let children = configuration.subcommands

@@ -5,7 +5,8 @@ import Testing
 
 @testable import kcbackup
 
-/// The real programs under strace(1), which makes calls fail or kills them, and with the rights of others.
+/// Runs the real programs under strace(1), which makes calls fail or kills the program, and with the rights of other
+/// users.
 @Suite("The programs when the system fails")
 struct SystemFailureTests {
     private let shell: ProgramShell
@@ -14,7 +15,7 @@ struct SystemFailureTests {
         shell = try ProgramShell()
     }
 
-    @Test("a program that cannot read its arguments is no success", arguments: ["EACCES", "EMFILE", "ENOENT"])
+    @Test("a program that cannot read its arguments fails", arguments: ["EACCES", "EMFILE", "ENOENT"])
     func arguments(code: String) throws {
         let outcome = try shell(
             """
@@ -28,7 +29,7 @@ struct SystemFailureTests {
     }
 
     @Test(
-        "killed before or after the new keychain of a restore gets its name, it opens or is not there, and the next run sweeps"
+        "if a restore is killed while naming a new keychain, it opens or does not exist, and the next run cleans up"
     )
     func killedRestore() throws {
         let outcome = try shell(
@@ -53,7 +54,7 @@ struct SystemFailureTests {
     }
 
     @Test(
-        "where a file system can neither rename without replacing nor link, nothing gets the name, not even an empty file"
+        "if a file system can neither link nor rename without replacing, nothing gets the name, not even an empty file"
     )
     func noSafeNaming() throws {
         let outcome = try shell(
@@ -68,7 +69,7 @@ struct SystemFailureTests {
         #expect(!outcome.text.contains("kcb"))
     }
 
-    @Test("a folder that cannot be made durable after the archive has its name is a warning that says so")
+    @Test("if the folder cannot be synced after the archive has its name, the error says that it may be lost")
     func folderNotDurable() throws {
         let outcome = try shell(
             """
@@ -83,7 +84,7 @@ struct SystemFailureTests {
         #expect(outcome.text == "74\n1\n0\n", "\(outcome.errorText)")
     }
 
-    @Test("a new keychain that cannot be opened by now was made all the same, and so says the exit code")
+    @Test("a new keychain that cannot be opened afterwards counts as created, and the exit code is 0")
     func madeAndNotOpened() throws {
         let outcome = try shell(
             """
@@ -96,7 +97,7 @@ struct SystemFailureTests {
         #expect(outcome.text == "0\n1\n0\n", "\(outcome.errorText)")
     }
 
-    @Test("a keychain whose lock cannot be removed is deleted, and the lock is mentioned")
+    @Test("a keychain whose lock file cannot be removed is deleted, and the lock file is named")
     func lockStays() throws {
         let outcome = try shell(
             """
@@ -111,7 +112,7 @@ struct SystemFailureTests {
         #expect(outcome.text == "0\n1\n10\n", "\(outcome.errorText)")
     }
 
-    @Test("a disk that fails is not a keychain that is not there")
+    @Test("a failing disk is not reported as a missing keychain")
     func failingDisk() throws {
         let outcome = try shell(
             """
@@ -124,7 +125,7 @@ struct SystemFailureTests {
         #expect(outcome.text == "74\n1\n", "\(outcome.errorText)")
     }
 
-    @Test("signals that cut calls short at the lock, at fsync and at linkat change nothing")
+    @Test("system calls that signals interrupt at the lock, at fsync and at linkat do not make a run fail")
     func interruptedCalls() throws {
         let outcome = try shell(
             """
@@ -138,7 +139,7 @@ struct SystemFailureTests {
         #expect(outcome.text == "0\n0\n0\n0\n", "\(outcome.errorText)")
     }
 
-    @Test("where the system has no more mappings, what is being done is done")
+    @Test("a run completes even if no more memory can be mapped")
     func noMappings() throws {
         let outcome = try shell(
             """
@@ -151,7 +152,7 @@ struct SystemFailureTests {
     }
 
     @Test(
-        "with the rights of another user, or in the home folder of one, nothing is done", .enabled(if: geteuid() == 0))
+        "with another user's rights, or in another user's home folder, nothing is done", .enabled(if: geteuid() == 0))
     func otherUsers() throws {
         let outcome = try shell(
             """
@@ -171,7 +172,7 @@ struct SystemFailureTests {
         #expect(lines[3] == "4" && lines[4] != "0")
     }
 
-    @Test("a descriptor of fd:N does not reach the child of cmd:")
+    @Test("the descriptor of fd:N is not inherited by the command of cmd:")
     func descriptors() throws {
         let outcome = try shell(
             """
@@ -187,7 +188,7 @@ struct SystemFailureTests {
         #expect(outcome.text == "0,1,2,3,nothing", "\(outcome.errorText)")
     }
 
-    @Test("a clock that no archive can bear is refused before anything is asked", arguments: [Int64(-1), 1 << 33])
+    @Test("a time that no archive can represent is refused before any prompt", arguments: [Int64(-1), 1 << 33])
     func clock(seconds: Int64) throws {
         let home = try TestHome()
         _ = home.run("keychain create --no-passcode")

@@ -16,7 +16,7 @@ struct TenYearsTests {
     ]
     private static let words = "--keep-hourly 24 --keep-daily 7 --keep-weekly 5 --keep-monthly 12 --keep-yearly 3"
 
-    /// What restic's documentation says is kept, of times that are not in the future.
+    /// The times that are kept according to restic's documentation; none of them may be in the future.
     private static func kept(_ times: [Timestamp]) -> Set<Timestamp> {
         var calendar = Calendar(identifier: .iso8601)
         calendar.timeZone = .current
@@ -32,14 +32,14 @@ struct TenYearsTests {
                 starts.append(start)
                 kept.insert(time)
             }
-            // The oldest is kept while there is room.
+            // The oldest is kept if the rule keeps fewer than it may.
             if starts.count < count, let oldest = newestFirst.last { kept.insert(oldest) }
         }
         return kept
     }
 
     @Test(
-        "Whatever happens to runs, clock and folder, what is kept is what the rules say, and the newest is always there"
+        "Whatever happens to runs, clock and folder, the rules decide what is kept, and the newest backup always stays"
     )
     func decade() throws {
         var random = SeededRandom(seed: 10)
@@ -66,12 +66,12 @@ struct TenYearsTests {
         #expect(runs > 100)
         let catalogue = try catalogue(home)
         #expect(catalogue.complete.count < 70)
-        // Three years have one that is kept: this one, and the last days of the two before.
+        // One backup is kept for each of three years: this one, and the last days of the two before.
         let oldest = try #require(catalogue.complete.map(\.created).min())
         #expect((365...1_100).contains((home.nextTime().seconds - oldest.seconds) / 86_400))
     }
 
-    /// One run, one pruning, and everything that must hold behind it.
+    /// Does one run and one pruning, and checks everything that must hold afterwards.
     private func check(_ home: TestHome, lockedOut: Bool) throws {
         if lockedOut {
             let folder = try folder(home)
@@ -91,31 +91,31 @@ struct TenYearsTests {
         let future = before.map(\.created).filter { $0 > now.advanced(byMicroseconds: 60_000_000) }
         #expect(left == Self.kept(past).union(future).union([newest.created]))
         #expect(after.complete.last?.archiveID == newest.archiveID)
-        // No entry without its file, and no file of ours without an entry.
+        // Every entry has its file, and every archive of this device has its entry.
         let names = Set(try Path.names(in: home.path("b")).filter { $0.hasSuffix(".kcb") && !$0.hasPrefix("bogus") })
         #expect(names == Set(after.complete.map(\.name)))
         let trash = try Path.names(in: home.path("b/.trash"))
         #expect(Set(trash) == Set(after.entries.filter { $0.state == .trashed }.map(\.name)))
     }
 
-    /// Leaves what a kill would leave.
+    /// Leaves what a killed run would leave.
     private func disturb(_ home: TestHome, _ random: inout SeededRandom) throws {
         guard Path.isFolder(home.path("b")) else { return }
         let folder = try folder(home)
         guard let entry = folder.catalogue.complete.randomElement(using: &random) else { return }
         switch Int.random(in: 0..<3, using: &random) {
         case 0:
-            // Before an archive got its name.
+            // Killed before an archive got its name.
             let lost = CatalogueEntry(
                 name: "login-KC-AAAAAAAA-20260101T000000Z.kcb", archiveID: [UInt8](repeating: 1, count: 32),
                 created: entry.created, series: "login", mode: .unencrypted, keys: [], size: 1, content: nil,
                 state: .writing, verified: entry.created)
             try folder.change { $0.entries.append(lost) }
         case 1:
-            // Behind it.
+            // Killed after that.
             try folder.change(entry) { $0.state = .writing }
         default:
-            // Before a file was moved into the trash: the next run moves it, and then it is brought back.
+            // Killed before a file was moved into the trash: the next run moves it, and then it is brought back.
             try folder.change(entry) {
                 $0.state = .trashed
                 $0.trashed = Timestamp(microseconds: Timestamp.latest)
@@ -123,7 +123,7 @@ struct TenYearsTests {
         }
     }
 
-    /// A file that looks like an archive, newer than all.
+    /// Adds a file whose name is that of an archive newer than all others.
     private func addBogusFile(_ home: TestHome, _ number: Int) throws {
         guard Path.isFolder(home.path("b")) else { return }
         try home.write("b/bogus\(number)-KC-AAAAAAAA-20991231T000000Z.kcb", Array("no archive".utf8))

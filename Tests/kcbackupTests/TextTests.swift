@@ -8,7 +8,7 @@ import Testing
 @Suite("Text, tables and JSON")
 struct TextTests {
     @Test(
-        "Characters take the columns that a terminal gives them",
+        "Characters have the width that terminals give them",
         arguments: [
             ("abc", 3), ("é", 1), ("e\u{301}", 1), ("漢字", 4), ("한", 2), ("\u{1112}\u{1161}\u{11ab}", 2), ("ｱ", 1),
             ("Ａ", 2), ("🙂", 2), ("👩‍👩‍👧", 2), ("❤️", 2), ("❤", 1), ("🇩🇪", 2), ("שלום", 4), ("", 0),
@@ -19,7 +19,7 @@ struct TextTests {
         #expect(displayWidth(text) == columns)
     }
 
-    @Test("A text is cut at a whole character and within its columns")
+    @Test("A text is cut between characters, and fits into its columns")
     func cuts() {
         #expect(fitted("abcdef", to: 4) == "ab…f")
         #expect(fitted("abcdefgh", to: 7) == "abc…fgh")
@@ -44,11 +44,11 @@ struct TextTests {
                 "NAME                SIZE\n", "a rather long name    17\n", "漢字                1024\n",
             ])
         #expect(table.lines(width: 14) == ["NAME      SIZE\n", "a ra…ame    17\n", "漢字      1024\n"])
-        // Where nothing more can give, the lines are longer than the terminal and nothing is lost.
+        // If no column can shrink further, the lines are longer than the terminal and nothing is lost.
         #expect(table.lines(width: 3) == ["NAME    SIZE\n", "a r…me    17\n", "漢字    1024\n"])
     }
 
-    @Test("Where the minimum widths do not fit, columns are left out in their order, and named")
+    @Test("If the minimum widths do not fit, columns are left out in order of priority, and named")
     func columnsYield() {
         func lines(width: Int) -> (lines: [String], leftOut: [String]) {
             let table = StreamedTable(
@@ -69,7 +69,7 @@ struct TextTests {
         for width in 6...60 { #expect(lines(width: width).lines.allSatisfy { $0.count <= width + 1 }, "\(width)") }
     }
 
-    @Test("Columns that are asked for come in their order, and none of them is left out")
+    @Test("Requested columns come in the requested order, and none of them is left out")
     func chosenColumns() {
         let table = StreamedTable(
             [
@@ -81,7 +81,7 @@ struct TextTests {
         #expect(table.leftOut == [])
     }
 
-    @Test("A cell cannot act on a terminal")
+    @Test("Text in a cell cannot control a terminal")
     func cellsAreHarmless() {
         var table = Table([Table.Column(title: "NAME")])
         table.append(["a\u{1b}[2J\nb\u{202e}"])
@@ -89,7 +89,7 @@ struct TextTests {
     }
 
     @Test(
-        "Numbers of bytes are told in the unit that fits",
+        "Byte counts are shown in a suitable unit",
         arguments: [
             (0, "0 B"), (1023, "1023 B"), (1024, "1.0 KiB"), (1536, "1.5 KiB"), (1 << 20, "1.0 MiB"),
             (5 << 40, "5.0 TiB"),
@@ -98,13 +98,13 @@ struct TextTests {
         #expect(byteCount(UInt64(count)) == text)
     }
 
-    @Test("JSON keeps the order of members, leaves out those without a value, and escapes")
+    @Test("JSON keeps the order of members, leaves out those without a value, and escapes strings")
     func json() {
         let value = JSONValue.members([("b", 1), ("none", nil), ("a", ["x": "\"\n", "y": [true, -5]])])
         #expect(encoded(value) == #"{"b":1,"a":{"x":"\"\u000a","y":[true,-5]}}"#)
     }
 
-    @Test("JSON for a terminal is ASCII, and the same JSON")
+    @Test("JSON for a terminal is ASCII with the same meaning")
     func asciiJSON() {
         var line = SecretBytes(capacity: 0)
         appendASCII(Array(#"{"a":"é🙂\u001b\#u{7f}\#u{9b}\#u{202e}"}"#.utf8).span, to: &line)
@@ -112,7 +112,7 @@ struct TextTests {
         #expect(text == #"{"a":"\u00e9\ud83d\ude42\u001b\u007f\u009b\u202e"}"#)
     }
 
-    @Test("A secret is shown as text with escapes, or in hexadecimal, and in JSON as an import writes it")
+    @Test("A secret is shown as escaped text or in hexadecimal, and in JSON in the form that imports use")
     func secrets() {
         func written(_ bytes: [UInt8], _ write: (borrowing Span<UInt8>, inout SecretBytes) -> Void) -> String {
             var text = SecretBytes(capacity: 0)
@@ -134,7 +134,7 @@ struct TextTests {
 
 @Suite("Options")
 struct OptionNameTests {
-    @Test("An option is recognised in each of its spellings")
+    @Test("An option is recognized in each of its spellings")
     func spellings() {
         #expect(OptionName(argument: "--keychain") == .keychain)
         #expect(OptionName(argument: "--keychain=work") == .keychain)
@@ -144,13 +144,13 @@ struct OptionNameTests {
         #expect(OptionName(argument: "-") == nil)
     }
 
-    @Test("One letter stands for one option")
+    @Test("No two options have the same letter")
     func lettersAreUnique() {
         let letters = OptionName.allCases.compactMap(\.letter)
         #expect(Set(letters).count == letters.count)
     }
 
-    @Test("An option with one value is refused when it is given twice, however it is spelled")
+    @Test("An option with one value is refused if it is given twice, however it is spelled")
     func repetition() throws {
         let home = try TestHome()
         for line in ["item list -v --verbose", "item list --keychain=a --keychain b", "keygen -o a --output b"] {

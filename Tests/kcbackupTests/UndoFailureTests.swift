@@ -4,9 +4,9 @@ import Testing
 
 @testable import kcbackup
 
-@Suite("States from before restores, where something fails")
+@Suite("States from before restores, if something fails")
 struct UndoFailureTests {
-    @Test("a passcode that was set is set, even if the states that an earlier one opens cannot be removed")
+    @Test("a new passcode stays set even if the states that an earlier one opens cannot be removed")
     func statesStay() throws {
         let home = try TestHome()
         try home.write("passcode", "walnut lantern\n")
@@ -25,12 +25,12 @@ struct UndoFailureTests {
         #expect(outcome.status == .ok)
         #expect(outcome.messages.contains("warning: the passcode is set; a state that an earlier one opens is left"))
         #expect(home.run("item find --service Bank --reveal --passcode file:new").text == "tulip")
-        // Nothing of the folder is believed either.
+        // The states in the folder are not trusted either.
         #expect(home.run("restore --undo").status == .refused)
     }
 
     @Test(
-        "A restore that is interrupted changes nothing, and after the next one undo brings the state before it back",
+        "An interrupted restore changes nothing, and after the next one, undo restores the state before it",
         .enabled(if: ExternalProgram.locate("strace") != nil, "strace is not installed"))
     func interrupted() throws {
         let outcome = try ProgramShell()(
@@ -61,7 +61,7 @@ struct UndoFailureTests {
     }
 
     @Test(
-        "Without room for the state of now, neither a restore nor an undo begins; with room, both do",
+        "Without room for the present state, neither a restore nor an undo begins; with room, both do",
         .enabled(if: geteuid() == 0, "mounting takes root"))
     func fullDisk() throws {
         let outcome = try ProgramShell()(

@@ -8,11 +8,11 @@ import Testing
 
 @testable import kcbackup
 
-@Suite("Verifying folders of backups, and trials")
+@Suite("Verifying backup folders, and trials")
 struct VerifyFolderTests {
     private let home: TestHome
 
-    /// A keychain with two archives in a folder, the second with one item more.
+    /// Makes a keychain with two archives in a folder, the second with one item more.
     init() throws {
         home = try TestHome()
         try home.write("passphrase", "correct horse battery\n")
@@ -38,7 +38,7 @@ struct VerifyFolderTests {
         return backups.map { $0[member] as? String }
     }
 
-    @Test("An archive whose file is gone is an error of its own, and the others are looked at")
+    @Test("A missing archive file is an error of its own, and the other archives are verified")
     func missing() throws {
         let names = try names()
         try Path.remove(home.path("b/" + names[0]))
@@ -54,7 +54,7 @@ struct VerifyFolderTests {
         #expect(home.run("verify b").messages.contains("'b' has lost all 2 backups that it held"))
     }
 
-    @Test("An archive under the name of another is not that one", arguments: ["", "--passphrase file:passphrase"])
+    @Test("An archive under another's name is not taken for it", arguments: ["", "--passphrase file:passphrase"])
     func swapped(key: String) throws {
         let names = try names()
         try home.write("b/" + names[1], try home.folder.read("work/b/" + names[0]))
@@ -66,7 +66,7 @@ struct VerifyFolderTests {
         #expect(home.run("verify b/\(names[0]) --outside").status == .ok)
     }
 
-    @Test("A signature of another device makes it another archive")
+    @Test("An archive that another device signed is not the recorded one")
     func foreignSigner() throws {
         let other = try TestHome()
         try other.write("passphrase", "correct horse battery\n")
@@ -78,7 +78,7 @@ struct VerifyFolderTests {
         #expect(outcome.messages.contains("another device signed it"))
     }
 
-    @Test("What rotted is damaged, and is not noted as verified; what is whole is")
+    @Test("A corrupted archive is damaged and not recorded as verified; an intact one is recorded")
     func rot() throws {
         let names = try names()
         let before = try times("verified")
@@ -91,7 +91,7 @@ struct VerifyFolderTests {
         #expect(after[1] != before[1] && after[1] != nil)
     }
 
-    @Test("Files that are no archives are errors, and none is waited for")
+    @Test("Files that are not archives are errors, and a pipe is not waited for")
     func strangers() throws {
         try home.write("b/stray.kcb", "no archive")
         #expect(try ExternalProgram.run("mkfifo", [home.path("b/pipe.kcb")]).status == 0)
@@ -101,7 +101,7 @@ struct VerifyFolderTests {
         #expect(outcome.messages.contains("pipe.kcb"))
     }
 
-    @Test("A folder of another device, also one that others write to, is verified without a catalogue")
+    @Test("A folder of another device is verified without a catalogue, even if others can write to it")
     func foreignFolder() throws {
         let other = try TestHome()
         try Path.makeFolder(other.path("copy"))
@@ -113,7 +113,7 @@ struct VerifyFolderTests {
         #expect(outcome.messages.isEmpty)
     }
 
-    @Test("A folder that others write to is verified, and that this is not noted is said")
+    @Test("A folder that others can write to is verified, and a message says that this is not recorded")
     func sharedFolder() throws {
         try setMode(0o777, of: home.path("b"))
         let outcome = home.run("verify b")
@@ -123,7 +123,7 @@ struct VerifyFolderTests {
         #expect(home.run("verify b").messages.isEmpty)
     }
 
-    @Test("An altered catalogue is an error, and the archives are looked at all the same")
+    @Test("An altered catalogue is an error, and the archives are verified nevertheless")
     func alteredCatalogue() throws {
         let folder = home.world().catalogues
         let name = try #require(try Path.names(in: folder).first { $0.hasSuffix(".catalogue") })
@@ -134,7 +134,7 @@ struct VerifyFolderTests {
         #expect(try names().allSatisfy { outcome.text.contains("b/\($0): genuine") })
     }
 
-    @Test("An archive that was pruned before its turn is no loss")
+    @Test("An archive that is pruned before its turn is not an error")
     func pruned() throws {
         let session = Session(home.world(), OutputStyle())
         let subjects = VerifySubject.all(["b"], in: session)
@@ -144,7 +144,7 @@ struct VerifyFolderTests {
         #expect(try subjects[1].open(try ArchiveOptions.parse([]), in: session) != nil)
     }
 
-    @Test("A trial leaves nothing behind, also none that was killed before")
+    @Test("A trial leaves nothing behind, and removes what a killed one left")
     func leavesNothing() throws {
         let data = home.world().dataFolder.path
         let before = try Path.names(in: data).sorted()
@@ -157,7 +157,7 @@ struct VerifyFolderTests {
         #expect(try Path.names(in: data).sorted() == before)
     }
 
-    @Test("A trial is noted, and asked for when none was for three months, also after its archive is gone")
+    @Test("A trial is recorded, and doctor asks for one after three months without, even if its archive is gone")
     func doctor() throws {
         for line in [
             "schedule add j --passphrase file:passphrase --to b", "run j", "doctor",

@@ -3,7 +3,7 @@ import KernelKeyring
 import TestSupport
 
 extension MemoryRetention {
-    /// One that refuses everything, as the kernel does in many containers.
+    /// Returns a store that refuses everything, as the kernel does in many containers.
     static func refusing() -> MemoryRetention {
         let retention = MemoryRetention()
         // EPERM
@@ -11,9 +11,9 @@ extension MemoryRetention {
         return retention
     }
 
-    /// How many payloads there are.
+    /// The number of payloads.
     var count: Int { contents.withLock { $0.kept.count } }
 
-    /// Forgets everything, as the clock of the kernel does.
+    /// Removes everything, as the kernel does when keys expire.
     func expireAll() { contents.withLock { $0.kept = [:] } }
 }

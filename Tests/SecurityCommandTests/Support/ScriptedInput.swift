@@ -3,7 +3,7 @@ import Synchronization
 
 @testable import SecurityCommand
 
-/// Hands out bytes, a few a call.
+/// Delivers the bytes of a text, a few per call.
 final class ScriptedInput: CommandInput {
     private let rest: Mutex<ArraySlice<UInt8>>
 

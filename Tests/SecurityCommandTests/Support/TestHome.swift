@@ -10,7 +10,7 @@ import TestSupport
 extension TestHome {
     typealias Outcome = ProgramOutcome<Int32>
 
-    /// The least work that is valid: guessing is no subject of these tests.
+    /// The lowest valid cost: these tests are not about guessing.
     static let cost = ScryptCost(logN: 1)
 
     /// Puts the sample certificates and their keys into the working folder.

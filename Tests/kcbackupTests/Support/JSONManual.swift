@@ -5,14 +5,14 @@ import Testing
 
 @testable import kcbackup
 
-/// The tables of docs/json.md.
+/// The tables in docs/json.md.
 struct JSONManual {
     struct Member {
         let name: String
         let mayBeAbsent: Bool
     }
 
-    /// What was printed so far, so that what is listed and never printed shows.
+    /// The commands and members that were printed so far, to find those that are listed but never printed.
     struct Seen {
         var commands: Set<String> = []
         var members: [String: Set<String>] = [:]
@@ -21,7 +21,7 @@ struct JSONManual {
     private(set) var commands: [String: Set<String>] = [:]
     private(set) var parts: [String: [Member]] = [:]
 
-    // What stands behind a member's name.
+    // The table that describes the value of each member.
     private static let partNames = [
         "archive": "archive", "contents": "contents", "origin": "origin", "counts": "counts", "imported": "counts",
         "plan": "plan", "keychain": "keychain", "keychains": "keychain", "states": "state", "strength": "strength",
@@ -62,7 +62,7 @@ struct JSONManual {
 
     private static func quoted(_ cell: String) -> [String] { cell.matches(of: /`([^`]*)`/).map { String($0.1) } }
 
-    /// What is not as listed in `members` and in the parts that they consist of.
+    /// The differences between the tables and `members`, including their nested objects.
     func faults(in members: [String: Any], _ seen: inout Seen) -> [String] {
         var faults: [String] = []
         for (name, value) in members {
@@ -90,11 +90,11 @@ struct JSONHome {
         let row: String
         let line: [String]
         var status: Int32 = 0
-        /// True to run it where the kernel keeps no keys.
+        /// True to run it with a kernel that keeps no keys.
         var isRefused = false
-        /// A keychain whose file is damaged before it.
+        /// A keychain whose file is damaged before the step.
         var damaged: String?
-        /// A folder of backups whose archives are gone before it.
+        /// A backup folder whose archives are removed before the step.
         var gone: String?
     }
 
@@ -115,12 +115,12 @@ struct JSONHome {
             {"class":"inet","attributes":{"srvr":"mail.example.org","acct":"ada"}}
 
             """)
-        // Of each kind: taken, marked, refused, and left out.
+        // One entry of each kind: imported, marked, refused, and left out.
         try home.write(
             "netrc",
             "machine a login b password c\nmachine a login b password d\nmachine e login f\n"
                 + "machine g login \(String(repeating: "x", count: 70_000)) password h\n")
-        // UUID and unique key of one archived item on two items.
+        // The UUID and the unique key of one archived item, each on a different item.
         try home.write(
             "taken.jsonl",
             """
@@ -246,7 +246,7 @@ struct JSONHome {
             step("keychain set-settings", "keychain set-settings --lock-after 60"),
             step("keychain lock", "keychain lock --all"),
         ]
-            // As many wrong ones as it takes until the next has to wait for more than the minute between two runs.
+            // Enough wrong passcodes that the next attempt has to wait for more than the minute between two runs.
             + (1...10).map { _ in step("error", "keychain unlock --passcode file:passphrase", 12) } + [
                 step("keychain status", "keychain status"),
                 Step(row: "keychain status", line: ["keychain", "status"], isRefused: true),

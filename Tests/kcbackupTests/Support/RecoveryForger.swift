@@ -2,19 +2,19 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Makes archives that are genuine in everything but one thing, with a key of the forger's own: what anybody can do who
-/// knows a public key.
+/// Makes archives that are valid except for one change, signed with a key of the forger, as anyone can who knows a
+/// public key.
 struct RecoveryForger {
     let folder: TemporaryFolder
 
-    /// Lines of bash, each for its moment; the members are files in the working folder, both streams are open as
-    /// `metadata` and `secrets`.
+    /// Lines of bash that run at certain points, with the members as files in the working folder and the decrypted
+    /// streams in the files `metadata` and `secrets`.
     struct Change: Sendable {
-        /// Before the hashes are put in place.
+        /// Before the hashes are set.
         var lines = ":"
-        /// Before the checksums are made; `members` is the list of what they cover.
+        /// Before the checksums are made; `members` lists the files that they cover.
         var members = ":"
-        /// At the very end; `options` goes to tar.
+        /// At the very end; `options` is passed to tar.
         var container = ":"
     }
 

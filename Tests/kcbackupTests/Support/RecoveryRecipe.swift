@@ -2,9 +2,10 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The recovery script, as somebody runs it years later: in an empty folder, with Debian's tools alone.
+/// The recovery script, run as it would be years later: in an empty folder, with only Debian's tools.
 enum RecoveryRecipe {
-    /// What the script runs, and `script` (of util-linux), which plays the terminal that age asks for a passphrase.
+    /// The tools that the script runs, and `script` (of util-linux), which provides the terminal on which age asks for
+    /// a passphrase.
     static let tools = [
         "age", "base32", "base64", "basenc", "bash", "cmp", "gzip", "perl", "script", "sed", "sha256sum",
         "sort", "ssh-keygen", "tar",
@@ -13,7 +14,7 @@ enum RecoveryRecipe {
     /// The tools that are not installed here.
     static let missing = tools.filter { ExternalProgram.locate($0) == nil }
 
-    /// Why the tests of the script do not run, where they do not.
+    /// The reason to skip the tests of the script.
     static let skipped = "the recovery script was not run, for want of \(missing.joined(separator: ", "))"
 
     /// The script as it is shipped.
@@ -22,9 +23,9 @@ enum RecoveryRecipe {
     /// Runs the script on `archive` in a new folder.
     ///
     /// - Parameters:
-    ///   - identity: the identity file; nil leaves the script's own choice, which asks for the passphrase.
-    ///   - limit: how many bytes a stream may have when it is decompressed.
-    ///   - typed: what somebody types; nil runs the script without a terminal.
+    ///   - identity: the identity file; nil for the script's default, which asks for the passphrase.
+    ///   - limit: the maximum size of a decompressed stream, in bytes.
+    ///   - typed: the input on the terminal; nil runs the script without a terminal.
     static func run(
         on archive: String, identity: String? = nil, signers: String? = nil, device: String? = nil,
         limit: String? = nil, typed: String? = nil
@@ -39,7 +40,7 @@ enum RecoveryRecipe {
             let outcome = try ExternalProgram.run("bash", [path], environment: environment, in: folder.path)
             return Recovered(folder: folder, status: outcome.status, output: outcome.text, errors: outcome.errorText)
         }
-        // The terminal is there for age alone: what goes through it gets colours, and may end early.
+        // Only age uses the terminal: output to it would be colored and might be cut off.
         let outcome = try ExternalProgram.run(
             "script", ["-qec", "bash '\(path)' >output 2>errors", "/dev/null"], input: Array(typed.utf8),
             environment: environment, in: folder.path)
@@ -50,12 +51,12 @@ enum RecoveryRecipe {
 }
 
 extension RecoveryRecipe {
-    /// Runs the script where no program but age has more than 128 MiB of memory, and no file can pass 64 MiB.
+    /// Runs the script with limits: 128 MiB of memory for every program but age, and 64 MiB for every file.
     static func runConfined(on archive: String, identity: String, limit: String? = nil) throws -> Recovered {
         let folder = try TemporaryFolder()
         let age = try #require(ExternalProgram.locate("age"))
         try FileManager.default.createDirectory(atPath: folder.path("tools"), withIntermediateDirectories: false)
-        // age is written in Go, which reserves far more addresses than it uses.
+        // age is written in Go, which reserves far more address space than it uses.
         try folder.write("tools/age", Array("#!/bin/bash\nulimit -S -v unlimited\nexec \(age) \"$@\"\n".utf8))
         try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: folder.path("tools/age"))
         var environment = ["PATH": folder.path("tools") + ":" + searchPath, "ARCHIVE": archive, "IDENTITY": identity]
@@ -68,7 +69,7 @@ extension RecoveryRecipe {
     fileprivate static var searchPath: String { ProcessInfo.processInfo.environment["PATH"] ?? "" }
 }
 
-/// What a run of the script left.
+/// The result of a run of the script.
 struct Recovered {
     let folder: TemporaryFolder
     let status: Int32
@@ -85,13 +86,13 @@ struct Recovered {
         return secrets
     }
 
-    /// The rows of the table: UUID, class, name, account, what became of the secret.
+    /// The rows of the table: UUID, class, name, account, and what became of the secret.
     func table() throws -> [[String]] {
         String(decoding: try folder.read("recovered/table.tsv"), as: UTF8.self)
             .split(separator: "\n").map { $0.components(separatedBy: "\t") }
     }
 
-    /// The numbers behind the words of the summary.
+    /// The number before `words` in the summary.
     func count(_ words: String) throws -> Int {
         let pattern = try Regex("\\b([0-9]+) \(words)", as: (Substring, Substring).self)
         let match = try #require(try pattern.firstMatch(in: output), "\(output)")
@@ -99,12 +100,12 @@ struct Recovered {
     }
 }
 
-/// The sample keychain with UUIDs of ours, so that what comes back can be told apart.
+/// The sample keychain with known UUIDs, so that recovered items can be identified.
 struct NumberedSamples {
     struct Item {
         let uuid: String
         let accessibility: String
-        /// Nil where the item has none.
+        /// Nil if the item has none.
         let secret: [UInt8]?
 
         var isThisDeviceOnly: Bool { ["aku", "cku", "dku"].contains(accessibility) }
@@ -112,7 +113,7 @@ struct NumberedSamples {
     }
 
     private(set) var items: [Item] = []
-    /// What `item import` reads.
+    /// The input for `item import`.
     private(set) var text = ""
 
     init() throws {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import kcbackup
 
-/// A device with an archive of items, and the pages made of it.
+/// A device with an archive, and the pages that are made from it.
 struct ReportHome {
     let home: TestHome
 
@@ -19,7 +19,7 @@ struct ReportHome {
         "\u{1b}[2J", "👩‍👩‍👧 é", "  spaces  ", "__proto__", "a%22b#&q=1", String(repeating: "<", count: 3_000),
     ]
 
-    /// A line of an import; the secret is the canary.
+    /// A line of an import, whose secret is the canary.
     static func line(_ attributes: [String: String], class itemClass: String = "genp") throws -> String {
         let object: [String: Any] = ["class": itemClass, "attributes": attributes, "secret": Self.canary]
         return String(decoding: try JSONSerialization.data(withJSONObject: object), as: UTF8.self) + "\n"
@@ -27,7 +27,7 @@ struct ReportHome {
 
     static let canary = "canary-secret-5d1c"
 
-    /// Makes `a.kcb`, which `key` opens, of these lines.
+    /// Makes `a.kcb`, which `key` opens, from these lines.
     init(_ lines: [String], archive: String = "a.kcb") throws {
         home = try TestHome()
         try home.write("items.jsonl", lines.joined())

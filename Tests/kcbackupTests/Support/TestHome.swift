@@ -14,11 +14,11 @@ extension TestHome {
             clock: { now }, stopwatch: { .zero }, environment: Self.environment.merging(environment) { $1 },
             home: self.home, workingFolder: workingFolder, machineIDPath: machineIDPath,
             terminal: terminal, output: CollectedOutput(), messages: CollectedOutput(),
-            // The least that is valid: the work of guessing is no subject of these tests.
+            // The lowest valid costs: these tests are not about guessing.
             costs: DerivationCosts(
                 passcode: ScryptCost(logN: 1), lowestPasscode: ScryptCost(logN: 1), passphrase: ScryptCost(logN: 1)),
             unlocked: KeychainSession(retention: kernel, suspendedTime: { [self] in suspendedTime }),
-            // Whoever runs the tests may be logged in to a desktop.
+            // The user who runs the tests may be logged in to a desktop.
             userRuntimeFolder: self.home + "/run")
     }
 
