@@ -92,6 +92,11 @@ package protocol ExistingItems {
     /// The live item with this UUID, or nil.
     func item(withUUID uuid: ItemUUID) throws -> Item?
 
+    /// The live items of the class of `item` whose UUIDs differ from its own in the ordinal alone, by ordinal.
+    ///
+    /// The one with its own UUID is one of them; see `ItemUUID.ordinal`.
+    func series(of item: Item) throws -> [Item]
+
     /// True if the target can hold items of this kind at all.
     func hasPlace(for item: Item) -> Bool
 
@@ -128,7 +133,12 @@ extension ExistingItems {
     /// A target that cannot tell is searched item by item.
     package var isEmpty: Bool { false }
 
-    /// A keychain holds every item.
+    /// A target that does not know more finds the one with its UUID.
+    package func series(of item: Item) throws -> [Item] {
+        try self.item(withUUID: item.uuid).map { $0.itemClass == item.itemClass ? [$0] : [] } ?? []
+    }
+
+    /// What holds secrets holds every item.
     package func hasPlace(for item: Item) -> Bool { true }
 
     /// A keychain keeps an item as it is.

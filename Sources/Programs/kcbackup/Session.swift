@@ -10,6 +10,8 @@ final class Session {
     var subjects = Failure.Subjects()
     /// The archive that warnings are about, where the run looks at several.
     var oneOfSeveral: String?
+    /// What the run has done for good, where its result was not told yet.
+    var done: String?
     /// How many items that are in no archive were told of one by one or by their collection.
     var toldUnreadable = 0
     /// When the run began; everything that one run writes has this date.

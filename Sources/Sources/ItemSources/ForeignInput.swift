@@ -81,6 +81,11 @@ package final class ForeignFile: Sendable {
         return Timestamp(microseconds: seconds &* 1_000_000 &+ nanoseconds / 1_000) ?? .reference
     }
 
+    /// True for a file that has nothing but white space.
+    package var isBlank: Bool {
+        bytes.withBytes { span in span.indices.allSatisfy { [0x20, 0x09, 0x0d, 0x0a].contains(span[$0]) } }
+    }
+
     /// True if the file begins with these bytes.
     package func starts(with prefix: some Collection<UInt8>) -> Bool {
         bytes.withBytes { span in
