@@ -1,31 +1,31 @@
 internal import ByteStreams
 internal import KeychainModel
 
-/// Finds out which items of the keychain the records of a source are where nothing but their order tells them apart.
+/// Matches records without IDs to items of the keychain if only their order and secrets tell them apart.
 ///
-/// A record is first the item that has its secret, wherever it stands. Of those that are left, one changes an item only
-/// where there are as many items as records, and the item is in its place; otherwise it is a new one, for it might be
-/// any of several.
+/// A record is first matched to the item with the same secret, whatever its position. A record that is left changes the
+/// item at its own position, but only if there are as many items as records. Otherwise it becomes a new item, because it
+/// is unclear which item changed.
 struct AlikeRecords {
-    /// Which item of the keychain a record is.
+    /// The item of the keychain that a record is matched to.
     enum Place: Hashable {
-        /// The one with its UUID or its unique key, if there is one.
+        /// The item with its UUID or unique key, if there is one.
         case own
-        /// The one with this UUID, which has its secret.
+        /// The item with this UUID, which has the same secret.
         case item(ItemUUID)
-        /// None: it is a new one with this UUID.
+        /// A new item with this UUID.
         case new(ItemUUID)
     }
 
     /// The UUIDs of all items of the source.
     private(set) var uuids: Set<ItemUUID> = []
-    /// The items of the keychain that records were found to be by their secrets.
+    /// The items of the keychain that were matched by their secrets.
     private var claimed: Set<ItemUUID> = []
-    /// The series of which the source has more than one, by the UUID of ordinal 0.
+    /// The series with several records in the source, by the UUID of ordinal 0.
     private var series: [ItemUUID: Series] = [:]
     private let existing: any ExistingItems
 
-    /// Visits the source for its alike items, and those for their secrets.
+    /// Visits the source, and the records of series with several records twice more, to compare secrets.
     init(in source: some ItemSource, and existing: any ExistingItems) throws {
         self.existing = existing
         if try existing.isEmpty { return }
@@ -49,7 +49,7 @@ struct AlikeRecords {
     /// True where an item of the keychain belongs to a record of the source.
     func isTaken(_ uuid: ItemUUID) -> Bool { uuids.contains(uuid) || claimed.contains(uuid) }
 
-    /// Which item of the keychain a record is, and whether it is one of several that it might be.
+    /// The item of the keychain that a record is matched to, and whether it might be another one.
     func place(of item: Item, _ secret: borrowing SecretBytes) throws -> (place: Place, isUnclear: Bool) {
         if let series = series[item.uuid.with(ordinal: 0)] { return series.place(of: item.uuid) }
         let alike = try existing.series(of: item)
@@ -61,28 +61,27 @@ struct AlikeRecords {
     }
 }
 
-/// The records of one series, and the items of the keychain that they may be.
+/// The records of one series and the items of the keychain that they may be.
 private struct Series {
     enum Round {
         case ownPlaces
         case others
     }
 
-    /// Items that one record is compared with beside those in the likeliest places: people have few, and a hostile table
-    /// may have many.
+    /// The number of items that one record is compared with: people have few alike items, a hostile table may have many.
     private static let comparisonLimit = 256
 
     private var items: [ItemUUID: Item]?
-    /// Those of the series, by ordinal.
+    /// The items of the series, by ordinal.
     private var order: [ItemUUID] = []
-    /// Those that are not of the series, and have the key of one of its records.
+    /// Items outside the series that have the unique key of one of its records.
     private var holders: [ItemUUID] = []
-    /// The item that a record would change, by its UUID or its key.
+    /// The item that a record would change, found by UUID or unique key.
     private var homes: [ItemUUID: ItemUUID] = [:]
     private var records: [ItemUUID] = []
     private var places: [ItemUUID: (place: AlikeRecords.Place, isUnclear: Bool)] = [:]
     private(set) var claimed: Set<ItemUUID> = []
-    /// How far the last record had moved.
+    /// How far the last matched record had moved, in ordinals.
     private var offset: Int64 = 0
 
     init() {}
@@ -117,8 +116,8 @@ private struct Series {
         }
     }
 
-    /// The items that a record may have become, the likeliest first: the one that is as far away as the last one was,
-    /// then those around its place.
+    /// The items to compare a record with, the likeliest first: the item at the same distance as the last match, then
+    /// the items around its own position.
     private func candidates(for record: ItemUUID) -> [ItemUUID] {
         var candidates: [ItemUUID] = holders
         if let ordinal = UInt32(exactly: Int64(record.ordinal) + offset) {
@@ -135,18 +134,18 @@ private struct Series {
         return candidates
     }
 
-    /// Notes which item a record would change if it were the only one.
+    /// Finds the item that a record would change if it were the only record.
     private mutating func addHome(of record: Item, _ existing: any ExistingItems, _ uuids: Set<ItemUUID>) throws {
         if items?[record.uuid] != nil {
             homes[record.uuid] = record.uuid
         } else if let holder = try existing.item(withKeyOf: record), !uuids.contains(holder.uuid) {
             homes[record.uuid] = holder.uuid
-            // One that was made by hand, or is another program's, is one of the series here.
+            // An item that was added by hand or from another program's file counts as one of the series.
             if items?.updateValue(holder, forKey: holder.uuid) == nil { holders.append(holder.uuid) }
         }
     }
 
-    /// Takes an item for a record that looks like it and has its secret.
+    /// Matches an item to a record if both look alike and have the same secret.
     private mutating func claim(
         _ uuid: ItemUUID, for record: Item, _ secret: borrowing SecretBytes, _ existing: any ExistingItems
     ) throws -> Bool {
@@ -157,7 +156,7 @@ private struct Series {
         return true
     }
 
-    /// Decides about the records that no item has the secret of.
+    /// Decides about the records whose secret no item has.
     mutating func decide() {
         let isComplete = records.count == items?.count
         let hasOthers = claimed.count < items?.count ?? 0
@@ -182,7 +181,7 @@ private struct Series {
     }
 }
 
-/// Finds the series of which the source has more than one.
+/// Finds the series with several records.
 private struct Survey: ItemVisitor {
     private(set) var uuids: Set<ItemUUID> = []
     private(set) var several: Set<ItemUUID> = []

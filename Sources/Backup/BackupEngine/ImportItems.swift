@@ -2,20 +2,20 @@ internal import ByteStreams
 internal import BackupArchive
 package import KeychainModel
 
-/// Writes the items of a source that is no archive, such as another program's file: plans first, then writes in the same
-/// transaction.
+/// Imports the items of a source other than an archive, such as another program's file.
 ///
-/// Nothing is read twice that could change between: the source holds its items.
+/// It makes a plan first, then writes in the same transaction. The source holds its items in memory, so they cannot
+/// change in between.
 package struct ImportItems {
     private let isDryRun: Bool
     private let rules: RestoreRules
 
     /// Prepares an import.
     ///
-    /// - Parameter policy: what happens to items that are there already.
+    /// - Parameter policy: what happens to items that already exist.
     package init(policy: ConflictPolicy, isDryRun: Bool) {
         self.isDryRun = isDryRun
-        // Whose archive it is has no meaning here: whoever can read the file has its secrets.
+        // Origin does not matter here: anyone who can read the file has its secrets.
         rules = RestoreRules(
             mode: .encrypted, isSameDevice: true, policy: policy, replaced: nil, filter: nil,
             verdict: { _, _, _ in .restores })
@@ -24,11 +24,12 @@ package struct ImportItems {
     /// Imports into `target`.
     ///
     /// - Parameters:
-    ///   - keep: called before anything is changed, if it will be, in the transaction that does it.
-    ///   - step: called once an item while the plan is made, and once more while it is carried out.
-    ///   - observe: sees each item and what becomes of it, in archive order, while the plan is made; what it collects
-    ///     counts only when `run` returns.
-    /// - Throws: `RestoreRefusal` (`conflicts`), and what source, target and `keep` throw; nothing is written then.
+    ///   - keep: called before anything is replaced, in the same transaction; not called if nothing is.
+    ///   - step: called for each item during planning, and again during writing.
+    ///   - observe: called during planning with each item and the decision about it, in order; the calls are meaningful
+    ///     only if `run` returns.
+    /// - Throws: `RestoreRefusal` (`conflicts`), and what the source, the target and `keep` throw; nothing is written
+    ///   then.
     package func run(
         _ source: some ItemSource, into target: some ItemTarget, keep: () throws -> Void = {},
         step: @escaping () -> Void = {}, observe: @escaping (Item, RestoreAction) -> Void = { _, _ in }
@@ -42,7 +43,7 @@ package struct ImportItems {
             var visitor = WritingVisitor(
                 actions: plan.actions, changes: plan.changes, writer: writer, step: step)
             try source.visitItems(&visitor)
-            // A signal during the last items must not be followed by a commit.
+            // After a signal during the last items, the transaction must not be committed.
             if Interruption.isRequested { throw StreamFailure(.writing, .interrupted) }
             return plan.report
         }
@@ -66,27 +67,27 @@ package struct ImportItems {
     }
 }
 
-/// What an import did, or would do.
+/// The result of an import or of its dry run.
 package struct ImportReport: Sendable {
-    /// How many items met which fate.
+    /// The number of items for each decision.
     package let counts: RestoreCounts
-    /// The items of the source of which the keychain's own version stays, and whether that has another secret.
+    /// The items of the source for which the keychain keeps its own version, and whether their secrets differ.
     package let kept: [(item: Item, hasOtherSecret: Bool)]
-    /// The items that are new, since several items of the keychain are like them, and nothing says which one it is.
+    /// The items that were created because several alike items exist and it is unclear which of them changed.
     package let unclear: [Item]
     /// The items that cannot be written.
     package let failing: [(item: Item, problem: RestoreAction.Problem)]
-    /// True when nothing was written because that was asked.
+    /// True if this was a dry run.
     package let isDryRun: Bool
 }
 
-/// How an item of the source is written where it is not written as it is.
+/// How the item that is written differs from the item of the source.
 private struct Change {
-    /// Its UUID if it is new.
+    /// The UUID of a new item.
     let uuid: ItemUUID
-    /// The item that it replaces; it has that one's UUID then.
+    /// The item that is replaced and whose UUID is kept; nil for a new item.
     var target: ItemUUID?
-    /// True if it gets a mark, for its unique key belongs to another item.
+    /// True if the item gets an import mark because another item has its unique key.
     var isMarked = false
 
     /// The item as it is written.
@@ -106,7 +107,7 @@ private struct Change {
     }
 }
 
-/// The first pass: decides.
+/// The first pass, which decides.
 private struct PlanVisitor: ItemVisitor {
     let rules: RestoreRules
     let existing: any ExistingItems
@@ -119,7 +120,7 @@ private struct PlanVisitor: ItemVisitor {
     var kept: [(item: Item, hasOtherSecret: Bool)] = []
     var unclear: [Item] = []
     var failing: [(item: Item, problem: RestoreAction.Problem)] = []
-    /// The items that are replaced, each by one of the source.
+    /// The items of the keychain that items of the source belong to; each is used once.
     private var targets: Set<ItemUUID> = []
 
     init(
@@ -168,7 +169,7 @@ private struct PlanVisitor: ItemVisitor {
         var byKey = try existing.item(withKeyOf: row)
         if let other = byKey, other.uuid != row.uuid {
             if place != .own || records.isTaken(other.uuid) {
-                // That one is another record's: this one gets a mark to lie beside it.
+                // The other item belongs to another record; a mark lets both exist.
                 change.isMarked = true
                 row = try change.applied(to: item, replacing: byUUID)
                 byKey = try existing.item(withKeyOf: row)
@@ -208,7 +209,7 @@ private struct PlanVisitor: ItemVisitor {
     }
 }
 
-/// The second pass: writes what the plan says.
+/// The second pass, which carries out the plan.
 private struct WritingVisitor: ItemVisitor {
     let actions: ActionList
     let changes: [Int: Change]
@@ -232,7 +233,7 @@ private struct WritingVisitor: ItemVisitor {
         guard let change = changes[ordinal] else {
             return try writer.put(item, line: line, secret: secret, in: .plain, replacing: nil)
         }
-        // No two items of the source replace one, so this one is as it was when the plan was made.
+        // Each item is replaced at most once, so it has not changed since the plan was made.
         let replaced = try change.target.flatMap { try writer.item(withUUID: $0) }
         let item = try change.applied(to: item, replacing: replaced)
         var line = SecretBytes(capacity: 1_024)
@@ -266,9 +267,9 @@ extension Item {
             itemClass: itemClass, uuid: old.uuid, attributes: merged, extra: all, secretSize: secretSize)
     }
 
-    /// True if a free attribute of the item that is there goes.
+    /// True if a free attribute of the existing item is removed.
     ///
-    /// A record that has an ID says everything. A row of a table says what its columns are, and all addresses.
+    /// A record with an ID is complete. A row of a table may lack columns, but has all its addresses.
     private func replaces(_ attribute: ExtraAttribute, of old: Item) -> Bool {
         if extra.contains(where: { $0.name == attribute.name }) { return true }
         func value(_ name: String, _ item: Item) -> String? { item.extra.first { $0.name == name }?.value }

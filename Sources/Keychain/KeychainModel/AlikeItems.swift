@@ -1,21 +1,22 @@
-// Records of other programs that have no ID and are alike in everything but their secret.
+// Items of records without IDs that differ only in their secrets.
 
 extension ItemUUID {
-    /// The how-manieth it is, from 0, of the records that only their order tells apart: the last four bytes of the UUID
-    /// of an imported item, which are the same in all of them otherwise.
+    /// The position, from 0, among records that only their order tells apart.
+    ///
+    /// It is the last four bytes of the UUID of an imported item; the other bytes are the same for all these records.
     package var ordinal: UInt32 { UInt32(truncatingIfNeeded: low) }
 
-    /// The UUID of another one of these records.
+    /// The UUID at another position among these records.
     package func with(ordinal: UInt32) -> ItemUUID {
         ItemUUID(high: high, low: low & ~0xffff_ffff | UInt64(ordinal))
     }
 }
 
 extension Attributes {
-    /// Adds a mark to an attribute of the unique key that people hardly look at, so that the key becomes another one;
-    /// false for a class that has none.
+    /// Adds an import mark to an attribute of the unique key, so that alike items can exist beside each other.
     ///
-    /// - Parameter uuid: the item's; within a series of ordinals each has a mark of its own.
+    /// - Parameter uuid: the UUID of the item, from which the mark follows.
+    /// - Returns: false for a class without such an attribute.
     package mutating func mark(_ itemClass: ItemClass, for uuid: ItemUUID) -> Bool {
         guard let code = Self.marked(itemClass) else { return false }
         let number = UInt32(truncatingIfNeeded: uuid.high >> 32) ^ uuid.ordinal
@@ -61,7 +62,7 @@ extension Attributes {
 }
 
 extension Item {
-    /// What alike items have in common: class and unique key, without marks and without what a user decides.
+    /// The class and unique key without import marks, access group and synchronizable flag; equal for alike items.
     package struct Looks: Hashable, Sendable {
         private let itemClass: ItemClass
         private let key: [AttributeValue?]
@@ -75,6 +76,6 @@ extension Item {
         }
     }
 
-    /// What it has in common with items that are alike.
+    /// The properties that alike items have in common.
     package var looks: Looks { Looks(self) }
 }
