@@ -24,7 +24,7 @@ package struct ImportItems {
     /// Imports into `target`.
     ///
     /// - Parameters:
-    ///   - keep: called before anything is replaced, in the same transaction; not called if nothing is.
+    ///   - keep: called before anything is written, in the same transaction; not called if nothing is.
     ///   - step: called for each item during planning, and again during writing.
     ///   - observe: called during planning with each item and the decision about it, in order; the calls are meaningful
     ///     only if `run` returns.
@@ -39,7 +39,7 @@ package struct ImportItems {
         }
         return try target.writeItems { writer in
             let plan = try plan(source, writer, step, observe)
-            if plan.report.counts.update > 0 { try keep() }
+            if plan.report.counts.create + plan.report.counts.update > 0 { try keep() }
             var visitor = WritingVisitor(
                 actions: plan.actions, changes: plan.changes, writer: writer, step: step)
             try source.visitItems(&visitor)
