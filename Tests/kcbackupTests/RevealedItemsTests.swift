@@ -13,7 +13,9 @@ struct RevealedItemsTests {
         let home = try TestHome()
         try home.write("passcode", "walnut lantern velvet\n")
         let samples = try Data(contentsOf: URL(filePath: Project.path("Samples/keychain.jsonl")))
-        try home.write("samples.jsonl", [UInt8](samples))
+        let more =
+            #"{"class":"genp","attributes":{"svce":"x"},"extra":{"url.1":"é\n","a":""},"secret":{"base64":"AP8="}}"#
+        try home.write("samples.jsonl", [UInt8](samples) + Array(more.utf8))
         for name in ["login", "copy"] {
             #expect(home.run("keychain create \(name) --passcode file:passcode").status == .ok)
         }
