@@ -16,6 +16,8 @@ enum Scenario: String, CaseIterable, Sendable, CustomTestStringConvertible {
     case restoreReplace = "restore-replace"
     case restoreNew = "restore-new"
     case itemImport = "import"
+    case importForeign = "import-foreign"
+    case export
     case setPasscode = "set-passcode"
     case keychainCreate = "keychain-create"
     case keychainFirst = "keychain-first"

@@ -73,6 +73,8 @@ command() {
     restore-replace) set -- restore old.kcb -i key.txt --replace --yes ;;
     restore-new) set -- restore here.kcb --keychain fresh ;;
     import) set -- item import more.jsonl ;;
+    import-foreign) set -- import logins.csv --on-conflict overwrite ;;
+    export) set -- export --to csv --plaintext -o out.csv ;;
     set-passcode) set -- keychain set-passcode --new-passcode file:new ;;
     keychain-create) set -- keychain create extra --no-passcode ;;
     keychain-first) set -- keychain create --no-passcode ;;
@@ -113,6 +115,9 @@ probe() {
     keychain-create) keychain extra; keychain login ;;
     keychain-delete) keychain second; keychain login ;;
     device-*) device ;;
+    export)
+      [ -e out.csv ] && cat out.csv || echo "no file"
+      keychain login ;;
     *) keychain login ;;
   esac
 }
@@ -150,6 +155,9 @@ prepare() {
   line 3 kept three > kept.jsonl
   kc item import kept.jsonl -q
   { line 4 imported four; line 5 imported-too five; } > more.jsonl
+  printf '%s\n' name,url,username,password,note a,https://a.example,ada,one, b,https://b.example,ada,two, > logins.csv
+  [ "$scenario" != import-foreign ] || kc import logins.csv -q 2> /dev/null
+  sed -i s/one/changed/ logins.csv
   kc keychain create second --no-passcode -q
   kc item import --keychain second more.jsonl -q
   printf 'orbit lantern velvet\n' > new

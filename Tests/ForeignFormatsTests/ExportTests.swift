@@ -43,20 +43,21 @@ enum ExportSample {
     }
 
     /// Every writer, with derivations that cost nothing.
-    static func writers(_ password: String) throws -> [(ExportFormat, any ExportWriter)] {
-        let password = SecretBytes(copying: password.utf8)
-        return [
-            (.bitwarden, BitwardenWriter(password: password, rounds: 5_000)), (.csv, AppleCSVWriter()),
+    static func writers() throws -> [(ExportFormat, any ExportWriter)] {
+        [
+            (.bitwarden, BitwardenWriter(rounds: 5_000)), (.csv, AppleCSVWriter()),
             (.cxf, CXFWriter(date: .reference)),
-            (.kdbx, try KDBXWriter(password: password, date: .reference, memoryInKiB: 64)),
+            (.kdbx, try KDBXWriter(date: .reference, memoryInKiB: 64)),
         ]
     }
 
     /// Exports items, and returns the file with what happened.
-    static func export(_ lines: String, to writer: any ExportWriter) throws -> (file: [UInt8], export: ItemExport) {
+    static func export(
+        _ lines: String, to writer: any ExportWriter, password: String = "correct horse"
+    ) throws -> (file: [UInt8], export: ItemExport) {
         var export = ItemExport(to: writer, filter: nil)
         try items(lines).visitItems(&export)
-        let file = try writer.finish()
+        let file = try writer.finish(password: SecretBytes(copying: password.utf8))
         return (file.withBytes { span in span.indices.map { span[$0] } }, export)
     }
 }
@@ -65,7 +66,7 @@ enum ExportSample {
 struct ExportTests {
     @Test("nothing that is bound to this device is in any file, and each is named with its reason")
     func bound() throws {
-        for (format, writer) in try ExportSample.writers("correct horse") {
+        for (format, writer) in try ExportSample.writers() {
             let (file, export) = try ExportSample.export(ExportSample.bound, to: writer)
             #expect(export.exported == [], "\(format)")
             #expect(export.unheld.isEmpty)
@@ -83,7 +84,7 @@ struct ExportTests {
                 "Key": .noPlace, "None": .nameNotText, "mail.example.org": .secretNotText, "example.com": .zeroByte,
             ], .cxf: [:], .kdbx: [:],
         ]
-        for (format, writer) in try ExportSample.writers("correct horse") {
+        for (format, writer) in try ExportSample.writers() {
             let (_, export) = try ExportSample.export(ExportSample.lines, to: writer)
             let found = export.unheld.map { (ExportedRecord($0.item).title, $0.problem) }
             #expect(Dictionary(uniqueKeysWithValues: found) == expected[format], "\(format)")
@@ -111,7 +112,7 @@ struct ExportTests {
     func randomness() throws {
         for index in [0, 3] {
             let files = try (0..<2).map { _ in
-                try ExportSample.export(ExportSample.lines, to: ExportSample.writers("correct horse")[index].1).file
+                try ExportSample.export(ExportSample.lines, to: ExportSample.writers()[index].1).file
             }
             let (one, two) = (files[0].suffix(1_024), files[1].suffix(1_024))
             #expect(zip(one, two).count { $0 == $1 } < 512)
@@ -125,7 +126,7 @@ struct ExportTests {
     @Test("KeePassXC reads every text of a database as it was", .enabled(if: keepassxc != nil, "KeePassXC is needed"))
     func keepassxcReads() throws {
         let folder = try TemporaryFolder()
-        let (file, _) = try ExportSample.export(ExportSample.lines, to: ExportSample.writers("correct horse")[3].1)
+        let (file, _) = try ExportSample.export(ExportSample.lines, to: ExportSample.writers()[3].1)
         try folder.write("out.kdbx", file)
         let outcome = try ExternalProgram.run(
             try #require(Self.keepassxc), ["export", "-q", "-f", "xml", folder.path("out.kdbx")],

@@ -26,7 +26,7 @@ struct ReturnTests {
     @Test("KDBX and CXF give back every item as it was: UUID, all attributes, dates, secret", arguments: [0, 1])
     func exact(index: Int) throws {
         let lines = ExportSample.lines + "\n" + passkey()
-        let writer = try ExportSample.writers("correct horse")[index == 0 ? 3 : 2].1
+        let writer = try ExportSample.writers()[index == 0 ? 3 : 2].1
         let (file, _) = try ExportSample.export(lines, to: writer)
         let format: any ForeignFormat = index == 0 ? KeePassFormat() : CXFFormat()
         #expect(try KnownFormats.recognise(ForeignReading.input(file)).name == format.name)
@@ -38,7 +38,7 @@ struct ReturnTests {
 
     @Test("Bitwarden's JSON gives back titles, accounts, addresses, dates and secrets, bytes too")
     func bitwarden() throws {
-        let (file, _) = try ExportSample.export(ExportSample.lines, to: ExportSample.writers("correct horse")[0].1)
+        let (file, _) = try ExportSample.export(ExportSample.lines, to: ExportSample.writers()[0].1)
         let contents = try ForeignReading.read(file, as: BitwardenFormat(), password: "correct horse")
         #expect(throws: ForeignFailure.wrongPassword) {
             try ForeignReading.read(file, as: BitwardenFormat(), password: "correct house")

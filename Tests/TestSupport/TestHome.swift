@@ -45,6 +45,11 @@ package final class TestHome: Sendable {
 
     /// Writes a file into the working folder.
     package func write(_ name: String, _ bytes: [UInt8], mode: Int = 0o600) throws {
+        if let end = name.lastIndex(of: "/") {
+            try FileManager.default.createDirectory(
+                atPath: folder.path("work/" + name[..<end]), withIntermediateDirectories: true,
+                attributes: [.posixPermissions: 0o700])
+        }
         try folder.write("work/" + name, bytes, mode: mode)
     }
 

@@ -82,6 +82,24 @@ struct FailureTests {
         #expect(kcbackup.run(["keychain", "info"], in: world) == .brokenPipe)
     }
 
+    @Test("An import whose result cannot be written says that it was done, and is an error")
+    func lostResultOfAnImport() throws {
+        let home = try TestHome()
+        _ = home.run("keychain create --no-passcode")
+        try home.write("logins.csv", "name,url,username,password,note\na,https://a.example,ada,one,\n")
+        var world = home.world()
+        let messages = CollectedOutput()
+        world.messages = messages
+        world.output = FailingOutput(code: 28)
+        #expect(kcbackup.run(["import", "logins.csv", "--json"], in: world) == .io)
+        #expect(messages.text.contains("error: imported into keychain 'login': 1 created, but standard output"))
+        #expect(messages.text.contains("still holds the secrets"))
+        #expect(home.run("item find --account ada --reveal").text == "one")
+        // A dry run has done nothing.
+        #expect(kcbackup.run(["import", "logins.csv", "--dry-run"], in: world) == .io)
+        #expect(!messages.text.contains("would import into"))
+    }
+
     @Test("A clock that lost its time causes a warning, but stops nothing")
     func clockIsWarnedOf() throws {
         let home = try TestHome()

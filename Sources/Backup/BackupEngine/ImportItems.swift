@@ -24,7 +24,7 @@ package struct ImportItems {
     /// Imports into `target`.
     ///
     /// - Parameters:
-    ///   - keep: called before anything is replaced, in the same transaction; not called if nothing is.
+    ///   - keep: called before anything is written, in the same transaction; not called if nothing is.
     ///   - step: called for each item during planning, and again during writing.
     ///   - observe: called during planning with each item and the decision about it, in order; the calls are meaningful
     ///     only if `run` returns.
@@ -39,8 +39,9 @@ package struct ImportItems {
         }
         return try target.writeItems { writer in
             let plan = try plan(source, writer, step, observe)
-            if plan.report.counts.update > 0 { try keep() }
-            var visitor = WritingVisitor(actions: plan.actions, writer: writer, step: step)
+            if plan.report.counts.create + plan.report.counts.update > 0 { try keep() }
+            var visitor = WritingVisitor(
+                actions: plan.actions, changes: plan.changes, writer: writer, step: step)
             try source.visitItems(&visitor)
             // After a signal during the last items, the transaction must not be committed.
             if Interruption.isRequested { throw StreamFailure(.writing, .interrupted) }
@@ -51,17 +52,18 @@ package struct ImportItems {
     private func plan(
         _ source: some ItemSource, _ existing: any ExistingItems, _ step: @escaping () -> Void,
         _ observe: @escaping (Item, RestoreAction) -> Void
-    ) throws -> (report: ImportReport, actions: ActionList) {
-        var alike = AlikeVisitor()
-        try source.visitItems(&alike)
+    ) throws -> (report: ImportReport, actions: ActionList, changes: [Int: Change]) {
+        let records = try AlikeRecords(in: source, and: existing)
         var visitor = PlanVisitor(
-            rules: rules, existing: existing, isEmpty: try existing.isEmpty, alike: alike.groups, step: step,
+            rules: rules, existing: existing, isEmpty: try existing.isEmpty, records: records, step: step,
             observe: observe)
         try source.visitItems(&visitor)
         let counts = visitor.actions.counts
         if rules.policy == .fail, counts.update > 0 { throw RestoreRefusal.conflicts(counts.update) }
-        let report = ImportReport(counts: counts, failing: visitor.failing, isDryRun: isDryRun)
-        return (report, visitor.actions)
+        let report = ImportReport(
+            counts: counts, kept: visitor.kept, unclear: visitor.unclear, failing: visitor.failing,
+            isDryRun: isDryRun)
+        return (report, visitor.actions, visitor.changes)
     }
 }
 
@@ -69,24 +71,40 @@ package struct ImportItems {
 package struct ImportReport: Sendable {
     /// The number of items for each decision.
     package let counts: RestoreCounts
+    /// The items of the source for which the keychain keeps its own version, and whether their secrets differ.
+    package let kept: [(item: Item, hasOtherSecret: Bool)]
+    /// The items that were created because several alike items exist and it is unclear which of them changed.
+    package let unclear: [Item]
     /// The items that cannot be written.
     package let failing: [(item: Item, problem: RestoreAction.Problem)]
     /// True if this was a dry run.
     package let isDryRun: Bool
 }
 
-/// Finds items that only an import mark tells apart: rows with the same title, address and user name.
-private struct AlikeVisitor: ItemVisitor {
-    private(set) var groups: [Item.Looks: [Item]] = [:]
+/// How the item that is written differs from the item of the source.
+private struct Change {
+    /// The UUID of a new item.
+    let uuid: ItemUUID
+    /// The item that is replaced and whose UUID is kept; nil for a new item.
+    var target: ItemUUID?
+    /// True if the item gets an import mark because another item has its unique key.
+    var isMarked = false
 
-    mutating func wants(_ item: Item) -> Bool {
-        groups[item.looks, default: []].append(item)
-        return false
+    /// The item as it is written.
+    ///
+    /// - Parameter replaced: the target.
+    func applied(to item: Item, replacing replaced: Item?) throws(ItemProblem) -> Item {
+        let result =
+            if let replaced {
+                try item.merged(into: replaced)
+            } else {
+                try item.with(uuid: uuid, attributes: item.attributes)
+            }
+        if !isMarked { return result }
+        var attributes = result.attributes
+        guard attributes.mark(result.itemClass, for: result.uuid) else { return result }
+        return try result.with(uuid: result.uuid, attributes: attributes)
     }
-
-    func take(_ item: Item, line: borrowing Span<UInt8>, secret: borrowing SecretBytes) {}
-
-    func skip(damaged item: Item?) {}
 }
 
 /// The first pass, which decides.
@@ -94,18 +112,39 @@ private struct PlanVisitor: ItemVisitor {
     let rules: RestoreRules
     let existing: any ExistingItems
     let isEmpty: Bool
-    /// The items of the source, grouped by what they have in common.
-    let alike: [Item.Looks: [Item]]
+    let records: AlikeRecords
     let step: () -> Void
     let observe: (Item, RestoreAction) -> Void
     var actions = ActionList()
+    var changes: [Int: Change] = [:]
+    var kept: [(item: Item, hasOtherSecret: Bool)] = []
+    var unclear: [Item] = []
     var failing: [(item: Item, problem: RestoreAction.Problem)] = []
+    /// The items of the keychain that items of the source belong to; each is used once.
+    private var targets: Set<ItemUUID> = []
+
+    init(
+        rules: RestoreRules, existing: any ExistingItems, isEmpty: Bool, records: AlikeRecords,
+        step: @escaping () -> Void, observe: @escaping (Item, RestoreAction) -> Void
+    ) {
+        self.rules = rules
+        self.existing = existing
+        self.isEmpty = isEmpty
+        self.records = records
+        self.step = step
+        self.observe = observe
+    }
 
     func wants(_ item: Item) -> Bool { true }
 
     mutating func take(_ item: Item, line: borrowing Span<UInt8>, secret: borrowing SecretBytes) throws {
         step()
-        let action = try action(for: item, secret)
+        var action: RestoreAction
+        do {
+            action = try self.action(for: item, secret)
+        } catch is ItemProblem {
+            action = .fail(.overLimit)
+        }
         actions.append(action)
         observe(item, action)
         if case .fail(let problem) = action { failing.append((item, problem)) }
@@ -115,27 +154,56 @@ private struct PlanVisitor: ItemVisitor {
         preconditionFailure("a source of an import leaves nothing out")
     }
 
-    private func action(for item: Item, _ secret: borrowing SecretBytes) throws -> RestoreAction {
-        if isEmpty { return rules.action(for: item, byKey: nil, byUUID: nil, problem: nil) { _ in false } }
-        // If rows were reordered in the file, the same secret may already be stored under the mark of another row.
-        if let group = alike[item.looks], group.count > 1 {
-            for other in group {
-                guard let counterpart = try existing.item(withUUID: other.uuid), counterpart.looks == item.looks else {
-                    continue
-                }
-                if try existing.secret(of: counterpart, equals: secret, in: .plain) { return .same }
+    private mutating func action(for item: Item, _ secret: borrowing SecretBytes) throws -> RestoreAction {
+        guard existing.hasPlace(for: item) else { return .fail(.noPasscode) }
+        if isEmpty { return .create }
+        let (place, isUnclear) = try records.place(of: item, secret)
+        var change =
+            switch place {
+            case .own: Change(uuid: item.uuid)
+            case .item(let uuid), .new(let uuid): Change(uuid: uuid)
+            }
+        let byUUID = try existing.item(withUUID: change.uuid)
+        change.target = byUUID?.uuid
+        var row = try change.applied(to: item, replacing: byUUID)
+        var byKey = try existing.item(withKeyOf: row)
+        if let other = byKey, other.uuid != row.uuid {
+            if place != .own || records.isTaken(other.uuid) {
+                // The other item belongs to another record; a mark lets both exist.
+                change.isMarked = true
+                row = try change.applied(to: item, replacing: byUUID)
+                byKey = try existing.item(withKeyOf: row)
+                if let byKey, byKey.uuid != row.uuid { return .fail(.identityTaken) }
+            } else if byUUID == nil {
+                change.target = other.uuid
+                row = try change.applied(to: item, replacing: other)
             }
         }
-        let item = try item.merged(in: existing)
-        let byKey = try existing.item(withKeyOf: item)
-        let byUUID = try existing.item(withUUID: item.uuid)
-        // Items without dates of their own get the file's date, which differs between copies of the same file.
-        if let byUUID, try item.dated(as: byUUID) == byUUID,
-            try existing.secret(of: byUUID, equals: secret, in: .plain)
+        let target = byUUID ?? byKey
+        if let target, !targets.insert(target.uuid).inserted { return .fail(.identityTaken) }
+        let action = try decide(row, target, byKey, byUUID, secret)
+        switch action {
+        case .create where change.uuid != item.uuid || change.isMarked, .update:
+            changes[actions.count] = change
+        case .keep:
+            let isEqual = try target.map { try existing.secret(of: $0, equals: secret, in: .plain) } ?? false
+            kept.append((item, !isEqual))
+        default: break
+        }
+        if isUnclear, action == .create { unclear.append(row) }
+        return action
+    }
+
+    private func decide(
+        _ row: Item, _ target: Item?, _ byKey: Item?, _ byUUID: Item?, _ secret: borrowing SecretBytes
+    ) throws -> RestoreAction {
+        // Items without dates of their own have the file's, which another copy of the same file has not.
+        if let target, try row.dated(as: target) == target,
+            try existing.secret(of: target, equals: secret, in: .plain)
         {
             return .same
         }
-        return try rules.action(for: item, byKey: byKey, byUUID: byUUID, problem: nil) { counterpart in
+        return try rules.action(for: row, byKey: byKey, byUUID: byUUID, problem: nil) { counterpart in
             try existing.secret(of: counterpart, equals: secret, in: .plain)
         }
     }
@@ -144,12 +212,14 @@ private struct PlanVisitor: ItemVisitor {
 /// The second pass, which carries out the plan.
 private struct WritingVisitor: ItemVisitor {
     let actions: ActionList
+    let changes: [Int: Change]
     let writer: any ItemWriter
     let step: () -> Void
     private var ordinal = 0
 
-    init(actions: ActionList, writer: any ItemWriter, step: @escaping () -> Void) {
+    init(actions: ActionList, changes: [Int: Change], writer: any ItemWriter, step: @escaping () -> Void) {
         self.actions = actions
+        self.changes = changes
         self.writer = writer
         self.step = step
     }
@@ -160,11 +230,12 @@ private struct WritingVisitor: ItemVisitor {
         defer { ordinal += 1 }
         step()
         guard actions.writes(ordinal) else { return }
-        guard actions.updates(ordinal) else {
+        guard let change = changes[ordinal] else {
             return try writer.put(item, line: line, secret: secret, in: .plain, replacing: nil)
         }
-        let item = try item.merged(in: writer)
-        let replaced = try writer.item(withKeyOf: item) ?? writer.item(withUUID: item.uuid)
+        // Each item is replaced at most once, so it has not changed since the plan was made.
+        let replaced = try change.target.flatMap { try writer.item(withUUID: $0) }
+        let item = try change.applied(to: item, replacing: replaced)
         var line = SecretBytes(capacity: 1_024)
         ItemLine.encode(item, into: &line)
         try line.withBytes { line in
@@ -178,56 +249,44 @@ private struct WritingVisitor: ItemVisitor {
 }
 
 extension Item {
-    /// What makes items look alike to a user: the class, the unique key without the import mark, and the label.
-    fileprivate struct Looks: Hashable {
-        let itemClass: ItemClass
-        let label: AttributeValue?
-        let key: [AttributeValue]
-    }
-
-    fileprivate var looks: Looks {
-        Looks(
-            itemClass: itemClass, label: attributes[.labl],
-            key: itemClass.uniqueKey.map { code in
-                let value = attributes[code] ?? Self.keyDefault(code)
-                guard code == .svce || code == .sdmn, case .text(let text) = value,
-                    let mark = text.firstRange(of: Self.mark)
-                else { return value }
-                let rest = text[..<mark.lowerBound]
-                return .text(String(rest.hasSuffix(" ") ? rest.dropLast() : rest))
-            })
-    }
-
-    /// The start of the mark that distinguishes items that differ only in their secrets.
-    private static var mark: String { "import:" }
-
-    /// Returns the item to write over an existing one.
-    ///
-    /// It keeps attributes that the source does not have, and those that the user decides, such as who may read it.
-    fileprivate func merged(in existing: any ExistingItems) throws -> Item {
-        guard let old = try existing.item(withUUID: uuid) ?? existing.item(withKeyOf: self),
-            old.itemClass == itemClass
-        else { return self }
+    /// The item as it replaces one that is there: what the source does not say, and what the user decides, such as who
+    /// may read it, stays as it is.
+    fileprivate func merged(into old: Item) throws(ItemProblem) -> Item {
+        guard old.itemClass == itemClass else { return self }
         var merged = attributes
         for entry in old.attributes.entries where merged[entry.code] == nil { merged[entry.code] = entry.value }
         for code in [AttributeCode.agrp, .sync, .cdat] { merged[code] = old.attributes[code] }
-        if !accessibility.isThisDeviceOnly { merged[.pdmn] = old.attributes[.pdmn] }
+        // It keeps its accessibility; from another device's point of view it may only become stricter.
+        if !accessibility.isThisDeviceOnly || old.isSynchronizable { merged[.pdmn] = old.attributes[.pdmn] }
         if looks == old.looks {
-            for code in [AttributeCode.svce, .sdmn] { merged[code] = old.attributes[code] }
+            for code in [AttributeCode.svce, .sdmn, .musr] { merged[code] = old.attributes[code] }
         }
-        let names = Set(extra.map(\.name))
-        let kept = old.extra.filter { !names.contains($0.name) }
+        let kept = old.extra.filter { !replaces($0, of: old) }
         let all = (extra + kept).sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
         return try Item(
             itemClass: itemClass, uuid: old.uuid, attributes: merged, extra: all, secretSize: secretSize)
     }
 
-    /// Returns the item with the dates of another one.
+    /// True if a free attribute of the existing item is removed.
+    ///
+    /// A record with an ID is complete. A row of a table may lack columns, but has all its addresses.
+    private func replaces(_ attribute: ExtraAttribute, of old: Item) -> Bool {
+        if extra.contains(where: { $0.name == attribute.name }) { return true }
+        func value(_ name: String, _ item: Item) -> String? { item.extra.first { $0.name == name }?.value }
+        guard let format = value("source.format", self), format == value("source.format", old) else { return false }
+        if let id = value("source.id", self), id == value("source.id", old) { return true }
+        return attribute.name.hasPrefix("url.") && value("url.1", self) != nil
+    }
+
+    /// The same item with the dates of another.
     fileprivate func dated(as other: Item) throws(ItemProblem) -> Item {
         var attributes = attributes
         attributes[.cdat] = other.attributes[.cdat]
         attributes[.mdat] = other.attributes[.mdat]
-        return try Item(
-            itemClass: itemClass, uuid: uuid, attributes: attributes, extra: extra, secretSize: secretSize)
+        return try with(uuid: uuid, attributes: attributes)
+    }
+
+    fileprivate func with(uuid: ItemUUID, attributes: Attributes) throws(ItemProblem) -> Item {
+        try Item(itemClass: itemClass, uuid: uuid, attributes: attributes, extra: extra, secretSize: secretSize)
     }
 }

@@ -33,6 +33,10 @@ package enum RestoreAction: Hashable, Sendable {
         case broken
         /// The target cannot store items of its class.
         case noPlace = "no-place"
+        /// Its accessibility needs a passcode, and the keychain has none.
+        case noPasscode = "no-passcode"
+        /// With what stays of the keychain's own version it would be over a limit.
+        case overLimit = "over-limit"
 
         /// The problem in words.
         package var words: String {
@@ -40,6 +44,9 @@ package enum RestoreAction: Hashable, Sendable {
             case .identityTaken: "its UUID belongs to one item of the keychain and its key to another"
             case .noKey: "no key opens its secret"
             case .noPlace: "the Secret Service has no place for certificates and keys"
+            case .noPasscode:
+                "WhenPasscodeSetThisDeviceOnly items need a keychain with a passcode: 'kcbackup keychain set-passcode'"
+            case .overLimit: "together with what the keychain has beside it, it is over a limit"
             case .broken: "it was damaged before the archive was made: its seal is broken"
             }
         }

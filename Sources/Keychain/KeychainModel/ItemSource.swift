@@ -92,6 +92,11 @@ package protocol ExistingItems {
     /// The live item with this UUID, or nil.
     func item(withUUID uuid: ItemUUID) throws -> Item?
 
+    /// The live items of the class of `item` whose UUIDs differ from its UUID only in the ordinal, by ordinal.
+    ///
+    /// Includes the item with the same UUID; see `ItemUUID.ordinal`.
+    func series(of item: Item) throws -> [Item]
+
     /// True if the target can hold items of this kind.
     func hasPlace(for item: Item) -> Bool
 
@@ -128,7 +133,12 @@ extension ExistingItems {
     /// False, so that a target without this information is searched item by item.
     package var isEmpty: Bool { false }
 
-    /// True: a keychain holds every item.
+    /// Default: the item with the same UUID.
+    package func series(of item: Item) throws -> [Item] {
+        try self.item(withUUID: item.uuid).map { $0.itemClass == item.itemClass ? [$0] : [] } ?? []
+    }
+
+    /// Default: true.
     package func hasPlace(for item: Item) -> Bool { true }
 
     /// Compares the items: a keychain stores an item unchanged.

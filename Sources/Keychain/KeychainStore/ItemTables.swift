@@ -6,7 +6,7 @@ final class ItemTables {
     let database: Database
 
     private enum Use: Int, CaseIterable {
-        case byKey, byUUID, insert, replace, remove
+        case byKey, byUUID, bySeries, insert, replace, remove
     }
 
     private var statements: [SQLStatement?]
@@ -62,6 +62,20 @@ final class ItemTables {
             if let found = try row(itemClass, uuid) { return found }
         }
         return nil
+    }
+
+    /// The live items of a class whose UUIDs differ from that of `item` in the ordinal alone, by ordinal.
+    func series(of item: Item) throws(KeychainStoreError) -> [Item] {
+        let row = ItemRow.of(item.itemClass)
+        let statement = try statement(.bySeries, row)
+        defer { statement.reset() }
+        try statement.bind(item.uuid.with(ordinal: 0).bytes.span, 1)
+        try statement.bind(item.uuid.with(ordinal: .max).bytes.span, 2)
+        var items: [Item] = []
+        while try statement.step() {
+            if !row.isTombstone(statement), let item = row.item(statement) { items.append(item) }
+        }
+        return items
     }
 
     /// Adds a row; the unique key and the UUID must be free.
@@ -163,6 +177,7 @@ final class ItemTables {
             switch use {
             case .byKey: row.selection + row.hasKey
             case .byUUID: row.selection + " WHERE uuid=?"
+            case .bySeries: row.selection + " WHERE uuid BETWEEN ? AND ? ORDER BY uuid"
             case .insert: row.insertion
             case .replace: row.replacement
             case .remove: "DELETE FROM \(row.itemClass.rawValue) WHERE uuid=?"

@@ -134,6 +134,14 @@ package final class KeychainReader: ExistingItems {
         return found.item
     }
 
+    /// See `ExistingItems`.
+    package func series(of item: Item) throws -> [Item] { try tables.series(of: item) }
+
+    /// A keychain without a passcode has no key for WhenPasscodeSetThisDeviceOnly items.
+    package func hasPlace(for item: Item) -> Bool {
+        item.accessibility != .whenPasscodeSetThisDeviceOnly || keychain.hasPasscode
+    }
+
     /// Compares secrets, in constant time if they are plain; a secret that does not open equals nothing.
     package func secret(
         of existing: Item, equals secret: borrowing SecretBytes, in form: SecretForm

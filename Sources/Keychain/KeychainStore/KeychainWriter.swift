@@ -221,6 +221,12 @@ package final class KeychainWriter: ItemWriter {
     package func item(withUUID uuid: ItemUUID) throws -> Item? { try reader.item(withUUID: uuid) }
 
     /// See `KeychainReader`.
+    package func series(of item: Item) throws -> [Item] { try reader.series(of: item) }
+
+    /// See `KeychainReader`.
+    package func hasPlace(for item: Item) -> Bool { reader.hasPlace(for: item) }
+
+    /// See `KeychainReader`.
     package func secret(of existing: Item, equals secret: borrowing SecretBytes, in form: SecretForm) throws -> Bool {
         try reader.secret(of: existing, equals: secret, in: form)
     }

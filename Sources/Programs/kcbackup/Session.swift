@@ -10,6 +10,8 @@ final class Session {
     var subjects = Failure.Subjects()
     /// The archive that warnings are about, if the run reads several.
     var oneOfSeveral: String?
+    /// A change that is complete although its result is not printed yet, in words.
+    var done: String?
     /// The number of items left out of the archive that were already reported, individually or by collection.
     var toldUnreadable = 0
     /// When the run began; everything that one run writes has this date.

@@ -1,4 +1,3 @@
-package import ByteStreams
 package import ItemSources
 package import KeychainModel
 
@@ -21,16 +20,14 @@ package enum ExportFormat: String, CaseIterable, Hashable, Sendable {
 
     /// Starts a file.
     ///
-    /// - Parameters:
-    ///   - password: what opens a format that takes one; not used by others.
-    ///   - date: when it is made.
+    /// - Parameter date: when it is made.
     /// - Throws: `CryptographyFailure`.
-    package func writer(password: borrowing SecretBytes, date: Timestamp) throws -> any ExportWriter {
+    package func writer(date: Timestamp) throws -> any ExportWriter {
         switch self {
-        case .bitwarden: BitwardenWriter(password: password)
+        case .bitwarden: BitwardenWriter()
         case .csv: AppleCSVWriter()
         case .cxf: CXFWriter(date: date)
-        case .kdbx: try KDBXWriter(password: password, date: date)
+        case .kdbx: try KDBXWriter(date: date)
         }
     }
 }

@@ -1,3 +1,4 @@
+internal import ByteStreams
 package import ItemSources
 
 /// All formats that can be read, and those that are known and refused.
@@ -29,14 +30,36 @@ package enum KnownFormats {
 
     /// Finds out what `input` is, by its content alone.
     ///
-    /// - Throws: `ForeignFailure` (`unknownFormat`, `ambiguous`), `FileFailure`, `StreamFailure`.
+    /// - Throws: `ForeignFailure` (`empty`, `unknownFormat`, `folderOfFiles`, `ambiguous`), `FileFailure`,
+    ///   `StreamFailure`.
     package static func recognise(_ input: ForeignInput) throws -> any ForeignFormat {
+        if input.file?.isBlank == true { throw ForeignFailure.empty }
         let fitting = try all.filter { try $0.recognises(input) }
         guard let format = fitting.first else {
             if let refused = try RefusedFormat.all.first(where: { try $0.recognises(input) }) { return refused }
+            if case .folder = input.content { try refuseFolderOfFiles(input.path) }
             throw CSVFormat.isTable(input) ? ForeignFailure.unknownColumns : ForeignFailure.unknownFormat
         }
         if fitting.count > 1 { throw ForeignFailure.ambiguous(names: fitting.map(\.name)) }
         return format
+    }
+
+    /// Bytes of a file in a folder that is looked at to say what to do.
+    private static let glanceLimit = 16 << 20
+
+    /// Refuses a folder in which a file of a known format lies.
+    private static func refuseFolderOfFiles(_ path: String) throws {
+        var unreadable = 0
+        let names = try Path.names(in: path, unreadable: &unreadable).sorted().prefix(1_000)
+        for name in names where !name.hasPrefix(".") {
+            let place = path + "/" + name
+            guard try Path.kind(of: place) == .file else { continue }
+            let file = try OpenFile.reading(place)
+            guard try file.size() <= glanceLimit else { continue }
+            let input = ForeignInput(path: place, .file(try ForeignFile(reading: file)))
+            if let format = try all.first(where: { try $0.recognises(input) }) {
+                throw ForeignFailure.folderOfFiles(name: name, title: format.title)
+            }
+        }
     }
 }

@@ -11,8 +11,9 @@ package protocol ExportWriter: AnyObject {
 
     /// The bytes of the file.
     ///
+    /// - Parameter password: what opens a format that takes one; not used by others.
     /// - Throws: `CryptographyFailure`.
-    func finish() throws -> SecretBytes
+    func finish(password: borrowing SecretBytes) throws -> SecretBytes
 }
 
 /// Why a format cannot hold an item.

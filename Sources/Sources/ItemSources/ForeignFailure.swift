@@ -20,6 +20,10 @@ package enum ForeignFailure: Error, Hashable, Sendable {
     case refused(title: String, hint: String)
     /// A program that is needed to open it failed, or is not there.
     case needsProgram(String, problem: String)
+    /// There is nothing in it.
+    case empty
+    /// It is a folder of files, of which one, whose name is foreign text, is of a format that is known.
+    case folderOfFiles(name: String, title: String)
     /// It is of no format that is known.
     case unknownFormat
     /// It is a table whose columns have names that are not known.

@@ -90,6 +90,9 @@ package struct ForeignContents {
 }
 
 extension ForeignContents {
+    /// True if there are secrets, in the clear.
+    package var exposesSecrets: Bool { isPlaintext && (items.count > 0 || !refused.isEmpty) }
+
     /// Items of one kind, all of which were taken.
     package init(items: CollectedItems, kind: String, isPlaintext: Bool) {
         self.init(

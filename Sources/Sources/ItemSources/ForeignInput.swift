@@ -62,7 +62,7 @@ package final class ForeignFile: Sendable {
 
     /// Reads a file from its start to its end.
     ///
-    /// - Throws: `FileFailure` (`tooLarge`, `system`), `StreamFailure`.
+    /// - Throws: `FileFailure` (`tooLarge`, `system`), `StreamFailure` (`malformed` if it changes meanwhile).
     package init(reading file: OpenFile) throws {
         let status = try file.status()
         guard try file.size() <= Self.sizeLimit else {
@@ -71,14 +71,30 @@ package final class ForeignFile: Sendable {
         var slice = try FileSlice(whole: file)
         name = Path.split(file.path).name
         bytes = try slice.readAll(limit: Self.sizeLimit, as: "size")
+        try Self.requireUnchanged(file, since: status)
         modified = Self.modified(status)
         isReadableByOthers = status.st_mode & 0o044 != 0
+    }
+
+    /// Refuses a file that was written while it was read: half of it may be old.
+    ///
+    /// - Throws: `FileFailure`, `StreamFailure` (`malformed`).
+    static func requireUnchanged(_ file: OpenFile, since status: stat) throws {
+        let now = try file.status()
+        guard now.st_size == status.st_size, now.st_mtim.tv_sec == status.st_mtim.tv_sec,
+            now.st_mtim.tv_nsec == status.st_mtim.tv_nsec
+        else { throw StreamFailure(.reading, .malformed("it was changed at the same time")) }
     }
 
     /// When a file was last changed; the reference date where no item can have that date.
     static func modified(_ status: stat) -> Timestamp {
         let (seconds, nanoseconds) = (Int64(status.st_mtim.tv_sec), Int64(status.st_mtim.tv_nsec))
         return Timestamp(microseconds: seconds &* 1_000_000 &+ nanoseconds / 1_000) ?? .reference
+    }
+
+    /// True for a file that has nothing but white space.
+    package var isBlank: Bool {
+        bytes.withBytes { span in span.indices.allSatisfy { [0x20, 0x09, 0x0d, 0x0a].contains(span[$0]) } }
     }
 
     /// True if the file begins with these bytes.

@@ -119,6 +119,15 @@ package final class CollectedItems: ItemSource, Sendable {
     /// How many items there are.
     package var count: Int { entries.count }
 
+    /// The `index`-th item in archive order, from 0.
+    func item(at index: Int) -> Item { entries[index].item }
+
+    /// The secret of the `index`-th item; nil if it has none.
+    func secret(at index: Int) -> SecretBytes? {
+        if entries[index].item.secretSize == nil { return nil }
+        return secrets.withBytes { SecretBytes($0.extracting(entries[index].secret)) }
+    }
+
     /// Visits every item; see `ItemSource`.
     package func visitItems<Visitor: ItemVisitor>(_ visitor: inout Visitor) throws {
         var line = SecretBytes(capacity: 1_024)

@@ -48,8 +48,9 @@ package struct KeyringIdentity: Hashable, Sendable {
     package var uuid: ItemUUID {
         var hash = SHA256()
         hash.update(Array("kcbackup Secret Service UUID\n".utf8).span)
-        hash.update(key.span)
+        hash.update(Array(key.prefix(16)).span)
         return ItemUUID(derivedFrom: hash.finalize().bytes)
+            .with(ordinal: UInt32(truncatingIfNeeded: Self.ordinal(ofKey: key)))
     }
 
     /// The ordinal in a key.

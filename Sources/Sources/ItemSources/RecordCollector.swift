@@ -19,6 +19,8 @@ package struct RecordCollector: ~Copyable {
     private var collection: ItemCollection
     /// Where the items of a unique key are, by its hash; hashes are seeded at random.
     private var places: [Int: [Int]] = [:]
+    /// Where the items of other files of the input are, by UUID.
+    private var indices: [ItemUUID: Int] = [:]
     private var parts = Tally()
     private var leftOut = Tally()
     private var refused: [ForeignContents.Refused] = []
@@ -44,10 +46,7 @@ package struct RecordCollector: ~Copyable {
     ///
     /// - Throws: `ForeignFailure` (`limit` beyond `ItemLimits.itemCount` items).
     package mutating func add(_ part: consuming RecordPart) throws(ForeignFailure) {
-        let count = UInt64(collection.count)
-        guard count < ItemLimits.itemCount else {
-            throw .limit("items", found: count + 1, allowed: UInt64(ItemLimits.itemCount))
-        }
+        try requireRoom()
         if part.draft.uuid == nil { part.draft.uuid = uuid(of: part) }
         do throws(ItemProblem) {
             var item = try collection.item(part.draft, secret: part.secret)
@@ -56,7 +55,9 @@ package struct RecordCollector: ~Copyable {
                     duplicates += 1
                     return
                 }
-                part.draft.mark("import:" + Hexadecimal.encode(Array(digest(of: part).prefix(4))))
+                guard part.draft.attributes.mark(item.itemClass, for: item.uuid) else {
+                    return refuse(part.name, .sameKey)
+                }
                 item = try collection.item(part.draft, secret: part.secret)
                 guard place(of: item) == nil else { return refuse(part.name, .sameKey) }
                 marked.append(item)
@@ -67,6 +68,39 @@ package struct RecordCollector: ~Copyable {
         } catch {
             refuse(part.name, .item(error))
         }
+    }
+
+    /// Adds what another file of the same input holds; an item that is there already with another secret is refused.
+    ///
+    /// - Parameters:
+    ///   - file: its name; foreign text.
+    ///   - kind: what an item is, for people.
+    /// - Throws: as `add`.
+    package mutating func add(
+        _ contents: ForeignContents, of file: String, kind: (Item) -> String
+    ) throws(ForeignFailure) {
+        for index in 0..<contents.items.count {
+            let item = contents.items.item(at: index)
+            let secret = contents.items.secret(at: index)
+            try requireRoom()
+            if let other = indices[item.uuid] ?? place(of: item) {
+                if collection.hasSecret(secret, at: other) {
+                    duplicates += 1
+                } else {
+                    refuse("\(file): \(item.attributes.text(.labl) ?? "")", .sameKey)
+                }
+                continue
+            }
+            indices[item.uuid] = collection.count
+            places[item.keyHash, default: []].append(collection.count)
+            collection.append(item, secret: secret)
+            parts.add(kind(item))
+        }
+        for (kind, count) in contents.leftOut { leaveOut(kind, count) }
+        for item in contents.refused { refuse("\(file): \(item.name)", item.problem) }
+        duplicates += contents.duplicates
+        marked += contents.marked
+        for sentence in contents.remarks { remark("\(file): \(sentence)") }
     }
 
     /// Counts what has no place in a keychain.
@@ -97,24 +131,30 @@ package struct RecordCollector: ~Copyable {
         }
     }
 
+    private func requireRoom() throws(ForeignFailure) {
+        let count = UInt64(collection.count)
+        guard count < ItemLimits.itemCount else {
+            throw .limit("items", found: count + 1, allowed: UInt64(ItemLimits.itemCount))
+        }
+    }
+
     /// Where an item with the unique key of `item` is.
     private func place(of item: Item) -> Int? {
         places[item.keyHash]?.first { collection.item(at: $0).hasKey(of: item) }
     }
 
+    /// A UUID that follows from the record; records that only their order tells apart have it in common but for their
+    /// ordinals.
     private func uuid(of part: borrowing RecordPart) -> ItemUUID {
-        ItemUUID(derivedFrom: digest(of: part))
-    }
-
-    private func digest(of part: borrowing RecordPart) -> [UInt8] {
         var hash = SHA256()
         for piece in [
             Array("kcbackup import".utf8), Array(format.utf8), file, Array(part.record.utf8), Array(part.part.utf8),
+            part.ordinal.beyond,
         ] {
             hash.update(Array("\(piece.count)\n".utf8).span)
             hash.update(piece.span)
         }
-        return hash.finalize().bytes
+        return ItemUUID(derivedFrom: hash.finalize().bytes).with(ordinal: part.ordinal.number)
     }
 }
 
@@ -127,20 +167,41 @@ package struct RecordPart: ~Copyable {
     package var secret: SecretBytes?
     /// What identifies the record in its file; never made of a secret, since UUIDs are readable.
     package let record: String
+    package let ordinal: Ordinal
     /// Which of the record's parts it is; unique within the record.
     package let part: String
     /// What its program calls the record; foreign text.
     package let name: String
 
+    /// How many records, and parts of this record, came before that nothing but their secrets tells apart.
+    package struct Ordinal: Hashable, Sendable {
+        let record: Int
+        let part: Int
+
+        /// Counts what came before.
+        package init(record: Int = 0, part: Int = 0) {
+            self.record = record
+            self.part = part
+        }
+
+        /// What the UUID says in the clear: 20 bits of the record, and 12 of the part.
+        var number: UInt32 {
+            UInt32(truncatingIfNeeded: record & 0xf_ffff) << 12 | UInt32(truncatingIfNeeded: part & 0xfff)
+        }
+        /// What has no room there.
+        var beyond: [UInt8] { Array("\(record >> 20) \(part >> 12)".utf8) }
+    }
+
     /// Describes a part.
     package init(
-        _ kind: String, _ draft: ItemDraft, secret: consuming SecretBytes?, record: String, part: String = "",
-        name: String
+        _ kind: String, _ draft: ItemDraft, secret: consuming SecretBytes?, record: String,
+        ordinal: Ordinal = Ordinal(), part: String = "", name: String
     ) {
         self.kind = kind
         self.draft = draft
         self.secret = secret
         self.record = record
+        self.ordinal = ordinal
         self.part = part
         self.name = name
     }
@@ -156,24 +217,6 @@ private struct Tally {
             counts[index].count += count
         } else {
             counts.append((kind, count))
-        }
-    }
-}
-
-extension ItemDraft {
-    /// Adds a mark to an attribute of the unique key that people hardly look at, so that the key becomes another one.
-    fileprivate mutating func mark(_ mark: String) {
-        let code: AttributeCode? =
-            switch itemClass {
-            case .genericPassword: .svce
-            case .internetPassword: .sdmn
-            case .certificate, .key: nil
-            }
-        guard let code else { return }
-        switch attributes[code] {
-        case .text(let text) where !text.isEmpty: attributes[code] = .text(text + " " + mark)
-        case .data(let bytes) where !bytes.isEmpty: attributes[code] = .data(bytes + Array((" " + mark).utf8))
-        default: attributes[code] = .text(mark)
         }
     }
 }

@@ -24,6 +24,7 @@ package struct RecordWriter {
 
     private let format: String
     private let identity: String
+    private let ordinal: Int
     private let givenTitle: String
     /// The record's ID in its program, if it has one; it becomes readable.
     package var id: String?
@@ -44,10 +45,12 @@ package struct RecordWriter {
     /// - Parameters:
     ///   - format: the name of the format.
     ///   - identity: what identifies the record in its file, from which UUIDs follow; never made of a secret.
+    ///   - ordinal: how many records of this identity came before; 0 for one with an ID.
     ///   - title: what its program calls it; may be empty.
-    package init(format: String, identity: String, title: String) {
+    package init(format: String, identity: String, ordinal: Int = 0, title: String) {
         self.format = format
         self.identity = identity
+        self.ordinal = ordinal
         givenTitle = title
     }
 
@@ -195,9 +198,8 @@ package struct RecordWriter {
         _ kind: String, _ part: String, _ draft: ItemDraft, _ secret: consuming SecretBytes?,
         to collector: inout RecordCollector
     ) throws(ForeignFailure) {
-        let ordinal = ordinals[part, default: 0]
-        ordinals[part] = ordinal + 1
-        let part = ordinal == 0 ? part : "\(part) \(ordinal + 1)"
+        let number = ordinals[part, default: 0]
+        ordinals[part] = number + 1
         var draft = draft
         draft.attributes[.labl] = .text(title)
         if let created { draft.attributes[.cdat] = .date(created) }
@@ -208,7 +210,9 @@ package struct RecordWriter {
         if let id { draft.extra.append(ExtraAttribute(name: "source.id", value: id)) }
         if let folder, !folder.isEmpty { draft.extra.append(ExtraAttribute(name: "source.folder", value: folder)) }
         try collector.add(
-            RecordPart(kind, draft, secret: secret, record: identity, part: part, name: title))
+            RecordPart(
+                kind, draft, secret: secret, record: identity,
+                ordinal: RecordPart.Ordinal(record: ordinal, part: number), part: part, name: title))
     }
 
     private static func isSeed(_ address: String) -> Bool {

@@ -111,6 +111,7 @@ enum FailureExamples {
         .nameless, .noFile,
         .noArchive, .undoOfItems(.undo), .replaceWithQuery,
         .needsTerminal(.suggest), .notOfFormat(.password, "csv"), .inTheClear("csv"),
+        .opensNothing(.password, path: "logins.csv"),
     ]
     private static let refusals: [Refusal] = [
         .noKeychains, .jobRuns("nightly"), .stale(what: ["job 'nightly'"], limit: "26h"), .noLinger, .drillDiffers(2),
@@ -212,7 +213,8 @@ enum FailureExamples {
         .damaged("it ends too early"), .damagedLine(3, "a quotation mark is not closed"),
         .unknownVariant("version 5"), .limit("rounds", found: 20, allowed: 10),
         .refused(title: "a KeePass 1 database", hint: "open it with KeePassXC, which makes a .kdbx of it"),
-        .needsProgram("gpg", problem: "it is not installed"), .unknownFormat, .unknownColumns,
+        .needsProgram("gpg", problem: "it is not installed"), .empty,
+        .folderOfFiles(name: "logins.csv", title: "CSV file"), .unknownFormat, .unknownColumns,
         .notOfFormat(title: ".netrc file"), .ambiguous(names: ["csv", "netrc"]),
     ]
     private static let cryptography: [CryptographyFailure] = [

@@ -8,6 +8,8 @@ struct ImportText {
     let reading: ForeignReader.Reading
     /// True if the description is the result of the command; otherwise it is printed as notes.
     let isResult: Bool
+    /// What wins where an item is there already.
+    var policy = ConflictPolicy.newer
     let session: Session
 
     /// Describes the contents of the file, before anything is written.
@@ -51,9 +53,23 @@ struct ImportText {
     func tell(_ report: ImportReport, _ decisions: [(Item, RestoreAction)], keychain: String) throws {
         for (item, action) in decisions { session.note("\(action.name): \(item.words)") }
         for (item, problem) in report.failing { session.warn("not imported: \(item.words): \(problem.words)") }
+        session.list(report.unclear) { _, words in
+            "\(report.isDryRun ? "would be new" : "new"), since nothing says which of several alike items it is: \(words)"
+        }
+        if policy == .newer {
+            let changed = report.kept.filter(\.hasOtherSecret).map(\.item)
+            session.list(changed) { _, words in "kept with another secret, since the file's is no newer: \(words)" }
+            if !changed.isEmpty, !session.style.isQuiet {
+                session.message("'\(OptionName.onConflict.spelling) overwrite' takes what the file has\n")
+            }
+        }
         let summary = summary(report, keychain)
+        if !report.isDryRun { session.done = summary }
         if report.isDryRun || session.style.isJSON {
             try session.result(json(report, keychain), [summary + "\n"])
+        } else if report.counts.update + report.counts.keep > 0, !session.style.isQuiet {
+            // What was changed, and what was not although the file differs, is said to everybody.
+            session.message(summary + "\n")
         } else {
             session.note(summary)
         }
@@ -75,7 +91,8 @@ struct ImportText {
         .members([
             ("file", .text(path)), ("format", .text(reading.format.name)), ("keychain", .text(keychain)),
             ("dryRun", .flag(report.isDryRun)), ("holds", contentsJSON),
-            ("plan", report.counts.json),
+            ("plan", report.counts.json), ("kept", .list(report.kept.map { .item($0.item) })),
+            ("unclear", .list(report.unclear.map { .item($0) })),
             (
                 "failing",
                 .list(report.failing.map { JSONValue.item($0.item).adding([("problem", .text($0.problem.rawValue))]) })

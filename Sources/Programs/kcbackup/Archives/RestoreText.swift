@@ -44,6 +44,7 @@ struct RestoreText {
                     + (report.contents.damaged == 1 ? "is" : "are") + " not in it")
         }
         homeless.tell(session)
+        if !report.isDryRun { session.done = summary }
         if report.isDryRun || session.style.isJSON {
             try session.result(json, [summary + "\n"])
         } else {

@@ -90,14 +90,14 @@ struct ExportCommand: Verb {
         let age = try recipients.recipients(
             password, opening.passphrase, opening.identityPassphrase, keychain.passcode, in: session)
         try source.unlock(in: session)
-        let writer = try format.writer(password: newPassword(in: session), date: session.now)
+        let writer = try format.writer(date: session.now)
         let export = try source.run(to: writer, filter: filter, in: session)
         if export.selected == 0 { throw KeychainStoreError.itemNotFound }
         let missing = export.selected - export.exported.count
         ExportText.list(export, session)
         if export.exported.isEmpty { throw Refusal.nothingLeaves(missing) }
         if requireAll, missing > 0 { throw Refusal.notExported(missing) }
-        let size = try file.make(of: writer.finish(), to: age)
+        let size = try file.make(of: writer.finish(password: newPassword(in: session)), to: age)
         let text = ExportText(
             export: export, format: format, path: output, isEncrypted: format.takesPassword || !age.isEmpty, size: size,
             formulas: (writer as? AppleCSVWriter)?.formulas ?? 0)

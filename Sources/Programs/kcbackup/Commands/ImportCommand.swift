@@ -80,7 +80,8 @@ struct ImportCommand: Verb {
         let reader = ForeignReader(file, opening, in: session)
         let input = try reader.input()
         let reading = try reader.read(input, as: table)
-        let text = ImportText(path: file, reading: reading, isResult: dryRun, session: session)
+        let text = ImportText(
+            path: file, reading: reading, isResult: dryRun, policy: onConflict, session: session)
         try text.tellContents()
 
         var decisions: [(Item, RestoreAction)] = []
@@ -107,10 +108,11 @@ struct ImportCommand: Verb {
             report = try importing.run(items, into: EmptyTarget(form: .plain), step: progress.step, observe: observe)
         }
         progress.finish()
-        try text.tell(report, decisions, keychain: local.name)
-        if reading.contents.isPlaintext, input.path != InputFile.standardInputName, !dryRun {
+        let told = Result { try text.tell(report, decisions, keychain: local.name) }
+        if reading.contents.exposesSecrets, input.path != InputFile.standardInputName, !dryRun {
             session.warn("\(quoted(file)) still holds the secrets in the clear; delete it when it has served")
         }
+        try told.get()
         return report.failing.isEmpty && reading.contents.refused.isEmpty ? .ok : .incomplete
     }
 

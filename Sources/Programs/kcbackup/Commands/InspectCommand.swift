@@ -129,7 +129,7 @@ struct InspectCommand: Verb {
         guard let input = try reader.inputUnlessArchive() else { return nil }
         do {
             return try reader.read(input)
-        } catch ForeignFailure.unknownFormat {
+        } catch ForeignFailure.empty, ForeignFailure.unknownFormat {
             return nil
         }
     }

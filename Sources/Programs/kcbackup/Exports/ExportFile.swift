@@ -13,7 +13,9 @@ struct ExportFile {
         if path.isEmpty { throw UsageProblem.empty(.output) }
         resolved = session.world.resolve(path)
         let (folder, name) = Path.split(resolved)
-        if path == "-" || name.isEmpty || Path.isFolder(resolved) {
+        // A descriptor and a device are no new files either.
+        let isSpecial = resolved.hasPrefix("/dev/") || resolved.hasPrefix("/proc/")
+        if path == "-" || isSpecial || name.isEmpty || Path.isFolder(resolved) {
             throw UsageProblem.malformed(.output, form: "the path of a new file")
         }
         if try Path.exists(resolved) { throw FileFailure(path, .exists) }

@@ -34,6 +34,14 @@ func explainForeign(_ failure: ForeignFailure, _ path: String?) -> Explanation {
     case .needsProgram(let program, let problem):
         return Explanation(
             .io, "\(file) is opened by '\(program)': \(problem)", hint: "see whether '\(program)' opens it by itself")
+    case .empty:
+        return Explanation(
+            .damaged, "\(file) is empty", hint: "its program may have failed to write it: export it again")
+    case .folderOfFiles(let name, let title):
+        let one = path.map { "\($0.hasSuffix("/") ? $0 : $0 + "/")\(name)" } ?? name
+        return Explanation(
+            .damaged, "\(file) is a folder of files, of which each is imported by itself",
+            hint: "\(quoted(name)) in it is a \(title): 'kcbackup import \(quotedPath(one))'")
     case .unknownFormat:
         return Explanation(
             .damaged, "\(file) is of no format that is known",

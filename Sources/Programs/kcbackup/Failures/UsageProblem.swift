@@ -88,6 +88,8 @@ enum UsageProblem: Error, Hashable, Sendable {
     case notOfFormat(OptionName, String)
     /// An export format is unencrypted, and the user has not confirmed that this is wanted.
     case inTheClear(String)
+    /// The option is for encrypted files, but the file opens without it.
+    case opensNothing(OptionName, path: String)
     /// The option needs a terminal, but there is none.
     case needsTerminal(OptionName)
 }
@@ -236,6 +238,10 @@ func explainUsage(_ problem: UsageProblem) -> Explanation {
             hint: "add '\(OptionName.plaintext.spelling)' if that is what you want",
             "'\(OptionName.to.spelling) kdbx' and '\(OptionName.to.spelling) bitwarden' make files that a password opens"
         )
+    case .opensNothing(let flag, let path):
+        Explanation(
+            .usage, "\(quoted(path)) opens without '\(flag.spelling)'",
+            hint: "is it the right file? If so, leave out '\(flag.spelling)'")
     case .needsTerminal(let flag):
         Explanation(.usage, "'\(flag.spelling)' shows something on the terminal, and there is none")
     case .unencryptedWith(let flag):

@@ -43,10 +43,10 @@ struct ForeignReader {
         let format = try chosen ?? format(of: input)
         let secrets = AskedSecrets(reader: self)
         let contents = try format.read(input, secrets)
-        if options.password != nil, !secrets.wasAsked {
-            session.note("\(quoted(path)) has no password, so '\(OptionName.password.spelling)' is not read")
-        }
-        if contents.isPlaintext, input.file?.isReadableByOthers == true {
+        // Whoever names what opens a file means one that is closed.
+        if options.password != nil, !secrets.wasAsked { throw UsageProblem.opensNothing(.password, path: path) }
+        if options.keyFile != nil, !secrets.wasAskedForKeyFile { throw UsageProblem.opensNothing(.keyFile, path: path) }
+        if contents.exposesSecrets, input.file?.isReadableByOthers == true {
             session.warn("\(quoted(path)) can be read by others, and holds secrets; if they are real, run 'chmod 600'")
         }
         return Reading(format: format, contents: contents)
@@ -74,7 +74,7 @@ struct ForeignReader {
         if try file.startsAsItems() { return ItemLinesFormat() }
         do {
             return try KnownFormats.recognise(ForeignInput(path: resolved, .file(ForeignFile(reading: file))))
-        } catch ForeignFailure.unknownFormat, ForeignFailure.unknownColumns {
+        } catch ForeignFailure.empty, ForeignFailure.unknownFormat, ForeignFailure.unknownColumns {
             return nil
         }
     }
@@ -108,6 +108,7 @@ struct ForeignReader {
     }
 
     private func format(of input: ForeignInput) throws -> any ForeignFormat {
+        if input.file?.isBlank == true { throw ForeignFailure.empty }
         guard let format = try options.format() else { return try KnownFormats.recognise(input) }
         guard try format.recognises(input) else { throw ForeignFailure.notOfFormat(title: format.title) }
         return format
@@ -117,6 +118,7 @@ struct ForeignReader {
     private final class AskedSecrets: ForeignSecrets {
         private let reader: ForeignReader
         private(set) var wasAsked = false
+        private(set) var wasAskedForKeyFile = false
         private var progress: Progress?
 
         init(reader: ForeignReader) {
@@ -153,6 +155,7 @@ struct ForeignReader {
         }
 
         func keyFile() throws -> ForeignFile? {
+            wasAskedForKeyFile = true
             guard let path = reader.options.keyFile else { return nil }
             let input = try reader.session.world.foreignFile(
                 path == InputFile.standardInputName ? path : reader.session.world.resolve(path),
@@ -184,7 +187,7 @@ extension World {
     ///
     /// - Parameter now: the date to use for data from a pipe.
     fileprivate func foreignFile(_ path: String, now: Timestamp) throws -> ForeignInput {
-        switch try InputFile.open(path) {
+        switch try InputFile.open(path, takesNothing: true) {
         case .file(let file): return ForeignInput(path: path, .file(try ForeignFile(reading: file)))
         case .pipe(let pipe):
             let name = Path.split(path).name

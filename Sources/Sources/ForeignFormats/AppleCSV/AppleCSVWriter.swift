@@ -39,7 +39,7 @@ package final class AppleCSVWriter: ExportWriter {
         return nil
     }
 
-    package func finish() -> SecretBytes { text.copy() }
+    package func finish(password: borrowing SecretBytes) -> SecretBytes { text.copy() }
 
     private func cell(_ bytes: borrowing Span<UInt8>) {
         if !bytes.isEmpty, "=+-@".utf8.contains(bytes[0]) { formulas += 1 }

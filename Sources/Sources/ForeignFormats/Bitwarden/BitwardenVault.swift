@@ -47,7 +47,8 @@ struct BitwardenVault {
             ordinals[key] = ordinal + 1
             let identity = id.flatMap { $0.isEmpty ? nil : $0 }
             var record = RecordWriter(
-                format: format, identity: identity ?? RecordWriter.identity(of: key + ["\(ordinal)"]), title: title)
+                format: format, identity: identity ?? RecordWriter.identity(of: key),
+                ordinal: identity == nil ? ordinal : 0, title: title)
             record.id = identity
             record.addresses = addresses
             record.user = user

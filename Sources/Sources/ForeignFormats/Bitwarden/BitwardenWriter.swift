@@ -10,15 +10,13 @@ package final class BitwardenWriter: ExportWriter {
     /// What Bitwarden takes by itself.
     package static let defaultRounds = 600_000
 
-    private let password: SecretBytes
     private let rounds: Int
     private var items = SecretBytes(capacity: 4_096)
 
     /// Starts a file that a password opens.
     ///
     /// - Parameter rounds: of PBKDF2; fewer in tests alone.
-    package init(password: borrowing SecretBytes, rounds: Int = defaultRounds) {
-        self.password = password.copy()
+    package init(rounds: Int = defaultRounds) {
         self.rounds = rounds
     }
 
@@ -60,7 +58,7 @@ package final class BitwardenWriter: ExportWriter {
         return nil
     }
 
-    package func finish() throws -> SecretBytes {
+    package func finish(password: borrowing SecretBytes) throws -> SecretBytes {
         let salt = Base64.encode(try RandomBytes.bytes(count: 16))
         let master = try PBKDF2.derive(
             password: password, salt: Array(salt.utf8).span, rounds: rounds, hash: .sha256, count: 32)

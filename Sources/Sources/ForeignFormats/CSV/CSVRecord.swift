@@ -29,7 +29,8 @@ struct CSVRecord {
         let id = text(.id, bytes)
         var record = RecordWriter(
             format: format,
-            identity: RecordWriter.identity(of: id.map { [$0] } ?? key + ["\(ordinal)"]),
+            identity: RecordWriter.identity(of: id.map { [$0] } ?? key),
+            ordinal: id == nil ? ordinal : 0,
             title: title)
         record.id = id
         record.addresses = addresses

@@ -42,7 +42,7 @@ package final class CXFWriter: ExportWriter {
         return nil
     }
 
-    package func finish() throws -> SecretBytes {
+    package func finish(password: borrowing SecretBytes) throws -> SecretBytes {
         let account = CXF.encode(try RandomBytes.bytes(count: 16))
         var file = SecretBytes(capacity: items.count + 512)
         CanonicalJSON.literal("{\"version\":{\"major\":1,\"minor\":0},\"exporterRpId\":\"kcbackup\",", into: &file)

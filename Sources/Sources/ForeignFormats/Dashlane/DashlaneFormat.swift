@@ -69,7 +69,7 @@ package struct DashlaneFormat: ForeignFormat {
             let ordinal = ordinals[key, default: 0]
             ordinals[key] = ordinal + 1
             var record = RecordWriter(
-                format: name, identity: RecordWriter.identity(of: [table, key, "\(ordinal)"]), title: key)
+                format: name, identity: RecordWriter.identity(of: [table, key]), ordinal: ordinal, title: key)
             try record.addObject(kind, object.finish(), to: &collector)
         }
     }

@@ -43,7 +43,7 @@ package struct GitCredentialsFormat: ForeignFormat {
                 try collector.add(
                     RecordPart(
                         "password", draft, secret: CredentialLine.decoded(range, in: bytes),
-                        record: RecordWriter.identity(of: [key, "\(ordinal)"]), part: "password", name: names[0]))
+                        record: key, ordinal: RecordPart.Ordinal(record: ordinal), part: "password", name: names[0]))
             }
         }
         return try collector.finish(details: "", isPlaintext: true)

@@ -15,12 +15,16 @@ package struct GnomeKeyringFormat: ForeignFormat {
     static let magic = Array("GnomeKeyring\n\r\0\n".utf8)
 
     package func recognises(_ input: ForeignInput) throws -> Bool {
-        guard let file = input.file else { return false }
+        guard let file = input.file else { return try KeyringFolder(input.path) != nil }
         if file.starts(with: Self.magic) { return true }
         return file.bytes.withBytes { KeyringText.begins($0) }
     }
 
     package func read(_ input: ForeignInput, _ secrets: any ForeignSecrets) throws -> ForeignContents {
+        if case .folder = input.content {
+            guard let folder = try KeyringFolder(input.path) else { throw ForeignFailure.notOfFormat(title: title) }
+            return try folder.read(secrets)
+        }
         guard let file = input.file, try recognises(input) else { throw ForeignFailure.notOfFormat(title: title) }
         if !file.starts(with: Self.magic) { return try KeyringText.read(file) }
         let version = file.bytes.withBytes { bytes in

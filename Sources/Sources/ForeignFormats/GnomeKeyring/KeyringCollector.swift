@@ -29,9 +29,12 @@ struct KeyringCollector: ~Copyable {
             }
         try collector.add(
             RecordPart(
-                draft.attributes.text(.desc) == nil ? "password" : "note", draft, secret: secret,
+                Self.kind(of: draft.attributes), draft, secret: secret,
                 record: Hexadecimal.encode(key) + "/\(ordinal)", name: name))
     }
+
+    /// What an item is, for people.
+    static func kind(of attributes: Attributes) -> String { attributes.text(.desc) == nil ? "password" : "note" }
 
     mutating func leaveOut(_ kind: String, _ count: Int = 1) { collector.leaveOut(kind, count) }
 

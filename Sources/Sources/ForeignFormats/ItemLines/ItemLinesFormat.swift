@@ -13,9 +13,7 @@ package struct ItemLinesFormat: ForeignFormat {
     package func recognises(_ input: ForeignInput) throws -> Bool {
         guard let file = input.file else { return false }
         // White space alone is more likely what a failed command left in a pipe.
-        return file.bytes.withBytes { bytes in
-            bytes.indices.contains { ![0x20, 0x09, 0x0d, 0x0a].contains(bytes[$0]) } && Self.recognises(bytes)
-        }
+        return !file.isBlank && file.bytes.withBytes { Self.recognises($0) }
     }
 
     /// True if `bytes` are the beginning of such a file.

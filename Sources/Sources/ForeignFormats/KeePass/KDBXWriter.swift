@@ -6,7 +6,6 @@ package import KeychainModel
 
 /// A KeePass database (KDBX 4.0): Argon2id, AES-256, and every secret protected.
 package final class KDBXWriter: ExportWriter {
-    private let password: SecretBytes
     private let memoryInKiB: UInt32
     private let date: Timestamp
     private let streamKey: SecretBytes
@@ -21,8 +20,7 @@ package final class KDBXWriter: ExportWriter {
     ///   - date: when it is made.
     ///   - memoryInKiB: what guessing one password takes; less in tests alone.
     /// - Throws: `CryptographyFailure`.
-    package init(password: borrowing SecretBytes, date: Timestamp, memoryInKiB: UInt32 = 65_536) throws {
-        self.password = password.copy()
+    package init(date: Timestamp, memoryInKiB: UInt32 = 65_536) throws {
         self.memoryInKiB = memoryInKiB
         self.date = date
         streamKey = try RandomBytes.secret(count: 64)
@@ -65,13 +63,13 @@ package final class KDBXWriter: ExportWriter {
     /// What the attachment of a secret is called that is bytes.
     static let binaryName = "secret.bin"
 
-    package func finish() throws -> SecretBytes {
+    package func finish(password: borrowing SecretBytes) throws -> SecretBytes {
         let salt = try RandomBytes.bytes(count: 32)
         let cost = Argon2.Cost(iterations: 10, memoryInKiB: memoryInKiB, lanes: 2)
         let seed = try RandomBytes.bytes(count: 32)
         let iv = try RandomBytes.bytes(count: 16)
         let header = Self.header(seed: seed, iv: iv, cost, salt: salt)
-        let keys = try KDBXKeys(seed: seed, transformed: transformed(cost, salt: salt))
+        let keys = try KDBXKeys(seed: seed, transformed: transformed(password, cost, salt: salt))
         let ciphertext = try encrypted(keys, iv: iv)
 
         let start = try header + SHA256.hash(header.span).bytes + keys.code(ofHeader: header.span)
@@ -118,7 +116,9 @@ package final class KDBXWriter: ExportWriter {
         }
     }
 
-    private func transformed(_ cost: Argon2.Cost, salt: [UInt8]) throws(CryptographyFailure) -> SecretBytes {
+    private func transformed(
+        _ password: borrowing SecretBytes, _ cost: Argon2.Cost, salt: [UInt8]
+    ) throws(CryptographyFailure) -> SecretBytes {
         var composite = KDBXCompositeKey()
         try composite.add(password: password)
         return try KDBXDerivation.argon2(.id, cost, salt: salt).transform(composite.bytes())

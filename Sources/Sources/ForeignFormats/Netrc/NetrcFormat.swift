@@ -100,7 +100,7 @@ package struct NetrcFormat: ForeignFormat {
         ) throws(ForeignFailure) {
             let title = host ?? "default"
             let record =
-                "\(host == nil ? "default" : "machine")\n\(title)\n\(login == nil ? "" : "login")\n\(login ?? "")\n\(ordinal)"
+                "\(host == nil ? "default" : "machine")\n\(title)\n\(login == nil ? "" : "login")\n\(login ?? "")"
             for (kind, word) in [("password", password), ("account password", account)] {
                 guard let word else { continue }
                 var draft = ItemDraft(
@@ -115,7 +115,9 @@ package struct NetrcFormat: ForeignFormat {
                 if let login { draft.attributes[.acct] = .text(login) }
                 draft.extra = [ExtraAttribute(name: "source.format", value: "netrc")]
                 try collector.add(
-                    RecordPart(kind, draft, secret: word.secret(in: bytes), record: record, part: kind, name: title))
+                    RecordPart(
+                        kind, draft, secret: word.secret(in: bytes), record: record,
+                        ordinal: RecordPart.Ordinal(record: ordinal), part: kind, name: title))
             }
             if password == nil, account == nil { collector.leaveOut("entry without a password") }
         }

@@ -1,0 +1,159 @@
+import ByteStreams
+import KeychainModel
+import KeychainStore
+import TestSupport
+import Testing
+
+@testable import BackupEngine
+
+/// Rows of a table that have nothing but their order and their secrets, which differ.
+private struct Rows: ItemSource {
+    private let rows: [(item: Item, secret: String)]
+
+    init(_ secrets: [String], at date: Timestamp) throws {
+        var rows: [(Item, String)] = []
+        for (index, secret) in secrets.enumerated() {
+            let uuid = ItemUUID(high: 0x1122_3344_5566_8788, low: 0x99aa_bbcc_0000_0000)
+                .with(ordinal: UInt32(index) << 12)
+            var attributes = Attributes()
+            attributes[.srvr] = .text("mail.example")
+            attributes[.acct] = .text("ada")
+            if index > 0 { _ = attributes.mark(.internetPassword, for: uuid) }
+            attributes[.cdat] = .date(date)
+            attributes[.mdat] = .date(date)
+            let draft = ItemDraft(itemClass: .internetPassword, uuid: uuid, attributes: attributes)
+            rows.append((try draft.completed(now: date, secretSize: secret.utf8.count), secret))
+        }
+        self.rows = rows.sorted { $0.0.precedes($1.0) }
+    }
+
+    func visitItems<Visitor: ItemVisitor>(_ visitor: inout Visitor) throws {
+        for row in rows where try visitor.wants(row.item) {
+            var line = SecretBytes(capacity: 256)
+            ItemLine.encode(row.item, into: &line)
+            let secret = SecretBytes(copying: row.secret.utf8)
+            try line.withBytes { line in try visitor.take(row.item, line: line, secret: secret) }
+        }
+    }
+}
+
+extension Keychain {
+    /// The secrets, by UUID.
+    fileprivate func secrets() throws -> [ItemUUID: String] {
+        var secrets: [ItemUUID: String] = [:]
+        for item in try find(ItemQuery()).items {
+            switch try secret(of: item) {
+            case .some(let secret): secrets[item.uuid] = String(decoding: secret.bytesForTest(), as: UTF8.self)
+            case .none: break
+            }
+        }
+        return secrets
+    }
+}
+
+@Suite("Importing rows that only their order tells apart")
+struct ImportTests {
+    private func `import`(_ secrets: [String], into keychain: Keychain, at second: Int64) throws -> ImportReport {
+        try ImportItems(policy: .overwrite, isDryRun: false).run(Rows(secrets, at: moment(second)), into: keychain)
+    }
+
+    @Test("However rows come, go and change places, no password moves to another item, and none of the file is lost")
+    func nothingMoves() throws {
+        var random = SeededRandom(seed: 17)
+        let machine = try Machine()
+        for round in 0..<40 {
+            let keychain = try machine.makeKeychain("k\(round)", passcode: nil)
+            var rows = (0..<Int.random(in: 1...5, using: &random)).map { "p\($0)" }
+            _ = try `import`(rows, into: keychain, at: 1)
+            for step in 1..<8 {
+                let before = try keychain.secrets()
+                let fresh = "p\(round).\(step)"
+                switch Int.random(in: 0..<5, using: &random) {
+                case 0 where rows.count > 1: rows.remove(at: Int.random(in: 0..<rows.count, using: &random))
+                case 1: rows.insert(fresh, at: Int.random(in: 0...rows.count, using: &random))
+                case 2: rows.shuffle(using: &random)
+                case 3: rows[Int.random(in: 0..<rows.count, using: &random)] = fresh
+                default:
+                    rows.shuffle(using: &random)
+                    rows[0] = fresh
+                }
+                let report = try `import`(rows, into: keychain, at: Int64(step) * 10)
+                let after = try keychain.secrets()
+                // What is replaced is replaced by the one new row, in its place, and is in the file no more.
+                let replaced = before.filter { after[$0.key] != $0.value }
+                #expect(replaced.count <= 1 && replaced.count == report.counts.update)
+                for (uuid, secret) in replaced {
+                    #expect(after[uuid] == fresh && !rows.contains(secret), "round \(round), step \(step)")
+                    #expect(before.count == rows.count)
+                }
+                #expect(Set(rows).isSubset(of: after.values), "round \(round), step \(step)")
+                #expect(report.failing.isEmpty)
+                let again = try `import`(rows, into: keychain, at: Int64(step) * 10)
+                #expect(again.counts.same == rows.count, "round \(round), step \(step)")
+            }
+        }
+    }
+
+    @Test("The one row that changed in its place changes its item, and no other")
+    func changesItsItem() throws {
+        let machine = try Machine()
+        let keychain = try machine.makeKeychain(passcode: nil)
+        _ = try `import`(["a", "b", "c"], into: keychain, at: 1)
+        let before = try keychain.secrets()
+        let report = try `import`(["a", "x", "c"], into: keychain, at: 2)
+        #expect(report.counts.update == 1 && report.unclear.isEmpty)
+        let after = try keychain.secrets()
+        #expect(after.count == 3)
+        #expect(before.filter { after[$0.key] != $0.value }.values.sorted() == ["b"])
+    }
+
+    @Test("A row that may be any of several items is a new one, and is named")
+    func namesWhatIsUnclear() throws {
+        let machine = try Machine()
+        let keychain = try machine.makeKeychain(passcode: nil)
+        _ = try `import`(["a", "b", "c"], into: keychain, at: 1)
+        let report = try `import`(["b", "x"], into: keychain, at: 2)
+        #expect(report.counts.create == 1 && report.counts.same == 1 && report.unclear.count == 1)
+        #expect(try Set(keychain.secrets().values) == ["a", "b", "c", "x"])
+    }
+
+    @Test("Two thousand alike rows, of which the first was removed, are found again without comparing all with all")
+    func manyAlikeRows() throws {
+        let machine = try Machine()
+        let keychain = try machine.makeKeychain(passcode: nil)
+        let rows = (0..<2_000).map { "p\($0)" }
+        _ = try `import`(rows, into: keychain, at: 1)
+        let report = try `import`(Array(rows.dropFirst()), into: keychain, at: 2)
+        #expect(report.counts.same == rows.count - 1)
+    }
+
+    @Test("An item that needs a passcode is named where the keychain has none, and the others are imported")
+    func needsPasscode() throws {
+        let machine = try Machine()
+        let keychain = try machine.makeKeychain(passcode: nil)
+        for isDryRun in [true, false] {
+            let report = try ImportItems(policy: .newer, isDryRun: isDryRun).run(Bound(), into: keychain)
+            #expect(report.counts.create == 1)
+            #expect(report.failing.map(\.problem) == [.noPasscode])
+        }
+        #expect(try keychain.secrets().count == 1)
+    }
+}
+
+/// An item that is bound to a passcode, and one that is not.
+private struct Bound: ItemSource {
+    func visitItems<Visitor: ItemVisitor>(_ visitor: inout Visitor) throws {
+        for accessibility in ["ak", "akpu"] {
+            var attributes = Attributes()
+            attributes[.svce] = .text(accessibility)
+            attributes[.pdmn] = .text(accessibility)
+            let item = try ItemDraft(itemClass: .genericPassword, attributes: attributes)
+                .completed(now: moment(0), secretSize: 1)
+            guard try visitor.wants(item) else { continue }
+            var line = SecretBytes(capacity: 256)
+            ItemLine.encode(item, into: &line)
+            let secret = SecretBytes(copying: "x".utf8)
+            try line.withBytes { line in try visitor.take(item, line: line, secret: secret) }
+        }
+    }
+}
