@@ -109,7 +109,9 @@ struct ForeignReader {
 
     private func format(of input: ForeignInput) throws -> any ForeignFormat {
         guard let format = try options.format() else { return try KnownFormats.recognise(input) }
-        guard try format.recognises(input) else { throw ForeignFailure.notOfFormat(title: format.title) }
+        guard try format.recognises(input) else {
+            throw try format.problem(with: input) ?? ForeignFailure.notOfFormat(title: format.title)
+        }
         return format
     }
 
@@ -134,22 +136,7 @@ struct ForeignReader {
             let progress = progress ?? Progress("decrypting files", of: nil, in: reader.session)
             self.progress = progress
             progress.step()
-            // The shell takes everything but a quotation mark between two of them as it is.
-            let quoted = "'" + path.replacing("'", with: "'\\''") + "'"
-            do throws(ShellCommand.Failure) {
-                return try ShellCommand.output(
-                    of: "exec gpg --batch --quiet --decrypt -- \(quoted)",
-                    environment: reader.session.world.environment, limit: limit)
-            } catch {
-                switch error {
-                case .notStarted, .failed(127): throw ForeignFailure.needsProgram("gpg", problem: "it is not installed")
-                case .failed(let status):
-                    throw ForeignFailure.needsProgram("gpg", problem: "it ended with status \(status)")
-                case .tooLong(let limit):
-                    throw ForeignFailure.limit("bytes of a secret", found: UInt64(limit) + 1, allowed: UInt64(limit))
-                case .stream(let failure): throw failure
-                }
-            }
+            return try GPG.decrypted(path, environment: reader.session.world.environment, limit: limit)
         }
 
         func keyFile() throws -> ForeignFile? {
