@@ -29,14 +29,24 @@ package enum KnownFormats {
 
     /// Finds out what `input` is, by its content alone.
     ///
-    /// - Throws: `ForeignFailure` (`unknownFormat`, `ambiguous`), `FileFailure`, `StreamFailure`.
+    /// - Throws: `ForeignFailure` (`unknownFormat`, `unknownColumns`, `ambiguous`; what is wrong with a table by the name of
+    ///   its file, or with a zip file), `FileFailure`, `StreamFailure`.
     package static func recognise(_ input: ForeignInput) throws -> any ForeignFormat {
         let fitting = try all.filter { try $0.recognises(input) }
         guard let format = fitting.first else {
             if let refused = try RefusedFormat.all.first(where: { try $0.recognises(input) }) { return refused }
-            throw CSVFormat.isTable(input) ? ForeignFailure.unknownColumns : ForeignFailure.unknownFormat
+            throw try problem(with: input)
         }
         if fitting.count > 1 { throw ForeignFailure.ambiguous(names: fitting.map(\.name)) }
         return format
+    }
+
+    /// Why no format recognises an input.
+    private static func problem(with input: ForeignInput) throws -> ForeignFailure {
+        if CSVFormat.isTable(input) { return .unknownColumns }
+        guard let name = input.file?.name.lowercased(), [".csv", ".tsv"].contains(where: name.hasSuffix) else {
+            return .unknownFormat
+        }
+        return try CSVFormat().problem(with: input) ?? .unknownFormat
     }
 }

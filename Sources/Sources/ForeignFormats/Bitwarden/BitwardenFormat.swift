@@ -16,7 +16,7 @@ package struct BitwardenFormat: ForeignFormat {
 
     package func recognises(_ input: ForeignInput) throws -> Bool {
         guard let file = input.file else { return false }
-        if let names = ForeignZip.names(in: input) { return names.contains(Self.member) }
+        if let names = try ForeignZip.names(in: input) { return names.contains(Self.member) }
         return file.bytes.withBytes { Self.recognises($0) }
     }
 
@@ -33,7 +33,7 @@ package struct BitwardenFormat: ForeignFormat {
         guard let file = input.file else { throw ForeignFailure.notOfFormat(title: title) }
         var attachments: [String: [ForeignAttachment]] = [:]
         var json: ForeignJSON
-        if ForeignZip.names(in: input) != nil {
+        if try ForeignZip.names(in: input) != nil {
             let zip = try ForeignZip(file) { $0 == Self.member || $0.hasPrefix("attachments/") }
             json = try zip.json(Self.member)
             for path in zip.rest {

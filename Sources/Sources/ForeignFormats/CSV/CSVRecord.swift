@@ -20,7 +20,7 @@ struct CSVRecord {
         _ ordinals: inout [[String]: Int]
     ) throws(ForeignFailure) {
         if leavesOut(&collector, bytes) { return }
-        let addresses = addresses(bytes)
+        let addresses = try addresses(bytes)
         let user = text(.username, bytes) ?? text(.email, bytes)
         let title = text(.title, bytes) ?? ""
         let key = [title, addresses.joined(separator: " "), user ?? ""]
@@ -70,7 +70,7 @@ struct CSVRecord {
             isSomething = true
         }
         if let cell = cell(.notes), !cell.isEmpty {
-            if ["creditcard", "identity", "custom", "sshkey", "wifi"].contains(type) {
+            if product?.notesAreObjects == true, ["creditcard", "identity", "custom", "sshkey", "wifi"].contains(type) {
                 try record.addObject(type == "creditcard" ? "card" : type, cell.secret(in: bytes), to: &collector)
             } else {
                 try record.addNote(cell.secret(in: bytes), isWhole: !isSomething, to: &collector)
@@ -81,40 +81,61 @@ struct CSVRecord {
             try addFields(cell.secret(in: bytes), of: &record, to: &collector)
             isSomething = true
         }
-        for (index, role) in roles.enumerated() where role == nil && !row.cells[index].isEmpty {
-            try record.addField(names[index].text(in: bytes), row.cells[index].secret(in: bytes), to: &collector)
+        for (index, cell) in row.cells.enumerated() where !cell.isEmpty {
+            // Further cells belong to the last column.
+            let column = min(index, names.count - 1)
+            if roles[column] == nil {
+                try record.addField(names[column].text(in: bytes), cell.secret(in: bytes), to: &collector)
+            } else if roles[column] == .formFields {
+                try addFormField(cell.secret(in: bytes), of: &record, to: &collector)
+            } else {
+                continue
+            }
             isSomething = true
         }
         if !isSomething { collector.leaveOut("record without a secret") }
     }
 
-    /// Lines of `name: value`; one that is none belongs to the value before it.
+    /// A line of `name: value`.
+    ///
+    /// A value may have several lines, and one of them may look like a field: only where there is one line it is sure what
+    /// is a name, which everybody may read, and what a secret.
     private func addFields(
         _ text: borrowing SecretBytes, of record: inout RecordWriter, to collector: inout RecordCollector
     ) throws(ForeignFailure) {
-        let fields = text.withBytes { bytes in
-            var fields: [(name: Range<Int>, value: Range<Int>)] = []
-            var start = 0
-            while start <= bytes.count {
-                let end = (start..<bytes.count).first { bytes[$0] == UInt8(ascii: "\n") } ?? bytes.count
-                let colon = (start..<end).first {
-                    bytes[$0] == UInt8(ascii: ":") && ($0 + 1 == end || bytes[$0 + 1] == UInt8(ascii: " "))
+        let (isOne, colon) = text.withBytes { bytes in
+            (
+                bytes.firstIndex(of: UInt8(ascii: "\n")) == nil,
+                bytes.indices.first { index in
+                    bytes[index] == UInt8(ascii: ":")
+                        && (index + 1 == bytes.count || bytes[index + 1] == UInt8(ascii: " "))
                 }
-                if let colon {
-                    fields.append((start..<colon, min(colon + 2, end)..<end))
-                } else if let last = fields.popLast() {
-                    fields.append((last.name, last.value.lowerBound..<end))
-                } else if start < end {
-                    fields.append((start..<start, start..<end))
-                }
-                start = end + 1
-            }
-            return fields
+            )
         }
-        for field in fields {
-            let name = text.withBytes { bytes in String(decoding: field.name.map { bytes[$0] }, as: UTF8.self) }
-            let value = text.withBytes { bytes in SecretBytes(bytes.extracting(field.value)) }
-            try record.addField(name, value, to: &collector)
+        guard isOne, let colon, let name = text.withBytes({ $0.extracting(0..<colon).utf8Text }) else {
+            return try record.addField("fields", text.copy(), to: &collector)
+        }
+        let value = text.withBytes { bytes in SecretBytes(bytes.extracting(min(colon + 2, bytes.count)...)) }
+        try record.addField(name, value, to: &collector)
+    }
+
+    /// `name,…,…,type,value`, as RoboForm writes the fields of a web form.
+    private func addFormField(
+        _ text: borrowing SecretBytes, of record: inout RecordWriter, to collector: inout RecordCollector
+    ) throws(ForeignFailure) {
+        let commas = text.withBytes { bytes in
+            Array(bytes.indices.filter { bytes[$0] == UInt8(ascii: ",") }.prefix(4))
+        }
+        let name = commas.first.flatMap { end in text.withBytes { $0.extracting(0..<end).utf8Text } }
+        guard commas.count == 4, let name, name.hasSuffix("$") || name == "-no-name-" else {
+            return try record.addField("field", text.copy(), to: &collector)
+        }
+        let value = text.withBytes { bytes in SecretBytes(bytes.extracting((commas[3] + 1)...)) }
+        if value.isEmpty { return }
+        switch name {
+        case "TOTP KEY$": try record.addOneTimePassword(value, to: &collector)
+        case "-no-name-": try record.addField("", value, to: &collector)
+        default: try record.addField(String(name.dropLast()), value, to: &collector)
         }
     }
 
@@ -132,8 +153,8 @@ struct CSVRecord {
         return false
     }
 
-    private func addresses(_ bytes: borrowing Span<UInt8>) -> [String] {
-        if let address = text(.url, bytes) { return [address] }
+    private func addresses(_ bytes: borrowing Span<UInt8>) throws(ForeignFailure) -> [String] {
+        if let address = text(.url, bytes) { return [address] + (try furtherAddresses(bytes)) }
         guard let joined = text(.urls, bytes) else { return [] }
         var addresses: [String] = []
         for piece in joined.split(separator: ",", omittingEmptySubsequences: false) {
@@ -146,6 +167,17 @@ struct CSVRecord {
             }
         }
         return addresses
+    }
+
+    private func furtherAddresses(_ bytes: borrowing Span<UInt8>) throws(ForeignFailure) -> [String] {
+        guard let cell = cell(.urlList), !cell.isEmpty else { return [] }
+        let list: ForeignJSON
+        do throws(ForeignFailure) {
+            list = try ForeignJSON(cell.secret(in: bytes))
+        } catch {
+            throw .damagedLine(row.line, "its list of addresses is not JSON")
+        }
+        return list.root.values.compactMap { list.text($0) }
     }
 
     private func authentication(_ bytes: borrowing Span<UInt8>) -> RecordWriter.Authentication {
@@ -170,8 +202,10 @@ struct CSVRecord {
         text(role, bytes).map { !["0", "false"].contains($0.lowercased()) } ?? false
     }
 
+    /// The cell of a role; of several, the first one that is not empty.
     private func cell(_ role: CSVRole) -> CSVReader.Cell? {
-        roles.firstIndex(of: role).map { row.cells[$0] }
+        let cells = roles.indices.lazy.filter { roles[$0] == role }.map { row.cells[$0] }
+        return cells.first { !$0.isEmpty } ?? cells.first
     }
 
     /// The text of a cell that is no secret; nil where it is empty.

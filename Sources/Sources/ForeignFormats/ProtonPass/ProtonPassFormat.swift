@@ -14,7 +14,7 @@ package struct ProtonPassFormat: ForeignFormat {
     private static let member = "Proton Pass/data.json"
 
     package func recognises(_ input: ForeignInput) throws -> Bool {
-        ForeignZip.names(in: input)?.contains(Self.member) == true
+        try ForeignZip.names(in: input)?.contains(Self.member) == true
     }
 
     package func read(_ input: ForeignInput, _ secrets: any ForeignSecrets) throws -> ForeignContents {
