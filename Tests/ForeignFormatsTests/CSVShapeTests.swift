@@ -156,6 +156,12 @@ struct CSVShapeTests {
                 "\"Account\",\"Login Name\",\"Password\",\"Web Site\",\"Comments\"\n\"K\",\"ada\",\"p\",\"\",\"n\"\n"
                     .utf8))
         #expect(contents.details == "of KeePass")
+        // Some logins of Dashlane have a second name alone.
+        contents = try read(
+            Array(
+                "username,username2,username3,title,password,note,url,category,otpUrl\n,ada,,D,p,,https://d.example,,\n"
+                    .utf8))
+        #expect(try contents.listing == ["inet srvr=d.example acct=ada: p"])
         contents = try read(
             Array(
                 "Title,Website,Username,Password,One-time password,Favorite status,Archived status,Tags,Notes\nO,https://o.example,ada,p,,false,false,t,\n"

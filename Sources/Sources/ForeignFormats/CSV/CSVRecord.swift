@@ -21,7 +21,8 @@ struct CSVRecord {
     ) throws(ForeignFailure) {
         if leavesOut(&collector, bytes) { return }
         let addresses = try addresses(bytes)
-        let user = text(.username, bytes) ?? text(.email, bytes)
+        let user =
+            text(.username, bytes) ?? text(.email, bytes) ?? text(.secondUser, bytes) ?? text(.thirdUser, bytes)
         let title = text(.title, bytes) ?? ""
         let key = [title, addresses.joined(separator: " "), user ?? ""]
         let ordinal = ordinals[key, default: 0]
@@ -40,7 +41,7 @@ struct CSVRecord {
         record.modified = date(.changedMilliseconds, .changedSeconds, .changed, &collector, bytes)
         let others: [(CSVRole, String)] = [(.secondUser, "username.2"), (.thirdUser, "username.3"), (.tags, "tags")]
         for (role, name) in others {
-            if let text = text(role, bytes) { record.extra.append(ExtraAttribute(name: name, value: text)) }
+            if let text = text(role, bytes), text != user { record.extra.append(ExtraAttribute(name: name, value: text)) }
         }
         if let email = text(.email, bytes), email != user {
             record.extra.append(ExtraAttribute(name: "email", value: email))
