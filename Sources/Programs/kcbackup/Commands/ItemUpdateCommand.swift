@@ -10,7 +10,7 @@ struct ItemUpdateCommand: Verb {
         commandName: "update",
         abstract: "Change attributes or the secret of items.",
         discussion: """
-            All items that match are changed, in one transaction; more than one is asked first.
+            All matching items are changed, in one transaction; if there are several, you are asked first.
 
             EXAMPLES:
               kcbackup item update --service "Home Wi-Fi" --account ada --secret tty
@@ -57,11 +57,11 @@ struct ItemUpdateCommand: Verb {
         let isPublic = matches.items.allSatisfy { $0.itemClass == .certificate }
         let value = try secret.read(isPublic: isPublic, in: session)
         let updated = try store.write { writer in
-            // Exactly the items that were counted and confirmed.
+            // Change exactly the items that were counted and confirmed.
             try matches.items.flatMap { item in
                 let updated = try writer.update(
                     matching: ItemQuery(item), set: changes, secret: value, now: session.now)
-                // One that a program has made so may be changed in other ways.
+                // An item that another program made synchronizable in name only may still be changed in other ways.
                 if !item.isSynchronizableInNameOnly { for item in updated { try item.requireMeaningfulFlag() } }
                 return updated
             }
@@ -71,7 +71,7 @@ struct ItemUpdateCommand: Verb {
         return session.status(ofDamaged: matches.damaged)
     }
 
-    /// Changes items of the keyring of the desktop: label, accessibility and secret.
+    /// Changes items in the desktop keyring: label, accessibility and secret.
     private func update(
         _ keyring: DesktopKeyring, _ changes: [AttributeCode: AttributeValue?], in session: Session
     ) throws -> ExitStatus {
