@@ -134,7 +134,7 @@ struct CSVTests {
                 "genp svce=example.com acct=PIN (ada) desc=field: 1234", "inet srvr=example.com acct=ada: p",
             ])
         #expect(throws: ForeignFailure.noSuchColumn("password", columns: ["Site", "Login", "Passcode", "PIN"])) {
-            try ForeignReading.read(text, as: CSVFormat(columns: [.password: "password"]))
+            try ForeignReading.read(text, as: CSVFormat(columns: [.url: "site", .password: "password"]))
         }
     }
 

@@ -136,6 +136,10 @@ struct ZippedExportTests {
                 "inet srvr=p.example acct=ada: p",
             ])
         #expect(contents.leftOut.map(\.kind) == ["record in the trash", "alias of an address"])
+        // The same, taken out of the zip file.
+        let bytes = Array(Self.protonData.utf8)
+        #expect(try KnownFormats.recognise(ForeignReading.input(bytes)).name == "proton-pass")
+        #expect(try ForeignReading.read(bytes, as: ProtonPassFormat()).uuids == contents.uuids)
     }
 
     @Test("a file that is cut anywhere is refused, and one that is altered gives no other secret")

@@ -44,9 +44,12 @@ package enum KnownFormats {
     /// Why no format recognises an input.
     private static func problem(with input: ForeignInput) throws -> ForeignFailure {
         if CSVFormat.isTable(input) { return .unknownColumns }
-        guard let name = input.file?.name.lowercased(), [".csv", ".tsv"].contains(where: name.hasSuffix) else {
-            return .unknownFormat
+        let name = input.file?.name.lowercased() ?? ""
+        if [".csv", ".tsv"].contains(where: name.hasSuffix) {
+            return try CSVFormat().problem(with: input) ?? .unknownFormat
         }
-        return try CSVFormat().problem(with: input) ?? .unknownFormat
+        // What is no JSON is no other format's either.
+        if name.hasSuffix(".json") { return CXFFormat().problem(with: input) ?? .unknownFormat }
+        return .unknownFormat
     }
 }

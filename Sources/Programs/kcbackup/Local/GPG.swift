@@ -22,6 +22,7 @@ enum GPG {
         // The shell takes everything but a quotation mark between two of them as it is.
         let quoted = "'" + path.replacing("'", with: "'\\''") + "'"
         let script = """
+            command -v gpg >/dev/null || exit \(Ending.notFound)
             exec 4>&1
             lines=$(gpg --batch --quiet --status-fd 3 --decrypt -- \(quoted) 3>&1 >&4 4>&-)
             code=$?

@@ -23,7 +23,10 @@ package struct BitwardenFormat: ForeignFormat {
     /// True if `bytes` begin like such a document.
     static func recognises(_ bytes: borrowing Span<UInt8>) -> Bool {
         let lists = ["items", "folders", "collections"]
-        let names = JSONHead.names(["passwordProtected", "encrypted"] + lists, in: bytes)
+        // Proton Pass and Enpass have lists of these names too.
+        let others = ["vaults", "template_type"]
+        let names = JSONHead.names(["passwordProtected", "encrypted"] + lists + others, in: bytes)
+        guard names.isDisjoint(with: others) else { return false }
         if names.contains("passwordProtected") { return true }
         if names.contains("encrypted") { return !names.isDisjoint(with: lists) }
         return names.isSuperset(of: ["folders", "items"])

@@ -20,7 +20,7 @@ struct CSVRecord {
         _ ordinals: inout [[String]: Int]
     ) throws(ForeignFailure) {
         if leavesOut(&collector, bytes) { return }
-        let addresses = try addresses(bytes)
+        let addresses = addresses(bytes)
         let user =
             text(.username, bytes) ?? text(.email, bytes) ?? text(.secondUser, bytes) ?? text(.thirdUser, bytes)
         let title = text(.title, bytes) ?? ""
@@ -41,7 +41,9 @@ struct CSVRecord {
         record.modified = date(.changedMilliseconds, .changedSeconds, .changed, &collector, bytes)
         let others: [(CSVRole, String)] = [(.secondUser, "username.2"), (.thirdUser, "username.3"), (.tags, "tags")]
         for (role, name) in others {
-            if let text = text(role, bytes), text != user { record.extra.append(ExtraAttribute(name: name, value: text)) }
+            if let text = text(role, bytes), text != user {
+                record.extra.append(ExtraAttribute(name: name, value: text))
+            }
         }
         if let email = text(.email, bytes), email != user {
             record.extra.append(ExtraAttribute(name: "email", value: email))
@@ -85,7 +87,7 @@ struct CSVRecord {
         for (index, cell) in row.cells.enumerated() where !cell.isEmpty {
             // Further cells belong to the last column.
             let column = min(index, names.count - 1)
-            if roles[column] == nil {
+            if roles[column] == nil || roles[column] == .urlList && furtherAddresses(bytes) == nil {
                 try record.addField(names[column].text(in: bytes), cell.secret(in: bytes), to: &collector)
             } else if roles[column] == .formFields {
                 try addFormField(cell.secret(in: bytes), of: &record, to: &collector)
@@ -154,8 +156,8 @@ struct CSVRecord {
         return false
     }
 
-    private func addresses(_ bytes: borrowing Span<UInt8>) throws(ForeignFailure) -> [String] {
-        if let address = text(.url, bytes) { return [address] + (try furtherAddresses(bytes)) }
+    private func addresses(_ bytes: borrowing Span<UInt8>) -> [String] {
+        if let address = text(.url, bytes) { return [address] + (furtherAddresses(bytes) ?? []) }
         guard let joined = text(.urls, bytes) else { return [] }
         var addresses: [String] = []
         for piece in joined.split(separator: ",", omittingEmptySubsequences: false) {
@@ -170,15 +172,16 @@ struct CSVRecord {
         return addresses
     }
 
-    private func furtherAddresses(_ bytes: borrowing Span<UInt8>) throws(ForeignFailure) -> [String] {
-        guard let cell = cell(.urlList), !cell.isEmpty else { return [] }
-        let list: ForeignJSON
+    /// The addresses of a list; nil for a cell that is none, which is a field then.
+    private func furtherAddresses(_ bytes: borrowing Span<UInt8>) -> [String]? {
+        guard text(.url, bytes) != nil, let cell = cell(.urlList), !cell.isEmpty else { return nil }
         do throws(ForeignFailure) {
-            list = try ForeignJSON(cell.secret(in: bytes))
+            let list = try ForeignJSON(cell.secret(in: bytes))
+            let addresses = list.root.values.compactMap { list.text($0) }
+            return list.root.isArray && addresses.count == list.root.values.count ? addresses : nil
         } catch {
-            throw .damagedLine(row.line, "its list of addresses is not JSON")
+            return nil
         }
-        return list.root.values.compactMap { list.text($0) }
     }
 
     private func authentication(_ bytes: borrowing Span<UInt8>) -> RecordWriter.Authentication {

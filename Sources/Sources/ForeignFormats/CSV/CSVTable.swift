@@ -72,9 +72,16 @@ struct CSVTable {
         columns.map { $0.cell.text(in: bytes) }
     }
 
-    /// True where the first row seems to be one of names: one is known, or a column is one of passwords.
+    /// True where the first row can only be one of names, and may be shown.
+    ///
+    /// One of them was looked for, or two are names that programs write; one may be a password.
     func hasNames(in bytes: borrowing Span<UInt8>) -> Bool {
-        columns.contains { $0.name != nil || $0.cell.contains("pass", in: bytes) }
+        if columns.contains(where: { $0.name != nil }) { return true }
+        var count = 0
+        for column in columns where CSVProduct.names.contains(where: { column.cell.isWord($0, in: bytes) }) {
+            count += 1
+        }
+        return count > 1
     }
 }
 

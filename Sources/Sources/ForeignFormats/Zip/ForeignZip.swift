@@ -53,8 +53,8 @@ final class ForeignZip {
             return try body()
         } catch {
             switch error.kind {
-            case .malformed(let rule): throw ForeignFailure.damaged("of the zip file, \(rule)")
-            case .truncated: throw ForeignFailure.damaged("the zip file ends too early")
+            case .malformed(let rule): throw ForeignFailure.damaged("it is a zip file, and \(rule)")
+            case .truncated: throw ForeignFailure.damaged("it is a zip file, and ends too early")
             case .limitExceeded(let name, let found, let allowed):
                 throw ForeignFailure.limit(name, found: found ?? UInt64(allowed) + 1, allowed: UInt64(allowed))
             default: throw error
