@@ -116,6 +116,21 @@ struct CSVShapeTests {
         }
     }
 
+    @Test("a folder of LastPass and an alias of Proton Pass are no logins, and what may be an escape is said")
+    func noLogins() throws {
+        let lastPass =
+            "url,username,password,totp,extra,name,grouping,fav\nhttp://group,,,,,,Work,0\nhttps://l.example,a,x&amp;y,,,L,,0\n"
+        var contents = try read(Array(lastPass.utf8))
+        #expect(try contents.listing == ["inet srvr=l.example acct=a: x&amp;y"])
+        #expect(contents.leftOut.map { "\($0.count) \($0.kind)" } == ["1 empty folder"])
+        #expect(contents.remarks.count == 1)
+        let proton =
+            "type,name,url,email,username,password,note,totp,createTime,modifyTime,vault\nalias,A,,x@y.example,,,n,,1,1,P\n"
+        contents = try read(Array(proton.utf8))
+        #expect(try contents.listing == ["genp svce=A acct=x@y.example desc=secure note: n"])
+        #expect(contents.leftOut.map { "\($0.count) \($0.kind)" } == ["1 alias of an address"])
+    }
+
     @Test("tables of NordPass, RoboForm, KeePass and of 1Password in words")
     func products() throws {
         let nordPass = """

@@ -24,7 +24,7 @@ package struct BitwardenFormat: ForeignFormat {
     static func recognises(_ bytes: borrowing Span<UInt8>) -> Bool {
         let lists = ["items", "folders", "collections"]
         // Proton Pass and Enpass have lists of these names too.
-        let others = ["vaults", "template_type"]
+        let others = ["vaults", "template_type", "parent_uuid"]
         let names = JSONHead.names(["passwordProtected", "encrypted"] + lists + others, in: bytes)
         guard names.isDisjoint(with: others) else { return false }
         if names.contains("passwordProtected") { return true }

@@ -35,6 +35,8 @@ struct CSVProduct: Sendable {
     var isExact = false
     /// True where everything is in quotation marks but what there is not.
     var tellsNull = false
+    /// True where `http://group` stands for a folder, and older versions wrote `&amp;` for `&`.
+    var hasWebForms = false
     /// True where the note of a card, an identity and the like is a JSON object of it.
     var notesAreObjects = false
     /// True where a row may have more cells than there are columns: they belong to the last one.
@@ -90,7 +92,7 @@ struct CSVProduct: Sendable {
             "url": .url, "username": .username, "password": .password, "totp": .totp, "extra": .notes, "name": .title,
             "grouping": .folder, "fav": .favorite,
         ],
-        marks: ["url", "username", "password", "extra", "name", "grouping", "fav"])
+        marks: ["url", "username", "password", "extra", "name", "grouping", "fav"], hasWebForms: true)
     static let dashlane = CSVProduct(
         name: "Dashlane",
         roles: [

@@ -58,15 +58,20 @@ struct CSVRecord {
         let type = text(.type, bytes)?.lowercased() ?? "login"
         let isNote = ["note", "securenote"].contains(type) || record.addresses == ["http://sn"]
         if isNote { record.addresses = [] }
+        let isAlias = product?.notesAreObjects == true && type == "alias"
+        if isAlias { collector.leaveOut("alias of an address") }
         // Where quotation marks tell the two apart, an empty password is one.
         let tellsNull = product?.tellsNull == true
         let password = cell(.password).flatMap { (tellsNull ? $0.isNull : $0.isEmpty) ? nil : $0 }
         if let password {
             try record.addLogin(password.secret(in: bytes), to: &collector)
             isSomething = true
-        } else if !isNote, record.user != nil || !record.addresses.isEmpty {
+        } else if !isNote, !isAlias, record.user != nil || !record.addresses.isEmpty {
             try record.addLogin(nil, to: &collector)
             isSomething = true
+        }
+        if let password, product?.hasWebForms == true, password.contains("&amp;", in: bytes) {
+            collector.remark("passwords have '&amp;' in them, which some versions of LastPass write for '&'")
         }
         if let cell = cell(.totp), !cell.isEmpty {
             try record.addOneTimePassword(cell.secret(in: bytes), to: &collector)
@@ -96,7 +101,7 @@ struct CSVRecord {
             }
             isSomething = true
         }
-        if !isSomething { collector.leaveOut("record without a secret") }
+        if !isSomething, !isAlias { collector.leaveOut("record without a secret") }
     }
 
     /// A line of `name: value`.
@@ -150,6 +155,12 @@ struct CSVRecord {
         }
         if text(.url, bytes)?.hasPrefix("chrome://FirefoxAccounts") == true {
             collector.leaveOut("key of a Firefox account")
+            return true
+        }
+        if product?.hasWebForms == true, text(.url, bytes) == "http://group", text(.username, bytes) == nil,
+            cell(.password)?.isEmpty == true
+        {
+            collector.leaveOut("empty folder")
             return true
         }
         if isSet(.favorite, bytes) { collector.leaveOut("mark of a favorite") }

@@ -47,7 +47,7 @@ package struct RefusedFormat: ForeignFormat {
         RefusedFormat(
             name: "enpass", title: "an export of Enpass",
             hint: "Bitwarden imports it, and exports JSON protected with a password, which is read"
-        ) { $0.isJSON(["template_type", "items"]) },
+        ) { $0.isJSON(["template_type", "items"]) || $0.isJSON(["parent_uuid", "folders"]) },
         RefusedFormat(
             name: "systemd-credential", title: "a systemd credential, which is bound to its machine",
             hint: "'systemd-creds decrypt' shows it there"
