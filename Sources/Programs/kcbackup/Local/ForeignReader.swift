@@ -74,7 +74,8 @@ struct ForeignReader {
         if try file.startsAsItems() { return ItemLinesFormat() }
         do {
             return try KnownFormats.recognise(ForeignInput(path: resolved, .file(ForeignFile(reading: file))))
-        } catch ForeignFailure.unknownFormat, ForeignFailure.unknownColumns {
+        } catch ForeignFailure.unknownFormat, ForeignFailure.unknownColumns, ForeignFailure.damaged {
+            // Whoever reads it as lines of items says what is wrong with them.
             return nil
         }
     }
