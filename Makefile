@@ -21,9 +21,9 @@ RECOVERY := share/kcbackup/recover.sh
 PACKAGES := .build/packages
 SOURCES := Package.swift $(shell find Sources -type f)
 
-.PHONY: help build test test-packages wrappers faults fuzz desktop demo install uninstall deb tarball test-deb test-html docs format
+.PHONY: help build test test-packages wrappers faults fuzz judges desktop demo install uninstall deb tarball test-deb test-html docs format
 .PHONY: clean
-.PHONY: packages-build packages-test packages-desktop packages-test-html packages-deb packages-test-deb
+.PHONY: packages-build packages-test packages-desktop packages-judges packages-test-html packages-deb packages-test-deb
 # Half a file must not look up to date.
 .DELETE_ON_ERROR:
 
@@ -35,6 +35,7 @@ help:
 	@echo 'make test-html  the page of inspect --html in a browser, which is installed for it'
 	@echo 'make faults     kill and disturb the program at every system call that changes a file'
 	@echo 'make desktop    back up and restore a keyring of the desktop with 2,000 items, and KeePassXC'
+	@echo 'make judges     install a Python program that judges files of ours, in .build/judges'
 	@echo 'make fuzz       files of other programs, changed at random, FUZZ_ROUNDS=20000 times from FUZZ_SEED='
 	@echo 'make demo       backup and restore of the sample keychain, in a temporary folder'
 	@echo 'make install    install below PREFIX=$(PREFIX) (and DESTDIR=)'
@@ -72,6 +73,11 @@ fuzz: packages-test
 	@echo 'FUZZ_SEED=$(FUZZ_SEED)'
 	FUZZ_ROUNDS=$(FUZZ_ROUNDS) FUZZ_SEED=$(FUZZ_SEED) SWIFT_BACKTRACE=enable=no \
 	    swift test --skip-build --filter ForeignFormatsTests.FuzzTests
+
+# What opens backups of phones; tests that need it are skipped without it.
+judges: packages-judges
+	python3 -m venv .build/judges
+	.build/judges/bin/pip install iphone_backup_decrypt
 
 # What `make test` skips where there is no browser.
 test-html: packages-test-html
@@ -134,6 +140,9 @@ packages-test:
 
 packages-desktop:
 	@.ci/install-packages desktop
+
+packages-judges:
+	@.ci/install-packages judges
 
 packages-test-html:
 	@.ci/install-packages test-html

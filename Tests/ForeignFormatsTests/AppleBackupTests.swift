@@ -26,7 +26,7 @@ struct AppleBackupTests {
         ("type", .number(1)), ("accc", .data([9])), ("pcrd", .number(5)), ("binn", .text("old password")),
     ]
 
-    private static let entries: [BackupForge.Entry] = [
+    static let entries: [BackupForge.Entry] = [
         BackupForge.Entry(members: password, uuid: ItemUUID(high: 1, low: 2)),
         BackupForge.Entry(
             itemClass: .internetPassword, number: 7, version: 2,
@@ -72,6 +72,37 @@ struct AppleBackupTests {
         #expect(item.attributes[.svce] == .data(Array("Mail".utf8)))
         #expect(item.extra.contains(ExtraAttribute(name: "ios.pcrd", value: "5")))
         #expect(visitor.items.first { $0.itemClass == .internetPassword }?.accessibility == .afterFirstUnlock)
+    }
+
+    /// A Python that has the program of others which reads such backups.
+    private static let judge = [Project.path(".build/judges/bin/python3"), "/usr/bin/python3"].first { python in
+        do {
+            return try ExternalProgram.run(python, ["-c", "import iphone_backup_decrypt"]).status == 0
+        } catch {
+            return false
+        }
+    }
+
+    @Test(
+        "a program of others opens the same folder, and finds the same list of items in it",
+        .enabled(if: judge != nil, "'make judges' installs it"))
+    func judged() throws {
+        let forge = BackupForge(entries: Self.entries)
+        #expect(try read(forge).items.count == 6)
+        let script = """
+            import sys
+            from iphone_backup_decrypt import EncryptedBackup
+            backup = EncryptedBackup(backup_directory=sys.argv[1], passphrase=sys.argv[2])
+            plain = backup.extract_file_as_bytes("keychain-backup.plist", domain_like="KeychainDomain")
+            sys.stdout.buffer.write(plain)
+            """
+        let outcome = try ExternalProgram.run(
+            try #require(Self.judge), ["-c", script, folder.path(""), forge.password])
+        #expect(outcome.status == 0, "\(outcome.errorText)")
+        #expect(try outcome.output == forge.keychain())
+        let other = try ExternalProgram.run(
+            try #require(Self.judge), ["-c", script, folder.path(""), "another password"])
+        #expect(other.errorText.contains("IncorrectPassphraseError"))
     }
 
     @Test("a backup of before iOS 10.2, with one derivation, is read as well")

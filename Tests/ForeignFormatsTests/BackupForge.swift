@@ -124,6 +124,24 @@ struct BackupForge {
     var entries: [Entry] = []
     /// Changes the files before they are written.
     var change: (String, [UInt8]) -> [UInt8] = { $1 }
+    /// Changes what is in them before it is encrypted.
+    var alter: (Part, [UInt8]) -> [UInt8] = { $1 }
+
+    /// What stands under a key, or in the manifest.
+    enum Part: CaseIterable, Sendable {
+        case keybag, item, keychain, fileRecord, database
+    }
+
+    /// What a reader of backups that knows nothing of keychains makes of the keychain's file.
+    func keychain() throws -> [UInt8] {
+        alter(
+            .keychain,
+            try PlistValue.dictionary(
+                ItemClass.allCases.map { itemClass in
+                    try (itemClass.rawValue, .array(entries.filter { $0.itemClass == itemClass }.map(blob)))
+                }
+            ).binary)
+    }
 
     private static let classKeys: [UInt32: [UInt8]] = Dictionary(
         uniqueKeysWithValues: (1...11 as ClosedRange<UInt32>).map { ($0, [UInt8](repeating: UInt8($0), count: 32)) })
@@ -131,11 +149,7 @@ struct BackupForge {
 
     func write(to folder: TemporaryFolder) throws {
         let (manifestKey, fileKey) = ([UInt8](repeating: 0x33, count: 32), [UInt8](repeating: 0x44, count: 32))
-        let keychain = try PlistValue.dictionary(
-            ItemClass.allCases.map { itemClass in
-                try (itemClass.rawValue, .array(entries.filter { $0.itemClass == itemClass }.map(blob)))
-            }
-        ).binary
+        let keychain = try keychain()
         let file = PlistValue.dictionary([
             ("$version", .number(100_000)), ("$archiver", .text("NSKeyedArchiver")),
             ("$top", .dictionary([("root", .uid(1))])),
@@ -158,11 +172,12 @@ struct BackupForge {
             "CREATE TABLE Files (fileID TEXT PRIMARY KEY, domain TEXT, relativePath TEXT, flags INTEGER, file BLOB)")
         _ = try database.run(
             "INSERT INTO Files VALUES (?, 'KeychainDomain', 'keychain-backup.plist', 1, ?)",
-            [.text(String(Self.keychainPath.dropFirst(3))), .blob(file)])
-        let manifestDatabase = try Array(Data(contentsOf: URL(filePath: path)))
+            [.text(String(Self.keychainPath.dropFirst(3))), .blob(alter(.fileRecord, file))])
+        let manifestDatabase = alter(.database, try Array(Data(contentsOf: URL(filePath: path))))
         try FileManager.default.removeItem(atPath: path)
         let manifest = PlistValue.dictionary([
-            ("IsEncrypted", .flag(isEncrypted)), ("Version", .text("10.0")), ("BackupKeyBag", .data(try keybag())),
+            ("IsEncrypted", .flag(isEncrypted)), ("Version", .text("10.0")),
+            ("BackupKeyBag", .data(alter(.keybag, try keybag()))),
             ("ManifestKey", .data([4, 0, 0, 0] + (try Self.wrap(manifestKey, Self.classKeys[4] ?? [])))),
             ("Lockdown", .dictionary([("ProductVersion", .text("17.4"))])),
         ]).binary
@@ -206,8 +221,9 @@ struct BackupForge {
 
     private func blob(_ entry: Entry) throws -> PlistValue {
         let key = [UInt8](repeating: 0x55, count: 32)
-        let plain =
-            entry.version == 3 ? PlistValue.dictionary(entry.members).der : PlistValue.dictionary(entry.members).binary
+        let plain = alter(
+            .item,
+            entry.version == 3 ? PlistValue.dictionary(entry.members).der : PlistValue.dictionary(entry.members).binary)
         let wrapped = try Self.wrap(key, Self.classKeys[entry.number & 0x1f] ?? [])
         let head =
             KDBX.littleEndian(entry.version) + KDBX.littleEndian(entry.number)

@@ -50,6 +50,13 @@ struct BitwardenTests {
         "inet srvr=bank.example acct=ada:  pé ",
     ]
 
+    @Test("a folder may be called as a list of another program's file")
+    func recognition() throws {
+        let text =
+            #"{"encrypted":false,"folders":[{"id":"f","name":"vaults"},{"id":"g","name":"parent_uuid"}],"items":[]}"#
+        #expect(try KnownFormats.recognise(ForeignReading.input(Array(text.utf8))).name == "bitwarden")
+    }
+
     @Test("each secret becomes an item, and what has no place is counted")
     func vault() throws {
         #expect(try KnownFormats.recognise(ForeignReading.input(Array(Self.plain.utf8))).name == "bitwarden")

@@ -51,7 +51,7 @@ struct CSVTests {
             "Bitwarden",
             "folder,favorite,type,name,notes,fields,reprompt,login_uri,login_username,login_password,login_totp\nWork,1,login,B,,\"PIN: 12: 3\nmore\nSite: \",0,\"https://b.example,https://c.example/a,b\",ada,p,JBSWY3DP\n,,note,N,text,,0,,,,\n",
             [
-                "genp svce=B acct=PIN (ada) desc=field: 12: 3\nmore", "genp svce=B acct=Site (ada) desc=field: ",
+                "genp svce=B acct=fields (ada) desc=field: PIN: 12: 3\nmore\nSite: ",
                 "genp svce=N desc=secure note: text",
                 "genp svce=b.example acct=one-time password (ada) desc=one-time password: otpauth://totp/B:ada?secret=JBSWY3DP&issuer=B",
                 "inet srvr=b.example acct=ada: p",
@@ -133,8 +133,8 @@ struct CSVTests {
             try contents.listing == [
                 "genp svce=example.com acct=PIN (ada) desc=field: 1234", "inet srvr=example.com acct=ada: p",
             ])
-        #expect(throws: ForeignFailure.unknownColumns) {
-            try ForeignReading.read(text, as: CSVFormat(columns: [.password: "password"]))
+        #expect(throws: ForeignFailure.noSuchColumn("password", columns: ["Site", "Login", "Passcode", "PIN"])) {
+            try ForeignReading.read(text, as: CSVFormat(columns: [.url: "site", .password: "password"]))
         }
     }
 
@@ -163,7 +163,7 @@ struct CSVTests {
     @Test("text that is not UTF-8 is refused, and a zero byte is a character like others")
     func bytes() throws {
         let head = Array("name,url,username,password\na,,b,".utf8)
-        #expect(throws: ForeignFailure.damagedLine(2, "the text is not UTF-8")) {
+        #expect(throws: ForeignFailure.notUTF8(line: 2)) {
             try ForeignReading.read(head + [0xff, 0x0a], as: CSVFormat())
         }
         #expect(

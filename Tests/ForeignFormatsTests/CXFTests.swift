@@ -41,6 +41,19 @@ struct CXFTests {
         "inet srvr=bank.example acct=ada: pwé",
     ]
 
+    @Test("JSON that is cut is called that, if it is JSON by the name of its file")
+    func cut() throws {
+        let bytes = Array(#"{"version":{"major":1},"accounts":["#.utf8)
+        let failure = #expect(throws: ForeignFailure.self) {
+            try KnownFormats.recognise(ForeignReading.input(bytes, name: "export.json"))
+        }
+        guard case .damaged = failure else {
+            Issue.record("another failure: \(String(describing: failure))")
+            return
+        }
+        #expect(throws: ForeignFailure.unknownFormat) { try KnownFormats.recognise(ForeignReading.input(bytes)) }
+    }
+
     @Test("every kind of credential becomes what it is, and what has no place is counted")
     func kinds() throws {
         let text = document(item)

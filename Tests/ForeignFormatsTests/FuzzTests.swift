@@ -21,6 +21,8 @@ struct FuzzTests {
         let name: String
         let bytes: [UInt8]
         var password: String?
+        /// Makes the file of what is changed.
+        var file: @Sendable ([UInt8]) -> [UInt8] = { $0 }
         /// How many times fewer rounds it gets, since each derives a key.
         var cost = 1
 
@@ -37,10 +39,49 @@ struct FuzzTests {
             self.name = name
             bytes = Array(text.utf8)
         }
+
+        /// A member of a zip file, which is changed within it.
+        init(_ name: String, member: String, _ text: String, beside others: [(String, String)] = []) {
+            self.init(name, text)
+            file = { bytes in
+                ZipWriter.zip([(member, bytes)] + others.map { ($0.0, Array($0.1.utf8)) })
+            }
+        }
+
+        init(_ name: String, _ bytes: [UInt8], password: String? = nil, cost: Int = 1) {
+            self.name = name
+            self.bytes = bytes
+            self.password = password
+            self.cost = cost
+        }
     }
+
+    private static let bitwarden =
+        #"{"encrypted":false,"folders":[{"id":"f","name":"F"}],"items":[{"id":"1","folderId":"f","type":1,"#
+        + #""name":"n","notes":"x","favorite":true,"fields":[{"name":"a","value":"b","type":1}],"login":"#
+        + #"{"uris":[{"uri":"https://example.com"}],"username":"u","password":"p","totp":"JBSWY3DP"}}]}"#
 
     static let samples = [
         Sample("keyring, version 0", fixture: "oo7/legacy.keyring", password: "test"),
+        Sample(
+            "macOS keychain, version 0x200", (try? MacKeychainTests.writer().file()) ?? [], password: "correct horse",
+            cost: 2),
+        Sample("1PUX, whole", ZippedExportTests.onePassword),
+        Sample(
+            "1PUX", member: "export.data", ZippedExportTests.onePasswordData,
+            beside: [("export.attributes", #"{"version":3}"#), ("files/d1__s.pdf", "PDF")]),
+        Sample("Proton Pass, whole", ZippedExportTests.proton),
+        Sample("Proton Pass", member: "Proton Pass/data.json", ZippedExportTests.protonData),
+        Sample(
+            "Dashlane", member: "credentials.csv",
+            "username,username2,username3,title,password,note,url,category,otpSecret\nada,,,D,p,n,https://d.example,W,\n",
+            beside: [("securenotes.csv", "title,note\nN,text\n")]),
+        Sample(
+            "Dashlane, other tables", member: "ids.csv", "type,name\nx,\"a\"\"b\"\n", beside: [("credentials.csv", "")]),
+        Sample("Bitwarden with attachments", member: "data.json", bitwarden, beside: [("attachments/1/a.txt", "A")]),
+        Sample(
+            "RoboForm", "Name,Url,MatchUrl,Login,Pwd,Note,Folder,RfFieldsV2\nR,https://r,,a,p,n,/,\"P$,,,pwd,1\",x\n"),
+        Sample("table with semicolons", "sep=;\r\nname;url;username;password\r\na;;b;\"c\"\r\n"),
         Sample("keyring, version 1", fixture: "oo7/default.keyring", password: "test", cost: 8),
         Sample("wallet", fixture: "oo7/blowfish_cbc_pbkdf2_sha512_manual.kwl", password: "password", cost: 8),
         Sample(
@@ -73,11 +114,7 @@ struct FuzzTests {
         Sample("netrc", "machine example.com login ada password \"p q\"\ndefault login a password b\nmacdef m\nx\n\n"),
         Sample("git credentials", "https://ada:p%40ss@example.com%3a8443/r.git\nhttp://b:c@d\n"),
         Sample("table", "name,url,username,password,note\n\"a, b\",https://example.com/x,ada,\"p\"\"w\",n\n"),
-        Sample(
-            "Bitwarden",
-            #"{"encrypted":false,"folders":[{"id":"f","name":"F"}],"items":[{"id":"1","folderId":"f","type":1,"#
-                + #""name":"n","notes":"x","favorite":true,"fields":[{"name":"a","value":"b","type":1}],"login":"#
-                + #"{"uris":[{"uri":"https://example.com"}],"username":"u","password":"p","totp":"JBSWY3DP"}}]}"#),
+        Sample("Bitwarden", bitwarden),
         Sample(
             "CXF",
             #"{"version":{"major":1,"minor":0},"exporterRpId":"a","exporterDisplayName":"A","timestamp":1,"accounts":"#
@@ -92,24 +129,98 @@ struct FuzzTests {
     @Test("whatever a file becomes, it is read or refused, by each format", arguments: samples)
     func changed(sample: Sample) throws {
         try #require(!sample.bytes.isEmpty)
-        let original = try KnownFormats.recognise(ForeignReading.input(sample.bytes))
+        let original = try KnownFormats.recognise(ForeignReading.input(sample.file(sample.bytes)))
         var random = SeededRandom(seed: Self.seed)
         for round in 0..<max(1, Self.rounds / sample.cost) {
-            let bytes = Self.changed(sample.bytes, &random)
-            var formats = [original]
-            do {
-                formats.append(try KnownFormats.recognise(ForeignReading.input(bytes)))
-            } catch is ForeignFailure {}
-            for format in formats {
-                do {
-                    _ = try ForeignReading.read(bytes, as: format, password: sample.password).listing
-                } catch is ForeignFailure {
-                } catch is ItemLines.Failure {
-                } catch is CryptographyFailure {
-                } catch is GivenSecrets.Unexpected {
-                } catch {
-                    Issue.record("round \(round) of seed \(Self.seed), as \(format.name): \(error)")
-                }
+            let bytes = sample.file(Self.changed(sample.bytes, &random))
+            Self.attempt(bytes, as: original, sample.password, "round \(round) of seed \(Self.seed)")
+        }
+    }
+
+    @Test(
+        "cut anywhere, or with any byte changed, a file is read or refused, by each format",
+        arguments: samples.filter { $0.cost == 1 && $0.bytes.count < 4_000 })
+    func everyByte(sample: Sample) throws {
+        let original = try KnownFormats.recognise(ForeignReading.input(sample.file(sample.bytes)))
+        for index in sample.bytes.indices {
+            var changed = [sample.bytes, sample.bytes]
+            changed[0].removeSubrange(index...)
+            changed[1][index] ^= 1 << UInt8(index % 8)
+            for bytes in changed {
+                Self.attempt(sample.file(bytes), as: original, sample.password, "byte \(index)")
+            }
+        }
+    }
+
+    /// Reads a file by the format that it had, and by the one that it has now.
+    private static func attempt(
+        _ bytes: [UInt8], as original: any ForeignFormat, _ password: String?, _ place: String
+    ) {
+        refusing(place) {
+            _ = try ForeignReading.read(bytes, as: original, password: password).listing
+        }
+        refusing(place) {
+            let format = try KnownFormats.recognise(ForeignReading.input(bytes))
+            if format.name == original.name { return }
+            _ = try ForeignReading.read(bytes, as: format, password: password).listing
+        }
+    }
+
+    /// Reports every error that is not one of a reader.
+    private static func refusing(_ place: String, _ body: () throws -> Void) {
+        do {
+            try body()
+        } catch is ForeignFailure {
+        } catch is ItemLines.Failure {
+        } catch is CryptographyFailure {
+        } catch is GivenSecrets.Unexpected {
+        } catch {
+            Issue.record("\(place): \(error)")
+        }
+    }
+
+    @Test("a file of a password store, whatever is in it, is read or refused")
+    func passwordStore() throws {
+        /// gpg, which finds everything in order.
+        struct Opener: ForeignSecrets {
+            func password(_ what: String, _ use: (borrowing SecretBytes) throws -> Void) throws {}
+
+            func keyFile() throws -> ForeignFile? { nil }
+
+            func decryptedByGPG(_ path: String, limit: Int) throws -> SecretBytes {
+                try ForeignFile(reading: OpenFile.reading(path)).bytes.copy()
+            }
+        }
+        let folder = try TemporaryFolder(inMemory: true)
+        try folder.write(".gpg-id", [])
+        let text = Array(
+            "p\u{e9}\nuser: ada\ntext\nURL: https://a.example/x\notpauth://totp/x?secret=A\n more\r\n".utf8)
+        var random = SeededRandom(seed: Self.seed)
+        for round in 0..<Self.rounds {
+            try folder.write("a.example.gpg", Self.changed(text, &random))
+            Self.refusing("round \(round) of seed \(Self.seed)") {
+                _ = try PassFormat().read(ForeignInput(path: folder.path, .folder), Opener()).listing
+            }
+        }
+    }
+
+    @Test(
+        "the backup of a device, whatever is under its keys, is read or refused", arguments: BackupForge.Part.allCases)
+    func backup(part: BackupForge.Part) throws {
+        var random = SeededRandom(seed: Self.seed)
+        var forge = BackupForge(entries: AppleBackupTests.entries)
+        for round in 0..<max(1, Self.rounds / 8) {
+            let seed = random.next()
+            forge.alter = { altered, bytes in
+                var random = SeededRandom(seed: seed)
+                return altered == part ? Self.changed(bytes, &random) : bytes
+            }
+            let folder = try TemporaryFolder(inMemory: true)
+            try forge.write(to: folder)
+            Self.refusing("round \(round) of seed \(Self.seed)") {
+                let input = ForeignInput(path: folder.path(""), .folder)
+                guard try AppleBackupFormat().recognises(input) else { return }
+                _ = try AppleBackupFormat().read(input, GivenSecrets(text: forge.password)).listing
             }
         }
     }

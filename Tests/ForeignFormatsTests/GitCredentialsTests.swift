@@ -29,6 +29,48 @@ struct GitCredentialsTests {
     }
 
     @Test(
+        "an access token in the place of the user's name is the secret, and nobody reads it without it",
+        arguments: [
+            ("https://ghp_0123456789abcdefABCDEF0123456789abcd:x-oauth-basic@github.com", true),
+            ("https://ghp_0123456789abcdefABCDEF0123456789abcd:@github.com", true),
+            ("https://ghp_0123456789abcdefABCDEF0123456789abcd@github.com", true),
+            ("https://github_pat_0123456789_abcdefABCDEF@github.com", true),
+            ("https://glpat-0123456789abcdefABCD:@gitlab.example", true),
+            ("https://corp-glpat-0123456789abcdefABCD@gitlab.example", true),
+            ("https://0123456789abcdef0123456789abcdef01234567@github.com", true),
+            ("https://short:x-oauth-basic@github.com", true),
+            ("https://x-access-token:ghs_0123456789abcdef0123@github.com", false),
+            ("https://oauth2:glpat-0123456789abcdefABCD@gitlab.com", false),
+            ("https://glpat-ada:secret@gitlab.com", false),
+            ("https://0123456789abcdef0123456789abcdef01234567:secret@github.com", false),
+        ])
+    func tokens(line: String, isToken: Bool) throws {
+        #expect(try KnownFormats.recognise(ForeignReading.input(Array(line.utf8))).name == "git-credentials")
+        let contents = try ForeignReading.read(line, as: GitCredentialsFormat())
+        let (item, secret) = try #require(try contents.entries.first)
+        let parts = line.dropFirst("https://".count).split(separator: "@")[0].split(separator: ":")
+        #expect(contents.items.count == 1)
+        #expect(item.attributes.text(.acct) == (isToken ? nil : String(parts[0])))
+        #expect(secret == Array(String(parts[isToken ? 0 : 1]).utf8))
+        if isToken {
+            #expect(!"\(item)".contains(String(parts[0])))
+            // The token has no part in the UUID, which everybody may read.
+            let other = try ForeignReading.read(
+                line.replacing(parts[0], with: parts[0] + "0"), as: GitCredentialsFormat())
+            if parts[0].count != 40, parts[0] != "short" { #expect(try other.uuids == contents.uuids) }
+        }
+    }
+
+    @Test("a password beside a token is kept as well")
+    func tokenAndPassword() throws {
+        let contents = try ForeignReading.read(
+            "https://ghp_0123456789abcdefABCDEF:other@github.com", as: GitCredentialsFormat())
+        #expect(
+            try contents.entries.compactMap(\.secret).map { String(decoding: $0, as: UTF8.self) }.sorted()
+                == ["ghp_0123456789abcdefABCDEF", "other"])
+    }
+
+    @Test(
         "a line that is none is refused by its number",
         arguments: [("https://a:b@c\ntext", 2), ("https://a:b@c\nhttps://a:b@", 2), ("https://%ff:b@c", 1)])
     func broken(text: String, line: Int) {

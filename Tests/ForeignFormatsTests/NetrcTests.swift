@@ -63,4 +63,18 @@ struct NetrcTests {
         }
         #expect(found == line)
     }
+
+    @Test("an access token as login is the secret, and stands in no attribute")
+    func tokens() throws {
+        let token = "ghp_0123456789abcdefABCDEF"
+        let contents = try ForeignReading.read(
+            "machine a.example login \(token) password x-oauth-basic\nmachine b.example login \(token)\n"
+                + "machine c.example login ada password \(token)\nmachine d.example login tok password x-oauth-basic\n",
+            as: NetrcFormat())
+        #expect(
+            try contents.listing == [
+                "inet srvr=a.example: \(token)", "inet srvr=b.example: \(token)",
+                "inet srvr=c.example acct=ada: \(token)", "inet srvr=d.example: tok",
+            ])
+    }
 }

@@ -1,5 +1,6 @@
 import AgeEncryption
 import ByteStreams
+import Glibc
 import ItemSources
 import KeychainModel
 import TestSupport
@@ -19,6 +20,9 @@ struct PasswordStoreTests {
 
         func decryptedByGPG(_ path: String, limit: Int) throws -> SecretBytes {
             let file = try ForeignFile(reading: OpenFile.reading(path))
+            if file.starts(with: "KEY".utf8) { throw UnopenedFile.noKey }
+            guard file.starts(with: "GPG:".utf8) else { throw UnopenedFile.damaged }
+            guard file.bytes.count <= limit else { throw UnopenedFile.tooLarge(limit: limit) }
             return file.bytes.withBytes { SecretBytes($0.extracting(4...)) }
         }
     }
@@ -65,6 +69,45 @@ struct PasswordStoreTests {
                 == ["1 file that is no password", "1 record without a secret"])
         #expect(!contents.isPlaintext)
         #expect(throws: ForeignFailure.self) { try PassFormat().read(input, GivenSecrets(text: nil)) }
+    }
+
+    @Test("pass: a file that does not open is refused by its name, and the others are read")
+    func unopened() throws {
+        let folder = try store(".gpg") { Array("GPG:".utf8) + Array($0.utf8) }
+        try folder.write(".gpg-id", Array("ada@example.org".utf8))
+        try folder.write("damaged.gpg", Array("junk".utf8))
+        try folder.write("foreign.gpg", Array("KEY".utf8))
+        let input = ForeignInput(path: folder.path, .folder)
+        let contents = try PassFormat().read(input, ScriptedGPG())
+        #expect(try contents.listing == Self.items.sorted())
+        #expect(
+            contents.refused.map { "\($0.name): \($0.problem)" } == [
+                #"damaged: damaged("it cannot be decrypted to its end")"#,
+                #"foreign: damaged("no key of gpg opens it")"#,
+            ])
+    }
+
+    @Test("pass: a store for other keys is refused as a whole")
+    func locked() throws {
+        let folder = try TemporaryFolder()
+        try folder.write(".gpg-id", [])
+        try folder.write("a.gpg", Array("KEY".utf8))
+        try folder.write("b.gpg", Array("KEY".utf8))
+        #expect(throws: ForeignFailure.needsProgram("gpg", problem: "it has no key for any of its files")) {
+            try PassFormat().read(ForeignInput(path: folder.path, .folder), ScriptedGPG())
+        }
+    }
+
+    @Test("a file that the system does not let be read is refused by its name", .enabled(if: geteuid() != 0))
+    func unreadable() throws {
+        let folder = try TemporaryFolder()
+        try folder.write(".gpg-id", [])
+        try folder.write("a.gpg", Array("GPG:x".utf8))
+        let path = try folder.write("b.gpg", Array("GPG:y".utf8))
+        _ = try ExternalProgram.run("chmod", ["0", path])
+        let contents = try PassFormat().read(ForeignInput(path: folder.path, .folder), ScriptedGPG())
+        #expect(contents.refused.map(\.name) == ["b"])
+        #expect(contents.items.count == 1)
     }
 
     @Test("no link is followed out of the store")

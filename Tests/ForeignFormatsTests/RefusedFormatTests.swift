@@ -19,6 +19,12 @@ struct RefusedFormatTests {
         ("firefox-profile", sqlite + Array("CREATE TABLE nssPrivate (id)".utf8)),
         ("firefox-profile", Array(#"{"nextId":2,"logins":[{"id":1,"encryptedPassword":"x"}]}"#.utf8)),
         ("chromium-profile", sqlite + Array("CREATE TABLE logins (origin_url, password_value BLOB)".utf8)),
+        (
+            "enpass",
+            Array(
+                #"{"folders":[{"icon":"1","title":"F","uuid":"f"}],"items":[{"archived":0,"category":"login","fields":[],"template_type":"login.default"}]}"#
+                    .utf8)
+        ),
         ("systemd-credential", Array("Whxqht+dQJax1aZeCGLxmgAAAAABAAAADAAAABAAAAA".utf8)),
         ("openpgp", Array("-----BEGIN PGP MESSAGE-----\n\nabc\n".utf8)),
         ("age", Array("age-encryption.org/v1\n-> X25519".utf8)),

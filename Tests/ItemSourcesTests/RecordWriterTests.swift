@@ -131,4 +131,37 @@ struct RecordWriterTests {
         #expect(ForeignDate.seconds(.max) == nil)
         #expect(ForeignDate.milliseconds(1_500)?.microseconds == 1_500_000)
     }
+
+    @Test("an access token in the place of a name, or in an address, is in no attribute of any part")
+    func tokens() throws {
+        let token = "ghp_0123456789abcdefABCDEF"
+        let collected = try collect { collector throws(ForeignFailure) in
+            var record = RecordWriter(format: "test", identity: "1", title: "")
+            record.user = token
+            record.addresses = ["https://\(token):x@github.com/r", "https://\(token)@github.com"]
+            try record.addNote(secret("n"), to: &collector)
+            try record.addLogin(secret("p"), to: &collector)
+            try record.addOneTimePassword(secret("JBSWY3DP"), to: &collector)
+        }
+        for item in collected.items { #expect(!"\(item)".contains(token)) }
+        #expect(Set(collected.secrets).isSuperset(of: ["n", token, "p"]))
+        #expect(collected.contents.leftOut.map { "\($0.count) \($0.kind)" } == ["2 password in an address"])
+        let addresses = collected.items.flatMap(\.extra).filter { $0.name.hasPrefix("url.") }.map(\.value)
+        #expect(Set(addresses) == ["https://github.com/r", "https://github.com"])
+    }
+
+    @Test("Apple's protocols become schemes and back, and an IPv6 address has no brackets in an item")
+    func schemes() throws {
+        let schemes = [
+            "https", "pop3s", "https-proxy", "ftpaccount", "nntps", "telnets", "ircs", "eppc", "socks", "rtsp-proxy",
+        ]
+        for scheme in schemes {
+            let code = WebAddress.protocolCode(ofScheme: scheme)
+            #expect(code != 0 && WebAddress.scheme(ofProtocolCode: code) == scheme, "\(scheme)")
+        }
+        let address = try #require(WebAddress("https://[2001:db8::1]:8443/x"))
+        #expect(address.host == "2001:db8::1" && address.port == 8_443 && address.path == "/x")
+        #expect(WebAddress("//localhost/x")?.host == "localhost")
+        #expect(WebAddress("//localhost/x")?.protocolCode == 0)
+    }
 }

@@ -30,15 +30,15 @@ package enum KnownFormats {
 
     /// Finds out what `input` is, by its content alone.
     ///
-    /// - Throws: `ForeignFailure` (`empty`, `unknownFormat`, `folderOfFiles`, `ambiguous`), `FileFailure`,
-    ///   `StreamFailure`.
+    /// - Throws: `ForeignFailure` (`empty`, `unknownFormat`, `unknownColumns`, `folderOfFiles`, `ambiguous`; what is wrong
+    ///   with a table by the name of its file, or with a zip file), `FileFailure`, `StreamFailure`.
     package static func recognise(_ input: ForeignInput) throws -> any ForeignFormat {
         if input.file?.isBlank == true { throw ForeignFailure.empty }
         let fitting = try all.filter { try $0.recognises(input) }
         guard let format = fitting.first else {
             if let refused = try RefusedFormat.all.first(where: { try $0.recognises(input) }) { return refused }
             if case .folder = input.content { try refuseFolderOfFiles(input.path) }
-            throw CSVFormat.isTable(input) ? ForeignFailure.unknownColumns : ForeignFailure.unknownFormat
+            throw try problem(with: input)
         }
         if fitting.count > 1 { throw ForeignFailure.ambiguous(names: fitting.map(\.name)) }
         return format
@@ -61,5 +61,17 @@ package enum KnownFormats {
                 throw ForeignFailure.folderOfFiles(name: name, title: format.title)
             }
         }
+    }
+
+    /// Why no format recognises an input.
+    private static func problem(with input: ForeignInput) throws -> ForeignFailure {
+        if CSVFormat.isTable(input) { return .unknownColumns }
+        let name = input.file?.name.lowercased() ?? ""
+        if [".csv", ".tsv"].contains(where: name.hasSuffix) {
+            return try CSVFormat().problem(with: input) ?? .unknownFormat
+        }
+        // What is no JSON is no other format's either.
+        if name.hasSuffix(".json") { return CXFFormat().problem(with: input) ?? .unknownFormat }
+        return .unknownFormat
     }
 }

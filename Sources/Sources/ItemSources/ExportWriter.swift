@@ -9,11 +9,18 @@ package protocol ExportWriter: AnyObject {
     /// - Throws: `CryptographyFailure`.
     func add(_ item: Item, secret: borrowing SecretBytes) throws -> ExportProblem?
 
+    /// The attributes by which the item is told from others, and that do not come back from the file.
+    func lost(of item: Item) -> [AttributeCode]
+
     /// The bytes of the file.
     ///
     /// - Parameter password: what opens a format that takes one; not used by others.
     /// - Throws: `CryptographyFailure`.
     func finish(password: borrowing SecretBytes) throws -> SecretBytes
+}
+
+extension ExportWriter {
+    package func lost(of item: Item) -> [AttributeCode] { [] }
 }
 
 /// Why a format cannot hold an item.
@@ -51,6 +58,8 @@ package final class ItemExport: ItemVisitor {
     private let step: () -> Void
     /// The items that are in the file.
     package private(set) var exported: [Item] = []
+    /// Those of them that come back with other names, and the attributes that the file does not have.
+    package private(set) var altered: [(item: Item, lost: [AttributeCode])] = []
     /// Those that may not leave.
     package private(set) var staying: [(item: Item, reason: Departure.Reason)] = []
     /// Those that the format cannot hold.
@@ -91,6 +100,8 @@ package final class ItemExport: ItemVisitor {
             unheld.append((item, problem))
         } else {
             exported.append(item)
+            let lost = writer.lost(of: item)
+            if !lost.isEmpty { altered.append((item, lost)) }
         }
     }
 

@@ -70,17 +70,13 @@ package struct ExportedRecord: Hashable, Sendable {
         var path = attributes.text(.path) ?? ""
         if !path.isEmpty, !path.hasPrefix("/") { path = "/" + path }
         let port = attributes.number(.port).flatMap { $0 == 0 ? nil : ":\($0)" } ?? ""
-        return (scheme.map { $0 + "://" } ?? "") + host + port + path
+        let rest = host + port + path
+        // Without a scheme, what does not look like a host would be taken for a name.
+        return scheme.map { $0 + "://" + rest } ?? (WebAddress(rest) == nil ? "//" + rest : rest)
     }
 }
 
 extension WebAddress {
-    /// The scheme of one of Apple's protocol codes; nil for one that none is written for.
-    package static func scheme(ofProtocolCode code: Int64) -> String? {
-        let schemes = ["https", "http", "ssh", "smb", "ftp", "ftps", "ldap", "ldaps", "imap", "imaps", "smtp", "afp"]
-        return schemes.first { protocolCode(ofScheme: $0) == code }
-    }
-
     /// True if an internet password that was made of this address has these attributes.
     fileprivate func leads(as attributes: Attributes) -> Bool {
         host == attributes.text(.srvr) && protocolCode == attributes.number(.ptcl) ?? 0
@@ -94,18 +90,6 @@ package enum ExportName {
     package static let item = "kcbackup"
     /// The place of a secret that is bytes, in base 64.
     package static let bytes = "secret.base64"
-}
-
-/// True if the bytes are UTF-8.
-package func isUTF8(_ bytes: borrowing SecretBytes) -> Bool {
-    bytes.withBytes { span in
-        do {
-            _ = try UTF8Span(validating: span.extracting(...))
-            return true
-        } catch {
-            return false
-        }
-    }
 }
 
 extension Item {
@@ -137,5 +121,81 @@ extension Item {
             CanonicalJSON.literal("}", into: &text)
         }
         CanonicalJSON.literal("}", into: &text)
+    }
+}
+
+extension ExportedRecord {
+    /// True for what is a record of its own without an account and addresses: with them, an import takes it for the login
+    /// that it belongs to.
+    package var standsAlone: Bool { kind == .note || kind == .oneTimePassword }
+
+    /// The attributes of the unique key that do not come back from a record that has no more than title, account and
+    /// addresses.
+    ///
+    /// What an import makes of the record is asked of the importers' own code.
+    ///
+    /// - Parameter addresses: those that the format has a place for.
+    package func lost(of item: Item, addresses: [String]) -> [AttributeCode] {
+        let account = standsAlone ? nil : account
+        let addresses = standsAlone ? [] : addresses
+        let codes = item.itemClass.uniqueKey.filter { !Self.isEverywhere($0) }
+        guard let other = returned(account: account, addresses: addresses), other.itemClass == item.itemClass else {
+            return codes.filter { item.attributes[$0].map { !$0.isNothing } ?? false }
+        }
+        return codes.filter { code in
+            let (before, after) = (item.attributes[code], other.attributes[code])
+            return before != after && !((before?.isNothing ?? true) && (after?.isNothing ?? true))
+        }
+    }
+
+    /// Attributes of a unique key that tell no items apart that people see: formats of other programs have none of them.
+    private static func isEverywhere(_ code: AttributeCode) -> Bool { [.agrp, .sync, .musr].contains(code) }
+
+    /// The item that an import makes of the record; nil where it makes another number of items.
+    private func returned(account: String?, addresses: [String]) -> Item? {
+        var record = RecordWriter(format: "", identity: "", title: title)
+        record.user = account
+        record.addresses = addresses
+        var collector = RecordCollector(format: "", date: .reference)
+        var finder = ItemFinder()
+        let secret = SecretBytes(copying: [UInt8(ascii: "x")])
+        do {
+            switch kind {
+            case .note: try record.addNote(secret, isWhole: true, to: &collector)
+            case .oneTimePassword: try record.addOneTimePassword(secret, to: &collector)
+            case .password, .passkey, .wifi, .other: try record.addLogin(secret, to: &collector)
+            }
+            try collector.finish(details: "", isPlaintext: true).items.visitItems(&finder)
+        } catch {
+            // What cannot be imported does not come back.
+            return nil
+        }
+        return finder.items.count == 1 ? finder.items[0] : nil
+    }
+}
+
+private struct ItemFinder: ItemVisitor {
+    var items: [Item] = []
+
+    mutating func wants(_ item: Item) -> Bool {
+        items.append(item)
+        return false
+    }
+
+    mutating func take(_ item: Item, line: borrowing Span<UInt8>, secret: borrowing SecretBytes) {}
+
+    mutating func skip(damaged item: Item?) {}
+}
+
+extension AttributeValue {
+    /// True for what an importer cannot tell from an attribute that is not there.
+    fileprivate var isNothing: Bool {
+        switch self {
+        // The default of an authentication type.
+        case .text(let text): text.isEmpty || text == "dflt"
+        case .data(let bytes): bytes.isEmpty
+        case .number(let number): number == 0
+        case .date: false
+        }
     }
 }

@@ -26,8 +26,14 @@ package enum ForeignFailure: Error, Hashable, Sendable {
     case folderOfFiles(name: String, title: String)
     /// It is of no format that is known.
     case unknownFormat
+    /// A line of a table is not UTF-8.
+    case notUTF8(line: Int)
     /// It is a table whose columns have names that are not known.
     case unknownColumns
+    /// It is a table without a column that was named; those that it has, or none where its first row may be no names.
+    case noSuchColumn(String, columns: [String])
+    /// It is a table of which two columns have a name that says what they hold.
+    case columnTwice(String)
     /// It is not of the format that was asked for.
     case notOfFormat(title: String)
     /// It could be of several formats.

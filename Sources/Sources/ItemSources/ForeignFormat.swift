@@ -14,13 +14,23 @@ package protocol ForeignFormat: Sendable {
 
     /// True if `input` is of this format, by its content and not by its name.
     ///
-    /// - Throws: `FileFailure`, `StreamFailure`.
+    /// - Throws: `FileFailure`, `StreamFailure`; `ForeignFailure.damaged` for what can be nothing else, and is not whole.
     func recognises(_ input: ForeignInput) throws -> Bool
+
+    /// Why an input is not recognised that is of this format by the word of its user, or by its name; nil where there is
+    /// nothing to say but that.
+    ///
+    /// - Throws: `FileFailure`, `StreamFailure`.
+    func problem(with input: ForeignInput) throws -> ForeignFailure?
 
     /// Reads all items.
     ///
     /// - Throws: `ForeignFailure`, `FileFailure`, `StreamFailure`, `CryptographyFailure`, and what `secrets` throws.
     func read(_ input: ForeignInput, _ secrets: any ForeignSecrets) throws -> ForeignContents
+}
+
+extension ForeignFormat {
+    package func problem(with input: ForeignInput) throws -> ForeignFailure? { nil }
 }
 
 /// Provides what opens an encrypted file.
@@ -39,7 +49,8 @@ package protocol ForeignSecrets {
 
     /// What `gpg` makes of a file, by the keys of the user; at most `limit` bytes.
     ///
-    /// - Throws: `ForeignFailure` (`needsProgram`, `limit`), `StreamFailure`.
+    /// - Throws: `UnopenedFile` for what is wrong with this file; `ForeignFailure.needsProgram` where no file would open;
+    ///   `StreamFailure`.
     func decryptedByGPG(_ path: String, limit: Int) throws -> SecretBytes
 }
 

@@ -146,9 +146,17 @@ package enum JSONHead {
             guard head.count >= wanted.count else { continue }
             let isThere = (0...(head.count - wanted.count)).contains { start in
                 wanted.indices.allSatisfy { head[start + $0] == wanted[$0] }
+                    && isName(endingAt: start + wanted.count, in: head)
             }
             if isThere { found.insert(name) }
         }
         return found
+    }
+
+    /// True if a colon follows: the same text may be a value, which anybody can choose.
+    private static func isName(endingAt end: Int, in head: borrowing Span<UInt8>) -> Bool {
+        var position = end
+        while position < head.count, [0x20, 0x09, 0x0a, 0x0d].contains(head[position]) { position += 1 }
+        return position < head.count && head[position] == UInt8(ascii: ":")
     }
 }

@@ -91,9 +91,7 @@ struct JSONParser {
         while position < bytes.count {
             switch bytes[position] {
             case UInt8(ascii: "\""):
-                guard (try? UTF8Span(validating: bytes.extracting(start..<position))) != nil else {
-                    throw damaged("a text is not UTF-8")
-                }
+                guard bytes.extracting(start..<position).isUTF8 else { throw damaged("a text is not UTF-8") }
                 position += 1
                 return
             case UInt8(ascii: "\\"):
@@ -162,14 +160,8 @@ extension JSONParser {
     /// The text between quotation marks; nil where it is not UTF-8.
     static func text(_ range: Range<Int>, in bytes: borrowing Span<UInt8>) -> String? {
         let inner = bytes.extracting(range.lowerBound + 1..<range.upperBound - 1)
-        if !inner.indices.contains(where: { inner[$0] == UInt8(ascii: "\\") }) {
-            guard let text = try? UTF8Span(validating: inner) else { return nil }
-            return String(copying: text)
-        }
-        return secret(range, in: bytes).withBytes { span in
-            guard let text = try? UTF8Span(validating: span.extracting(...)) else { return nil }
-            return String(copying: text)
-        }
+        let isPlain = !inner.indices.contains { inner[$0] == UInt8(ascii: "\\") }
+        return isPlain ? inner.utf8Text : secret(range, in: bytes).utf8Text
     }
 
     static func secret(_ range: Range<Int>, in bytes: borrowing Span<UInt8>) -> SecretBytes {

@@ -30,7 +30,15 @@ package struct RecordWriter {
     package var id: String?
     /// The folder, vault or group of the record.
     package var folder: String?
-    package var user: String?
+    /// The name of the user; an access token that stands in its place is none, and becomes the login's secret.
+    package var user: String? {
+        didSet {
+            guard let name = user, AccessToken.isToken(name.utf8.span) else { return }
+            token = ForeignAttachment(name: "access token", SecretBytes(copying: name.utf8))
+            user = nil
+        }
+    }
+    private var token: ForeignAttachment?
     package var addresses: [String] = []
     package var authentication = Authentication.unknown
     package var created: Timestamp?
@@ -67,11 +75,13 @@ package struct RecordWriter {
     package mutating func addLogin(
         _ password: consuming SecretBytes?, to collector: inout RecordCollector
     ) throws(ForeignFailure) {
+        findToken(password)
         // Some programs keep the seed of a one-time password among the addresses.
         for address in addresses where Self.isSeed(address) {
             try addOneTimePassword(SecretBytes(copying: address.utf8), to: &collector)
         }
         addresses.removeAll(where: Self.isSeed)
+        collector.leaveOut("password in an address", addresses.count(where: WebAddress.hasSecret))
         collector.leaveOut(
             "part of an address behind '?' or '#'", addresses.count { $0.contains { "?#".contains($0) } })
         var draft: ItemDraft
@@ -97,12 +107,24 @@ package struct RecordWriter {
             number += 1
             draft.extra.append(ExtraAttribute(name: "url.\(number)", value: WebAddress.readable(address)))
         }
-        let kind: String
-        switch password {
-        case .some: kind = "password"
-        case .none: kind = "login without a password"
+        guard let token else {
+            let kind: String
+            switch password {
+            case .some: kind = "password"
+            case .none: kind = "login without a password"
+            }
+            return try add(kind, "password", draft, password, to: &collector)
         }
-        try add(kind, "password", draft, password, to: &collector)
+        try add("access token", "token", draft, token.bytes.copy(), to: &collector)
+        guard let password, !AccessToken.isSpare(password) else { return }
+        try addField("password", password, to: &collector)
+    }
+
+    /// Takes the name of the user for a token where nothing else is a password.
+    private mutating func findToken(_ password: borrowing SecretBytes?) {
+        guard let name = user, AccessToken.isToken(name.utf8.span, password: password) else { return }
+        token = ForeignAttachment(name: "access token", SecretBytes(copying: name.utf8))
+        user = nil
     }
 
     /// Adds a one-time password: an `otpauth:` address, or a seed in base 32, of which one is made.

@@ -9,23 +9,26 @@ package import KeychainModel
 /// address?.path   // "/login"
 /// ```
 package struct WebAddress: Hashable, Sendable {
-    /// In lower case, without the dot that may end it, otherwise as written.
+    /// In lower case, without the dot that may end it and the brackets of an IPv6 address, otherwise as written.
     package let host: String
     /// In lower case.
     package let scheme: String
     package let port: Int64?
     /// Without query and fragment; nil where it is empty or `/`.
     package let path: String?
-    /// The name before `@`, percent-decoded.
+    /// The name before `@`, percent-decoded; nil for an access token in its place.
     package let user: String?
 
     /// Takes an address apart; nil for one without a host, and for text that is no address.
     ///
-    /// A text without a scheme is an address if it looks like a host name: `example.com/login`.
+    /// A text without a scheme is an address if it begins with `//`, or looks like a host name: `example.com/login`.
     package init?(_ text: String) {
         let trimmed = text.drop { $0.isWhitespace }
         var rest: Substring
-        if let mark = trimmed.firstRange(of: "://") {
+        if trimmed.hasPrefix("//") {
+            scheme = ""
+            rest = trimmed.dropFirst(2)
+        } else if let mark = trimmed.firstRange(of: "://") {
             let name = trimmed[..<mark.lowerBound]
             guard let first = name.utf8.first, Self.isLetter(first),
                 name.utf8.allSatisfy({ Self.isLetter($0) || Self.isDigit($0) || Array("+-.".utf8).contains($0) })
@@ -42,7 +45,8 @@ package struct WebAddress: Hashable, Sendable {
         rest = rest[authority.endIndex...]
         if let at = authority.lastIndex(of: "@") {
             let user = authority[..<at].prefix { $0 != ":" }
-            self.user = user.isEmpty ? nil : Self.percentDecoded(user) ?? String(user)
+            let name = Self.percentDecoded(user) ?? String(user)
+            self.user = name.isEmpty || AccessToken.isToken(name.utf8.span) ? nil : name
             authority = authority[authority.index(after: at)...]
         } else {
             user = nil
@@ -59,25 +63,28 @@ package struct WebAddress: Hashable, Sendable {
 
     /// Apple's code of a protocol, four characters as a number; 0 for one that has none.
     package static func protocolCode(ofScheme scheme: String) -> Int64 {
-        let code: StaticString? =
-            switch scheme.lowercased() {
-            case "https": "htps"
-            case "http": "http"
-            case "ssh", "sftp": "ssh "
-            case "smb", "cifs": "smb "
-            case "ftp": "ftp "
-            case "ftps": "ftps"
-            case "ldap": "ldap"
-            case "ldaps": "ldps"
-            case "imap": "imap"
-            case "imaps": "imps"
-            case "smtp": "smtp"
-            case "afp": "afp "
-            default: nil
-            }
-        guard let code else { return 0 }
-        return "\(code)".utf8.reduce(0) { $0 << 8 | Int64($1) }
+        let scheme = scheme.lowercased()
+        return schemes.first { $0.scheme == scheme }.map { number($0.code) } ?? 0
     }
+
+    /// The scheme of one of Apple's protocol codes; nil for one that has none.
+    package static func scheme(ofProtocolCode code: Int64) -> String? {
+        schemes.first { number($0.code) == code }?.scheme
+    }
+
+    /// Apple's codes (`kSecAttrProtocol…`); where there are several schemes of a code, the first one is written.
+    private static let schemes: [(scheme: String, code: String)] = [
+        ("https", "htps"), ("http", "http"), ("ssh", "ssh "), ("sftp", "ssh "), ("smb", "smb "), ("cifs", "smb "),
+        ("ftp", "ftp "), ("ftps", "ftps"), ("ftpaccount", "ftpa"), ("ldap", "ldap"), ("ldaps", "ldps"),
+        ("imap", "imap"), ("imaps", "imps"), ("pop3", "pop3"), ("pop", "pop3"), ("pop3s", "pops"), ("pops", "pops"),
+        ("smtp", "smtp"), ("nntp", "nntp"), ("nntps", "ntps"), ("irc", "irc "), ("ircs", "ircs"), ("telnet", "teln"),
+        ("telnets", "tels"), ("afp", "afp "), ("appletalk", "atlk"), ("rtsp", "rtsp"), ("daap", "daap"),
+        ("eppc", "eppc"), ("ipp", "ipp "), ("socks", "sox "), ("http-proxy", "htpx"), ("https-proxy", "htsx"),
+        ("ftp-proxy", "ftpx"), ("rtsp-proxy", "rtsx"),
+    ]
+
+    /// Four characters as a number.
+    private static func number(_ code: String) -> Int64 { code.utf8.reduce(0) { $0 << 8 | Int64($1) } }
 
     /// Sets server, protocol, port and path of an internet password, and the account where it has none.
     package func describe(_ draft: inout ItemDraft) {
@@ -88,10 +95,19 @@ package struct WebAddress: Hashable, Sendable {
         if draft.attributes[.acct] == nil, let user { draft.attributes[.acct] = .text(user) }
     }
 
-    /// What of an address may be read while a keychain is locked: neither the password that may stand before its `@`, nor
-    /// what follows a `?` or `#`, which may be a token.
+    /// What of an address may be read while a keychain is locked: neither the password or token that may stand before its
+    /// `@`, nor what follows a `?` or `#`, which may be a token.
     package static func readable(_ text: String) -> String {
+        withoutSecret(String(text.prefix { !"?#".contains($0) }))
+    }
+
+    /// True if a password or a token stands before the `@` of an address.
+    package static func hasSecret(_ text: String) -> Bool {
         let text = String(text.prefix { !"?#".contains($0) })
+        return withoutSecret(text) != text
+    }
+
+    private static func withoutSecret(_ text: String) -> String {
         var start = text.startIndex
         if let mark = text.firstRange(of: "://") {
             start = mark.upperBound
@@ -99,10 +115,12 @@ package struct WebAddress: Hashable, Sendable {
             start = text.index(start, offsetBy: 2)
         }
         let authority = text[start...].prefix { !"/\\".contains($0) }
-        guard let at = authority.lastIndex(of: "@"), let colon = authority[..<at].firstIndex(of: ":") else {
-            return text
+        guard let at = authority.lastIndex(of: "@") else { return text }
+        let end = authority[..<at].firstIndex(of: ":") ?? at
+        if AccessToken.isToken(String(authority[..<end]).utf8.span) {
+            return String(text[..<start] + text[text.index(after: at)...])
         }
-        return String(text[..<colon] + text[at...])
+        return String(text[..<end] + text[at...])
     }
 
     /// Text whose `%XX` are bytes; nil if that is no UTF-8, or a `%` stands without two digits.
@@ -138,6 +156,7 @@ package struct WebAddress: Hashable, Sendable {
             }
         }
         if host.hasSuffix(".") { host = host.dropLast() }
+        if host.hasPrefix("["), host.hasSuffix("]") { host = host.dropFirst().dropLast() }
         if host.isEmpty || host.contains(where: { $0.isWhitespace }) { return nil }
         return (host.lowercased(), port)
     }

@@ -100,6 +100,20 @@ struct KWalletTests {
         }
     }
 
+    @Test("a list of names in the clear that is not that of the content is damage")
+    func index() throws {
+        var writer = Self.quick
+        writer.folders = [("f", [("k", .password("secret"))]), ("g", [])]
+        let file = try writer.file()
+        #expect(try read(file).listing == ["genp svce=f acct=k: secret"])
+        // The hash of the first folder, then that of its entry.
+        for place in [20, 35, 40, 55, 56, 60, 71] {
+            #expect(throws: ForeignFailure.damaged("its list of names is not that of what it holds"), "\(place)") {
+                try read(file.replacing(at: place, with: file[place] ^ 1))
+            }
+        }
+    }
+
     @Test("a wallet that was cut anywhere, or has any byte flipped, is refused, or has the secrets that it had")
     func altered() throws {
         var writer = Self.quick

@@ -54,10 +54,10 @@ struct WalletWriter {
         var index = big(UInt32(folders.count))
         for folder in folders {
             data += text(folder.name) + big(UInt32(folder.entries.count))
-            index += [UInt8](repeating: 1, count: 16) + big(UInt32(folder.entries.count))
+            index += (try md5(folder.name)) + big(UInt32(folder.entries.count))
             for entry in folder.entries {
                 data += text(entry.key) + encoded(entry.value)
-                index += [UInt8](repeating: 2, count: 16)
+                index += try md5(entry.key)
             }
         }
         alter(&data)
@@ -116,6 +116,10 @@ struct WalletWriter {
             return big(3) + big(UInt32(value.count)) + value
         case .raw(let type, let bytes): return big(type) + big(UInt32(bytes.count)) + bytes
         }
+    }
+
+    private func md5(_ text: String) throws -> [UInt8] {
+        try HashFunction.md5.hash(text.utf8.span).bytesForTest()
     }
 
     private func text(_ text: String?) -> [UInt8] {

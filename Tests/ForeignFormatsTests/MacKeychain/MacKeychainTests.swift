@@ -66,7 +66,7 @@ struct MacKeychainTests {
     }
 
     /// One item of each kind, of version 0x200.
-    private static func writer() throws -> KychWriter {
+    static func writer() throws -> KychWriter {
         var writer = KychWriter()
         let dates: [(String, KychWriter.Value)] = [
             ("cdat", .time("20240229120000Z")), ("mdat", .time("20250101000001Z")),
@@ -162,8 +162,18 @@ struct MacKeychainTests {
         #expect(contents.refused.map(\.name) == ["Safe Storage", "strange"])
         #expect(
             contents.refused.map(\.problem) == [
-                .damaged("the keychain has no key for it"), .damaged("its code is not that of its content"),
+                .damaged("its code is not that of its content"), .damaged("its code is not that of its content"),
             ])
+    }
+
+    @Test("a key of a version that is not known is refused as that, and so is the password that it opens")
+    func newerKey() throws {
+        var writer = try Self.writer()
+        for index in [1, writer.records.count - 1] { writer.records[index].data[6] = 3 }
+        let contents = try read(writer.file())
+        #expect(contents.refused.map(\.name) == ["Safe Storage", "strange"])
+        let problem = "its key is of a kind that is not known here: version 768 of a blob"
+        #expect(contents.refused.map(\.problem) == [.damaged(problem), .damaged(problem)])
     }
 
     @Test("a file that was cut anywhere is refused")

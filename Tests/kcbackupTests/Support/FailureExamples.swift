@@ -214,7 +214,8 @@ enum FailureExamples {
         .unknownVariant("version 5"), .limit("rounds", found: 20, allowed: 10),
         .refused(title: "a KeePass 1 database", hint: "open it with KeePassXC, which makes a .kdbx of it"),
         .needsProgram("gpg", problem: "it is not installed"), .empty,
-        .folderOfFiles(name: "logins.csv", title: "CSV file"), .unknownFormat, .unknownColumns,
+        .folderOfFiles(name: "logins.csv", title: "CSV file"), .unknownFormat, .notUTF8(line: 3),
+        .unknownColumns, .noSuchColumn("Pasword", columns: ["Site", "Login", "Password"]), .columnTwice("password"),
         .notOfFormat(title: ".netrc file"), .ambiguous(names: ["csv", "netrc"]),
     ]
     private static let cryptography: [CryptographyFailure] = [

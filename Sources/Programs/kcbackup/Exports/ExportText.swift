@@ -21,6 +21,9 @@ struct ExportText {
         session.list(export.unheld.map(\.item)) { index, words in
             "not exported: \(words): \(export.unheld[index].problem.words)"
         }
+        session.list(export.altered.map(\.item)) { index, words in
+            "exported without \(export.altered[index].lost.map(\.code).joined(separator: ", ")): \(words)"
+        }
         for item in export.damaged {
             session.warn("not exported, for it is damaged: \(item?.words ?? "an item whose attributes cannot be read")")
         }
@@ -60,6 +63,13 @@ struct ExportText {
                     "unheld",
                     .list(
                         export.unheld.map { JSONValue.item($0.item).adding([("reason", .text($0.problem.rawValue))]) })
+                ),
+                (
+                    "altered",
+                    .list(
+                        export.altered.map {
+                            JSONValue.item($0.item).adding([("lost", .list($0.lost.map { .text($0.code) }))])
+                        })
                 ), ("damaged", .list(export.damaged.map { $0.map { .item($0) } ?? [:] })),
             ]), [])
     }

@@ -46,6 +46,21 @@ func explainForeign(_ failure: ForeignFailure, _ path: String?) -> Explanation {
         return Explanation(
             .damaged, "\(file) is of no format that is known",
             hint: "'kcbackup import --help' lists the formats", "'kcbackup inspect' shows archives")
+    case .notUTF8(let line):
+        return Explanation(
+            .damaged, "line \(line) of \(file) is not UTF-8",
+            hint: "save it as UTF-8, or 'iconv -f WINDOWS-1252 -t UTF-8 FILE > NEW', with the encoding that it has")
+    case .noSuchColumn(let name, let columns):
+        let list = columns.prefix(columnLimit).map { quoted($0) }.joined(separator: ", ")
+        return Explanation(
+            .usage, "\(file) has no column \(quoted(name))",
+            hint: columns.isEmpty
+                ? "the first line of the table has to be the names of its columns"
+                : "its columns are \(list)" + (columns.count > columnLimit ? " and others" : ""))
+    case .columnTwice(let name):
+        return Explanation(
+            .damaged, "\(file) has two columns \(quoted(name)), and nothing says which is meant",
+            hint: "give one of them another name in the first line")
     case .unknownColumns:
         return Explanation(
             .damaged, "the first line of \(file) has no column names that are known",
@@ -58,6 +73,8 @@ func explainForeign(_ failure: ForeignFailure, _ path: String?) -> Explanation {
     }
 }
 
+/// Columns that a message lists.
+private let columnLimit = 20
 private let copyAgain = "the copy may be incomplete: export it again, or copy it again from where it was made"
 private let olderForm = "let its program export another form, or use a newer version of kcbackup"
 

@@ -74,7 +74,10 @@ struct ForeignReader {
         if try file.startsAsItems() { return ItemLinesFormat() }
         do {
             return try KnownFormats.recognise(ForeignInput(path: resolved, .file(ForeignFile(reading: file))))
-        } catch ForeignFailure.empty, ForeignFailure.unknownFormat, ForeignFailure.unknownColumns {
+        } catch ForeignFailure.empty, ForeignFailure.unknownFormat, ForeignFailure.unknownColumns,
+            ForeignFailure.damaged
+        {
+            // Reading it as lines of items says what is wrong with them.
             return nil
         }
     }
@@ -110,7 +113,9 @@ struct ForeignReader {
     private func format(of input: ForeignInput) throws -> any ForeignFormat {
         if input.file?.isBlank == true { throw ForeignFailure.empty }
         guard let format = try options.format() else { return try KnownFormats.recognise(input) }
-        guard try format.recognises(input) else { throw ForeignFailure.notOfFormat(title: format.title) }
+        guard try format.recognises(input) else {
+            throw try format.problem(with: input) ?? ForeignFailure.notOfFormat(title: format.title)
+        }
         return format
     }
 
@@ -136,22 +141,7 @@ struct ForeignReader {
             let progress = progress ?? Progress("decrypting files", of: nil, in: reader.session)
             self.progress = progress
             progress.step()
-            // Within single quotation marks, the shell leaves everything but these marks unchanged.
-            let quoted = "'" + path.replacing("'", with: "'\\''") + "'"
-            do throws(ShellCommand.Failure) {
-                return try ShellCommand.output(
-                    of: "exec gpg --batch --quiet --decrypt -- \(quoted)",
-                    environment: reader.session.world.environment, limit: limit)
-            } catch {
-                switch error {
-                case .notStarted, .failed(127): throw ForeignFailure.needsProgram("gpg", problem: "it is not installed")
-                case .failed(let status):
-                    throw ForeignFailure.needsProgram("gpg", problem: "it ended with status \(status)")
-                case .tooLong(let limit):
-                    throw ForeignFailure.limit("bytes of a secret", found: UInt64(limit) + 1, allowed: UInt64(limit))
-                case .stream(let failure): throw failure
-                }
-            }
+            return try GPG.decrypted(path, environment: reader.session.world.environment, limit: limit)
         }
 
         func keyFile() throws -> ForeignFile? {

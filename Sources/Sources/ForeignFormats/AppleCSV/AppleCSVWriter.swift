@@ -22,8 +22,10 @@ package final class AppleCSVWriter: ExportWriter {
         }
         if record.hasAccountOfBytes { return .nameNotText }
         if item.secretSize == nil { return .noSecret }
-        guard isUTF8(secret) else { return .secretNotText }
-        let names = [record.title, record.addresses.first ?? "", record.account ?? ""]
+        guard secret.isUTF8 else { return .secretNotText }
+        let names =
+            record.standsAlone
+            ? [record.title, "", ""] : [record.title, record.addresses.first ?? "", record.account ?? ""]
         let hasZero = secret.withBytes { span in span.indices.contains { span[$0] == 0 } }
         if hasZero || names.contains(where: { $0.utf8.contains(0) }) { return .zeroByte }
         for name in names {
@@ -37,6 +39,11 @@ package final class AppleCSVWriter: ExportWriter {
         }
         text.append("\r\n".utf8.span)
         return nil
+    }
+
+    package func lost(of item: Item) -> [AttributeCode] {
+        let record = ExportedRecord(item)
+        return record.lost(of: item, addresses: Array(record.addresses.prefix(1)))
     }
 
     package func finish(password: borrowing SecretBytes) -> SecretBytes { text.copy() }

@@ -16,14 +16,17 @@ package struct BitwardenFormat: ForeignFormat {
 
     package func recognises(_ input: ForeignInput) throws -> Bool {
         guard let file = input.file else { return false }
-        if let names = ForeignZip.names(in: input) { return names.contains(Self.member) }
+        if let names = try ForeignZip.names(in: input) { return names.contains(Self.member) }
         return file.bytes.withBytes { Self.recognises($0) }
     }
 
     /// True if `bytes` begin like such a document.
     static func recognises(_ bytes: borrowing Span<UInt8>) -> Bool {
         let lists = ["items", "folders", "collections"]
-        let names = JSONHead.names(["passwordProtected", "encrypted"] + lists, in: bytes)
+        // Proton Pass and Enpass have lists of these names too.
+        let others = ["vaults", "template_type", "parent_uuid"]
+        let names = JSONHead.names(["passwordProtected", "encrypted"] + lists + others, in: bytes)
+        guard names.isDisjoint(with: others) else { return false }
         if names.contains("passwordProtected") { return true }
         if names.contains("encrypted") { return !names.isDisjoint(with: lists) }
         return names.isSuperset(of: ["folders", "items"])
@@ -33,7 +36,7 @@ package struct BitwardenFormat: ForeignFormat {
         guard let file = input.file else { throw ForeignFailure.notOfFormat(title: title) }
         var attachments: [String: [ForeignAttachment]] = [:]
         var json: ForeignJSON
-        if ForeignZip.names(in: input) != nil {
+        if try ForeignZip.names(in: input) != nil {
             let zip = try ForeignZip(file) { $0 == Self.member || $0.hasPrefix("attachments/") }
             json = try zip.json(Self.member)
             for path in zip.rest {

@@ -28,7 +28,7 @@ package final class BitwardenWriter: ExportWriter {
         case .password, .note, .oneTimePassword, .wifi: break
         }
         if record.hasAccountOfBytes { return .nameNotText }
-        let isText = isUTF8(secret)
+        let isText = secret.isUTF8
         // A note and a one-time password are text by nature.
         let kind = isText && item.secretSize != nil ? record.kind : .password
         if !items.isEmpty { items.append(UInt8(ascii: ",")) }
@@ -42,13 +42,18 @@ package final class BitwardenWriter: ExportWriter {
             literal(",\"secureNote\":{\"type\":0}}")
         } else {
             literal(",\"login\":{\"fido2Credentials\":[],\"uris\":[")
-            for (index, address) in record.addresses.enumerated() {
+            let standsAlone = kind == .oneTimePassword
+            for (index, address) in record.addresses.enumerated() where !standsAlone {
                 literal(index == 0 ? "{\"match\":null,\"uri\":" : ",{\"match\":null,\"uri\":")
                 CanonicalJSON.string(address, into: &items)
                 literal("}")
             }
             literal("],\"username\":")
-            if let account = record.account { CanonicalJSON.string(account, into: &items) } else { literal("null") }
+            if let account = record.account, !standsAlone {
+                CanonicalJSON.string(account, into: &items)
+            } else {
+                literal("null")
+            }
             literal(",\"password\":")
             secretOrNull(isText && item.secretSize != nil && kind != .oneTimePassword, secret)
             literal(",\"totp\":")
@@ -56,6 +61,11 @@ package final class BitwardenWriter: ExportWriter {
             literal("}}")
         }
         return nil
+    }
+
+    package func lost(of item: Item) -> [AttributeCode] {
+        let record = ExportedRecord(item)
+        return record.lost(of: item, addresses: record.addresses)
     }
 
     package func finish(password: borrowing SecretBytes) throws -> SecretBytes {

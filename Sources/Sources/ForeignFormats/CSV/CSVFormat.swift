@@ -8,7 +8,7 @@ internal import KeychainModel
 package struct CSVFormat: ForeignFormat {
     package let name = "csv"
     package let title = "CSV file"
-    /// The names of columns, in lower case, where the user says what they mean.
+    /// The names of columns, where the user says what they mean.
     private let chosen: [CSVRole: String]?
 
     /// Reads tables of programs that are known.
@@ -16,29 +16,29 @@ package struct CSVFormat: ForeignFormat {
         chosen = nil
     }
 
-    /// Reads a table whose columns the user names; those that are not named become fields.
+    /// Reads a table whose columns the user names, with ASCII letters in any case; those that are not named become fields.
     package init(columns: [CSVRole: String]) {
-        chosen = columns.mapValues { $0.lowercased() }
+        chosen = columns
     }
 
     package func recognises(_ input: ForeignInput) throws -> Bool {
         guard let file = input.file else { return false }
-        return file.bytes.withBytes { bytes in Self.header(bytes).flatMap(CSVProduct.of) != nil }
+        return finding(in: file).problem == nil
+    }
+
+    package func problem(with input: ForeignInput) throws -> ForeignFailure? {
+        input.file.flatMap { finding(in: $0).problem }
     }
 
     /// True for a table with a column of passwords, whatever it is called.
     static func isTable(_ input: ForeignInput) -> Bool {
-        guard let file = input.file else { return false }
-        return file.bytes.withBytes { bytes in
-            guard let names = header(bytes), names.count > 1 else { return false }
-            return names.contains { $0.contains("pass") }
-        }
+        input.file.map { CSVFormat().finding(in: $0).hasPasswords } ?? false
     }
 
     package func read(_ input: ForeignInput, _ secrets: any ForeignSecrets) throws -> ForeignContents {
         guard let file = input.file else { throw ForeignFailure.notOfFormat(title: title) }
         var collector = RecordCollector(format: name, date: file.modified)
-        let product = try file.bytes.withBytes { bytes throws(ForeignFailure) in
+        let product = try Self.withText(of: file) { bytes throws(ForeignFailure) in
             try read(bytes, into: &collector)
         }
         return try collector.finish(details: product.map { "of \($0)" } ?? "", isPlaintext: true)
@@ -48,38 +48,105 @@ package struct CSVFormat: ForeignFormat {
     func read(
         _ bytes: borrowing Span<UInt8>, into collector: inout RecordCollector
     ) throws(ForeignFailure) -> String? {
-        var reader = CSVReader(bytes)
-        guard let header = try reader.next(in: bytes) else { throw .unknownColumns }
-        let names = header.cells.map { $0.text(in: bytes).lowercased() }
-        guard Set(names).count == names.count else { throw .damagedLine(header.line, "two columns have one name") }
-        let (roles, product) = try roles(of: names)
+        let table: CSVTable
+        switch find(in: bytes) {
+        case .success(let found): table = found
+        case .failure(let misfit): throw failure(misfit, bytes)
+        }
+        let product = chosen == nil ? CSVProduct.of(table.columns.map(\.name)) : nil
+        let roles = roles(of: table, product)
+        try requireOnce(roles, table, bytes)
+        var reader = table.reader
         var ordinals: [[String]: Int] = [:]
         while let row = try reader.next(in: bytes) {
-            guard row.cells.count == names.count else {
+            let count = table.columns.count
+            guard row.cells.count == count || row.cells.count > count && product?.repeatsLast == true else {
                 collector.refuse(
-                    "line \(row.line)", .damaged("it has \(row.cells.count) cells, and the first line \(names.count)"))
+                    "line \(row.line)", .damaged("it has \(row.cells.count) cells, and the first line \(count)"))
                 continue
             }
-            var record = CSVRecord(row: row, roles: roles, names: header.cells, product: product)
+            var record = CSVRecord(row: row, roles: roles, names: table.columns.map(\.cell), product: product)
             try record.add(to: &collector, bytes, format: name, &ordinals)
         }
         return product?.name
     }
 
-    private func roles(of names: [String]) throws(ForeignFailure) -> ([CSVRole?], CSVProduct?) {
+    // MARK: Columns
+
+    private func find(in bytes: borrowing Span<UInt8>) -> Result<CSVTable, CSVTable.Misfit> {
         guard let chosen else {
-            guard let product = CSVProduct.of(names) else { throw .unknownColumns }
-            return (names.map { product.roles[$0] }, product)
+            return CSVTable.find(CSVProduct.names, in: bytes) { CSVProduct.of($0) != nil }
         }
-        guard Set(chosen.values).isSubset(of: names) else { throw .unknownColumns }
-        return (names.map { name in chosen.first { $0.value == name }?.key }, nil)
+        let names = chosen.values.sorted()
+        return CSVTable.find(names, in: bytes) { Set(names).isSubset(of: $0.compactMap { $0 }) }
     }
 
-    /// The names of the columns in lower case; nil for what is no table.
-    private static func header(_ bytes: borrowing Span<UInt8>) -> [String]? {
-        var reader = CSVReader(bytes)
-        // Whether it can be read shows when it is read.
-        guard let row = try? reader.next(in: bytes) else { return nil }
-        return row.cells.map { $0.text(in: bytes).lowercased() }
+    /// What a file is as a table.
+    private struct Finding {
+        /// Why it is none that can be read; nil for one that can.
+        let problem: ForeignFailure?
+        /// True for a table with a column of passwords.
+        let hasPasswords: Bool
+    }
+
+    private func finding(in file: ForeignFile) -> Finding {
+        do throws(ForeignFailure) {
+            return try Self.withText(of: file) { bytes in
+                switch find(in: bytes) {
+                case .success: return Finding(problem: nil, hasPasswords: true)
+                case .failure(let misfit):
+                    let columns = misfit.nearest?.columns ?? []
+                    return Finding(
+                        problem: failure(misfit, bytes),
+                        hasPasswords: columns.contains { $0.cell.contains("pass", in: bytes) })
+                }
+            }
+        } catch {
+            return Finding(problem: error, hasPasswords: false)
+        }
+    }
+
+    private func failure(_ misfit: CSVTable.Misfit, _ bytes: borrowing Span<UInt8>) -> ForeignFailure {
+        guard let nearest = misfit.nearest else { return misfit.failure ?? missing(in: nil, bytes) }
+        return missing(in: nearest, bytes)
+    }
+
+    private func missing(in table: CSVTable?, _ bytes: borrowing Span<UInt8>) -> ForeignFailure {
+        guard let chosen else { return .unknownColumns }
+        let there = Set(table?.columns.compactMap(\.name) ?? [])
+        let missing = CSVRole.allCases.lazy.compactMap { chosen[$0] }.first { !there.contains($0) }
+        let names = table.map { $0.hasNames(in: bytes) ? $0.texts(in: bytes) : [] } ?? []
+        return missing.map { .noSuchColumn($0, columns: names) } ?? .unknownColumns
+    }
+
+    private func roles(of table: CSVTable, _ product: CSVProduct?) -> [CSVRole?] {
+        table.columns.map { column in
+            guard let name = column.name else { return nil }
+            guard let chosen else { return product?.roles[name] }
+            return chosen.first { $0.value == name }?.key
+        }
+    }
+
+    /// Refuses a table of which it cannot be told which column is meant; several of further fields may have one name.
+    private func requireOnce(
+        _ roles: [CSVRole?], _ table: CSVTable, _ bytes: borrowing Span<UInt8>
+    ) throws(ForeignFailure) {
+        var names: Set<String> = []
+        for (role, column) in zip(roles, table.columns) where role != nil {
+            guard let name = column.name, names.insert(name).inserted else {
+                throw .columnTwice(column.cell.text(in: bytes))
+            }
+        }
+    }
+
+    /// Hands on the text of a file as UTF-8.
+    private static func withText<Result>(
+        of file: ForeignFile, _ body: (borrowing Span<UInt8>) throws(ForeignFailure) -> Result
+    ) throws(ForeignFailure) -> Result {
+        let converted = try file.bytes.withBytes { bytes throws(ForeignFailure) in try CSVText.utf8(bytes) }
+        switch consume converted {
+        case .some(let text): return try text.withBytes(body)
+        case .none: return try file.bytes.withBytes(body)
+        }
     }
 }

@@ -21,7 +21,8 @@ struct CSVRecord {
     ) throws(ForeignFailure) {
         if leavesOut(&collector, bytes) { return }
         let addresses = addresses(bytes)
-        let user = text(.username, bytes) ?? text(.email, bytes)
+        let user =
+            text(.username, bytes) ?? text(.email, bytes) ?? text(.secondUser, bytes) ?? text(.thirdUser, bytes)
         let title = text(.title, bytes) ?? ""
         let key = [title, addresses.joined(separator: " "), user ?? ""]
         let ordinal = ordinals[key, default: 0]
@@ -41,7 +42,9 @@ struct CSVRecord {
         record.modified = date(.changedMilliseconds, .changedSeconds, .changed, &collector, bytes)
         let others: [(CSVRole, String)] = [(.secondUser, "username.2"), (.thirdUser, "username.3"), (.tags, "tags")]
         for (role, name) in others {
-            if let text = text(role, bytes) { record.extra.append(ExtraAttribute(name: name, value: text)) }
+            if let text = text(role, bytes), text != user {
+                record.extra.append(ExtraAttribute(name: name, value: text))
+            }
         }
         if let email = text(.email, bytes), email != user {
             record.extra.append(ExtraAttribute(name: "email", value: email))
@@ -56,22 +59,27 @@ struct CSVRecord {
         let type = text(.type, bytes)?.lowercased() ?? "login"
         let isNote = ["note", "securenote"].contains(type) || record.addresses == ["http://sn"]
         if isNote { record.addresses = [] }
+        let isAlias = product?.notesAreObjects == true && type == "alias"
+        if isAlias { collector.leaveOut("alias of an address") }
         // Where quotation marks tell the two apart, an empty password is one.
         let tellsNull = product?.tellsNull == true
         let password = cell(.password).flatMap { (tellsNull ? $0.isNull : $0.isEmpty) ? nil : $0 }
         if let password {
             try record.addLogin(password.secret(in: bytes), to: &collector)
             isSomething = true
-        } else if !isNote, record.user != nil || !record.addresses.isEmpty {
+        } else if !isNote, !isAlias, record.user != nil || !record.addresses.isEmpty {
             try record.addLogin(nil, to: &collector)
             isSomething = true
+        }
+        if let password, product?.hasWebForms == true, password.contains("&amp;", in: bytes) {
+            collector.remark("passwords have '&amp;' in them, which some versions of LastPass write for '&'")
         }
         if let cell = cell(.totp), !cell.isEmpty {
             try record.addOneTimePassword(cell.secret(in: bytes), to: &collector)
             isSomething = true
         }
         if let cell = cell(.notes), !cell.isEmpty {
-            if ["creditcard", "identity", "custom", "sshkey", "wifi"].contains(type) {
+            if product?.notesAreObjects == true, ["creditcard", "identity", "custom", "sshkey", "wifi"].contains(type) {
                 try record.addObject(type == "creditcard" ? "card" : type, cell.secret(in: bytes), to: &collector)
             } else {
                 try record.addNote(cell.secret(in: bytes), isWhole: !isSomething, to: &collector)
@@ -82,40 +90,61 @@ struct CSVRecord {
             try addFields(cell.secret(in: bytes), of: &record, to: &collector)
             isSomething = true
         }
-        for (index, role) in roles.enumerated() where role == nil && !row.cells[index].isEmpty {
-            try record.addField(names[index].text(in: bytes), row.cells[index].secret(in: bytes), to: &collector)
+        for (index, cell) in row.cells.enumerated() where !cell.isEmpty {
+            // Further cells belong to the last column.
+            let column = min(index, names.count - 1)
+            if roles[column] == nil || roles[column] == .urlList && furtherAddresses(bytes) == nil {
+                try record.addField(names[column].text(in: bytes), cell.secret(in: bytes), to: &collector)
+            } else if roles[column] == .formFields {
+                try addFormField(cell.secret(in: bytes), of: &record, to: &collector)
+            } else {
+                continue
+            }
             isSomething = true
         }
-        if !isSomething { collector.leaveOut("record without a secret") }
+        if !isSomething, !isAlias { collector.leaveOut("record without a secret") }
     }
 
-    /// Lines of `name: value`; one that is none belongs to the value before it.
+    /// A line of `name: value`.
+    ///
+    /// A value may have several lines, and one of them may look like a field: only where there is one line it is sure what
+    /// is a name, which everybody may read, and what a secret.
     private func addFields(
         _ text: borrowing SecretBytes, of record: inout RecordWriter, to collector: inout RecordCollector
     ) throws(ForeignFailure) {
-        let fields = text.withBytes { bytes in
-            var fields: [(name: Range<Int>, value: Range<Int>)] = []
-            var start = 0
-            while start <= bytes.count {
-                let end = (start..<bytes.count).first { bytes[$0] == UInt8(ascii: "\n") } ?? bytes.count
-                let colon = (start..<end).first {
-                    bytes[$0] == UInt8(ascii: ":") && ($0 + 1 == end || bytes[$0 + 1] == UInt8(ascii: " "))
+        let (isOne, colon) = text.withBytes { bytes in
+            (
+                bytes.firstIndex(of: UInt8(ascii: "\n")) == nil,
+                bytes.indices.first { index in
+                    bytes[index] == UInt8(ascii: ":")
+                        && (index + 1 == bytes.count || bytes[index + 1] == UInt8(ascii: " "))
                 }
-                if let colon {
-                    fields.append((start..<colon, min(colon + 2, end)..<end))
-                } else if let last = fields.popLast() {
-                    fields.append((last.name, last.value.lowerBound..<end))
-                } else if start < end {
-                    fields.append((start..<start, start..<end))
-                }
-                start = end + 1
-            }
-            return fields
+            )
         }
-        for field in fields {
-            let name = text.withBytes { bytes in String(decoding: field.name.map { bytes[$0] }, as: UTF8.self) }
-            let value = text.withBytes { bytes in SecretBytes(bytes.extracting(field.value)) }
-            try record.addField(name, value, to: &collector)
+        guard isOne, let colon, let name = text.withBytes({ $0.extracting(0..<colon).utf8Text }) else {
+            return try record.addField("fields", text.copy(), to: &collector)
+        }
+        let value = text.withBytes { bytes in SecretBytes(bytes.extracting(min(colon + 2, bytes.count)...)) }
+        try record.addField(name, value, to: &collector)
+    }
+
+    /// `name,…,…,type,value`, as RoboForm writes the fields of a web form.
+    private func addFormField(
+        _ text: borrowing SecretBytes, of record: inout RecordWriter, to collector: inout RecordCollector
+    ) throws(ForeignFailure) {
+        let commas = text.withBytes { bytes in
+            Array(bytes.indices.filter { bytes[$0] == UInt8(ascii: ",") }.prefix(4))
+        }
+        let name = commas.first.flatMap { end in text.withBytes { $0.extracting(0..<end).utf8Text } }
+        guard commas.count == 4, let name, name.hasSuffix("$") || name == "-no-name-" else {
+            return try record.addField("field", text.copy(), to: &collector)
+        }
+        let value = text.withBytes { bytes in SecretBytes(bytes.extracting((commas[3] + 1)...)) }
+        if value.isEmpty { return }
+        switch name {
+        case "TOTP KEY$": try record.addOneTimePassword(value, to: &collector)
+        case "-no-name-": try record.addField("", value, to: &collector)
+        default: try record.addField(String(name.dropLast()), value, to: &collector)
         }
     }
 
@@ -129,12 +158,18 @@ struct CSVRecord {
             collector.leaveOut("key of a Firefox account")
             return true
         }
+        if product?.hasWebForms == true, text(.url, bytes) == "http://group", text(.username, bytes) == nil,
+            cell(.password)?.isEmpty == true
+        {
+            collector.leaveOut("empty folder")
+            return true
+        }
         if isSet(.favorite, bytes) { collector.leaveOut("mark of a favorite") }
         return false
     }
 
     private func addresses(_ bytes: borrowing Span<UInt8>) -> [String] {
-        if let address = text(.url, bytes) { return [address] }
+        if let address = text(.url, bytes) { return [address] + (furtherAddresses(bytes) ?? []) }
         guard let joined = text(.urls, bytes) else { return [] }
         var addresses: [String] = []
         for piece in joined.split(separator: ",", omittingEmptySubsequences: false) {
@@ -147,6 +182,18 @@ struct CSVRecord {
             }
         }
         return addresses
+    }
+
+    /// The addresses of a list; nil for a cell that is none, which is a field then.
+    private func furtherAddresses(_ bytes: borrowing Span<UInt8>) -> [String]? {
+        guard text(.url, bytes) != nil, let cell = cell(.urlList), !cell.isEmpty else { return nil }
+        do throws(ForeignFailure) {
+            let list = try ForeignJSON(cell.secret(in: bytes))
+            let addresses = list.root.values.compactMap { list.text($0) }
+            return list.root.isArray && addresses.count == list.root.values.count ? addresses : nil
+        } catch {
+            return nil
+        }
     }
 
     private func authentication(_ bytes: borrowing Span<UInt8>) -> RecordWriter.Authentication {
@@ -171,8 +218,10 @@ struct CSVRecord {
         text(role, bytes).map { !["0", "false"].contains($0.lowercased()) } ?? false
     }
 
+    /// The cell of a role; of several, the first one that is not empty.
     private func cell(_ role: CSVRole) -> CSVReader.Cell? {
-        roles.firstIndex(of: role).map { row.cells[$0] }
+        let cells = roles.indices.lazy.filter { roles[$0] == role }.map { row.cells[$0] }
+        return cells.first { !$0.isEmpty } ?? cells.first
     }
 
     /// The text of a cell that is no secret; nil where it is empty.

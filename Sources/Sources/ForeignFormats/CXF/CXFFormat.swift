@@ -23,6 +23,16 @@ package struct CXFFormat: ForeignFormat {
         }
     }
 
+    package func problem(with input: ForeignInput) -> ForeignFailure? {
+        guard let file = input.file else { return nil }
+        do throws(ForeignFailure) {
+            _ = try ForeignJSON(file)
+            return nil
+        } catch {
+            return error
+        }
+    }
+
     package func read(_ input: ForeignInput, _ secrets: any ForeignSecrets) throws -> ForeignContents {
         guard let file = input.file else { throw ForeignFailure.notOfFormat(title: title) }
         let document = try ForeignJSON(file)

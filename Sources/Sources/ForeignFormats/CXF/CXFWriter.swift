@@ -19,7 +19,7 @@ package final class CXFWriter: ExportWriter {
 
     package func add(_ item: Item, secret: borrowing SecretBytes) -> ExportProblem? {
         let record = ExportedRecord(item)
-        let isText = isUTF8(secret)
+        let isText = secret.isUTF8
         if !items.isEmpty { items.append(UInt8(ascii: ",")) }
         literal("{\"id\":\"\(CXF.encode(item.uuid.bytes))\",\"creationAt\":\(max(0, item.created.seconds))")
         literal(",\"modifiedAt\":\(max(0, item.modified.seconds)),\"title\":")

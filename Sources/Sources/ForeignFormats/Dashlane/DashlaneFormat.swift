@@ -15,7 +15,7 @@ package struct DashlaneFormat: ForeignFormat {
     ]
 
     package func recognises(_ input: ForeignInput) throws -> Bool {
-        ForeignZip.names(in: input)?.contains("credentials.csv") == true
+        try ForeignZip.names(in: input)?.contains("credentials.csv") == true
     }
 
     package func read(_ input: ForeignInput, _ secrets: any ForeignSecrets) throws -> ForeignContents {
@@ -37,7 +37,13 @@ package struct DashlaneFormat: ForeignFormat {
                 try addObjects(bytes, table, kind, to: &collector)
             }
         }
-        collector.leaveOut("table that is not known", zip.rest.count)
+        // Whatever they are, nothing of them is lost.
+        for table in zip.rest {
+            guard let member = zip.take(table) else { continue }
+            try member.bytes.withBytes { bytes throws(ForeignFailure) in
+                try addObjects(bytes, table, "row of a table that is not known", to: &collector)
+            }
+        }
         return try collector.finish(details: "", isPlaintext: true)
     }
 
@@ -62,7 +68,7 @@ package struct DashlaneFormat: ForeignFormat {
                 object.add(name, text: cell.secret(in: bytes))
             }
             // The names that people give; numbers and the like are secrets.
-            let title = ["account_name", "item_name", "type"].lazy.compactMap { wanted in
+            let title = ["account_name", "item_name", "title", "name", "type"].lazy.compactMap { wanted in
                 names.firstIndex(of: wanted).map { row.cells[$0] }
             }.first { !$0.isEmpty }?.text(in: bytes)
             let key = title ?? kind

@@ -16,7 +16,8 @@ package struct GitCredentialsFormat: ForeignFormat {
         return file.bytes.withBytes { bytes in
             var lines = Lines(bytes.count)
             guard let first = lines.next(in: bytes) else { return false }
-            return CredentialLine(first.range, in: bytes)?.password != nil
+            guard let line = CredentialLine(first.range, in: bytes) else { return false }
+            return line.password != nil || line.isToken(in: bytes)
         }
     }
 
@@ -30,7 +31,7 @@ package struct GitCredentialsFormat: ForeignFormat {
                 guard let parts = CredentialLine(line.range, in: bytes) else {
                     throw .damagedLine(line.number, "it is no address with a host")
                 }
-                guard let range = parts.password else {
+                guard parts.password != nil || parts.isToken(in: bytes) else {
                     collector.leaveOut("address without a password")
                     continue
                 }
@@ -40,10 +41,12 @@ package struct GitCredentialsFormat: ForeignFormat {
                 let key = RecordWriter.identity(of: names + [port, parts.scheme])
                 let ordinal = ordinals[key, default: 0]
                 ordinals[key] = ordinal + 1
-                try collector.add(
-                    RecordPart(
-                        "password", draft, secret: CredentialLine.decoded(range, in: bytes),
-                        record: key, ordinal: RecordPart.Ordinal(record: ordinal), part: "password", name: names[0]))
+                for (kind, range) in parts.secrets(in: bytes) {
+                    try collector.add(
+                        RecordPart(
+                            kind, draft, secret: CredentialLine.decoded(range, in: bytes),
+                            record: key, ordinal: RecordPart.Ordinal(record: ordinal), part: kind, name: names[0]))
+                }
             }
         }
         return try collector.finish(details: "", isPlaintext: true)
@@ -79,13 +82,26 @@ private struct CredentialLine {
         path = end..<line.upperBound
     }
 
+    /// True where an access token stands in the place of the user's name.
+    func isToken(in bytes: borrowing Span<UInt8>) -> Bool {
+        let password = password.map { Self.decoded($0, in: bytes) }
+        return Self.decoded(user, in: bytes).withBytes { AccessToken.isToken($0, password: password) }
+    }
+
+    /// What is secret, by kind.
+    func secrets(in bytes: borrowing Span<UInt8>) -> [(kind: String, range: Range<Int>)] {
+        let password = password.map { ("password", $0) }
+        guard isToken(in: bytes) else { return password.map { [$0] } ?? [] }
+        let isSpare = AccessToken.isSpare(self.password.map { Self.decoded($0, in: bytes) })
+        return [("access token", user)] + (isSpare ? [] : password.map { [$0] } ?? [])
+    }
+
     /// The item but for its secret.
     func draft(in bytes: borrowing Span<UInt8>, _ line: Int) throws(ForeignFailure) -> ItemDraft {
         func text(_ range: Range<Int>) throws(ForeignFailure) -> String {
-            let text = Self.decoded(range, in: bytes).withBytes { span in
-                String(validating: span.indices.map { span[$0] }, as: UTF8.self)
+            guard let text = Self.decoded(range, in: bytes).utf8Text else {
+                throw .damagedLine(line, "its names are not UTF-8")
             }
-            guard let text else { throw .damagedLine(line, "its names are not UTF-8") }
             return text
         }
         // git writes the colon of a port in percent form.
@@ -93,7 +109,7 @@ private struct CredentialLine {
             throw .damagedLine(line, "it is no address with a host")
         }
         var draft = ItemDraft(itemClass: .internetPassword)
-        draft.attributes[.acct] = .text(try text(user))
+        if !isToken(in: bytes) { draft.attributes[.acct] = .text(try text(user)) }
         address.describe(&draft)
         let path = try text(path)
         if !path.isEmpty, path != "/" { draft.attributes[.path] = .text(path) }

@@ -152,7 +152,7 @@ enum KeyFile {
 extension KeyFile.Value {
     /// The text, with blanks before it taken off and escapes replaced, as GKeyFile reads it.
     func text(in bytes: borrowing Span<UInt8>) throws(ForeignFailure) -> String {
-        let text = unescaped(in: bytes).withBytes { String(validating: $0.array(0..<$0.count), as: UTF8.self) }
+        let text = unescaped(in: bytes).utf8Text
         guard let text else { throw .damagedLine(line, "it is not UTF-8") }
         return text
     }

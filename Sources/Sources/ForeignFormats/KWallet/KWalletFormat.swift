@@ -36,13 +36,16 @@ package struct KWalletFormat: ForeignFormat {
             salt = file.bytes.withBytes { $0.array(0..<count) }
         }
         let cipher = WalletCipher(kind: kind, derivation: derivation, salt: salt)
-        let ciphertext = try file.bytes.withBytes { bytes throws(ForeignFailure) in try Self.ciphertext(bytes) }
+        let (index, ciphertext) = try file.bytes.withBytes { bytes throws(ForeignFailure) in try Self.parts(bytes) }
         var plain = SecretBytes(capacity: 0)
         try secrets.password("password of the wallet") { password in
             plain = try file.bytes.withBytes { try cipher.open($0.extracting(ciphertext), password) }
         }
         var wallet = WalletReader(file)
         try plain.withBytes { bytes throws(ForeignFailure) in try wallet.add(bytes, entryLimit: Self.entryLimit) }
+        guard try WalletIndex(of: wallet.names) == index else {
+            throw ForeignFailure.damaged("its list of names is not that of what it holds")
+        }
         return try wallet.finish(details: "wallet '\(stem)'")
     }
 
@@ -63,18 +66,23 @@ package struct KWalletFormat: ForeignFormat {
         return (kind, derivation)
     }
 
-    /// What follows the clear part, which has hashes of names and tells nothing that is needed.
-    private static func ciphertext(_ bytes: borrowing Span<UInt8>) throws(ForeignFailure) -> Range<Int> {
+    /// The clear part, and where the encrypted one is.
+    private static func parts(
+        _ bytes: borrowing Span<UInt8>
+    ) throws(ForeignFailure) -> (index: WalletIndex, ciphertext: Range<Int>) {
         var cursor = ByteCursor(headerLength..<bytes.count)
-        let folders = try cursor.count(ofAtLeast: 20, "folders", limit: folderLimit, in: bytes)
-        for _ in 0..<folders {
-            _ = try cursor.take(16)
+        let count = try cursor.count(ofAtLeast: 20, "folders", limit: folderLimit, in: bytes)
+        var folders: [WalletIndex.Folder] = []
+        for _ in 0..<count {
+            let name = bytes.array(try cursor.take(16))
             let entries = try cursor.count(ofAtLeast: 16, "entries", limit: entryLimit, in: bytes)
-            _ = try cursor.take(16 * entries)
+            var keys: [[UInt8]] = []
+            for _ in 0..<entries { keys.append(bytes.array(try cursor.take(16))) }
+            folders.append(WalletIndex.Folder(name: name, keys: keys))
         }
         guard cursor.left > 0, cursor.left.isMultiple(of: 8) else {
             throw .damaged("its encrypted part does not consist of whole blocks")
         }
-        return cursor.position..<cursor.end
+        return (WalletIndex(folders), cursor.position..<cursor.end)
     }
 }

@@ -5,6 +5,8 @@ internal import KeychainModel
 /// Makes items of the entries of a wallet, which are as Qt's QDataStream writes them.
 struct WalletReader: ~Copyable {
     private var collector: RecordCollector
+    /// The names of what was read, in its order.
+    private(set) var names: [(folder: String, keys: [String])] = []
 
     private static let formData = "Form Data"
 
@@ -22,8 +24,11 @@ struct WalletReader: ~Copyable {
             let folder = try Self.name(&cursor, bytes)
             // The shortest entry: no name, a type, no value.
             let count = try cursor.count(ofAtLeast: 12, "entries", limit: entryLimit, in: bytes)
+            var keys: [String] = []
+            defer { names.append((folder, keys)) }
             for _ in 0..<count {
                 let key = try Self.name(&cursor, bytes)
+                keys.append(key)
                 let type = try cursor.uint32(in: bytes)
                 let value = try cursor.piece(in: bytes)
                 try add(Entry(folder: folder, key: key, type: type, value: value), bytes)
@@ -177,25 +182,6 @@ struct WalletReader: ~Copyable {
 
     /// UTF-16, big-endian, as UTF-8; nil if it is not valid.
     private static func utf8(_ range: Range<Int>, _ bytes: borrowing Span<UInt8>) -> SecretBytes? {
-        guard range.count.isMultiple(of: 2) else { return nil }
-        var text = SecretBytes(capacity: range.count * 3 / 2)
-        var high: UInt32?
-        for index in stride(from: range.lowerBound, to: range.upperBound, by: 2) {
-            let unit = UInt32(bytes[index]) << 8 | UInt32(bytes[index + 1])
-            let scalar: UInt32
-            switch (high, unit) {
-            case (nil, 0xd800...0xdbff):
-                high = unit
-                continue
-            case (let lead?, 0xdc00...0xdfff): scalar = 0x1_0000 + (lead - 0xd800) << 10 + (unit - 0xdc00)
-            case (nil, _) where !(0xdc00...0xdfff).contains(unit): scalar = unit
-            default: return nil
-            }
-            high = nil
-            guard let character = UnicodeScalar(scalar) else { return nil }
-            for byte in character.utf8 { text.append(byte) }
-        }
-        if high != nil { return nil }
-        return text
+        bytes.utf8(ofUTF16: range, .bigEndian)
     }
 }

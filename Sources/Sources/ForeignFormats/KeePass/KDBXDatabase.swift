@@ -67,12 +67,12 @@ final class KDBXDatabase {
     private static func innerHeader(
         _ bytes: borrowing Span<UInt8>
     ) throws(ForeignFailure) -> (start: Int, stream: (KDBX.Stream, [UInt8]), binaries: [Range<Int>]) {
-        var cursor = KDBXCursor()
+        var cursor = try ByteCursor(of: bytes, .littleEndian)
         var (number, key): (UInt64?, [UInt8]?) = (nil, nil)
         var binaries: [Range<Int>] = []
         while true {
-            let type = try cursor.number(1, of: bytes)
-            let range = try cursor.take(cursor.number(4, of: bytes), of: bytes)
+            let type = try cursor.number(1, in: bytes)
+            let range = try cursor.take(cursor.number(4, in: bytes))
             switch type {
             case 0:
                 guard let number, let key, let stream = KDBX.Stream(rawValue: UInt32(truncatingIfNeeded: number)) else {

@@ -24,20 +24,20 @@ struct KDBXHeader {
 
     /// - Throws: `ForeignFailure` (`damaged`, `unknownVariant`, `limit`, `refused`).
     init(_ bytes: borrowing Span<UInt8>) throws(ForeignFailure) {
-        var cursor = KDBXCursor(at: KDBX.signature.count)
-        let minor = try cursor.number(2, of: bytes)
-        let version = try cursor.number(2, of: bytes)
+        var cursor = try ByteCursor(from: KDBX.signature.count, of: bytes, .littleEndian)
+        let minor = try cursor.number(2, in: bytes)
+        let version = try cursor.number(2, in: bytes)
         guard (2...4).contains(version) else { throw .unknownVariant("KDBX \(version).\(minor)") }
         major = version == 4 ? 4 : 3
         var fields: [UInt8: [UInt8]] = [:]
         var type: UInt64
         repeat {
-            type = try cursor.number(1, of: bytes)
-            let length = try cursor.number(version == 4 ? 4 : 2, of: bytes)
+            type = try cursor.number(1, in: bytes)
+            let length = try cursor.number(version == 4 ? 4 : 2, in: bytes)
             guard length <= Self.fieldLimit else {
                 throw .limit("bytes of a header field", found: length, allowed: Self.fieldLimit)
             }
-            let value = try cursor.array(length, of: bytes)
+            let value = try cursor.array(length, in: bytes)
             guard fields.updateValue(value, forKey: UInt8(type)) == nil else {
                 throw .damaged("a field of its header is there twice")
             }

@@ -26,9 +26,9 @@ struct KDBXOpening: ~Copyable {
     private static func blocks(
         of file: borrowing Span<UInt8>, _ header: KDBXHeader, _ keys: KDBXKeys
     ) throws -> SecretBytes {
-        var cursor = KDBXCursor(at: header.size)
-        let hash = try cursor.array(32, of: file)
-        let code = try cursor.array(32, of: file)
+        var cursor = try ByteCursor(from: header.size, of: file, .littleEndian)
+        let hash = try cursor.array(32, in: file)
+        let code = try cursor.array(32, in: file)
         let headerBytes = file.extracting(..<header.size)
         guard constantTimeEqual(SHA256.hash(headerBytes).bytes, hash) else {
             throw ForeignFailure.damaged("its header is not what its hash says")
@@ -37,9 +37,9 @@ struct KDBXOpening: ~Copyable {
         var ciphertext = SecretBytes(capacity: file.count - cursor.position)
         var number: UInt64 = 0
         while true {
-            let code = try cursor.array(32, of: file)
-            let count = try cursor.number(4, of: file)
-            let block = file.extracting(try cursor.take(count, of: file))
+            let code = try cursor.array(32, in: file)
+            let count = try cursor.number(4, in: file)
+            let block = file.extracting(try cursor.take(count))
             guard try constantTimeEqual(keys.code(ofBlock: number, block), code) else {
                 throw ForeignFailure.damaged("a block is not what its code says")
             }
@@ -67,12 +67,12 @@ struct KDBXOpening: ~Copyable {
                 throw ForeignFailure.wrongPasswordOrDamaged
             }
             var content = SecretBytes(capacity: bytes.count)
-            var cursor = KDBXCursor(at: 32)
+            var cursor = try ByteCursor(from: 32, of: bytes, .littleEndian)
             var index: UInt64 = 0
             while true {
-                let number = try cursor.number(4, of: bytes)
-                let hash = try cursor.array(32, of: bytes)
-                let block = bytes.extracting(try cursor.take(cursor.number(4, of: bytes), of: bytes))
+                let number = try cursor.number(4, in: bytes)
+                let hash = try cursor.array(32, in: bytes)
+                let block = bytes.extracting(try cursor.take(cursor.number(4, in: bytes)))
                 guard number == index else { throw ForeignFailure.damaged("a block is out of order") }
                 if block.isEmpty {
                     guard hash.allSatisfy({ $0 == 0 }), cursor.position == bytes.count else {
@@ -127,14 +127,14 @@ struct KDBXOpening: ~Copyable {
 
     /// A gzip member with the header that our decoder takes: time, operating system and name say nothing.
     private static func plainMember(_ bytes: borrowing Span<UInt8>) throws(ForeignFailure) -> SecretBytes {
-        var cursor = KDBXCursor()
-        let fixed = try cursor.array(10, of: bytes)
+        var cursor = try ByteCursor(of: bytes, .littleEndian)
+        let fixed = try cursor.array(10, in: bytes)
         guard fixed[0] == 0x1f, fixed[1] == 0x8b, fixed[2] == 8, fixed[3] & ~0x1d == 0 else {
             throw .damaged("it does not decompress")
         }
-        if fixed[3] & 4 != 0 { _ = try cursor.take(cursor.number(2, of: bytes), of: bytes) }
+        if fixed[3] & 4 != 0 { _ = try cursor.take(cursor.number(2, in: bytes)) }
         for flag: UInt8 in [8, 16] where fixed[3] & flag != 0 {
-            while try cursor.number(1, of: bytes) != 0 {}
+            while try cursor.number(1, in: bytes) != 0 {}
         }
         var member = SecretBytes(capacity: bytes.count)
         member.append([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255].span)

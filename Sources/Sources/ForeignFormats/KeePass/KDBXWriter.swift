@@ -29,7 +29,7 @@ package final class KDBXWriter: ExportWriter {
 
     package func add(_ item: Item, secret: borrowing SecretBytes) throws -> ExportProblem? {
         let record = ExportedRecord(item)
-        let isText = isUTF8(secret)
+        let isText = secret.isUTF8
         literal("<Entry><UUID>\(Base64.encode(item.uuid.bytes))</UUID><IconID>0</IconID><Times>")
         time("CreationTime", item.created)
         for name in ["LastModificationTime", "LastAccessTime", "ExpiryTime", "LocationChanged"] {

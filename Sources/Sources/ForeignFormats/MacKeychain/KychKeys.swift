@@ -76,10 +76,17 @@ struct KychKeys: ~Copyable {
 
     // MARK: Keys in the keychain
 
-    /// The key in a blob; nil where its code, or anything in it, is not right.
-    func key(in blob: Range<Int>, _ bytes: borrowing Span<UInt8>) throws -> SecretBytes? {
+    /// The key in a blob.
+    ///
+    /// - Throws: `KeyProblem`, `CryptographyFailure`.
+    func key(in blob: Range<Int>, _ bytes: borrowing Span<UInt8>) throws -> SecretBytes {
         let start = blob.lowerBound
-        guard let head = try? Head(blob, shortest: 136, bytes) else { return nil }
+        let head: Head
+        do throws(ForeignFailure) {
+            head = try Head(blob, shortest: 136, bytes)
+        } catch {
+            throw KeyProblem(error)
+        }
         if bytes.extracting(start + 116..<start + 136).matches(Array("Cleartext public key".utf8)) {
             return SecretBytes(bytes.extracting(head.ciphertext))
         }
@@ -87,23 +94,52 @@ struct KychKeys: ~Copyable {
             head.version, signing, bytes.extracting(start..<start + 116),
             bytes.extracting(start + 136..<head.ciphertext.upperBound))
         guard constantTimeEqual(code, bytes.array(start + 116..<start + 136)), head.ciphertext.count.isMultiple(of: 8)
-        else { return nil }
+        else { throw KeyProblem.notGenuine }
         var outer = try BlockCipher.decrypt(
             bytes.extracting(head.ciphertext), .tripleDESCBC, key: encryption, iv: Self.outerIV.span)
-        guard outer.removePadding(blockSize: 8), outer.count > Self.ivLength else { return nil }
+        guard outer.removePadding(blockSize: 8), outer.count > Self.ivLength else { throw KeyProblem.notGenuine }
         outer.reverse()
         let iv = outer.withBytes { $0.array(0..<Self.ivLength) }
-        guard iv == bytes.array(start + 16..<start + 24), outer.count.isMultiple(of: 8) else { return nil }
+        guard iv == bytes.array(start + 16..<start + 24), outer.count.isMultiple(of: 8) else {
+            throw KeyProblem.notGenuine
+        }
         var inner = try outer.withBytes { span in
             try BlockCipher.decrypt(span.extracting(Self.ivLength...), .tripleDESCBC, key: encryption, iv: iv.span)
         }
-        guard inner.removePadding(blockSize: 8) else { return nil }
-        return inner.withBytes { span in
+        guard inner.removePadding(blockSize: 8) else { throw KeyProblem.notGenuine }
+        return try inner.withBytes { span in
             // An access list is before the key.
-            guard span.count >= 4 else { return nil }
+            guard span.count >= 4 else { throw KeyProblem.notGenuine }
             let length = (0..<4).reduce(0) { $0 << 8 | Int(span[$1]) }
-            guard length <= span.count - 4 else { return nil }
+            guard length <= span.count - 4 else { throw KeyProblem.notGenuine }
             return SecretBytes(span.extracting((4 + length)...))
+        }
+    }
+
+    /// Why a key in a keychain that opened cannot be taken.
+    enum KeyProblem: Error, Hashable {
+        /// Its code, or what is in it, is not right.
+        case notGenuine
+        /// Its blob is not what a blob is.
+        case malformed(String)
+        /// Its blob is of a version that is not known.
+        case unknownVariant(String)
+
+        fileprivate init(_ failure: ForeignFailure) {
+            switch failure {
+            case .unknownVariant(let what): self = .unknownVariant(what)
+            case .damaged(let rule): self = .malformed(rule)
+            default: self = .notGenuine
+            }
+        }
+
+        /// The problem in words.
+        var words: String {
+            switch self {
+            case .notGenuine: "its code is not that of its content"
+            case .malformed(let rule): "its key is damaged: \(rule)"
+            case .unknownVariant(let what): "its key is of a kind that is not known here: \(what)"
+            }
         }
     }
 

@@ -15,6 +15,8 @@ struct KychReader: ~Copyable {
     /// The keys that encrypt passwords, and where the key of a label is among them.
     private var passwordKeys = SecretBytes(capacity: 4_096)
     private var places: [[UInt8]: Range<Int>] = [:]
+    /// Why keys of passwords could not be taken, by their labels.
+    private var keyProblems: [[UInt8]: String] = [:]
 
     init(_ file: ForeignFile, identity: [UInt8]) {
         collector = RecordCollector(format: "macos-keychain", file: identity, date: file.modified)
@@ -68,7 +70,7 @@ struct KychReader: ~Copyable {
             return collector.refuse(name, .damaged("its data is no encrypted password"))
         }
         guard let place = places[label] else {
-            return collector.refuse(name, .damaged("the keychain has no key for it"))
+            return collector.refuse(name, .damaged(keyProblems[label] ?? "the keychain has no key for it"))
         }
         let password = try passwordKeys.withBytes { keys in
             try KychKeys.password(record.data, SecretBytes(keys.extracting(place)), bytes)
@@ -149,42 +151,50 @@ struct KychReader: ~Copyable {
         let name = record.name(bytes)
         let label = record.bytes("Label", bytes) ?? []
         let isForPasswords = label.starts(with: Array(KychKeys.passwordPrefix.utf8))
-        let key = try keys.key(in: record.data, bytes)
-        switch consume key {
-        case .none:
+        let secret: SecretBytes
+        do {
+            secret = try keys.key(in: record.data, bytes)
+        } catch let problem as KychKeys.KeyProblem {
             // What it encrypts is refused by name.
-            if !isForPasswords { collector.refuse(name, .damaged(Self.keyProblem)) }
-        case .some(let secret) where isForPasswords:
+            if isForPasswords {
+                keyProblems[label] = problem.words
+            } else {
+                collector.refuse(name, .damaged(problem.words))
+            }
+            return
+        }
+        if isForPasswords {
             let start = passwordKeys.count
             secret.withBytes { passwordKeys.append($0) }
             places[label] = start..<passwordKeys.count
-        case .some(let secret):
-            var draft = ItemDraft(symmetricKeyOfBits: secret.count * 8, applicationLabel: label)
-            if case .number(let type)? = record.values["KeyType"] { draft.attributes[.type] = .number(type) }
-            describe(&draft, record, bytes)
-            try collector.add(
-                RecordPart("symmetric key", draft, secret: secret, record: record.identity, name: name))
+            return
         }
+        var draft = ItemDraft(symmetricKeyOfBits: secret.count * 8, applicationLabel: label)
+        if case .number(let type)? = record.values["KeyType"] { draft.attributes[.type] = .number(type) }
+        describe(&draft, record, bytes)
+        try collector.add(
+            RecordPart("symmetric key", draft, secret: secret, record: record.identity, name: name))
     }
 
     private mutating func addKey(
         _ record: KychFile.Record, _ keys: borrowing KychKeys, _ bytes: borrowing Span<UInt8>
     ) throws {
         let name = record.name(bytes)
-        let key = try keys.key(in: record.data, bytes)
-        switch consume key {
-        case .none: collector.refuse(name, .damaged(Self.keyProblem))
-        case .some(let secret):
-            let kind = record.table == Table.privateKey ? "private key" : "public key"
-            var part: RecordPart
-            do throws(CertificateFailure) {
-                part = try Self.part(of: secret, kind, record, name)
-            } catch {
-                return try addUnreadable(secret, kind, record, name, bytes)
-            }
-            describe(&part.draft, record, bytes)
-            try collector.add(part)
+        let secret: SecretBytes
+        do {
+            secret = try keys.key(in: record.data, bytes)
+        } catch let problem as KychKeys.KeyProblem {
+            return collector.refuse(name, .damaged(problem.words))
         }
+        let kind = record.table == Table.privateKey ? "private key" : "public key"
+        var part: RecordPart
+        do throws(CertificateFailure) {
+            part = try Self.part(of: secret, kind, record, name)
+        } catch {
+            return try addUnreadable(secret, kind, record, name, bytes)
+        }
+        describe(&part.draft, record, bytes)
+        try collector.add(part)
     }
 
     private static func part(
@@ -225,8 +235,6 @@ struct KychReader: ~Copyable {
             return try PublicKey(externalRepresentation: der, kind: .rsa)
         }
     }
-
-    private static let keyProblem = "its code is not that of its content"
 
     /// Puts a key's own attributes over those that follow from its kind.
     private mutating func describe(

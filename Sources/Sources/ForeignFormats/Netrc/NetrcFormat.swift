@@ -62,7 +62,9 @@ package struct NetrcFormat: ForeignFormat {
             let last = entries.count - 1
             guard last >= 0 else { throw .damagedLine(word.line, "a word stands before the first 'machine'") }
             if word.equals("login", in: bytes) {
-                entries[last].login = try words.text("login", in: bytes)
+                let login = try words.value("login", in: bytes)
+                entries[last].token = login
+                entries[last].login = try words.text(of: login, "login", in: bytes)
             } else if word.equals("account", in: bytes) {
                 entries[last].account = try words.value("account", in: bytes)
             } else if word.equals("password", in: bytes) {
@@ -71,6 +73,7 @@ package struct NetrcFormat: ForeignFormat {
                 throw .damagedLine(word.line, "a word is none of machine, login, password, account, macdef")
             }
         }
+        for index in entries.indices { entries[index].findToken(in: bytes) }
         return (entries, macros)
     }
 
@@ -84,6 +87,8 @@ package struct NetrcFormat: ForeignFormat {
         /// Nil for `default`.
         let host: String?
         var login: String?
+        /// What stands in the place of the user's name, where that is an access token.
+        var token: Word?
         var password: Word?
         /// A second password, which some FTP servers ask for.
         var account: Word?
@@ -94,6 +99,18 @@ package struct NetrcFormat: ForeignFormat {
 
         var key: Key { Key(host: host, login: login) }
 
+        /// Tells names of users and access tokens apart.
+        mutating func findToken(in bytes: borrowing Span<UInt8>) {
+            let password = password.map { $0.secret(in: bytes) }
+            let isToken = login.map { AccessToken.isToken($0.utf8.span, password: password) } ?? false
+            if isToken {
+                login = nil
+                if AccessToken.isSpare(password) { self.password = nil }
+            } else {
+                token = nil
+            }
+        }
+
         /// - Parameter ordinal: how many entries of this host and login came before; they have no other ID.
         func add(
             to collector: inout RecordCollector, _ ordinal: Int, _ bytes: borrowing Span<UInt8>
@@ -101,15 +118,15 @@ package struct NetrcFormat: ForeignFormat {
             let title = host ?? "default"
             let record =
                 "\(host == nil ? "default" : "machine")\n\(title)\n\(login == nil ? "" : "login")\n\(login ?? "")"
-            for (kind, word) in [("password", password), ("account password", account)] {
+            for (kind, word) in [("access token", token), ("password", password), ("account password", account)] {
                 guard let word else { continue }
-                var draft = ItemDraft(
-                    itemClass: host == nil || kind != "password" ? .genericPassword : .internetPassword)
+                let isSecond = kind == "account password"
+                var draft = ItemDraft(itemClass: host == nil || isSecond ? .genericPassword : .internetPassword)
                 if draft.itemClass == .internetPassword {
                     draft.attributes[.srvr] = .text(title)
                 } else {
                     draft.attributes[.svce] = .text(title)
-                    if kind != "password" { draft.attributes[.desc] = .text(kind) }
+                    if isSecond { draft.attributes[.desc] = .text(kind) }
                 }
                 draft.attributes[.labl] = .text(title)
                 if let login { draft.attributes[.acct] = .text(login) }
@@ -119,7 +136,7 @@ package struct NetrcFormat: ForeignFormat {
                         kind, draft, secret: word.secret(in: bytes), record: record,
                         ordinal: RecordPart.Ordinal(record: ordinal), part: kind, name: title))
             }
-            if password == nil, account == nil { collector.leaveOut("entry without a password") }
+            if password == nil, account == nil, token == nil { collector.leaveOut("entry without a password") }
         }
     }
 }
@@ -211,11 +228,15 @@ private struct Words {
 
     /// The word after `keyword` as text.
     mutating func text(_ keyword: StaticString, in bytes: borrowing Span<UInt8>) throws(ForeignFailure) -> String {
-        let word = try value(keyword, in: bytes)
-        let text = word.secret(in: bytes).withBytes { span in
-            String(validating: span.indices.map { span[$0] }, as: UTF8.self)
+        try text(of: try value(keyword, in: bytes), keyword, in: bytes)
+    }
+
+    /// A word as text.
+    func text(of word: Word, _ keyword: StaticString, in bytes: borrowing Span<UInt8>) throws(ForeignFailure) -> String
+    {
+        guard let text = word.secret(in: bytes).utf8Text else {
+            throw .damagedLine(word.line, "the word after '\(keyword)' is not UTF-8")
         }
-        guard let text else { throw .damagedLine(word.line, "the word after '\(keyword)' is not UTF-8") }
         return text
     }
 

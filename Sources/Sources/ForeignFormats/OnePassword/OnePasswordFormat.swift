@@ -12,7 +12,7 @@ package struct OnePasswordFormat: ForeignFormat {
     package init() {}
 
     package func recognises(_ input: ForeignInput) throws -> Bool {
-        ForeignZip.names(in: input)?.contains("export.data") == true
+        try ForeignZip.names(in: input)?.contains("export.data") == true
     }
 
     package func read(_ input: ForeignInput, _ secrets: any ForeignSecrets) throws -> ForeignContents {

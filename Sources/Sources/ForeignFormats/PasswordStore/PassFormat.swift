@@ -20,12 +20,24 @@ package struct PassFormat: ForeignFormat {
         guard try recognises(input) else { throw ForeignFailure.notOfFormat(title: title) }
         let folder = try ForeignFolder(input.path)
         var collector = RecordCollector(format: name, date: .reference)
+        var opened = 0
+        var locked = 0
         for file in folder.files where file.hasSuffix(Self.ending) {
-            // A key that is not there is not there for the next file either.
-            let content = try secrets.decryptedByGPG(folder.path(of: file), limit: StoreEntry.sizeLimit)
-            try StoreEntry(
-                path: String(file.dropLast(Self.ending.count)), format: name, modified: folder.modified(file)
-            ).add(content, to: &collector)
+            let path = String(file.dropLast(Self.ending.count))
+            do {
+                let entry = try StoreEntry(path: path, format: name, modified: folder.modified(file))
+                let content = try secrets.decryptedByGPG(folder.path(of: file), limit: StoreEntry.sizeLimit)
+                opened += 1
+                try entry.add(content, to: &collector)
+            } catch let problem as UnopenedFile {
+                if problem == .noKey { locked += 1 }
+                collector.refuse(path, problem.problem(of: "no key of gpg"))
+            } catch is FileFailure {
+                collector.refuse(path, .damaged(StoreEntry.unreadable))
+            }
+        }
+        if opened == 0, locked > 0 {
+            throw ForeignFailure.needsProgram("gpg", problem: "it has no key for any of its files")
         }
         folder.countRest(to: &collector, ending: Self.ending)
         return try collector.finish(details: "", isPlaintext: false)

@@ -41,12 +41,11 @@ package struct PassageFormat: ForeignFormat {
                 let content = try Self.open(encrypted, identities)
                 opened += 1
                 try StoreEntry(path: path, format: name, modified: encrypted.modified).add(content, to: &collector)
-            } catch AgeFailure.noMatchingIdentity {
-                locked += 1
-                collector.refuse(path, .damaged("no identity opens it"))
-            } catch let failure as AgeFailure {
-                if case .stream(let failure) = failure, failure.systemCode != nil { throw failure }
-                collector.refuse(path, .damaged("it is no whole age file"))
+            } catch let problem as UnopenedFile {
+                if problem == .noKey { locked += 1 }
+                collector.refuse(path, problem.problem(of: "no identity"))
+            } catch is FileFailure {
+                collector.refuse(path, .damaged(StoreEntry.unreadable))
             }
         }
         if opened == 0, locked > 0 { throw ForeignFailure.wrongPassword }
@@ -81,12 +80,26 @@ package struct PassageFormat: ForeignFormat {
         return identities
     }
 
+    /// - Throws: `UnopenedFile`, `StreamFailure` for what is not the file's fault.
     private static func open(_ file: ForeignFile, _ identities: [any Identity]) throws -> SecretBytes {
-        var decryptor = try AgeDecryptor(ForeignFileSource(file: file), identities: identities)
-        do throws(StreamFailure) {
+        do {
+            var decryptor = try AgeDecryptor(ForeignFileSource(file: file), identities: identities)
             return try decryptor.readAll(limit: StoreEntry.sizeLimit, as: "size of a secret")
-        } catch {
-            throw AgeFailure.stream(error)
+        } catch AgeFailure.noMatchingIdentity {
+            throw UnopenedFile.noKey
+        } catch let failure as AgeFailure {
+            if case .stream(let failure) = failure { throw Self.problem(of: failure) }
+            throw UnopenedFile.damaged
+        } catch let failure as StreamFailure {
+            throw Self.problem(of: failure)
+        }
+    }
+
+    private static func problem(of failure: StreamFailure) -> any Error {
+        switch failure.kind {
+        case .limitExceeded: UnopenedFile.tooLarge(limit: StoreEntry.sizeLimit)
+        case .interrupted: failure
+        default: failure.systemCode == nil ? UnopenedFile.damaged : failure
         }
     }
 }

@@ -12,6 +12,8 @@ struct StoreEntry {
 
     /// Bytes of a decrypted file.
     static let sizeLimit = ItemLimits.secretSize
+    /// Why a file of a store is refused that the system does not let us read.
+    static let unreadable = "the system does not let it be read"
 
     /// Adds the items of the file.
     ///
@@ -25,7 +27,7 @@ struct StoreEntry {
         record.modified = modified
         record.folder = parts.dropLast().joined(separator: "/")
         if content.isEmpty { return collector.leaveOut("record without a secret") }
-        guard content.withBytes({ span in (try? UTF8Span(validating: span.extracting(...))) != nil }) else {
+        guard content.isUTF8 else {
             return try record.addAttachment(title, content.copy(), to: &collector)
         }
         let lines = Self.lines(of: content)
@@ -101,10 +103,9 @@ struct StoreEntry {
         of names: [String], _ line: Range<Int>, _ content: borrowing SecretBytes
     ) -> String? {
         guard let name = names.first(where: { begins(line, $0 + ":", content) }) else { return nil }
-        let text = content.withBytes { bytes in
-            String(decoding: line.dropFirst(name.utf8.count + 1).map { bytes[$0] }, as: UTF8.self)
-        }
-        let trimmed = text.drop { $0 == " " || $0 == "\t" }
-        return trimmed.isEmpty ? nil : String(trimmed)
+        let start = line.lowerBound + name.utf8.count + 1
+        let text = content.withBytes { $0.extracting(start..<line.upperBound).utf8Text }
+        let trimmed = text?.drop { $0 == " " || $0 == "\t" }
+        return trimmed.flatMap { $0.isEmpty ? nil : String($0) }
     }
 }

@@ -140,7 +140,7 @@ struct BinaryPropertyList {
         _ range: Range<Int>, _ list: PropertyList, _ bytes: borrowing Span<UInt8>
     ) throws(ForeignFailure) -> Range<Int> {
         let part = bytes.extracting(range)
-        guard (try? UTF8Span(validating: part)) != nil else { throw .damaged("a text is not UTF-8") }
+        guard part.isUTF8 else { throw .damaged("a text is not UTF-8") }
         return list.keep(part)
     }
 

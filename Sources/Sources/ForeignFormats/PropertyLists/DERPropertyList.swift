@@ -35,7 +35,7 @@ struct DERPropertyList {
             return try list.add(.array(values))
         case 0x0c, 0x12:
             let part = bytes.extracting(content)
-            guard (try? UTF8Span(validating: part)) != nil else { throw .damaged("a text is not UTF-8") }
+            guard part.isUTF8 else { throw .damaged("a text is not UTF-8") }
             return try list.add(.text(list.keep(part)))
         case 0x04: return try list.add(.data(list.keep(bytes.extracting(content))))
         case 0x02:

@@ -14,16 +14,24 @@ package struct ProtonPassFormat: ForeignFormat {
     private static let member = "Proton Pass/data.json"
 
     package func recognises(_ input: ForeignInput) throws -> Bool {
-        ForeignZip.names(in: input)?.contains(Self.member) == true
+        if let names = try ForeignZip.names(in: input) { return names.contains(Self.member) }
+        return input.file?.bytes.withBytes { JSONHead.names(["encrypted", "vaults"], in: $0).count == 2 } ?? false
     }
 
     package func read(_ input: ForeignInput, _ secrets: any ForeignSecrets) throws -> ForeignContents {
         guard let file = input.file else { throw ForeignFailure.notOfFormat(title: title) }
-        let zip = try ForeignZip(file) { $0 == Self.member }
-        let json = try zip.json(Self.member)
+        let json: ForeignJSON
+        var others = 0
+        if try ForeignZip.names(in: input) != nil {
+            let zip = try ForeignZip(file) { $0 == Self.member }
+            json = try zip.json(Self.member)
+            others = zip.names.count { $0 != Self.member && !$0.hasSuffix("/") }
+        } else {
+            json = try ForeignJSON(file)
+        }
         if json.root["encrypted"]?.flag == true {
             throw ForeignFailure.refused(
-                title: "an encrypted Proton Pass export in a zip file", hint: "export it again as ZIP, or as CSV")
+                title: "an encrypted Proton Pass export", hint: "export it again as ZIP, or as CSV")
         }
         guard let vaults = json.root["vaults"], vaults.isObject else {
             throw ForeignFailure.damaged("its vaults are not there")
@@ -35,7 +43,7 @@ package struct ProtonPassFormat: ForeignFormat {
                 try reader.add(item, of: vault, to: &collector)
             }
         }
-        collector.leaveOut("file of no record", zip.names.count { $0 != Self.member && !$0.hasSuffix("/") })
+        collector.leaveOut("file of no record", others)
         return try collector.finish(details: "", isPlaintext: true)
     }
 }

@@ -1,3 +1,4 @@
+internal import ByteStreams
 internal import ItemSources
 
 /// Reads the numbers and the pieces of a binary file, one after the other; every length is held against what is left.
@@ -20,6 +21,18 @@ struct ByteCursor {
         self.order = order
     }
 
+    /// Starts within the bytes, and goes to their end.
+    ///
+    /// - Throws: `ForeignFailure.damaged` if they end before `start`.
+    init(
+        from start: Int = 0, of bytes: borrowing Span<UInt8>, _ order: Order = .bigEndian
+    ) throws(ForeignFailure) {
+        guard start <= bytes.count else { throw Self.early }
+        self.init(start..<bytes.count, order)
+    }
+
+    private static let early = ForeignFailure.damaged("it ends before its last record does")
+
     /// How many bytes are left.
     var left: Int { end - position }
 
@@ -27,9 +40,22 @@ struct ByteCursor {
     ///
     /// - Throws: `ForeignFailure.damaged` if there are not as many.
     mutating func take(_ count: Int) throws(ForeignFailure) -> Range<Int> {
-        guard count >= 0, count <= left else { throw .damaged("it ends before its last record does") }
+        guard count >= 0, count <= left else { throw Self.early }
         defer { position += count }
         return position..<position + count
+    }
+
+    /// The next `count` bytes, a number that was read.
+    ///
+    /// - Throws: `ForeignFailure.damaged` if there are not as many.
+    mutating func take(_ count: UInt64) throws(ForeignFailure) -> Range<Int> {
+        guard count <= UInt64(left) else { throw Self.early }
+        return try take(Int(count))
+    }
+
+    /// The next `count` bytes, which are not secret.
+    mutating func array(_ count: UInt64, in bytes: borrowing Span<UInt8>) throws(ForeignFailure) -> [UInt8] {
+        bytes.array(try take(count))
     }
 
     /// The next 4 bytes as a number.
@@ -48,7 +74,7 @@ struct ByteCursor {
     ) throws(ForeignFailure) -> Int {
         let count = Int(try uint32(in: bytes))
         guard count <= limit else { throw .limit(what, found: UInt64(count), allowed: UInt64(limit)) }
-        guard count <= left / minimum else { throw .damaged("it ends before its last record does") }
+        guard count <= left / minimum else { throw Self.early }
         return count
     }
 
@@ -58,7 +84,8 @@ struct ByteCursor {
         return length == .max ? nil : try take(Int(length))
     }
 
-    private mutating func number(_ count: Int, in bytes: borrowing Span<UInt8>) throws(ForeignFailure) -> UInt64 {
+    /// The next bytes, at most 8, as a number.
+    mutating func number(_ count: Int, in bytes: borrowing Span<UInt8>) throws(ForeignFailure) -> UInt64 {
         let range = try take(count)
         var number: UInt64 = 0
         for index in order == .bigEndian ? Array(range) : range.reversed() {
@@ -73,7 +100,7 @@ extension Span<UInt8> {
     func array(_ range: Range<Int>) -> [UInt8] { range.map { self[$0] } }
 
     /// The text of a range; nil if it is no UTF-8.
-    func text(_ range: Range<Int>) -> String? { String(validating: array(range), as: UTF8.self) }
+    func text(_ range: Range<Int>) -> String? { extracting(range).utf8Text }
 
     /// True if the bytes at `start` are these.
     func matches(_ expected: some Collection<UInt8>, at start: Int = 0) -> Bool {

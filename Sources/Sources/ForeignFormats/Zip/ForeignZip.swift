@@ -23,14 +23,14 @@ final class ForeignZip {
         self.members = members
     }
 
-    /// The names of the members; nil for what is no zip file.
+    /// The names of the members; nil for what does not begin as a zip file.
     ///
     /// - Throws: as `init`.
-    static func names(in input: ForeignInput) -> Set<String>? {
+    static func names(in input: ForeignInput) throws -> Set<String>? {
         guard let file = input.file else { return nil }
-        return file.bytes.withBytes { bytes in
-            // Whether it can be read shows when it is read.
-            ZipFile.begins(bytes) ? try? ZipFile.names(in: bytes) : nil
+        return try file.bytes.withBytes { bytes in
+            guard ZipFile.begins(bytes) else { return nil }
+            return try explaining { () throws(StreamFailure) in try ZipFile.names(in: bytes) }
         }
     }
 
@@ -53,8 +53,8 @@ final class ForeignZip {
             return try body()
         } catch {
             switch error.kind {
-            case .malformed(let rule): throw ForeignFailure.damaged(rule)
-            case .truncated: throw ForeignFailure.damaged("it ends too early")
+            case .malformed(let rule): throw ForeignFailure.damaged("it is a zip file, and \(rule)")
+            case .truncated: throw ForeignFailure.damaged("it is a zip file, and ends too early")
             case .limitExceeded(let name, let found, let allowed):
                 throw ForeignFailure.limit(name, found: found ?? UInt64(allowed) + 1, allowed: UInt64(allowed))
             default: throw error

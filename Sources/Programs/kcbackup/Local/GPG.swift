@@ -1,0 +1,56 @@
+internal import ByteStreams
+internal import Console
+internal import ItemSources
+
+/// `gpg`, which opens files with the keys of the user.
+enum GPG {
+    /// What the script below ends with, beside what a shell ends with itself.
+    private enum Ending {
+        static let damaged: Int32 = 3
+        static let agent: Int32 = 4
+        static let noKey: Int32 = 5
+        static let notFound: Int32 = 127
+    }
+
+    /// The content of an encrypted file.
+    ///
+    /// gpg ends well on a file that was cut before its first packet of data; only its status lines tell that all of it
+    /// was decrypted and proved.
+    ///
+    /// - Throws: `UnopenedFile`, `ForeignFailure.needsProgram`, `StreamFailure`.
+    static func decrypted(_ path: String, environment: [String: String], limit: Int) throws -> SecretBytes {
+        // The shell takes everything but a quotation mark between two of them as it is.
+        let quoted = "'" + path.replacing("'", with: "'\\''") + "'"
+        let script = """
+            command -v gpg >/dev/null || exit \(Ending.notFound)
+            exec 4>&1
+            lines=$(gpg --batch --quiet --status-fd 3 --decrypt -- \(quoted) 3>&1 >&4 4>&-)
+            code=$?
+            [ $code -lt 126 ] || exit $code
+            lines="
+            $lines"
+            has() { case $lines in *"
+            [GNUPG:] $1"*) return 0;; esac; return 1; }
+            ! has DECRYPTION_OKAY || exit 0
+            ! has DECRYPTION_KEY || exit \(Ending.damaged)
+            ! has KEY_CONSIDERED && ! has PINENTRY_LAUNCHED && ! has 'ERROR pkdecrypt_failed' || exit \(Ending.agent)
+            ! has ENC_TO || exit \(Ending.noKey)
+            exit \(Ending.damaged)
+            """
+        do throws(ShellCommand.Failure) {
+            return try ShellCommand.output(of: script, environment: environment, limit: limit)
+        } catch {
+            switch error {
+            case .failed(Ending.damaged): throw UnopenedFile.damaged
+            case .failed(Ending.noKey): throw UnopenedFile.noKey
+            case .failed(Ending.agent): throw needed("its agent did not open the key")
+            case .notStarted, .failed(Ending.notFound): throw needed("it is not installed")
+            case .failed(let status): throw needed("it ended with status \(status)")
+            case .tooLong(let limit): throw UnopenedFile.tooLarge(limit: limit)
+            case .stream(let failure): throw failure
+            }
+        }
+    }
+
+    private static func needed(_ problem: String) -> ForeignFailure { .needsProgram("gpg", problem: problem) }
+}

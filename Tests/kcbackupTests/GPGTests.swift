@@ -1,0 +1,88 @@
+import ByteStreams
+import ItemSources
+import TestSupport
+import Testing
+
+@testable import kcbackup
+
+@Suite("Files that gpg opens", .enabled(if: ExternalProgram.locate("gpg") != nil, "gpg is needed"))
+struct GPGTests {
+    /// A home of gpg with a key, and a file for it; its agent ends with the test.
+    private final class Home {
+        let folder: TemporaryFolder
+        let environment: [String: String]
+
+        init() throws {
+            folder = try TemporaryFolder()
+            environment = ["GNUPGHOME": folder.path, "PATH": "/usr/bin:/bin", "LC_ALL": "C"]
+            // Its agent would measure for seconds how many rounds it takes, and asks nobody.
+            try folder.write("gpg-agent.conf", Array("s2k-count 65536\npinentry-program /bin/false\n".utf8))
+            try run(
+                "gpg", ["--batch", "--quiet", "--passphrase", "", "--quick-gen-key", "ada", "future-default"])
+        }
+
+        deinit {
+            do {
+                try run("gpgconf", ["--kill", "gpg-agent"])
+            } catch {
+                Issue.record("the agent still runs: \(error)")
+            }
+        }
+
+        @discardableResult
+        func run(_ program: String, _ arguments: [String], input: [UInt8] = []) throws -> [UInt8] {
+            let outcome = try ExternalProgram.run(program, arguments, input: input, environment: environment)
+            #expect(outcome.status == 0, "\(outcome.errorText)")
+            return outcome.output
+        }
+
+        func encrypted(_ text: String) throws -> [UInt8] {
+            try run("gpg", ["--batch", "--quiet", "--always-trust", "-r", "ada", "-e"], input: Array(text.utf8))
+        }
+
+        func opened(_ bytes: [UInt8], limit: Int = 100) throws -> String? {
+            let path = try folder.write("it's; a file", bytes)
+            return try GPG.decrypted(path, environment: environment, limit: limit).utf8Text
+        }
+    }
+
+    @Test("A file is opened to its end, or refused; one that was cut is no empty one, although gpg ends well on it")
+    func cut() throws {
+        let home = try Home()
+        let file = try home.encrypted("secret\n")
+        #expect(try home.opened(file) == "secret\n")
+        for count in [0, 1, 20, 60, 100, file.count - 30, file.count - 1] {
+            #expect(throws: UnopenedFile.damaged, "\(count) of \(file.count)") {
+                try home.opened(Array(file.prefix(count)))
+            }
+        }
+        var flipped = file
+        flipped[file.count - 5] ^= 1
+        #expect(throws: UnopenedFile.damaged) { try home.opened(flipped) }
+        #expect(throws: UnopenedFile.tooLarge(limit: 3)) { try home.opened(file, limit: 3) }
+    }
+
+    @Test("A file for another key is told from a damaged one, and a gpg that is not there from both")
+    func keys() throws {
+        let home = try Home()
+        let other = try Home()
+        let foreign = try other.encrypted("x")
+        #expect(throws: UnopenedFile.noKey) { try home.opened(foreign) }
+        let path = try home.folder.write("file", foreign)
+        #expect(throws: ForeignFailure.needsProgram("gpg", problem: "it is not installed")) {
+            _ = try GPG.decrypted(path, environment: ["PATH": home.folder.path], limit: 100)
+        }
+    }
+
+    @Test("An agent that may not ask for the passphrase fails all files at once")
+    func agent() throws {
+        let home = try Home()
+        let key = ["--batch", "--quiet", "--pinentry-mode", "loopback", "--passphrase", "walnut"]
+        try home.run("gpg", key + ["--quick-gen-key", "bob", "future-default"])
+        let file = try home.run(
+            "gpg", ["--batch", "--quiet", "--always-trust", "-r", "bob", "-e"], input: Array("x".utf8))
+        try home.run("gpgconf", ["--kill", "gpg-agent"])
+        let failure = #expect(throws: ForeignFailure.self) { try home.opened(file) }
+        #expect(failure == .needsProgram("gpg", problem: "its agent did not open the key"))
+    }
+}
