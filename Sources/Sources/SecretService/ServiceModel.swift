@@ -123,6 +123,17 @@ package struct ServiceItem: Hashable, Sendable {
             contentType: contentType, created: created, modified: modified)
     }
 
+    /// What KWallet can hold: an entry has a name, and the passwords of KDE's own programs are texts without attributes.
+    var asWalletEntry: ServiceItem {
+        // What has no schema of its own has this one, which no attribute says.
+        var entry = type == KeyringIdentity.genericSchema ? self : withSchemaAmongAttributes
+        if label.isEmpty { entry.label = "no label" }
+        if attributes.isEmpty, contentType == ServiceMapping.contentTypeOfBytes {
+            entry.contentType = ServiceMapping.usualContentType
+        }
+        return entry
+    }
+
     /// The schema, however it is kept; nil for what has none of its own.
     private var kind: String? {
         let kind = self[Self.schema] ?? type

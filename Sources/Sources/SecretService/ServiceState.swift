@@ -92,9 +92,7 @@ final class ServiceState: ItemWriter {
     func item(withUUID uuid: ItemUUID) -> Item? { nil }
 
     func holds(_ item: Item, as existing: Item) -> Bool {
-        guard let service = ServiceMapping.serviceItem(of: item), let index = byUUID[existing.uuid] else {
-            return false
-        }
+        guard let service = wanted(item), let index = byUUID[existing.uuid] else { return false }
         return entries[index].found.item.holds(service)
     }
 
@@ -127,15 +125,22 @@ final class ServiceState: ItemWriter {
 
     private func isInScope(_ name: CollectionName) -> Bool { chosen == nil || name == chosen }
 
+    /// What an item is to be in this service; nil for what has no place there.
+    private func wanted(_ item: Item) -> ServiceItem? {
+        guard let service = ServiceMapping.serviceItem(of: item) else { return nil }
+        switch client.kind {
+        case .keePassXC: return service.withSchemaAmongAttributes
+        case .kWallet: return service.asWalletEntry
+        case .other: return service
+        }
+    }
+
     /// Where an item goes.
     ///
     /// - Throws: `locked`, `noDefaultCollection`, `collectionMissing`.
     private func goal(of item: Item) throws(SecretServiceFailure) -> Goal {
-        guard var service = ServiceMapping.serviceItem(of: item) else {
-            preconditionFailure("only what has a place is written")
-        }
-        if client.isKeePassXC { service = service.withSchemaAmongAttributes }
-        let identified = client.isKeePassXC ? service.asEntry : service
+        guard let service = wanted(item) else { preconditionFailure("only what has a place is written") }
+        let identified = client.kind == .keePassXC ? service.asEntry : service
         let origin = ServiceMapping.place(of: item)
         guard let place = chosen ?? origin ?? standard else { throw .noDefaultCollection }
         if let known = places[place] {
@@ -163,7 +168,8 @@ final class ServiceState: ItemWriter {
         replacing: Item?
     ) throws {
         let goal = try goal(of: item)
-        if let index = byKey[goal.key] {
+        // One without attributes is known by its label, which may be what changes.
+        if let index = replacing.flatMap({ byUUID[$0.uuid] }) ?? byKey[goal.key] {
             entries[index].isLeaving = false
             let entry = entries[index]
             let hasSecret = isSecret(of: entry, secret)

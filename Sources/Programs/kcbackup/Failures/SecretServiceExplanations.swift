@@ -44,7 +44,7 @@ func explainSecretService(_ failure: SecretServiceFailure) -> Explanation {
     case .sessionNotEncrypted:
         Explanation(
             .refused, "the Secret Service offers no encrypted session, and secrets are not sent in the clear",
-            hint: "update it")
+            hint: "update it; for KWallet, 'apt install libqca-qt5-2-plugins'")
     case .locked(let labels):
         Explanation(
             .locked,
