@@ -77,7 +77,7 @@ package struct ServiceItem: Hashable, Sendable {
         identifying.filter { $0.name != Self.schema && !(isEntry && $0.name == Self.title) }
     }
 
-    private static let title = "Title"
+    static let title = "Title"
     private static let path = "Path"
     private static let uuid = "Uuid"
     // Of a secret that KeePassXC keeps as bytes.

@@ -145,8 +145,8 @@ final class ServiceState: ItemWriter {
         guard let place = chosen ?? origin ?? standard else { throw .noDefaultCollection }
         if let known = places[place] {
             if known.isLocked { throw .locked([place.label]) }
-        } else if case .refused = making {
-            throw .collectionMissing(place.label)
+        } else {
+            try requireMaking(of: place)
         }
         var ordinal = 0
         if place == origin, identified == service {
@@ -159,6 +159,15 @@ final class ServiceState: ItemWriter {
         return Goal(
             place: place, item: service,
             key: ServiceMapping.identity(of: identified, in: place, ordinal: ordinal).key)
+    }
+
+    /// Refuses a collection that could not be made, before anything is written.
+    private func requireMaking(of place: CollectionName) throws(SecretServiceFailure) {
+        switch making {
+        case .refused: throw .collectionMissing(place.label)
+        case .byPrompt: break
+        case .withPassword: if client.kind != .other { throw .passwordNotTaken }
+        }
     }
 
     // MARK: ItemWriter

@@ -52,13 +52,20 @@ struct DesktopKeyring {
 
     /// Connects with it, and unlocks what is locked where that was asked for.
     ///
+    /// - Parameter mayBeMissing: true if a collection that does not exist is made later.
     /// - Throws: `SecretServiceFailure`, `UsageProblem` (`needsTerminal`), and what reading the password throws.
-    func connect(_ unlocking: UnlockOptions, passcode: SecretSource?, in session: Session) throws -> SecretServiceClient
-    {
+    func connect(
+        _ unlocking: UnlockOptions, passcode: SecretSource?, mayBeMissing: Bool = false, in session: Session
+    ) throws -> SecretServiceClient {
         if passcode == .unknown { throw SecretProblem.notASource(.passcode) }
         if unlocking.unlock, !session.world.terminal.isAttended { throw UsageProblem.needsTerminal(.unlock) }
         let client = try connect(in: session)
-        let locked = try client.locked(in: scope)
+        let locked: [String]
+        do {
+            locked = try client.locked(in: scope)
+        } catch SecretServiceFailure.noCollection where mayBeMissing {
+            return client
+        }
         if passcode != nil {
             if locked.isEmpty { return client }
             try client.unlock(scope, password: password(of: locked[0], passcode, in: session))
