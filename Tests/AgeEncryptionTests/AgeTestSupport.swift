@@ -4,7 +4,7 @@ import Cryptography
 import TestSupport
 import Testing
 
-/// A cost that takes no time, for tests alone.
+/// A cost that takes almost no time, only for tests.
 let quickCost = 2
 
 /// `text` as a secret.
@@ -12,7 +12,7 @@ func secretText(_ text: String) -> SecretBytes {
     SecretBytes(copying: text.utf8)
 }
 
-/// The identity that `text` spells, if it spells one.
+/// Parses the identity in `text`; nil if it is not one.
 func parseIdentity(_ text: String) throws -> X25519Identity? {
     try X25519Identity.parse(Array(text.utf8).span)
 }
@@ -29,17 +29,17 @@ func encrypt(
     return try encryptor.finish()
 }
 
-/// Decrypts a file that is all there.
+/// Decrypts a complete file.
 func decrypt(_ file: [UInt8], with identities: [any Identity]) throws -> [UInt8] {
     try drain(AgeDecryptor(MemorySource(copying: file), identities: identities))
 }
 
-/// The hash of bytes too many to print when they are not as expected.
+/// The hash of bytes that are too many to print on failure.
 func fingerprint(_ bytes: some Collection<UInt8>) -> SHA256Digest {
     SHA256.hash(Array(bytes).span)
 }
 
-/// What came out of a file, and why no more did.
+/// The plaintext read from a file, and the failure that ended it.
 struct Decryption {
     var released: [UInt8] = []
     var failure: (any Error)?
@@ -58,7 +58,7 @@ struct Decryption {
     }
 }
 
-/// The failure that `body` throws, if it is one of age's.
+/// The `AgeFailure` that `body` throws, if any.
 func ageFailure(_ body: () throws -> Void) -> AgeFailure? {
     do {
         try body()

@@ -45,7 +45,7 @@ import Testing
         }
     }
 
-    /// The age file that a vector is, without its armor.
+    /// The age file of a vector, without its armor.
     private static func binary(_ vector: ConformanceVector) throws(AgeFailure) -> [UInt8] {
         guard vector.isArmored else { return vector.file }
         return try TextArmor.decode(SecretBytes(copying: vector.file)).bytesForTest()

@@ -3,7 +3,7 @@ import Cryptography
 import Foundation
 import Testing
 
-/// One file of the public conformance vectors: lines `key: value`, an empty line, an age file.
+/// A file of the public conformance vectors: `key: value` lines, an empty line, and an age file.
 struct ConformanceVector: Sendable, CustomTestStringConvertible {
     let name: String
     let expectation: String
@@ -13,7 +13,7 @@ struct ConformanceVector: Sendable, CustomTestStringConvertible {
     let file: [UInt8]
     let isSupported: Bool
 
-    /// True when the file is in text armor.
+    /// True if the file is in text armor.
     let isArmored: Bool
 
     var testDescription: String { name }
@@ -22,7 +22,7 @@ struct ConformanceVector: Sendable, CustomTestStringConvertible {
         "expect", "payload", "file key", "identity", "passphrase", "armored", "compressed", "comment",
     ]
 
-    /// Where the vectors are: beside the tests, or where `AGE_TESTKIT` says.
+    /// The folder of the vectors: next to the tests, or the value of `AGE_TESTKIT`.
     static let folder: URL = {
         if let path = ProcessInfo.processInfo.environment["AGE_TESTKIT"] { return URL(filePath: path) }
         return URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Vectors").standardizedFileURL
@@ -30,7 +30,7 @@ struct ConformanceVector: Sendable, CustomTestStringConvertible {
 
     static let isDefaultFolder = ProcessInfo.processInfo.environment["AGE_TESTKIT"] == nil
 
-    /// All vectors of the folder.
+    /// All vectors in the folder.
     static let all: [ConformanceVector] = {
         guard let names = try? FileManager.default.contentsOfDirectory(atPath: folder.path()), !names.isEmpty else {
             preconditionFailure("there are no conformance vectors in \(folder.path())")

@@ -103,7 +103,7 @@ import Testing
         }
     }
 
-    /// Delivers a thousand bytes a call, so that no piece ends where a limit does.
+    /// Delivers a thousand bytes per call, so that no piece ends at a limit.
     private struct RoundPieces: ByteSource, ~Copyable {
         private let bytes: [UInt8]
         private var offset = 0

@@ -5,7 +5,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Debian's `age` as the outside judge.
+/// Checks interoperability with Debian's `age`.
 @Suite(.enabled(if: ExternalProgram.locate("age") != nil, "age is not installed"))
 struct InteropTests {
     static let sizes = [0, 1, 65_535, 65_536, 65_537, 131_072, 200_000]

@@ -141,7 +141,7 @@ import Testing
         }
     }
 
-    /// Delivers everything, fails once where the end should be, and ends after that.
+    /// Delivers everything, fails once where the end should be, and then ends.
     private struct FailsAtEnd: ByteSource, ~Copyable {
         private var source: MemorySource
         private var hasFailed = false
@@ -188,7 +188,7 @@ import Testing
         } catch AgeFailure.stream(let error) {
             failure = error
         }
-        // Header, three chunks, and the finishing itself, which this sink counts too.
+        // The header, three chunks, and the call to finish, which this sink also counts.
         #expect(failure == StreamFailure(.writing, .system(28)))
     }
 }

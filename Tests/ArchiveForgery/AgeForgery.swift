@@ -5,8 +5,9 @@ import Cryptography
 import TarArchive
 import TestSupport
 
-/// Writes the plaintext of `payload` (an age file to the identity of `archive`) under the file key of a genuine member,
-/// with a header that keeps only the stanza which that identity does not open: the passphrase's.
+/// Encrypts `payload` under the file key of a genuine member, with a header that keeps only the passphrase's stanza.
+///
+/// - Parameter payload: an age file for the identity of `archive`, whose plaintext is used.
 package func reducedToOneRecipient(_ archive: SampleArchive, _ member: String, payload: [UInt8]) throws -> [UInt8] {
     let file = try OpenFile.reading(archive.path)
     guard let place = try TarDirectory.read(file).members.first(where: { $0.name == member }) else {
@@ -30,7 +31,7 @@ package func reducedToOneRecipient(_ archive: SampleArchive, _ member: String, p
     let plaintext = try drain(AgeDecryptor(MemorySource(copying: payload), identities: [archive.identity]))
     precondition(plaintext.count <= 65_536, "one chunk is enough for a test")
     let key = try HKDF.derive(inputKey: fileKey, salt: nonce, info: Array("payload".utf8), count: 32)
-    var cipher = try ChaCha20Poly1305(key: key)
+    var cipher = try AuthenticatedCipher(.chaCha20Poly1305, key: key)
     var chunk = SecretBytes(capacity: plaintext.count + 16)
     guard let last = Nonce(bytes: [UInt8](repeating: 0, count: 11) + [1]) else { throw CryptographyFailure.randomness }
     try cipher.seal(plaintext.span, nonce: last, associatedData: Span<UInt8>(), into: &chunk)

@@ -8,8 +8,10 @@ import KeychainModel
 import TarArchive
 import TestSupport
 
-/// An archive taken apart into its lines, to be changed and put together again with genuine hashes, checksums,
-/// encryption and signature: whatever is refused then is refused for the change alone.
+/// An archive split into its lines, which can be changed and put together again.
+///
+/// Hashes, checksums, encryption and signature are genuine again afterwards, so a failure is caused by the change
+/// alone.
 package struct Forgery {
     /// The text of `kcbackup.json`.
     package var header: String
@@ -23,23 +25,23 @@ package struct Forgery {
     package var secretsRecipients: [any Recipient]
     package var isEncrypted: Bool
 
-    /// Whether counts and hashes are made to fit the lines.
+    /// True to adapt the counts and hashes to the lines.
     package var recounts = true
     package var relinks = true
-    /// Applied when the hashes are in place; a change of the secrets' last line is still covered by the metadata's.
+    /// Applied once the hashes are set; a change of the secrets' last line is still covered by the metadata's.
     package var changeSecretsEnd: (String) -> String = { $0 }
     package var changeMetadataEnd: (String) -> String = { $0 }
-    /// Make the bytes of a stream, before its encryption; the first argument is the whole text.
+    /// Compress the streams before encryption; the argument is the complete text.
     package var compressMetadata: ([UInt8]) -> [UInt8] = { storedGzip($0) }
     package var compressSecrets: ([UInt8]) -> [UInt8] = { storedGzip($0) }
-    /// Changes the members before they are summed and signed.
+    /// Changes the members before the checksums are computed and signed.
     package var arrange: (inout [TarEntry]) -> Void = { _ in }
     package var spellChecksums: (String) -> String = { $0 }
     package var namespace = "kcbackup"
-    /// Changes the members, checksums and signature among them, at the very end.
+    /// Changes the members at the very end, including the checksums and the signature.
     package var rearrange: (inout [TarEntry]) -> Void = { _ in }
 
-    /// Takes a genuine archive apart.
+    /// Splits a genuine archive into its parts.
     package init(_ archive: SampleArchive) throws {
         let file = try OpenFile.reading(archive.path)
         var members: [String: [UInt8]] = [:]
@@ -71,7 +73,7 @@ package struct Forgery {
         secretsRecipients = [archive.identity.recipient]
     }
 
-    /// The bytes of the archive as it is now.
+    /// The bytes of the archive with all changes.
     package func bytes() throws -> [UInt8] {
         var linked = self
         if recounts { linked.recount() }
@@ -129,7 +131,7 @@ package struct Forgery {
         return start.flatMap { Timestamp(String($0)) }?.seconds ?? 0
     }
 
-    /// States as many items as there are.
+    /// Sets the stated numbers of items to the actual ones.
     private mutating func recount() {
         let counts = ["genp", "inet", "cert", "keys"].map { itemClass in
             "\"\(itemClass)\":\(metadata.count { $0.hasPrefix("{\"class\":\"\(itemClass)\"") })"
@@ -146,7 +148,7 @@ package struct Forgery {
         restate(&header, ",\"counts\":")
     }
 
-    /// Puts the hashes in their places.
+    /// Sets the hashes.
     private mutating func link() {
         func put(_ hash: SHA256Digest, _ member: String, _ line: inout String) {
             guard let start = line.firstRange(of: "\"\(member)\":\"")?.upperBound else { return }

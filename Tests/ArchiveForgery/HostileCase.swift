@@ -2,16 +2,16 @@ package import BackupArchive
 package import KeychainModel
 import Testing
 
-/// One change to a genuine archive and how it must be refused.
+/// A change to a genuine archive, and how the result must be rejected.
 package struct HostileCase: Sendable, CustomTestStringConvertible {
-    /// The kind of refusal, with a part of the rule where the kind alone says too little.
+    /// The kind of failure, with a part of its rule where the kind alone is not specific enough.
     package enum Refusal: Sendable {
-        /// One of these parts, divided by `|`, is in the rule; any rule will do where there is none.
+        /// The rule contains one of these parts, separated by `|`; an empty string accepts any rule.
         case damaged(String)
         case limit(String)
         case exactly(ArchiveFailure)
 
-        /// True when `error` is a refusal of this kind.
+        /// True if `error` is a failure of this kind.
         package func fits(_ error: (any Error)?) -> Bool {
             switch (self, error) {
             case (.damaged(let parts), ArchiveFailure.damaged(let rule)?):
@@ -23,16 +23,16 @@ package struct HostileCase: Sendable, CustomTestStringConvertible {
         }
     }
 
-    /// The mode and what is changed.
+    /// The mode and the change.
     package let testDescription: String
-    /// The mode of the archive that is changed.
+    /// The mode of the archive to change.
     package let mode: ArchiveMode
-    /// How it must be refused.
+    /// The expected failure.
     package let refusal: Refusal
     /// Changes a genuine archive.
     package let change: @Sendable (inout Forgery) throws -> Void
 
-    /// A case of an archive of `mode`.
+    /// Creates a case for an archive of `mode`.
     package init(
         _ name: String, _ mode: ArchiveMode, _ refusal: Refusal,
         _ change: @escaping @Sendable (inout Forgery) throws -> Void
@@ -43,7 +43,7 @@ package struct HostileCase: Sendable, CustomTestStringConvertible {
         self.change = change
     }
 
-    /// A case of an encrypted archive.
+    /// Creates a case for an encrypted archive.
     package init(_ name: String, _ refusal: Refusal, _ change: @escaping @Sendable (inout Forgery) throws -> Void) {
         self.init(name, .encrypted, refusal, change)
     }
@@ -56,5 +56,5 @@ package struct HostileCase: Sendable, CustomTestStringConvertible {
     }
 }
 
-/// One list of many.
+/// Concatenates lists of cases.
 package func join(_ cases: [[HostileCase]]) -> [HostileCase] { cases.flatMap { $0 } }

@@ -3,18 +3,18 @@ package import DeviceIdentity
 package import KeychainModel
 package import TestSupport
 
-/// A genuine archive, and what made and opens it.
+/// A genuine archive, with the device that made it and the keys that open it.
 package struct SampleArchive: Sendable {
-    /// The passphrase of those that have one.
+    /// The passphrase of archives that have one.
     package static let passphrase = "horse"
 
-    /// Where it is.
+    /// The path of the archive.
     package let path: String
     /// How it is protected.
     package let mode: ArchiveMode
     /// The device that made it.
     package let device: DeviceKey
-    /// What opens an encrypted one.
+    /// The identity that opens an encrypted archive.
     package let identity: X25519Identity
     /// Removed with its last user.
     private let folder: TemporaryFolder
@@ -32,7 +32,7 @@ package struct SampleArchive: Sendable {
     }
 }
 
-/// What `body` throws.
+/// The error that `body` throws, if any.
 package func failure(_ body: () throws -> Void) -> (any Error)? {
     do {
         try body()

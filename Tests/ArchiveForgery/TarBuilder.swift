@@ -1,4 +1,4 @@
-/// One member of a tar as a hostile writer may spell it; the defaults are those of a genuine archive.
+/// A member of a tar archive as a hostile writer may encode it; the defaults are those of a genuine archive.
 package struct TarEntry: Sendable {
     package var name: String
     package var bytes: [UInt8]
@@ -8,9 +8,9 @@ package struct TarEntry: Sendable {
     package var userName = ""
     package var linkName = ""
     package var time: Int64
-    /// Replaces the field of the size, twelve bytes.
+    /// Replaces the size field, twelve bytes.
     package var sizeField: [UInt8]?
-    /// What the data is padded with.
+    /// The byte used to pad the data.
     package var padding: UInt8 = 0
 
     var encoded: [UInt8] {
@@ -43,14 +43,14 @@ package struct TarEntry: Sendable {
     }
 }
 
-/// The bytes of a tar with `entries` and two zero blocks.
+/// The bytes of a tar archive with `entries` and two zero blocks.
 func tar(_ entries: [TarEntry]) -> [UInt8] {
     entries.flatMap(\.encoded) + [UInt8](repeating: 0, count: 1024)
 }
 
-/// A gzip member that stores `bytes` as they are, so that texts of equal length give members of equal length.
+/// A gzip member that stores `bytes` uncompressed, so that texts of equal length make members of equal length.
 ///
-/// - Parameter name: sets the flag for a file name and writes one.
+/// - Parameter name: if given, sets the flag for a file name and writes it.
 package func storedGzip(_ bytes: [UInt8], name: String? = nil) -> [UInt8] {
     var member: [UInt8] = [0x1f, 0x8b, 8, name == nil ? 0 : 8, 0, 0, 0, 0, 0, 3]
     if let name { member += Array(name.utf8) + [0] }

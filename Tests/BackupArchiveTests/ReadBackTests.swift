@@ -78,7 +78,7 @@ struct ReadBackTests {
         return try fingerprint.finish()
     }
 
-    /// Archives items, whose lines may be changed on the way.
+    /// Archives items whose lines may be changed in between.
     private func archive(
         _ items: [Item], _ change: (Int, inout SecretBytes) -> Void = { _, _ in }
     ) throws -> FinishedArchive {
@@ -95,7 +95,7 @@ struct ReadBackTests {
         return try writer.finish(omitted: 0, damaged: 0, created: .reference, tool: "test")
     }
 
-    /// The rule that is broken; nil where none is.
+    /// The broken rule; nil if there is none.
     private func rule(_ body: () throws -> FinishedArchive) -> String? {
         do {
             _ = try body()

@@ -9,7 +9,7 @@ import Testing
         return String(decoding: text.bytesForTest(), as: UTF8.self)
     }
 
-    /// What decoding appends behind a byte that was there before; nil when it is refused.
+    /// The bytes that decoding appends to an existing byte; nil if decoding fails.
     private func decode(_ text: [UInt8], _ prefix: String, uppercase: Bool) -> [UInt8]? {
         var bytes = SecretBytes(copying: [7])
         let accepted = Bech32.decode(text.span, prefix: prefix, uppercase: uppercase, into: &bytes)

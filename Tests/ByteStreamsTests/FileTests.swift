@@ -33,7 +33,8 @@ struct FileTests {
 
     @Test("a read that fails after some bytes is a failure and no end of the file")
     func failsAfterSomeBytes() throws {
-        // Two pages of a file that has one: the process's memory file gives the first, and for the second EIO.
+        // Reads two pages of which only one exists: the process's memory file returns the first, and EIO for the
+        // second.
         let page = Int(sysconf(Int32(_SC_PAGESIZE)))
         let file = try OpenFile.reading(folder.write("f", [UInt8](repeating: 1, count: page)))
         let start = unsafe UInt(bitPattern: mmap(nil, 2 * page, PROT_READ, MAP_SHARED, file.descriptor, 0))

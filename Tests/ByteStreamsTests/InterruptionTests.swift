@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Each test runs in a process of its own, since a signal concerns all of a process.
+/// Each test runs in its own process, since a signal affects the entire process.
 @Suite("Interruption")
 struct InterruptionTests {
     @Test("a caught signal is noted and does not end the process", arguments: [SIGINT, SIGTERM])
@@ -38,13 +38,13 @@ struct InterruptionTests {
         await #expect(processExitsWith: .success) {
             Interruption.catchSignals()
             unblock(SIGINT)
-            // A write to a full pipe waits for ever, unless the signal of the other thread ends it.
+            // A write to a full pipe waits forever unless the signal from the other thread ends it.
             var ends: [Int32] = [0, 0]
             guard unsafe pipe(&ends) == 0 else { exit(2) }
             let target = OpenFile(owning: ends[1], path: "pipe")
             let writer = pthread_self()
             let other = Thread {
-                // Until the process exits: a signal just before the write begins does not end its waiting.
+                // Repeat until the process exits, since a signal just before the write begins does not end its waiting.
                 while true {
                     pthread_kill(writer, SIGINT)
                     sched_yield()
@@ -60,7 +60,7 @@ struct InterruptionTests {
     }
 }
 
-/// Lets `signal` reach this thread: the threads of a pool block it, the main thread of the program does not.
+/// Lets `signal` reach this thread: pool threads block it, the main thread of the program does not.
 private func unblock(_ signal: Int32) {
     var signals = sigset_t()
     unsafe sigemptyset(&signals)

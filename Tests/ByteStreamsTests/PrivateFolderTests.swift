@@ -98,7 +98,7 @@ struct PrivateFolderTests {
         #expect(throws: failure) { try PrivateFile.replace(path, SecretBytes(copying: [2])) }
         #expect(throws: failure) { try PrivateFile.create(folder.path("a/new"), SecretBytes(copying: [2])) }
         #expect(try folder.list() == ["a", "a/b", "a/key"])
-        // What leaves this system may be put anywhere.
+        // An exported file may be put anywhere.
         try PrivateFile.create(folder.path("a/new"), SecretBytes(copying: [2]), anywhere: true)
     }
 }

@@ -7,7 +7,7 @@ import Testing
 struct SecretBytesTests {
     private struct Stop: Error {}
 
-    /// What lies in the memory behind the bytes in use.
+    /// The bytes in memory after those in use.
     private func hiddenBytes(_ secret: inout SecretBytes, _ count: Int) -> [UInt8] {
         var hidden: [UInt8] = []
         secret.append(upTo: count) { output in
@@ -138,7 +138,7 @@ extension SecretBytesTests {
         let address = secret.withBytes { bytes in
             unsafe bytes.withUnsafeBufferPointer { UInt(bitPattern: $0.baseAddress) }
         }
-        // Foundation takes the size of such a file, which is 0, at its word.
+        // Foundation would trust the file's reported size, which is 0.
         let file = try #require(FileHandle(forReadingAtPath: "/proc/self/smaps"))
         let maps = String(decoding: try file.readToEnd() ?? Data(), as: UTF8.self)
         var flags: Substring?
@@ -154,7 +154,7 @@ extension SecretBytesTests {
         }
         let words = try #require(flags).split(separator: " ")
         #expect(words.contains("dd"), "\(words)")
-        // Where the system refuses to lock memory, that is known.
+        // If the system refuses to lock memory, this is known.
         #expect(words.contains("lo") || !SecretMemory.isLocked, "\(words)")
     }
 }

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 @Suite struct CertificateDraftTests {
-    /// The sample items of one class, by their labels.
+    /// The sample items of a class, by their labels.
     static func sampleItems(_ itemClass: ItemClass) throws -> [String: ItemDraft] {
         let path = OpenSSLCommand.samples + "/../keychain.jsonl"
         let lines = try Data(contentsOf: URL(filePath: path)).split(separator: UInt8(ascii: "\n"))
@@ -24,7 +24,7 @@ import Testing
         let certificate = try X509Certificate(pem: pem.span)
         let draft = ItemDraft(certificate: certificate)
         var expected = try #require(Self.sampleItems(.certificate)[certificate.subjectSummary ?? ""])
-        // Where the item goes is not the certificate's business.
+        // The destination of the item does not depend on the certificate.
         for code in [AttributeCode.agrp, .pdmn] { expected.attributes[code] = nil }
         #expect(draft == expected)
         #expect(certificate.keychainSecret.bytesForTest() == certificate.der)

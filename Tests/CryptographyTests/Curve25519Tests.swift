@@ -110,7 +110,7 @@ import Testing
     func smallOrderSigner(_ publicKey: String) throws {
         let key = try hex(publicKey)
         #expect(!Ed25519.isUsable(publicKey: key))
-        // R is the neutral point and S is 0: libcrypto by itself takes this for at least one message in eight.
+        // R is the neutral point and S is 0: libcrypto alone accepts this for at least one message in eight.
         let forged = [1] + [UInt8](repeating: 0, count: 63)
         for number in UInt8.min...UInt8.max {
             let message = [number]

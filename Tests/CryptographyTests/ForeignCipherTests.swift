@@ -48,13 +48,13 @@ struct ForeignCipherTests {
                 f3eed1bdb5d2a03c064b5a7e3db181f8591ccb10d410ed26dc5ba74a31362870
                 b6ed21b99ca6f4f9f153e7b1beafed1d23304b7a39f9f3ff067d8d8f9e24ecc7
                 """),
-        // "The qufck brown fox jump" of NIST SP 800-67, whose second and third block are chained here.
+        // "The qufck brown fox jump" from NIST SP 800-67, whose second and third blocks are chained here.
         Case(
             algorithm: .tripleDESCBC, key: "0123456789abcdef23456789abcdef01456789abcdef0123", iv: "0000000000000000",
             plaintext: "5468652071756663" + xor("6b2062726f776e20", "a826fd8ce53b855f")
                 + xor("666f78206a756d70", "cce21c8112256fe6"),
             ciphertext: "a826fd8ce53b855fcce21c8112256fe668d5c05dd9b6b900"),
-        // Eric Young's vectors of Blowfish.
+        // Eric Young's Blowfish vectors.
         Case(
             algorithm: .blowfishCBC, key: "0123456789abcdeff0e1d2c3b4a59687", iv: "fedcba9876543210",
             plaintext: "37363534333231204e6f77206973207468652074696d6520666f722000000000",
@@ -166,7 +166,7 @@ struct ForeignCipherTests {
         }
     }
 
-    /// RFC 6070, RFC 7914 (section 11), and the well-known one of SHA-512.
+    /// RFC 6070, RFC 7914 (section 11), and the well-known vector for SHA-512.
     @Test(
         "PBKDF2 gives the published keys",
         arguments: [
@@ -196,7 +196,7 @@ struct ForeignCipherTests {
         let nothing = SecretBytes(capacity: 0)
         let salt: [UInt8] = []
         let key = try PBKDF2.derive(password: nothing, salt: salt.span, rounds: 1, hash: .sha256, count: 32)
-        // Python's hashlib.pbkdf2_hmac("sha256", b"", b"", 1).
+        // From Python's hashlib.pbkdf2_hmac("sha256", b"", b"", 1).
         #expect(try key.bytesForTest() == hex("f7ce0b653d2d72a4108cf5abe912ffdd777616dbbb27a70e8204f3ae2d0f6fad"))
         for rounds in [0, -1, Int(Int32.max) + 1] {
             #expect(throws: CryptographyFailure.self) {

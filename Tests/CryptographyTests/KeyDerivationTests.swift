@@ -38,7 +38,7 @@ import Testing
     func emptyKey() throws {
         var hmac = try HMACSHA256(key: SecretBytes(capacity: 0))
         let nothing: [UInt8] = []
-        // The well-known code of nothing under no key.
+        // The well-known HMAC of an empty message under an empty key.
         #expect(
             try hmac.authenticate(nothing.span)
                 == hex("b613679a0814d9ec772f95d778c35fc5ff1697c493715653c6c712144292c5ad"))

@@ -2,17 +2,17 @@ import ByteStreams
 import Cryptography
 import Testing
 
-/// The bytes that hexadecimal digits (blanks between them allowed) stand for.
+/// Decodes hexadecimal digits, which may be separated by blanks.
 func hex(_ digits: String) throws -> [UInt8] {
     try #require(Hexadecimal.decode(digits.filter { !$0.isWhitespace }))
 }
 
-/// Those bytes as a secret.
+/// Decodes hexadecimal digits into a secret.
 func secret(_ digits: String) throws -> SecretBytes {
     SecretBytes(copying: try hex(digits))
 }
 
-/// One published case of an AEAD.
+/// A published test vector of an AEAD.
 struct SealingCase: Sendable, CustomTestStringConvertible {
     let name: String
     let key: String

@@ -2,9 +2,9 @@ import ByteStreams
 import GzipStreams
 import TestSupport
 
-/// Plaintexts and short ways through encoder and decoder.
+/// Plaintexts, and short forms for encoding and decoding.
 enum GzipSample {
-    /// `count` bytes that can be compressed, but not to nothing.
+    /// `count` bytes that compress, but not to almost nothing.
     static func text(_ count: Int) -> [UInt8] {
         var random = SeededRandom(seed: UInt64(count))
         var text: [UInt8] = []
@@ -15,7 +15,7 @@ enum GzipSample {
         return Array(text.prefix(count))
     }
 
-    /// `plaintext` compressed, handed over in pieces of `pieceSize`.
+    /// Compresses `plaintext`, written in pieces of `pieceSize`.
     static func compress(
         _ plaintext: [UInt8], pieceSize: Int = .max, level: Int = 1
     ) throws(StreamFailure) -> [UInt8] {
@@ -29,7 +29,7 @@ enum GzipSample {
         return try encoder.finish()
     }
 
-    /// `compressed` decompressed.
+    /// Decompresses `compressed`.
     static func decompress(
         _ compressed: [UInt8], limit: UInt64 = 1 << 40, pieceSize: Int = 65_536
     ) throws(StreamFailure) -> [UInt8] {

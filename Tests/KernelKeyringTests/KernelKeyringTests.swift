@@ -5,10 +5,10 @@ import Testing
 
 @testable import KernelKeyring
 
-/// True where `/proc/keys` tells of keys, which containers hide.
+/// True if `/proc/keys` lists keys, which containers hide.
 private let listIsReadable = (try? String(contentsOfFile: KeyList.path, encoding: .utf8))?.isEmpty == false
 
-/// Runs a program so that some of its calls to the key service fail, or kill it, as strace(1) spells it.
+/// Runs a program with strace(1), which makes some of its calls to the key service fail or kill it.
 private func faulty(_ fault: String) -> [String] {
     ["strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=keyctl,add_key", "-e", "inject=" + fault]
 }
@@ -18,7 +18,7 @@ struct KernelKeyringTests {
     private let keyring = KernelKeyring()
     private let name = "kcbackup-test:\(UUID().uuidString)"
 
-    // At the end of each test: a deinit may come after the end of the process.
+    // Called at the end of each test, since a deinit may run after the process has ended.
     private func clean() { try? keyring.revoke(name) }
 
     private func payload(_ text: String) -> SecretBytes { SecretBytes(copying: text.utf8) }
@@ -88,7 +88,7 @@ struct KernelKeyringTests {
         try waitUntilGone()
     }
 
-    /// Asks the kernel until the key is gone; a minute is far more than any of the clocks here.
+    /// Polls the kernel until the key is gone; a minute is far longer than any timeout used here.
     private func waitUntilGone() throws {
         let end = ContinuousClock.now + .seconds(60)
         while try read() != nil {
@@ -148,7 +148,7 @@ struct KernelKeyringTests {
         defer { clean() }
         var call = 0
         var outcome: Int32 = 0
-        // Until a call that the replacement does not make, so that every call had its turn.
+        // Continues up to a call that the replacement does not make, so that every call has been tried.
         repeat {
             call += 1
             try keyring.keep(name, payload("one"), expiresAfter: 600)
@@ -197,7 +197,7 @@ struct RefusedKeyringTests {
         let name = "kcbackup-test:\(UUID().uuidString)"
         defer { try? KernelKeyring().revoke(name) }
         try KernelKeyring().keep(name, SecretBytes(copying: [1]), expiresAfter: 600)
-        // The first call of every operation asks for the persistent keyring; the test's own are the only ones there.
+        // The first call of every operation requests the persistent keyring, and only the test makes such calls.
         let outcome = try Probe.run(
             faulty("keyctl:error=EOPNOTSUPP:when=1"), .readsOnce, name)
         #expect(outcome == Probe.readAndRevoked, "\(outcome)")
@@ -219,7 +219,7 @@ struct RefusedKeyringTests {
     func steady() {
         let first = SuspendedTime.milliseconds()
         #expect(first >= -1)
-        // The two clocks are read one after the other, which a busy machine may draw apart.
+        // The two clocks are read one after the other, and on a busy machine they may drift apart.
         #expect(abs(SuspendedTime.milliseconds() - first) < 60_000)
     }
 }

@@ -6,7 +6,7 @@ import Testing
 @testable import KernelKeyring
 
 extension KernelKeyring {
-    /// The payload as text, which only tests may make.
+    /// The payload as text, which only tests may create.
     func text(of name: String) throws -> String? {
         switch try read(name) {
         case .some(let payload): String(decoding: payload.bytesForTest(), as: UTF8.self)
@@ -15,23 +15,23 @@ extension KernelKeyring {
     }
 }
 
-/// The test binary, run again under another program, with one test of its own that tells its result by its status.
+/// Runs one test of the test binary in another process, under another program; its exit status is the result.
 enum Probe {
     enum Task: String {
         case reads, readsOnce, keeps, replaces
     }
 
-    /// The statuses: none of them is one of the test binary's own.
+    /// The exit statuses, none of which the test binary uses itself.
     static let readAndRevoked: Int32 = 40
     static let full: Int32 = 41
     static let other: Int32 = 42
     static let replaced: Int32 = 43
-    /// And the `errno`.
+    /// Added to the `errno`.
     static let refused: Int32 = 100
 
     static func run(_ wrapper: [String], _ task: Task, _ name: String) throws -> Int32 {
         let binary = try #require(CommandLine.arguments.first { $0.contains(".xctest") })
-        // Through `env` behind the wrapper, since a wrapper may clear the environment.
+        // `env` follows the wrapper, since the wrapper may clear the environment.
         let libraries = ProcessInfo.processInfo.environment["LD_LIBRARY_PATH"].map { ["LD_LIBRARY_PATH=\($0)"] } ?? []
         let arguments =
             wrapper.dropFirst() + ["env"] + libraries + ["KCBACKUP_PROBE=\(task.rawValue) \(name)", binary]

@@ -82,7 +82,7 @@ import Testing
         for count in 0..<bag.text.count {
             #expect(throws: KeybagFailure.self) { try Keybag(text: Array(bag.text[..<count]).span) }
         }
-        // Cut out of the middle, as somebody would who wants nobody to notice.
+        // The record is cut out of the middle, so that the text stays well-formed.
         let whole = String(decoding: bag.text, as: UTF8.self)
         let record = try #require(whole.firstMatch(of: /,"escrow":\{[^}]*\}/))
         for version in ["1", "2", "3", "4"] {
@@ -104,7 +104,7 @@ import Testing
             _ = try bag.escrowedKeys(file(EscrowKey.generate()), device)
         }
         #expect(throws: KeybagFailure.escrow(.none)) { _ = try keybag(keys).escrowedKeys(mine, device) }
-        // The record, spliced into a keybag of the same device with the same class keys and passcode.
+        // The record is spliced into a keybag of the same device with the same class keys and passcode.
         var contents = try keybag(keys).contents
         contents.escrow = bag.escrow
         let spliced = try Keybag(contents, passcodeCode: nil, DeviceKeys(device, contents.uuid))
@@ -116,7 +116,7 @@ import Testing
         let keys = try ClassKeys(generatingWithPasscode: true)
         let thief = try EscrowKey.generate()
         let bag = try keybag(keys)
-        // With a passcode of the thief's own, the record has a code, under the wrong key.
+        // With a passcode chosen by the thief, the record has a code, but under the wrong key.
         let other = SecretBytes(copying: "guess".utf8)
         let wrong = try PasscodeKeys(other, salt: bag.salt, cost: cost, uuid: bag.uuid, device)
         var contents = bag.contents

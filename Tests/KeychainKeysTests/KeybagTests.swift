@@ -72,7 +72,7 @@ import Testing
         }
         _ = try bag(1).passcodeKeys(passcode, device, minimumCost: Self.cost)
         _ = try bag(14).passcodeKeys(passcode, device, minimumCost: nil)
-        // The bomb is made by hand: nobody wants to wait for a real one.
+        // The excessive cost is written by hand, since creating such a keybag would take too long.
         let text = String(decoding: try bag(1).text, as: UTF8.self)
             .replacing("\"scrypt\":1,", with: "\"scrypt\":21,")
         let bomb = try Keybag(text: Array(text.utf8).span)

@@ -56,7 +56,7 @@ struct ItemFilterTests {
         filter.isSynchronizable = true
         #expect(!filter.matches(item))
         filter = ItemFilter()
-        // Of the unique key, and absent: it equals its default. The other is not of this class at all.
+        // An absent attribute of the unique key equals its default; the other attribute is not of this class.
         filter.attributes = [.acct: .text("")]
         #expect(filter.matches(item))
         filter.attributes = [.srvr: .text("")]

@@ -3,7 +3,7 @@ import KeychainModel
 import TestSupport
 import Testing
 
-/// Random valid items, with the texts that trip up encoders.
+/// Random valid items with texts that are difficult to encode.
 struct RandomItems {
     private var random: SeededRandom
 
@@ -68,7 +68,7 @@ func line(_ item: Item) -> [UInt8] {
     return line.bytesForTest()
 }
 
-/// A small valid item that tests vary.
+/// A small valid item that tests modify.
 func sample(
     _ itemClass: ItemClass = .genericPassword, _ more: [AttributeCode: AttributeValue] = [:],
     without missing: AttributeCode? = nil, extra: [ExtraAttribute] = [], secretSize: Int? = 5

@@ -2,7 +2,7 @@ import KeychainModel
 import Testing
 
 @Suite struct VerdictTests {
-    /// The table of the rules, spelled out: accessibility, then encrypted here, elsewhere, unencrypted here, elsewhere.
+    /// The table of the rules: accessibility, then encrypted here, elsewhere, unencrypted here, elsewhere.
     static let table: [(Accessibility, [Verdict])] = {
         let portable: [Verdict] = [.restores, .restores, .restores, .staysBehind(.unencryptedElsewhere)]
         let bound: [Verdict] = [

@@ -22,7 +22,7 @@ struct BatchTests {
         get throws { try keychain.items().compactMap { $0.attributes.text(.acct) }.sorted() }
     }
 
-    /// How often the file was committed to, as SQLite counts it (sqlite.org/fileformat2.html, 1.3.7).
+    /// The number of commits to the file, as SQLite counts them (sqlite.org/fileformat2.html, 1.3.7).
     private var commits: UInt32 {
         get throws { try bench.folder.read("login.keychain")[24..<28].reduce(0) { $0 << 8 | UInt32($1) } }
     }

@@ -5,9 +5,9 @@ import Testing
 @testable import KeychainKeys
 @testable import KeychainStore
 
-/// One bit of the file is wrong: what is read is what was written, or it is said that something is wrong.
+/// With one wrong bit in the file, every reading returns what was written or reports damage.
 @Suite struct BitRotTests {
-    // Lives as long as the test, and its folder with it.
+    // Keeps the folder alive as long as the test.
     private let bench: Bench
     private let items: [Item]
     private let whole: [UInt8]
@@ -26,7 +26,7 @@ import Testing
         whole = try bench.folder.read("login.keychain")
     }
 
-    /// What every way of reading shows of the file as it is; nil where one of them says that something is wrong.
+    /// The results of all ways of reading the file in its current state; nil if one of them reports damage.
     private func reading() throws -> Reading? {
         do {
             let keychain = try bench.open()
@@ -70,7 +70,7 @@ import Testing
         var noticed = 0
         for page in roots.compactMap(\.first?.integer) {
             for offset in (page - 1) * 4096..<page * 4096 {
-                // Unused bytes are many, and all alike.
+                // Most unused bytes are skipped, since there are many and all behave alike.
                 if whole[offset] == 0, offset % 4096 > 64, offset % 64 != 0 { continue }
                 var bytes = whole
                 bytes[offset] ^= 1 << UInt8(offset * 5 % 8)
@@ -96,7 +96,7 @@ import Testing
         #expect(try keychain.information().itemCounts[.genericPassword] == 3)
     }
 
-    /// Changes every place where 16 bytes of a UUID stand, but for one.
+    /// Changes all but one of the occurrences of the 16 bytes of a UUID.
     private func flip(_ uuid: ItemUUID, occurrence: Int) throws {
         let wanted = uuid.bytes
         var places: [Int] = []
@@ -113,7 +113,7 @@ import Testing
     func changedUUID(occurrence: Int) throws {
         try flip(items[0].uuid, occurrence: occurrence)
         let keychain = try bench.open()
-        // A lookup takes the UUID from the index, which may be the right one of the two.
+        // A lookup takes the UUID from the index, which may be the intact one.
         do {
             #expect(try keychain.text(of: items[0]) == "ann")
         } catch let error as KeychainStoreError {
@@ -125,7 +125,7 @@ import Testing
         } catch {
             #expect(error == .indexMismatch)
         }
-        // A list goes by both.
+        // A list uses both.
         do {
             var walked: [Item] = []
             let unreadable = try keychain.walk(ItemQuery()) { walked.append($0) }
@@ -133,7 +133,7 @@ import Testing
         } catch let error as KeychainStoreError {
             #expect(error == .indexMismatch)
         }
-        // A backup goes by the unique key, and so by the UUID in the table.
+        // A backup uses the unique key, and therefore the UUID in the table.
         do {
             let visit = try keychain.visit()
             #expect(visit.damaged.map(\.?.attributes[.acct]) == [.text("ann")] || visit.items == items)

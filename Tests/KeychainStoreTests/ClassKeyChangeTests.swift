@@ -10,14 +10,14 @@ import Testing
 @testable import KeychainStore
 
 @Suite("class keys change with the passcode") struct ClassKeyChangeTests {
-    // Lives as long as the test, and its folder with it.
+    // Keeps the folder alive as long as the test.
     private let bench: Bench
 
     init() throws {
         bench = try Bench()
     }
 
-    /// What somebody with the device key and the class keys of an earlier keybag opens of the file as it is now.
+    /// The items in the current file that someone with the device key and the class keys of an earlier keybag can open.
     private func opens(_ keybag: Keybag, passcode: String?) throws -> Set<String> {
         let text = String(decoding: keybag.text, as: UTF8.self)
         let archived = try ArchivedKeybag(text: text, of: bench.device.id, deviceKey: bench.device)
@@ -58,7 +58,7 @@ import Testing
         try keychain.setPasscode(current: "leaked".secret, new: "new".secret, cost: Bench.cost, now: moment(2))
         try keychain.add(password("later"), secret: "added later".secret, now: moment(3))
         #expect(try opens(old, passcode: "leaked").isEmpty)
-        // Not even the key of akpu, which no archive needs and every keybag has.
+        // This includes the key of `akpu`, which no archive needs but every keybag has.
         let leaked = try old.passcodeKeys(
             SecretBytes(copying: "leaked".utf8), bench.device, minimumCost: Bench.cost)
         let now = try #require(keychain.classKeys[.whenPasscodeSetThisDeviceOnly])
@@ -97,7 +97,7 @@ import Testing
                 #expect(isSame)
             }
         }
-        // Never the reverse.
+        // But not vice versa.
         #expect(throws: CryptographyFailure.authentication) {
             try RetiredKeys.unwrap(try #require(again.keybag.retired.first), under: generations[1])
         }
@@ -183,7 +183,7 @@ import Testing
         let path = bench.path
         await #expect(processExitsWith: .signal(SIGKILL)) { [path = path as String, point = point as Int] in
             let keychain = try Keychain.open(at: path, deviceKey: fixedDevice(), minimumCost: Bench.cost)
-            // The file itself is half changed by then: next to nothing fits the cache.
+            // By then the file itself is half changed, since almost nothing fits into the cache.
             try keychain.withReadTransaction { database throws(KeychainStoreError) in
                 try SQLStatement("PRAGMA cache_size = 1", on: database).run()
             }

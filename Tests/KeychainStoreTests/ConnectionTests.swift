@@ -7,7 +7,7 @@ import Testing
 @testable import KeychainStore
 
 @Suite struct ConnectionTests {
-    // Lives as long as the test, and its folder with it.
+    // Keeps the folder alive as long as the test.
     private let bench = try? Bench()
 
     private struct StopHere: Error {}
@@ -40,14 +40,14 @@ import Testing
         let other = try bench.open().connection
         let transaction = try connection.beginReading()
         #expect(try failed(transaction.database) == 0)
-        // The writer has to wait for the reader, and does not wait long.
+        // The writer must wait for the reader, and does not wait long.
         try other.database.execute("PRAGMA busy_timeout = 0")
         #expect(throws: KeychainStoreError.busy) {
             try other.write { try SQLStatement("UPDATE attempts SET failed = 3", on: $0).run() }
         }
         #expect(try failed(transaction.database) == 0)
         try transaction.commit()
-        // The commit that failed left nothing, and its connection goes on working.
+        // The failed commit left nothing behind, and its connection still works.
         #expect(try failed(other) == 0)
         try other.write { try SQLStatement("UPDATE attempts SET failed = 3", on: $0).run() }
         #expect(try failed(connection) == 3)
@@ -70,7 +70,7 @@ import Testing
         let (connection, _) = try connection()
         func lose(_ database: Database) throws {
             try SQLStatement("UPDATE attempts SET failed = 3", on: database).run()
-            // As on a full disk, SQLite has rolled back by itself.
+            // As on a full disk, SQLite has rolled back on its own.
             #expect(throws: KeychainStoreError.self) {
                 try database.execute("ROLLBACK; SELECT no_such_function()")
             }
@@ -101,7 +101,7 @@ import Testing
 }
 
 @Suite struct SQLiteCodeTests {
-    /// A result code, the error number of the system behind it, and what they mean together.
+    /// A result code, the system error behind it, and the resulting failure.
     struct Example: Sendable {
         let code: Int32
         let errorNumber: Int32
@@ -124,7 +124,7 @@ import Testing
         Example(10, 4, EIO, doing: "making durable"),
         Example(10, 15, ENOLCK, doing: "locking"),
         Example(10, 10, EACCES, doing: "removing the journal of"),
-        // A page that the device does not deliver.
+        // A page that the device cannot read.
         Example(11, 0, EIO, doing: "reading"),
         Example(11, 0, 0, .damaged("the database is malformed")),
         Example(11, 1, 0, .damaged("the database is malformed")),

@@ -7,7 +7,7 @@ import Testing
 @testable import KeychainStore
 
 @Suite struct DamageTests {
-    // Lives as long as the test, and its folder with it.
+    // Keeps the folder alive as long as the test.
     private let bench: Bench
     private let ann: Item
     private let bob: Item
@@ -154,7 +154,7 @@ import Testing
 
     @Test("an index that lost entries is an error and not a keychain with fewer items")
     func lostEntries() throws {
-        // The entries of the key index are cut off by making its root page an empty leaf.
+        // Making its root page an empty leaf cuts off the entries of the key index.
         let root = try #require(
             try bench.alter("SELECT rootpage FROM sqlite_schema WHERE name = 'genp_key'").first?.first?.integer)
         var bytes = try bench.folder.read("login.keychain")

@@ -9,7 +9,7 @@ import Testing
 @testable import KeychainKeys
 @testable import KeychainStore
 
-/// Keychain files of every format that has been, kept openable for ever (`Keychains/README.md`).
+/// Keychain files of every earlier format, which must stay readable forever (`Keychains/README.md`).
 @Suite("keychain files of earlier formats") struct EarlierFileTests {
     private static let folder = (#filePath as NSString).deletingLastPathComponent + "/Keychains/"
 
@@ -62,7 +62,7 @@ import Testing
         try check(again)
         #expect(again.keybag.retired.count == earlier.retired + 1)
         #expect(again.lockSettings == before.lockSettings)
-        // An archive of that time restores into it.
+        // An archive made with that file can be restored into it.
         let archived = try ArchivedKeybag(
             text: String(decoding: before.withoutEscrow(bench.device).text, as: UTF8.self), of: bench.device.id,
             deviceKey: bench.device)
@@ -91,7 +91,7 @@ import Testing
 
     @Test("they are made anew when asked", .enabled(if: ProcessInfo.processInfo.environment["UPDATE_GOLDEN"] == "1"))
     func update() throws {
-        // Only the present format can be made: the others are as earlier programs wrote them.
+        // Only the current format can be created: the others are as earlier programs wrote them.
         let bench = try Bench(device: Self.device())
         let cost = ScryptCost(logN: 14)
         let keychain = try Keychain.create(

@@ -9,7 +9,7 @@ import Testing
 @testable import KeychainStore
 
 @Suite("Escrow of keychains") struct EscrowTests {
-    // Lives as long as the test, and its folder with it.
+    // Keeps the folder alive as long as the test.
     private let bench: Bench
 
     init() throws {
@@ -73,7 +73,7 @@ import Testing
         try keychain.add(password("later"), secret: "added later".secret, now: moment(4))
         #expect(try read(key).contains("added later"))
         #expect(try keychain.information().escrow?.since == moment(2))
-        // One that was open meanwhile reads nothing of both states.
+        // A keychain that was already open reads nothing from either state.
         #expect(throws: KeychainStoreError.busy) { try collect(early, noPasscodeBound) }
         try keychain.setPasscode(current: "new".secret, new: nil, cost: Bench.cost, now: moment(5))
         #expect(throws: KeychainStoreError.escrow(.none)) { try read(key) }
@@ -100,7 +100,7 @@ import Testing
         try keychain.revokeEscrow()
         try keychain.setPasscode(current: "open".secret, new: "open".secret, cost: Bench.cost, now: moment(3))
         try keychain.add(password("later"), secret: "added later".secret, now: moment(4))
-        // The old keybag, put back by somebody who has the key.
+        // The old keybag is put back by someone who has the key.
         try bench.alter("UPDATE keybag SET bag = ?", [.text(String(decoding: copy.text, as: UTF8.self))])
         let escrowed = try open(bench.open(), key)
         var collector = Collector()

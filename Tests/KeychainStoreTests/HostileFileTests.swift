@@ -9,7 +9,7 @@ import Testing
 @testable import KeychainStore
 
 @Suite struct HostileFileTests {
-    // Lives as long as the test, and its folder with it.
+    // Keeps the folder alive as long as the test.
     private let bench: Bench
 
     init() throws {
@@ -179,7 +179,7 @@ import Testing
         ]
         for (name, value) in expected {
             let answer = try SQLStatement("PRAGMA \(name)", on: database)
-            // Where SQLite is built without memory mapping it answers nothing.
+            // SQLite returns nothing if it is built without memory mapping.
             #expect(try (answer.step() ? answer.integer(0) : 0) == value, "\(name)")
         }
         let mode = try SQLStatement("PRAGMA journal_mode", on: database)

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 @Suite struct ItemChangeTests {
-    // Lives as long as the test, and its folder with it.
+    // Keeps the folder alive as long as the test.
     private let bench: Bench
 
     init() throws {

@@ -20,7 +20,7 @@ struct JournalTests {
         [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: number >> $0) }
     }
 
-    /// A journal of no records, as SQLite would believe it.
+    /// A journal without records that SQLite accepts as valid.
     private static func journal(pages: UInt32 = 1, sector: UInt32 = 512, page: UInt32 = 4_096) -> [UInt8] {
         let fields = [0, 7, pages, sector, page].flatMap(bigEndian)
         return (magic + fields + [UInt8](repeating: 0, count: 512)).prefix(512) + []
@@ -107,7 +107,8 @@ struct JournalTests {
     func interruptedChange() throws {
         let other = try Bench(device: bench.device)
         let change = try bench.open().beginWriteTransaction()
-        // More pages than the cache holds, so that some go to the file, and their old ones to the journal before.
+        // More pages than the cache holds, so that some are written to the file, and their old contents to the journal
+        // first.
         try change.database.execute("PRAGMA cache_size = 1")
         try change.database.execute("UPDATE genp SET labl = zeroblob(900000)")
         try change.database.execute("DELETE FROM keychain")

@@ -9,10 +9,10 @@ import Testing
 
 @testable import KeychainStore
 
-/// The device of these tests, which a second process knows too.
+/// The device of these tests, which the second process also knows.
 private func device() throws -> DeviceKey { try DeviceKey(secret: SecretBytes(copying: 0..<32)) }
 
-/// Sessions over the real kernel, each step seen from a second process.
+/// Sessions with the real kernel; each step is checked from a second process.
 @Suite(.enabled(if: KernelKeyring.refusal == nil, "the kernel refuses keyrings here"))
 struct KernelSessionTests {
     private let bench: Bench
@@ -25,16 +25,16 @@ struct KernelSessionTests {
         let keychain = try bench.create(passcode: "open")
         items = try keychain.fill()
         storeID = keychain.storeID
-        // An hour: a test may wait for others for longer than the five minutes that a new keychain has.
+        // An hour, since a test may wait for others longer than the five minutes of a new keychain.
         try keychain.setLockSettings(try #require(LockSettings(lockAfter: 3600, lockOnSuspend: true)))
     }
 
-    // At the end of each test: a deinit may come after the end of the process.
+    // Called at the end of each test, since a deinit may run after the process has ended.
     private func clean() {
         for part in SessionPart.allCases { try? KernelKeyring().revoke(part.name(storeID)) }
     }
 
-    /// Makes sure that a second process, and a second object of this one, read these classes and no others.
+    /// Checks that a second process, and a second object in this one, can read these classes and no others.
     private func expect(
         _ expected: Set<Accessibility>, _ sourceLocation: SourceLocation = #_sourceLocation
     ) async throws {
@@ -123,7 +123,7 @@ struct KernelSessionTests {
                 keychain, current: "open".secret, new: "new".secret, cost: Bench.cost, now: moment(100))
         }
         try await expect(Readable.all)
-        // Without a session at hand: what is kept does not fit any more.
+        // Changed without the session, so that the stored keys no longer match.
         try bench.open().setPasscode(current: "new".secret, new: "newer".secret, cost: Bench.cost, now: moment(101))
         try await expect(Readable.always)
         try unlock("newer")
@@ -167,7 +167,7 @@ struct KernelSessionTests {
         try unlock()
         let status = try session.status(bench.open(), now: moment(101))
         #expect(status.state == .unlocked)
-        // Nil where the list of keys is hidden, as in containers.
+        // Nil if the list of keys is hidden, as in containers.
         if let seconds = status.secondsUntilLock { #expect((0...3600).contains(seconds)) }
     }
 

@@ -9,7 +9,7 @@ import Testing
 @testable import KeychainStore
 
 @Suite("Keybags in keychain files") struct KeybagFileTests {
-    // Lives as long as the test, and its folder with it.
+    // Keeps the folder alive as long as the test.
     private let bench: Bench
 
     init() throws {

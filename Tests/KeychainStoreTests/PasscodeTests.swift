@@ -10,7 +10,7 @@ import Testing
 @testable import KeychainStore
 
 @Suite struct PasscodeTests {
-    // Lives as long as the test, and its folder with it.
+    // Keeps the folder alive as long as the test.
     private let bench: Bench
 
     init() throws {
@@ -110,7 +110,7 @@ import Testing
             }
         }
         #expect(throws: KeychainStoreError.wrongPasscode) {
-            // A clock that was set back must not lock the owner out for ever.
+            // A clock that was set back must not lock the owner out forever.
             try keychain.unlock(passcode: "no".secret, now: moment(now - 1))
         }
         try keychain.unlock(passcode: "open".secret, now: moment(now + 300))
@@ -170,7 +170,7 @@ import Testing
     func interrupted() throws {
         let keychain = try bench.create(passcode: "old")
         let items = try keychain.fill()
-        // Somebody reads: the commit cannot take its lock.
+        // With an active reader, the commit cannot acquire its lock.
         let reader = try bench.open()
         let impatient = try bench.open(lockWait: .zero)
         _ = try reader.visit { _ in
@@ -192,12 +192,12 @@ import Testing
         let after = try Keybag.wrapping(
             keychain.classKeys, uuid: keychain.keybag.uuid, generation: 2, deviceKey: bench.device,
             passcode: "new".secret, cost: try #require(Bench.cost))
-        // What a crash leaves: the file and its journal as they are before the commit.
+        // The state after a crash: the file and its journal as they are before the commit.
         let crash = try Bench(device: bench.device)
         #expect(throws: StopHere.self) {
             try keychain.connection.write { database in
                 try StoreRecord.replace(with: after, in: database)
-                // More than the page cache holds is spilled, so that the file itself is half changed.
+                // Changes that exceed the page cache are spilled, so that the file itself is half changed.
                 try database.execute("PRAGMA cache_spill = 1; PRAGMA cache_size = 1; UPDATE genp SET labl = x'01'")
                 for suffix in ["", "-journal"] {
                     try crash.folder.write("login.keychain" + suffix, try bench.folder.read("login.keychain" + suffix))

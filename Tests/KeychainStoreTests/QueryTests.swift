@@ -5,7 +5,7 @@ import Testing
 @testable import KeychainStore
 
 @Suite struct QueryTests {
-    // Lives as long as the test, and its folder with it.
+    // Keeps the folder alive as long as the test.
     private let bench: Bench
     private let keychain: Keychain
 

@@ -7,7 +7,7 @@ import Testing
 
 @testable import KeychainStore
 
-/// The idle clock of a session while other processes change its settings.
+/// The idle timeout of a session while other processes change its settings.
 @Suite struct SessionClockTests: SessionTesting {
     let bench: Bench
     let session: KeychainSession
@@ -22,7 +22,7 @@ import Testing
 
     private var clock: Int? { get throws { try session.status(bench.open(), now: moment(11)).secondsUntilLock } }
 
-    /// Runs `body` as another process, at a point of the next call.
+    /// Runs `body` like another process, at a given point of the next call.
     private func interrupt(_ point: String, _ body: @escaping @Sendable (Keychain, KeychainSession) throws -> Void) {
         let (path, device, session) = (bench.path, bench.device, session)
         memory.interrupt(point) {

@@ -8,7 +8,7 @@ import Testing
 
 @testable import KeychainStore
 
-/// What a session does when the kernel does not.
+/// The behavior of a session when the kernel fails.
 @Suite struct SessionFailureTests {
     private let bench: Bench
     private let memory = MemoryRetention()

@@ -10,7 +10,7 @@ import Testing
 
 @testable import KeychainStore
 
-/// What is kept, changed or planted by others.
+/// Payloads that others have kept, changed or planted.
 @Suite struct SessionPayloadTests: SessionTesting {
     let bench: Bench
     let memory = MemoryRetention()
@@ -23,7 +23,7 @@ import Testing
     }
 
     @Test(
-        "what is not as this device wrote it counts as locked, and is revoked",
+        "what was changed since this device wrote it counts as locked, and is revoked",
         arguments: ["unlocked", "first-unlock"], [0, 1, 8, 9, 16, 48, 49, 88])
     func tampered(part: String, index: Int) throws {
         let items = try start()

@@ -15,7 +15,7 @@ enum Readable {
     static let all = Set(Accessibility.allCases)
 }
 
-/// The time that a made-up machine was suspended.
+/// The suspended time of a simulated machine.
 final class SleepClock: Sendable {
     private let milliseconds = Mutex<Int64>(5_000)
 
@@ -24,26 +24,26 @@ final class SleepClock: Sendable {
     func sleep(_ time: Int64) { milliseconds.withLock { $0 += time } }
 }
 
-/// A suite whose sessions are kept in memory of the test, on a machine that sleeps on demand.
+/// A suite whose sessions are kept in the memory of the test, on a machine that is suspended on demand.
 protocol SessionTesting {
     var bench: Bench { get }
     var session: KeychainSession { get }
 }
 
 extension SessionTesting {
-    /// Makes a keychain with an item of each class, which no process has opened yet.
+    /// Creates a keychain with an item of each class, not yet unlocked by any process.
     func start(passcode: String? = "open") throws -> [Accessibility: Item] {
         try bench.create(passcode: passcode).fill()
     }
 
-    /// What a new process reads.
+    /// The items that a new process can read.
     func readable(_ items: [Accessibility: Item]) throws -> Set<Accessibility> {
         let keychain = try bench.open()
         try session.resume(keychain)
         return keychain.readable(items)
     }
 
-    /// Unlocks as a new process does.
+    /// Unlocks like a new process.
     func unlock(_ passcode: String = "open", keepsSession: Bool = true, at second: Int64 = 10) throws {
         try session.unlock(bench.open(), passcode: passcode.secret, now: moment(second), keepsSession: keepsSession)
     }

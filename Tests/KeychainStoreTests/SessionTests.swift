@@ -11,7 +11,7 @@ import Testing
 
 @testable import KeychainStore
 
-/// Sessions over memory: faults, sleeps, and what other processes do between two calls.
+/// Sessions in memory: faults, sleep, and actions of other processes between two calls.
 @Suite struct SessionTests: SessionTesting {
     let bench: Bench
     let memory = MemoryRetention()
@@ -213,7 +213,7 @@ import Testing
         try session.setPasscode(
             keychain, current: "open".secret, new: "new".secret, cost: Bench.cost, now: moment(11))
         #expect(try readable(items) == Readable.all)
-        // What somebody kept of the older passcode opens nothing now.
+        // A kept copy of the older passcode's payload no longer opens anything.
         memory.contents.withLock { contents in
             for (name, payload) in before { contents.kept[name]?.payload = payload }
         }

@@ -7,7 +7,7 @@ import Testing
 @testable import KeychainStore
 
 @Suite struct StreamTests {
-    // Lives as long as the test, and its folder with it.
+    // Keeps the folder alive as long as the test.
     private let bench: Bench
     private let source: Keychain
 
@@ -167,7 +167,7 @@ import Testing
         #expect(throws: KeychainStoreError.diskFull) {
             try target.write { writer in
                 for number in 0..<1_000 {
-                    // A careless caller goes on after each failure.
+                    // A careless caller continues after each failure.
                     do {
                         try writer.add(password("\(number)"), secret: "2".secret, now: moment(1))
                         added += 1
@@ -300,7 +300,7 @@ import Testing
             attributes[.pdmn] = .text("ck")
             attributes[.sync] = .number(0)
             for number in 0..<count {
-                // A multiplier that shares no factor with the count visits all numbers out of order.
+                // A multiplier that is coprime to the count visits all numbers, out of order.
                 attributes[.bsiz] = .number(Int64(number * 7_919 % count))
                 try writer.add(draft(.key, attributes), secret: "key".secret, now: moment(1))
             }
@@ -325,7 +325,7 @@ import Testing
 }
 
 extension Keychain {
-    /// Puts an item with a short secret and keeps silent about failures, as a careless caller would.
+    /// Puts an item with a short secret and ignores failures, as a careless caller would.
     fileprivate func putQuietly(_ item: Item, in form: SecretForm, _ writer: any ItemWriter) throws {
         try? line(item).withBytes { line in
             try writer.put(item, line: line, secret: SecretBytes(copying: "abcd".utf8), in: form, replacing: nil)

@@ -7,16 +7,16 @@ import Testing
 
 @testable import KeychainStore
 
-/// A folder and a device, with keychains whose passcodes cost next to nothing.
+/// A folder and a device, with keychains whose passcodes have almost no scrypt cost.
 final class Bench {
     let folder: TemporaryFolder
     let device: DeviceKey
 
     static let cost = ScryptCost(logN: 1)
-    /// Another test that starts a program holds our locks from its fork to its exec.
+    /// A concurrent test that starts a program holds this test's locks from its fork to its exec.
     static let patience = Duration.seconds(60)
 
-    /// Makes a folder, for a new device or for one that has another folder too.
+    /// Creates a folder, for a new device or for one that already has another folder.
     init(device: DeviceKey? = nil) throws {
         folder = try TemporaryFolder()
         if let device { self.device = device } else { self.device = try DeviceKey.generate() }
@@ -59,14 +59,14 @@ func moment(_ seconds: Int64) -> Timestamp {
     Timestamp(microseconds: 1_767_225_600_000_000 + seconds * 1_000_000) ?? .reference
 }
 
-/// An item as somebody would add it.
+/// A typical item to be added.
 func draft(_ itemClass: ItemClass, _ attributes: [AttributeCode: AttributeValue]) -> ItemDraft {
     var collected = Attributes()
     for (code, value) in attributes { collected[code] = value }
     return ItemDraft(itemClass: itemClass, attributes: collected)
 }
 
-/// A generic password as somebody would add it.
+/// A typical generic password to be added.
 func password(
     _ account: String, service: String = "mail", _ more: [AttributeCode: AttributeValue] = [:]
 ) -> ItemDraft {
@@ -75,7 +75,7 @@ func password(
 }
 
 extension Keychain {
-    /// The secret as text, which only tests may make.
+    /// The secret as text, which only tests may create.
     func text(of item: Item) throws -> String? {
         switch try secret(of: item) {
         case .some(let secret): String(decoding: secret.bytesForTest(), as: UTF8.self)
@@ -83,7 +83,7 @@ extension Keychain {
         }
     }
 
-    /// The live items, and that no row is damaged.
+    /// The live items; also checks that no row is damaged.
     func items(_ query: ItemQuery = ItemQuery()) throws -> [Item] {
         let matches = try find(query)
         #expect(matches.damaged == 0)
@@ -92,7 +92,7 @@ extension Keychain {
 }
 
 extension Keychain {
-    /// Adds one item of each accessibility that the keychain takes; the secret is its code.
+    /// Adds one item of each accessibility that the keychain accepts, with its code as the secret.
     func fill() throws -> [Accessibility: Item] {
         var items: [Accessibility: Item] = [:]
         for accessibility in Accessibility.allCases
@@ -103,13 +103,13 @@ extension Keychain {
         return items
     }
 
-    /// The accessibilities whose item opens, with the right secret.
+    /// The accessibilities whose item opens with the right secret.
     func readable(_ items: [Accessibility: Item]) -> Set<Accessibility> {
         Set(items.filter { (try? text(of: $1)) == $0.rawValue }.keys)
     }
 }
 
-/// Collects what a visit shows.
+/// Collects everything that a visit reports.
 struct Collector: ItemVisitor {
     var items: [Item] = []
     var lines: [[UInt8]] = []
@@ -129,7 +129,7 @@ struct Collector: ItemVisitor {
 }
 
 extension Keychain {
-    /// Everything that a visit shows.
+    /// Everything that a visit reports.
     func visit(_ form: SecretForm = .plain, wants: @escaping (Item) throws -> Bool = { _ in true }) throws -> Collector
     {
         var collector = Collector()
@@ -147,7 +147,7 @@ func line(_ item: Item) -> SecretBytes {
     return line
 }
 
-/// Copies everything that a visit shows from one keychain to another, as a restore does.
+/// Copies everything that a visit reports from one keychain to another, as a restore does.
 func copy(_ collected: Collector, _ form: SecretForm, to target: Keychain) throws {
     try target.writeItems { writer in
         for (index, item) in collected.items.enumerated() {
@@ -160,7 +160,7 @@ func copy(_ collected: Collector, _ form: SecretForm, to target: Keychain) throw
 }
 
 extension Connection {
-    /// Runs `body` in a transaction for changes, without the lock that keeps other processes out.
+    /// Runs `body` in a write transaction, without the lock that excludes other processes.
     func write<Result>(_ body: (Database) throws -> Result) throws -> Result {
         try database.begin(writing: true)
         do {

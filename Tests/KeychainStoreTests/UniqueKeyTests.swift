@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite struct UniqueKeyTests {
-    // Lives as long as the test, and its folder with it.
+    // Keeps the folder alive as long as the test.
     private let bench: Bench
 
     init() throws {
@@ -75,7 +75,7 @@ import Testing
         try keychain.add(password("a", service: "1"), secret: "x".secret, now: moment(1))
         try keychain.add(password("a", service: "2"), secret: "y".secret, now: moment(1))
         let before = try keychain.items()
-        // The first of the two would fit; the second then has its key.
+        // The first of the two items could be changed; the second would then have the same key.
         #expect(throws: KeychainStoreError.duplicateItem) {
             try keychain.update(matching: ItemQuery(), set: [.svce: .text("3")], secret: "z".secret, now: moment(2))
         }
@@ -103,7 +103,7 @@ import Testing
 }
 
 @Suite struct TombstoneTests {
-    // Lives as long as the test, and its folder with it.
+    // Keeps the folder alive as long as the test.
     private let bench: Bench
 
     init() throws {

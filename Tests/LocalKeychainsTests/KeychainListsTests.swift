@@ -61,7 +61,7 @@ struct KeychainListsTests {
     func includeAndForget() throws {
         for name in ["login", "work"] { try keychain(name) }
         var lists = KeychainLists()
-        // All of the data folder are searched anyway.
+        // All keychains in the data folder are searched anyway.
         try lists.include(LocalKeychain("work", in: folder))
         #expect(lists == KeychainLists())
         lists.searchList = ["login", "/srv/x.keychain"]
@@ -189,7 +189,7 @@ struct KeychainListsTests {
         #expect(throws: LocalKeychainFailure.emptyName) { try found("") }
         #expect(throws: LocalKeychainFailure.invalidName) { try found(".keychain") }
         #expect(throws: LocalKeychainFailure.invalidName) { try found("a\nb.keychain") }
-        // macOS makes x.keychain-db of x.keychain, and scripts use either.
+        // macOS turns x.keychain into x.keychain-db, and scripts use either name.
         try Path.makeFolder(temporary.path("work"))
         try temporary.write("work/x.keychain-db", [])
         #expect(try found("./x.keychain").path == temporary.path("work/x.keychain-db"))
@@ -201,7 +201,7 @@ struct KeychainListsTests {
 }
 
 extension KeychainLists {
-    /// Puts these lists in the place of what was set before.
+    /// Replaces the lists that were set before with these.
     fileprivate func set(in folder: DataFolder) throws {
         try KeychainLists.change(in: folder) { lists throws(LocalKeychainFailure) in lists = self }
     }

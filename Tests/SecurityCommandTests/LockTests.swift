@@ -137,7 +137,7 @@ struct LockTests {
         let lines = String(repeating: "unlock-keychain -p wrong\n", count: 6) + "unlock-keychain -p walnut\n"
         let outcome = home.run(["-i"], input: lines)
         #expect(outcome.status == 51)
-        #expect(outcome.messages.contains("too many wrong passwords; the next one is heard in 2 s"))
+        #expect(outcome.messages.contains("too many wrong passwords; the next attempt is possible in 2 s"))
         #expect(home.run("unlock-keychain -p walnut").status == 0)
     }
 

@@ -64,7 +64,7 @@ struct TarDirectoryTests {
             (0, "\0", "a name is letters, digits, dots, hyphens, underscores"),
             (50, "x", "a name is padded with zeros"),
             (100, "000644 \0", "the mode is 0600"),
-            // GNU tar's spellings of the same numbers.
+            // GNU tar's encodings of the same numbers.
             (100, "0000600\0", "the mode is spelled as 6 octal digits, then a space and a zero byte"),
             (108, "0000000\0", "the owner is spelled as 6 octal digits, then a space and a zero byte"),
             (136, "14524770400\0", "the time is spelled as 11 octal digits, then a space"),

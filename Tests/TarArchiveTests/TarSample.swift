@@ -3,7 +3,7 @@ import Foundation
 import TarArchive
 import TestSupport
 
-/// A small archive and ways to spoil it.
+/// A small archive, and ways to damage it.
 enum TarSample {
     /// Two members, one of them with padding: header, data block, header, two end blocks.
     static func small() throws(StreamFailure) -> [UInt8] {
@@ -13,17 +13,17 @@ enum TarSample {
         return try writer.finish()
     }
 
-    /// Bytes of data in the first member.
+    /// The size of the first member's data in bytes.
     static let dataLength = 37
 
-    /// `bytes` as an open file that has no name.
+    /// An unnamed open file that contains `bytes`.
     static func file(_ bytes: [UInt8]) throws -> OpenFile {
         let unnamed = try UnnamedFile(inFolder: FileManager.default.temporaryDirectory.path())
         try unnamed.file.write(bytes.span)
         return unnamed.file
     }
 
-    /// The failure of reading `bytes`, or nil when they are accepted.
+    /// The failure of reading `bytes`; nil if they are accepted.
     static func failure(of bytes: [UInt8]) throws -> StreamFailure? {
         let file = try file(bytes)
         do {
@@ -34,7 +34,7 @@ enum TarSample {
         }
     }
 
-    /// `archive` with other bytes at `offset` of the first header, whose checksum is then made to fit.
+    /// `archive` with other bytes at `offset` of the first header, whose checksum is then corrected.
     static func changed(_ archive: [UInt8], at offset: Int, _ bytes: [UInt8]) -> [UInt8] {
         var changed = archive
         changed.replaceSubrange(offset..<offset + bytes.count, with: bytes)

@@ -111,7 +111,7 @@ struct TarWriterTests {
                 var source = MemorySource(copying: [1])
                 try? writer.append("a", length: 1 << 30, from: &source)
             }
-            // Not getrusage(2), whose figure a process takes over from the one that started it.
+            // Not getrusage(2), whose value a process inherits from the one that started it.
             let status = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
             let peak = try #require(status.firstMatch(of: /VmHWM:\s+(\d+) kB/)?.1)
             #expect(try #require(Int(peak)) < 1 << 19, "half a GiB, in units of 1024 bytes")
@@ -154,7 +154,7 @@ struct TarWriterTests {
                 writes += 1
             }
         }
-        // Two headers, their data, the end, and one more write for finishing.
+        // Two headers, their data, the end of the archive, and one more write to finish.
         #expect(writes >= 6)
     }
 

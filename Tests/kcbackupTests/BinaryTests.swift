@@ -105,13 +105,13 @@ struct BinaryTests {
         #expect(
             outcome.text == """
                 kcbackup: error: standard output is closed, and the result would go there
-                kcbackup: error: the temporary folder '/missing' cannot take a copy for the moment: '/missing' does not exist
-                kcbackup: hint: another folder is named with TMPDIR
+                kcbackup: error: the temporary folder '/missing' has no room for a copy: '/missing' does not exist
+                kcbackup: hint: set TMPDIR to use another folder
                 74
-                kcbackup: error: the temporary folder '/missing' cannot take a copy for the moment: '/missing' does not exist
-                kcbackup: hint: another folder is named with TMPDIR
+                kcbackup: error: the temporary folder '/missing' has no room for a copy: '/missing' does not exist
+                kcbackup: hint: set TMPDIR to use another folder
                 74
-                kcbackup: error: the temporary folder '/tmp' cannot take a copy for the moment: writing: the file would be too large
+                kcbackup: error: the temporary folder '/tmp' has no room for a copy: writing: the file would be too large
 
                 """)
     }

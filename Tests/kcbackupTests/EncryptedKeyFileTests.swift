@@ -78,9 +78,11 @@ struct EncryptedKeyFileTests {
         for line in ["verify - -i -", "verify a.kcb -i - -i -", "verify a.kcb -i - --identity-passphrase fd:0"] {
             let twice = home.run(line)
             #expect(twice.status == .usage, "\(line)")
-            #expect(twice.messages.contains("'-' is named twice, and can be read once"), "\(line)")
+            #expect(twice.messages.contains("'-' is named twice, and it can be read only once"), "\(line)")
         }
-        #expect(home.run("create b.kcb -R - -R -").messages.contains("'-' is named twice, and can be read once"))
+        #expect(
+            home.run("create b.kcb -R - -R -").messages.contains(
+                "'-' is named twice, and it can be read only once"))
     }
 
     @Test("Which archives an encrypted identity opens is shown once its passphrase is there")

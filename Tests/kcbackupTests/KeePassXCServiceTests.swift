@@ -142,7 +142,7 @@ struct KeePassXCServiceTests {
         #expect(
             text == """
                 14 error: collection 'people' of the Secret Service is locked
-                14 error: this Secret Service takes passwords in its own prompt alone
+                14 error: this Secret Service accepts passwords only in its own prompt
                 3 warning: collection 'people' is locked: its items are not in the archive
                 b.kcb
 

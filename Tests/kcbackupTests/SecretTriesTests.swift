@@ -79,7 +79,7 @@ struct SecretTriesTests {
             let refused = run(line, vain)
             #expect(refused.status == .locked, "\(line)")
             #expect(vain.asked.isEmpty, "\(line)")
-            #expect(refused.messages.contains("hint: the next one is heard in "), "\(line): \(refused.messages)")
+            #expect(refused.messages.contains("hint: the next attempt is possible in "), "\(line): \(refused.messages)")
         }
     }
 

@@ -54,7 +54,7 @@ struct ShortAnswerTests {
             find . -type f ! -name '*.lock' | sort | xargs sha256sum | diff ../before -
             """)
         let line =
-            "18 74 kcbackup: error: the operating system gives no random numbers, without which no key can be made"
+            "18 74 kcbackup: error: the operating system provides no random numbers, so no key can be made"
         #expect(outcome.text.trimmingCharacters(in: .whitespacesAndNewlines) == line, "\(outcome.errorText)")
     }
 
@@ -114,7 +114,7 @@ struct ShortAnswerTests {
         let lines = outcome.text.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
         #expect(
             Set(lines) == [
-                "8 74", "8 kcbackup: error: standard output does not take the result: writing: no space is left",
+                "8 74", "8 kcbackup: error: standard output does not accept the result: writing: no space is left",
                 "8 kcbackup: hint: make room, or choose another folder", "a.kcb: genuine, 1 item",
                 "origin: this device", "1 item opened",
             ], "\(outcome.text)")
@@ -133,7 +133,7 @@ struct ShortAnswerTests {
                 kcbackup: error: the command line cannot be read, since '/proc/self/maps' cannot; nothing was done
                 kcbackup: hint: 'mount -t proc proc /proc' mounts what is missing in a chroot or a container
                 kcbackup: hint: where it is mounted, see whether a sandbox or a limit on open files ('ulimit -n') \
-                forbids to open it
+                forbids opening it
                 74
 
                 """)

@@ -96,7 +96,7 @@ struct UndoFailureTests {
             ' 2>&1
             """)
         let refused = """
-            kcbackup: error: nothing was restored, since the state of now cannot be kept: writing: no space is left
+            kcbackup: error: nothing was restored, since the present state cannot be kept for '--undo': writing: no space is left
             kcbackup: hint: '--no-undo' restores without keeping it
             ended with 74
 

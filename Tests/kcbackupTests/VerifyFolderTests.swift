@@ -130,7 +130,7 @@ struct VerifyFolderTests {
         try PrivateFile.replace(folder + "/" + name, Array("{}\n".utf8).span)
         let outcome = home.run("verify b -v")
         #expect(outcome.status == .damaged)
-        #expect(outcome.messages.contains("is not as this device wrote it"))
+        #expect(outcome.messages.contains("was changed since this device wrote it"))
         #expect(try names().allSatisfy { outcome.text.contains("b/\($0): genuine") })
     }
 

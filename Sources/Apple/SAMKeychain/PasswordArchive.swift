@@ -3,9 +3,9 @@ internal import Foundation
 
 /// Keyed archives with secure coding in both directions: only classes that adopt `NSSecureCoding` are accepted.
 ///
-/// Foundation ends the process on other classes, so they are looked for first.
+/// Foundation terminates the process on other classes, so both functions check for them first.
 enum PasswordArchive {
-    /// The archive of an object; nil if a part of it does not adopt `NSSecureCoding`.
+    /// Archives an object; nil if part of it does not adopt `NSSecureCoding`.
     static func data(of object: any NSCoding) -> Data? {
         let archiver = NSKeyedArchiver(requiringSecureCoding: true)
         let inspector = Inspector()
@@ -15,8 +15,8 @@ enum PasswordArchive {
         return inspector.foundUnfit || archiver.error != nil ? nil : archiver.encodedData
     }
 
-    /// The object in an archive; nil if the bytes are not one, or name a class that does not exist here or does not
-    /// adopt `NSSecureCoding`.
+    /// Reads the object in an archive; nil if the bytes are not an archive, or if a class in it does not exist here or
+    /// does not adopt `NSSecureCoding`.
     static func object(in data: Data) -> (any NSCoding)? {
         guard namesFitClasses(data), let unarchiver = try? NSKeyedUnarchiver(forReadingFrom: data) else { return nil }
         unarchiver.requiresSecureCoding = true
@@ -40,7 +40,7 @@ enum PasswordArchive {
         }
     }
 
-    /// Replaces what cannot be archived, and records that there was such an object.
+    /// Replaces objects that cannot be archived, and records that there were some.
     private final class Inspector: NSObject, NSKeyedArchiverDelegate {
         private(set) var foundUnfit = false
 

@@ -3,7 +3,7 @@ public import Foundation
 public import KeychainSecurity
 internal import Synchronization
 
-/// Stores and reads passwords of services and accounts: generic passwords of the keychain of `Security`.
+/// Stores and reads passwords by service and account: generic passwords in the keychain of `Security`.
 ///
 /// ```swift
 /// SAMKeychain.setPassword("correct horse", forService: "mail.example.org", account: "ada")
@@ -32,7 +32,8 @@ open class SAMKeychain: NSObject {
 
     /// The password as text; nil if there is none, or if it is empty or not UTF-8.
     ///
-    /// `error` is set to what `SAMKeychainQuery.fetch()` throws; a password that is empty or not UTF-8 is not an error.
+    /// `error` is set to the error of `SAMKeychainQuery.fetch()`; a password that is empty or not UTF-8 is not an
+    /// error.
     open class func password(
         forService serviceName: String, account: String, error: UnsafeMutablePointer<NSError?>?
     ) -> String? {
@@ -52,7 +53,7 @@ open class SAMKeychain: NSObject {
 
     /// The password as bytes; nil if there is none.
     ///
-    /// `error` is set to what `SAMKeychainQuery.fetch()` throws.
+    /// `error` is set to the error of `SAMKeychainQuery.fetch()`.
     open class func passwordData(
         forService serviceName: String, account: String, error: UnsafeMutablePointer<NSError?>?
     ) -> Data? {
@@ -75,7 +76,7 @@ open class SAMKeychain: NSObject {
 
     /// Stores a password, replacing an existing one.
     ///
-    /// `error` is set to what `SAMKeychainQuery.save()` throws.
+    /// `error` is set to the error of `SAMKeychainQuery.save()`.
     ///
     /// - Returns: false on failure.
     @discardableResult
@@ -101,7 +102,7 @@ open class SAMKeychain: NSObject {
 
     /// Stores a password given as bytes, replacing an existing one.
     ///
-    /// `error` is set to what `SAMKeychainQuery.save()` throws.
+    /// `error` is set to the error of `SAMKeychainQuery.save()`.
     ///
     /// - Returns: false on failure.
     @discardableResult
@@ -119,7 +120,7 @@ open class SAMKeychain: NSObject {
     /// let isDeleted = SAMKeychain.deletePassword(forService: "mail.example.org", account: "ada")
     /// ```
     ///
-    /// - Returns: false on failure, including if there was none.
+    /// - Returns: false on failure, including when there was no such password.
     @discardableResult
     open class func deletePassword(forService serviceName: String, account: String) -> Bool {
         unsafe deletePassword(forService: serviceName, account: account, error: nil)
@@ -127,9 +128,9 @@ open class SAMKeychain: NSObject {
 
     /// Deletes a password, synchronizable or not.
     ///
-    /// `error` is set to what `SAMKeychainQuery.deleteItem()` throws.
+    /// `error` is set to the error of `SAMKeychainQuery.deleteItem()`.
     ///
-    /// - Returns: false on failure, including if there was none.
+    /// - Returns: false on failure, including when there was no such password.
     @discardableResult
     open class func deletePassword(
         forService serviceName: String, account: String, error: UnsafeMutablePointer<NSError?>?
@@ -151,7 +152,7 @@ open class SAMKeychain: NSObject {
 
     /// The attributes of all accounts, under the keys `kSAMKeychain…Key`, unordered; nil if there are none.
     ///
-    /// `error` is set to what `SAMKeychainQuery.fetchAll()` throws; `errSecItemNotFound` if there are none.
+    /// `error` is set to the error of `SAMKeychainQuery.fetchAll()`: `errSecItemNotFound` if there are no accounts.
     open class func allAccounts(_ error: UnsafeMutablePointer<NSError?>?) -> [[String: Any]]? {
         unsafe accounts(forService: nil, error: error)
     }
@@ -169,7 +170,7 @@ open class SAMKeychain: NSObject {
 
     /// The attributes of all accounts of a service, or of every service if nil; nil if there are none.
     ///
-    /// `error` is set to what `SAMKeychainQuery.fetchAll()` throws; `errSecItemNotFound` if there are none.
+    /// `error` is set to the error of `SAMKeychainQuery.fetchAll()`: `errSecItemNotFound` if there are no accounts.
     open class func accounts(
         forService serviceName: String?, error: UnsafeMutablePointer<NSError?>?
     ) -> [[String: Any]]? {
@@ -194,7 +195,7 @@ open class SAMKeychain: NSObject {
     /// SAMKeychain.setAccessibilityType(kSecAttrAccessibleAfterFirstUnlock)
     /// ```
     ///
-    /// It is also a condition: while it is set, accounts with another accessibility are not listed.
+    /// It also acts as a condition: while it is set, accounts with another accessibility are not listed.
     ///
     /// - Parameter accessibilityType: one of `kSecAttrAccessible…`, or nil for the keychain's default. With any other
     ///   value, the calls that use it fail with `errSecParam`.

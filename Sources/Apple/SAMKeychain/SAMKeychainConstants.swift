@@ -1,24 +1,24 @@
-// The wrapper's header imports Security, so that programs need only one import; so does this file.
+// The original wrapper's header imports Security, so its users need only one import; the same holds here.
 @_exported public import KeychainSecurity
 
-// Values and names: SAMKeychain.h and SAMKeychainQuery.h of SAMKeychain 1.5.3, as Swift imports them.
+// Values and names: SAMKeychain.h and SAMKeychainQuery.h in SAMKeychain 1.5.3, as Swift imports them.
 
-/// The domain of all errors of this library; codes are `errSec…` and those of `SAMKeychainErrorCode`.
+/// The domain of all errors in this library; codes are `errSec…` and those in `SAMKeychainErrorCode`.
 public let kSAMKeychainErrorDomain = "com.samsoffes.samkeychain"
 
-/// The key of an account's name in its dictionary.
+/// The key for the account name in an account's dictionary.
 public let kSAMKeychainAccountKey = "acct"
-/// The key of an account's creation date in its dictionary, a `Date`.
+/// The key for the creation date in an account's dictionary, a `Date`.
 public let kSAMKeychainCreatedAtKey = "cdat"
-/// Named after the class, but the key of the label, as in the wrapper; no dictionary contains the class.
+/// The key for the label, despite its name, as in the original wrapper; no dictionary contains the class.
 public let kSAMKeychainClassKey = "labl"
-/// The key of an account's kind in its dictionary, for display.
+/// The key for the kind of an account in its dictionary, for display.
 public let kSAMKeychainDescriptionKey = "desc"
-/// The key of an account's label in its dictionary.
+/// The key for the label in an account's dictionary.
 public let kSAMKeychainLabelKey = "labl"
-/// The key of an account's modification date in its dictionary, a `Date`.
+/// The key for the modification date in an account's dictionary, a `Date`.
 public let kSAMKeychainLastModifiedKey = "mdat"
-/// The key of an account's service in its dictionary.
+/// The key for the service in an account's dictionary.
 public let kSAMKeychainWhereKey = "svce"
 
 /// The error codes that do not come from the keychain.

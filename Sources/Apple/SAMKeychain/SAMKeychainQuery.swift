@@ -15,8 +15,9 @@ internal import KeychainSecurity
 /// print(query.password ?? "")
 /// ```
 ///
-/// The methods throw `NSError`, the Swift form of the wrapper's `error:` parameter: in `kSAMKeychainErrorDomain`, with
-/// an `errSec…` code or one of `SAMKeychainErrorCode`, and a message for users. Use a query in one thread at a time.
+/// The methods throw `NSError`, the Swift form of the original wrapper's `error:` parameter. Its domain is
+/// `kSAMKeychainErrorDomain`, and its code is an `errSec…` code or one in `SAMKeychainErrorCode`; it has a message for
+/// users. Use a query on one thread at a time.
 ///
 /// Source: SAMKeychainQuery.h of SAMKeychain 1.5.3; see docs/samkeychain.md.
 open class SAMKeychainQuery: NSObject {
@@ -24,16 +25,16 @@ open class SAMKeychainQuery: NSObject {
     open var account: String?
     /// The service (`kSecAttrService`).
     open var service: String?
-    /// The display name (`kSecAttrLabel`) of a new item; not a condition, and not changed later.
+    /// The display name (`kSecAttrLabel`) of a new item; not a condition, and never changed in an existing item.
     open var label: String?
-    /// The access group (`kSecAttrAccessGroup`); nil to search all of the program's groups, and to add to the first.
+    /// The access group (`kSecAttrAccessGroup`); nil to search all of the program's groups and to add to the first.
     open var accessGroup: String?
     /// Selects items by whether they are synchronizable.
     open var synchronizationMode = SAMKeychainQuerySynchronizationMode.any
 
-    // Swift's String and Data are never wiped, but the interface is made of them, as Apple's is.
+    // Swift's String and Data are never wiped, but the interface uses them, as Apple's does.
 
-    /// What `save()` stores and `fetch()` finds, as bytes.
+    /// The password that `save()` stores and `fetch()` finds, as bytes.
     ///
     /// `passwordObject` and `password` convert it.
     open var passwordData: Data?
@@ -63,10 +64,10 @@ open class SAMKeychainQuery: NSObject {
 
     /// Stores the password in all items that match the query, or in a new one.
     ///
-    /// Existing items get password and accessibility, a new one also its label.
+    /// Existing items get the password and the accessibility; a new item also gets the label.
     ///
-    /// - Throws: `NSError` (`SAMKeychainErrorCode.badArguments`) without service, account or password; the errors of
-    ///   `SecItemCopyMatching`, `SecItemUpdate` and `SecItemAdd`.
+    /// - Throws: `NSError`: `SAMKeychainErrorCode.badArguments` if the service, account or password is missing; the
+    ///   errors of `SecItemCopyMatching`, `SecItemUpdate` and `SecItemAdd`.
     open func save() throws {
         guard service != nil, account != nil, let passwordData else { throw Self.failure(.badArguments) }
         var changes: CFDictionary = [kSecValueData: passwordData]
@@ -76,7 +77,7 @@ open class SAMKeychainQuery: NSObject {
             var item = conditions.merging(changes) { $1 }
             item[kSecAttrLabel] = label
             status = SecItemAdd(item, nil)
-            // Another thread or program came between the two calls.
+            // Another thread or program added the item between the two calls.
             if status == errSecDuplicateItem { status = SecItemUpdate(conditions, changes) }
         } else if status == errSecSuccess {
             status = SecItemUpdate(conditions, changes)
@@ -86,8 +87,8 @@ open class SAMKeychainQuery: NSObject {
 
     /// Deletes all items that match the query.
     ///
-    /// - Throws: `NSError` (`SAMKeychainErrorCode.badArguments`) without service or account; the errors of
-    ///   `SecItemDelete`, `errSecItemNotFound` if there are none.
+    /// - Throws: `NSError`: `SAMKeychainErrorCode.badArguments` if the service or account is missing; the errors of
+    ///   `SecItemDelete`, including `errSecItemNotFound` if there are no matching items.
     open func deleteItem() throws {
         guard service != nil, account != nil else { throw Self.failure(.badArguments) }
         try Self.check(SecItemDelete(conditions))
@@ -105,7 +106,8 @@ open class SAMKeychainQuery: NSObject {
     ///
     /// Items with an accessibility other than `SAMKeychain.accessibilityType()` are omitted, unless that is nil.
     ///
-    /// - Throws: `NSError`: the errors of `SecItemCopyMatching`, `errSecItemNotFound` if there are none.
+    /// - Throws: `NSError`: the errors of `SecItemCopyMatching`, including `errSecItemNotFound` if there are no
+    ///   matching items.
     open func fetchAll() throws -> [[String: Any]] {
         var query = conditions
         query[kSecReturnAttributes] = true
@@ -116,8 +118,9 @@ open class SAMKeychainQuery: NSObject {
 
     /// Finds one item and copies its password into this query.
     ///
-    /// - Throws: `NSError`, leaving the password unchanged: `SAMKeychainErrorCode.badArguments` without service or
-    ///   account; the errors of `SecItemCopyMatching`, `errSecItemNotFound` if there is none.
+    /// - Throws: `NSError`, leaving the password unchanged: `SAMKeychainErrorCode.badArguments` if the service or
+    ///   account is missing; the errors of `SecItemCopyMatching`, including `errSecItemNotFound` if there is no
+    ///   matching item.
     open func fetch() throws {
         guard service != nil, account != nil else { throw Self.failure(.badArguments) }
         var query = conditions
@@ -145,7 +148,7 @@ extension SAMKeychainQuery {
     private static func matching<Result>(_ query: CFDictionary) throws -> Result {
         var found: CFTypeRef?
         try check(unsafe SecItemCopyMatching(query, &found))
-        // Return keys and limit determine the type.
+        // The return keys and the limit determine the type.
         guard let result = found as? Result else { throw failure(errSecInternal) }
         return result
     }

@@ -1,7 +1,7 @@
-// Methods and cases belong to the module with the newer names; a program that imports only this one needs them too.
+// Methods and enum cases belong to the module with the newer names, which users of this module need too.
 @_exported public import SAMKeychain
 
-// The library's names before it was renamed SAMKeychain. Error domain and values are the newer ones.
+// The library's names from before it was renamed SAMKeychain. The error domain and all values are the newer ones.
 
 /// The older name of `SAMKeychain`.
 ///

@@ -1,3 +1,3 @@
-// Apple's name of the module, so that code written for Apple's systems compiles as it is. Everything is in
-// `KeychainSecurity`, for clients whose other packages would take a module of this name for Apple's.
+// Apple's name for the module, so that code written for Apple's systems compiles unchanged. The implementation is in
+// `KeychainSecurity`, for clients with other packages that would mistake a module of this name for Apple's.
 @_exported public import KeychainSecurity

@@ -1,8 +1,9 @@
 extension SecurityStatus {
-    /// The statuses of Apple's header that nothing here returns, from the highest number down; their names are their words.
+    /// The statuses in Apple's header that nothing here returns, in descending order; their messages are made from
+    /// their names.
     static let further: [SecurityStatus] = table.map { SecurityStatus($0.name, $0.code, words(of: $0.name)) }
 
-    /// The words that a name is made of, as a sentence, such as "Invalid CRL encoding".
+    /// Splits a name into its words and returns them as a sentence, as in "Invalid CRL encoding".
     static func words(of name: String) -> String {
         var words: [String] = []
         var previous: Character?
@@ -22,7 +23,7 @@ extension SecurityStatus {
         return lowered.joined(separator: " ") + "."
     }
 
-    // SecBase.h of Apple's Security-61901.
+    // SecBase.h in Apple's Security-61901.
     private static let table: [(name: String, code: Int32)] = [
         ("InternalComponent", -2070), ("CoreFoundationUnknown", -4960), ("MultiplePrivKeys", -25259),
         ("InvalidPasswordRef", -25261), ("InvalidTrustSettings", -25262), ("NoTrustSettings", -25263),

@@ -6,10 +6,10 @@ package struct SecurityStatus: Error, Hashable, Sendable {
     package let name: String
     /// The number: 0 for success, negative for everything else.
     package let code: Int32
-    /// One sentence for the user, Apple's if there is one.
+    /// One sentence for the user: Apple's message, if there is one.
     package let message: String
 
-    /// The status with a number, or nil if there is none.
+    /// Finds the status with this number; nil if there is none.
     package init?(code: Int32) {
         guard let found = Self.byCode[code] else { return nil }
         self = found
@@ -21,7 +21,8 @@ package struct SecurityStatus: Error, Hashable, Sendable {
         self.message = message
     }
 
-    /// The message for any number; one without a status becomes `OSStatus` and the number, as on Apple's systems.
+    /// Returns the message for any number; a number without a status becomes `OSStatus` and the number, as on Apple's
+    /// systems.
     package static func message(for code: Int32) -> String {
         byCode[code]?.message ?? "OSStatus \(code)"
     }
@@ -29,7 +30,8 @@ package struct SecurityStatus: Error, Hashable, Sendable {
     /// The exit status of a process that fails with this status; see `exitStatus(of:)`.
     package var exitStatus: Int32 { Self.exitStatus(of: code) }
 
-    /// The exit status of a process that fails with this number, 0…255: its low eight bits, or 1 where they say success.
+    /// Returns the exit status, 0 to 255, of a process that fails with this number: its low eight bits, or 1 if a
+    /// failure's low bits are zero.
     package static func exitStatus(of code: Int32) -> Int32 { code == 0 || code & 0xff != 0 ? code & 0xff : 1 }
 
     private static let byCode = [Int32: SecurityStatus](uniqueKeysWithValues: all.map { ($0.code, $0) })

@@ -136,7 +136,7 @@ extension SecurityStatus {
     /// Every status, in the order of Apple's header: from 0 down.
     package static let all: [SecurityStatus] = (common + further).sorted { $0.code > $1.code }
 
-    /// Those that something here returns or explains, with Apple's messages.
+    /// Statuses that this project returns or explains, with Apple's messages.
     private static let common: [SecurityStatus] = [
         .success, .unimplemented, .diskFull, .io, .openedForWriting, .parameter, .writePermission, .allocation,
         .userCanceled, .badRequest, .accessListNotSimple, .policyNotFound, .invalidTrustSetting,

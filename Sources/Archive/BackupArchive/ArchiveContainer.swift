@@ -3,7 +3,7 @@ internal import Cryptography
 internal import DeviceIdentity
 internal import TarArchive
 
-/// Puts the finished members into the tar, with their checksums and the signature over these.
+/// Writes the finished members into the tar archive, followed by their checksums and the signature of these.
 struct ArchiveContainer: ~Copyable {
     private var tar: TarWriter<UnnamedFileSink>
     private var sums: [(name: String, digest: SHA256Digest)]
@@ -25,7 +25,7 @@ struct ArchiveContainer: ~Copyable {
         sums.append((member.name, source.finalize()))
     }
 
-    /// Adds checksums and signature and ends the container.
+    /// Adds the checksums and the signature and finishes the container.
     consuming func finish(signedBy device: DeviceKey) throws {
         let checksums = Checksums.encode(sums)
         try tar.append(ArchiveMember.checksums.name, checksums)

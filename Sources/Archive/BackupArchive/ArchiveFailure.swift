@@ -5,36 +5,36 @@ internal import KeychainModel
 
 /// Why an archive cannot be read or written.
 package enum ArchiveFailure: Error, Hashable, Sendable {
-    /// The file is not a kcbackup archive: not the tar profile, or without the header.
+    /// The file is not a kcbackup archive: it does not follow the tar profile, or lacks the header.
     case notAnArchive
-    /// The archive says that a newer program wrote it; the version that it has is decimal digits, 20 at most.
+    /// A newer program wrote the archive; the version found consists of at most 20 decimal digits.
     case newerFormat(found: String, known: Int64)
-    /// The archive breaks a rule of its format or does not prove genuine; the rule holds no foreign text.
+    /// The archive breaks a rule of its format or is not genuine; the rule contains no foreign text.
     case damaged(rule: String)
     /// Something in the archive is larger than allowed.
     case limit(String)
     /// The archive has no member that a passphrase opens.
     case noPassphraseSet
     case wrongPassphrase
-    /// Another passcode was set when the unencrypted archive was made.
+    /// A different passcode was set when the unencrypted archive was made.
     case wrongPasscode
-    /// It takes the passcode of the archive's time to open its secrets here.
+    /// Opening the archive's secrets on this device requires the passcode that was set when the archive was made.
     case passcodeNeeded
-    /// None of the given identities opens the stream; the kinds of its recipients.
+    /// None of the given identities opens the stream; the value lists the kinds of its recipients.
     case noMatchingIdentity([String])
     /// Neither passphrase nor identity was given.
     case keyNeeded(passphraseOpens: Bool)
-    /// The archive cannot get other keys.
+    /// The keys of the archive cannot be changed.
     case notRekeyable(Reason)
     /// A recipient or an identity cannot be used.
     case age(AgeFailure)
-    /// Reading or writing failed below.
+    /// Reading or writing the underlying stream failed.
     case stream(StreamFailure)
     case file(FileFailure)
-    /// A cryptographic library call failed for a reason that is not in the data.
+    /// A cryptographic library call failed for a reason other than the data.
     case cryptography(CryptographyFailure)
 
-    /// Why an archive keeps the keys that it has.
+    /// Why the keys of an archive cannot be changed.
     package enum Reason: Hashable, Sendable {
         /// It has no keys of its own.
         case unencrypted
@@ -42,16 +42,16 @@ package enum ArchiveFailure: Error, Hashable, Sendable {
         case otherDevice
     }
 
-    /// Damage of one member: it is not what was signed.
+    /// A member is damaged: its checksum is not the one that was signed.
     static func checksum(_ member: ArchiveMember) -> ArchiveFailure {
         .damaged(rule: "'\(member.name)' does not have its checksum")
     }
 
-    /// Sorts trouble in motion: what lies in the bytes is damage, what lies in the machine stays what it is.
+    /// Converts a stream failure: a fault in the data becomes damage, a fault of the system stays a stream failure.
     init(_ failure: StreamFailure) {
         switch failure.kind {
         case .truncated: self = .damaged(rule: "it ends early while \(failure.stage.rawValue)")
-        // Tar and gzip state their rules as they should be, everybody else says what is wrong.
+        // Tar and gzip state the rule that was broken; all other stages state what is wrong.
         case .malformed(let rule) where [.readingContainer, .decompressing].contains(failure.stage):
             self = .damaged(rule: "against the rule that \(rule)")
         case .malformed(let rule): self = .damaged(rule: "\(rule), found while \(failure.stage.rawValue)")
@@ -64,7 +64,8 @@ package enum ArchiveFailure: Error, Hashable, Sendable {
         }
     }
 
-    /// Sorts trouble with a key, or with what the key opens: the parts of an archive that are age files.
+    /// Converts a failure of a part of an archive that is an age file: of its key, or of the content that the key
+    /// opens.
     init(_ failure: AgeFailure) {
         switch failure {
         case .wrongPassphrase: self = .wrongPassphrase
@@ -88,7 +89,7 @@ package enum ArchiveFailure: Error, Hashable, Sendable {
         }
     }
 
-    /// Sorts any failure of the layers below.
+    /// Converts any failure of the lower layers.
     init(any error: any Error) {
         switch error {
         case let failure as ArchiveFailure: self = failure

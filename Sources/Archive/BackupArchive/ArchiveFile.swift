@@ -5,15 +5,15 @@ internal import DeviceIdentity
 internal import KeychainModel
 internal import TarArchive
 
-/// An archive that was opened for reading: its container is sound, its header understood, nothing proved yet.
+/// An archive opened for reading: its container is valid and its header is known, but nothing is verified yet.
 ///
-/// Nothing but the header and the kinds of keys can be read from it; `prove()` gives what can be opened.
+/// Only the header and the kinds of keys can be read from it; `prove()` returns an archive that can be opened.
 package struct ArchiveFile {
-    /// What `kcbackup.json` says.
+    /// The contents of `kcbackup.json`.
     package let header: ArchiveHeader
-    /// True when a passphrase opens it.
+    /// True if a passphrase opens the archive.
     package let hasPassphrase: Bool
-    /// Its size in bytes.
+    /// The size of the archive in bytes.
     package let size: UInt64
     private let headerHash: SHA256Digest
     private let parts: ArchiveParts
@@ -60,10 +60,11 @@ package struct ArchiveFile {
         }
     }
 
-    /// Proves that a device signed the checksums, and that the header and what a passphrase opens are what it signed.
+    /// Verifies that a device signed the checksums, and that the header and `identity.age` match them.
     ///
-    /// The streams, which make up nearly all of an archive, are compared with their checksums while they are read: one
-    /// that was read to its end without an error is what was signed. `GenuineArchive.proveStreams` does it at once.
+    /// The streams, which make up nearly all of an archive, are compared with their checksums while they are read: a
+    /// stream that is read to its end without an error is the one that was signed. `GenuineArchive.proveStreams`
+    /// verifies both at once.
     ///
     /// - Throws: `ArchiveFailure` (`damaged`, `limit`, `stream`).
     package func prove() throws(ArchiveFailure) -> GenuineArchive {
@@ -98,9 +99,9 @@ package struct ArchiveFile {
             recipients: recipients, parts: parts, digests: digests)
     }
 
-    /// The kinds of recipients of both streams, readable without a key; empty in an unencrypted archive.
+    /// The kinds of recipients of both streams, which can be read without a key; empty for an unencrypted archive.
     ///
-    /// Every age header is checked, that of `identity.age` too.
+    /// Every age header is checked, including that of `identity.age`.
     ///
     /// - Throws: `ArchiveFailure` (`damaged`, `limit`, `stream`).
     package func recipients() throws(ArchiveFailure) -> StreamRecipients {
@@ -120,7 +121,7 @@ package struct ArchiveFile {
         }
     }
 
-    /// Checks what can be checked of `identity.age` without the passphrase, whether it is going to be used or not.
+    /// Checks `identity.age` as far as possible without the passphrase, whether it will be used or not.
     private func checkIdentity() throws {
         let name = ArchiveMember.identity.name
         let bytes = try parts.read(.identity, limit: ArchiveLimits.identitySize)
@@ -131,7 +132,7 @@ package struct ArchiveFile {
         }
     }
 
-    /// A newer format may have other members and another container profile, so its version is looked at first.
+    /// Checks the format version first, since a newer format may have other members and another container profile.
     private static func refuseNewerFormat(_ file: OpenFile) throws(ArchiveFailure) {
         var bytes: [UInt8] = []
         do {
@@ -141,20 +142,20 @@ package struct ArchiveFile {
         }
         let start = bytes.span
         guard start.count > 512, start.starts(with: ArchiveMember.header.name) else { throw .notAnArchive }
-        // Everything else is judged when the whole header is read.
+        // Everything else is checked when the complete header is read.
         try ArchiveHeader.refuseNewerFormat(start.extracting(512...))
     }
 }
 
-/// The kinds of recipients of the two streams, one entry for each recipient.
+/// The kinds of recipients of the two streams, with one entry per recipient.
 package struct StreamRecipients: Hashable, Sendable {
-    /// Who can read the metadata.
+    /// The recipients that can read the metadata.
     package let metadata: [String]
-    /// Who can read the secrets.
+    /// The recipients that can read the secrets.
     package let secrets: [String]
 }
 
-/// The members of an open archive and where their bytes are.
+/// The members of an open archive and the locations of their bytes.
 struct ArchiveParts {
     let file: OpenFile
     let places: [ArchiveMember: TarMember]
@@ -179,7 +180,7 @@ struct ArchiveParts {
         return source.finalize()
     }
 
-    /// Reads both streams and compares them with their checksums; calls `step` once a piece.
+    /// Reads both streams and compares them with their checksums; calls `step` once per piece.
     func requireStreams(
         _ mode: ArchiveMode, _ digests: [ArchiveMember: SHA256Digest], _ step: () -> Void = {}
     ) throws(ArchiveFailure) {
@@ -188,7 +189,7 @@ struct ArchiveParts {
         }
     }
 
-    /// Bytes of members; nothing for one that is not there.
+    /// The size of members in bytes; 0 for a missing member.
     func size(_ members: ArchiveMember...) -> UInt64 {
         members.reduce(0) { $0 + (places[$1]?.length ?? 0) }
     }

@@ -4,40 +4,40 @@ package import DeviceIdentity
 package import KeychainModel
 internal import TarArchive
 
-/// What `kcbackup.json` says: the part of an archive that is readable without any key.
+/// The contents of `kcbackup.json`, the part of an archive that can be read without a key.
 package struct ArchiveHeader: Hashable, Sendable {
     /// The newest format version that this program writes and reads.
     package static let currentVersion: Int64 = 1
 
-    /// 32 random bytes that no other archive shares.
+    /// 32 random bytes, unique to this archive.
     package let archiveID: [UInt8]
-    /// When the archive was made, by the clock of its device.
+    /// The time when the archive was made, according to the clock of its device.
     package let created: Timestamp
     /// The device that made and signed it.
     package let device: DeviceID
-    /// Name and version of the program that made it.
+    /// The name and version of the program that made it.
     package let tool: String
-    /// Only in unencrypted archives: what restoring the stored rows needs.
+    /// In unencrypted archives only: the data needed to restore the stored rows.
     package let store: Store?
 
     /// How the archive is protected.
     package var mode: ArchiveMode { store == nil ? .encrypted : .unencrypted }
 
-    /// What an unencrypted archive says of its keychain, and how many items it holds.
+    /// The description of the keychain in an unencrypted archive, and the number of its items.
     package struct Store: Hashable, Sendable {
         /// The keychain whose stored secrets it holds.
         package let keychain: StoredKeychain
-        /// The items in the archive.
+        /// The numbers of items in the archive.
         package let counts: ItemCounts
 
-        /// Collects both.
+        /// Creates a description.
         package init(keychain: StoredKeychain, counts: ItemCounts) {
             self.keychain = keychain
             self.counts = counts
         }
     }
 
-    /// Describes an archive, which is unencrypted where `store` is given.
+    /// Creates a header; the archive is unencrypted if `store` is given.
     package init(archiveID: [UInt8], created: Timestamp, device: DeviceID, tool: String, store: Store?) {
         precondition(archiveID.count == 32, "an archive ID has 32 bytes")
         self.archiveID = archiveID
@@ -81,20 +81,20 @@ package struct ArchiveHeader: Hashable, Sendable {
         }
     }
 
-    /// Looks at the beginning of `kcbackup.json` alone, which every version of the format shares.
+    /// Checks only the beginning of `kcbackup.json`, which is the same in every version of the format.
     ///
     /// - Throws: `ArchiveFailure`: `notAnArchive`, `newerFormat`.
     static func refuseNewerFormat(_ bytes: borrowing Span<UInt8>) throws(ArchiveFailure) {
         var scanner = CanonicalScanner()
         guard scanner.skip(start, in: bytes) else { throw .notAnArchive }
-        // Byte by byte: a version beyond 64 bits is a newer one too.
+        // Byte by byte, since a version beyond 64 bits is also a newer one.
         var digits = ""
         var isLong = false
         for index in scanner.position..<bytes.count {
             guard (48...57).contains(bytes[index]) else { break }
             if digits.count < 20 { digits.unicodeScalars.append(Unicode.Scalar(bytes[index])) } else { isLong = true }
         }
-        // What is no canonical number is judged when the whole header is read.
+        // A number that is not canonical is reported when the complete header is read.
         guard let first = digits.first, first != "0" else { return }
         guard !isLong, let version = Int64(digits), version <= currentVersion else {
             throw .newerFormat(found: isLong ? "\(digits)…" : digits, known: currentVersion)
@@ -145,7 +145,7 @@ package struct ArchiveHeader: Hashable, Sendable {
             keychain: StoredKeychain(storeID: storeID, keybag: keybag), counts: try ItemCounts(&scanner, in: bytes))
     }
 
-    /// Reads a quoted number of bytes in lower-case hexadecimal.
+    /// Reads a quoted string of `count` bytes in lower-case hexadecimal.
     static func hex(
         count: Int, _ scanner: inout CanonicalScanner, in bytes: borrowing Span<UInt8>
     ) throws(MalformedLine) -> [UInt8] {

@@ -1,16 +1,16 @@
 package import KeychainModel
 
-/// The files inside an archive, in the only order in which they may stand (docs/format.md, "Container").
+/// The files inside an archive, in the only permitted order (docs/format.md, "Container").
 package enum ArchiveMember: Hashable, Sendable {
     case header
-    /// Only where a passphrase opens the archive.
+    /// Present only if a passphrase opens the archive.
     case identity
     case metadata(ArchiveMode)
     case secrets(ArchiveMode)
     case checksums
     case signature
 
-    /// The name in the tar.
+    /// The member's name in the tar archive.
     package var name: String {
         switch self {
         case .header: "kcbackup.json"
@@ -36,16 +36,16 @@ package enum ArchiveMember: Hashable, Sendable {
     }
 }
 
-/// The bounds of an archive's parts, checked before a byte of the part is used.
+/// The limits of an archive's parts, checked before any byte of the part is used.
 package enum ArchiveLimits {
-    /// Bytes of `kcbackup.json`: some 400 and a keybag of some 1,500.
+    /// The maximum size of `kcbackup.json` in bytes; it has about 400, and a keybag about 1,500.
     package static let headerSize = 16_384
-    /// Bytes of `identity.age`: an age header, one identity and its comments are under 700.
+    /// The maximum size of `identity.age` in bytes; an age header, one identity and its comments have less than 700.
     package static let identitySize = 4_096
-    /// Bytes of `SHA256SUMS`: four lines of at most 90.
+    /// The maximum size of `SHA256SUMS` in bytes; it has four lines of at most 90.
     package static let checksumsSize = 1_024
-    /// Bytes of `SHA256SUMS.sig`: an armored Ed25519 SSHSIG has some 300.
+    /// The maximum size of `SHA256SUMS.sig` in bytes; an armored Ed25519 SSHSIG has about 300.
     package static let signatureSize = 1_024
-    /// Bytes of one stream when decompressed: a full keychain of the largest lines would be larger, a real one is not.
+    /// The maximum decompressed size of a stream in bytes; only a full keychain of the longest lines would exceed it.
     package static let streamSize: UInt64 = 64 << 30
 }

@@ -3,14 +3,14 @@ package import ByteStreams
 package import Cryptography
 package import KeychainModel
 
-/// How an archive is protected, which decides where it can be restored.
+/// How an archive is protected, which determines where it can be restored.
 package enum ArchiveProtection: Sendable {
-    /// It opens with these keys, on any device.
+    /// The archive opens with these keys, on any device.
     case encrypted(ArchiveKeys)
-    /// Anybody can read its metadata; its secrets stay as this keychain stores them, which only its device opens.
+    /// Anyone can read the metadata; the secrets stay as this keychain stores them, and only its device can open them.
     case unencrypted(StoredKeychain)
 
-    /// What the archive says of itself.
+    /// The mode stated in the archive.
     package var mode: ArchiveMode {
         switch self {
         case .encrypted: .encrypted
@@ -18,34 +18,35 @@ package enum ArchiveProtection: Sendable {
         }
     }
 
-    /// Who can read a stream; empty if it is not encrypted.
+    /// The recipients that can read a stream; empty if it is not encrypted.
     func recipients(of stream: StreamKind) -> [any Recipient] {
         guard case .encrypted(let keys) = self else { return [] }
         return stream == .metadata ? keys.recipients + keys.inspectors : keys.recipients
     }
 }
 
-/// The keys that open an encrypted archive; at least one of them restores it.
+/// The keys that open an encrypted archive, at least one of which can restore it.
 package struct ArchiveKeys: Sendable {
-    /// 32 random bytes that no other archive shares.
+    /// 32 random bytes, unique to this archive.
     let archiveID: [UInt8]
-    /// Who can read both streams.
+    /// The recipients that can read both streams.
     let recipients: [any Recipient]
-    /// Who can read the metadata and never a secret.
+    /// The recipients that can read the metadata but not the secrets.
     let inspectors: [any Recipient]
-    /// The bytes of `identity.age`, where a passphrase was set.
+    /// The bytes of `identity.age`, if a passphrase was set.
     let identityMember: [UInt8]?
 }
 
 extension ArchiveKeys {
-    /// The keys of an archive without a passphrase.
+    /// Creates the keys of an archive without a passphrase.
     ///
-    /// - Throws: `ArchiveFailure`: `age(.noRecipients)` when no key could restore, `cryptography` without randomness.
+    /// - Throws: `ArchiveFailure`: `age(.noRecipients)` if no key could restore the archive, `cryptography` without
+    ///   randomness.
     package init(recipients: [any Recipient], inspectors: [any Recipient] = []) throws(ArchiveFailure) {
         try self.init(of: try randomID(), recipients: recipients, inspectors: inspectors)
     }
 
-    /// The keys of an archive that exists, as `init(recipients:inspectors:)`.
+    /// Creates the keys of an existing archive, like `init(recipients:inspectors:)`.
     package init(
         of archiveID: [UInt8], recipients: [any Recipient], inspectors: [any Recipient]
     ) throws(ArchiveFailure) {
@@ -54,10 +55,10 @@ extension ArchiveKeys {
             archiveID: archiveID, recipients: recipients, inspectors: inspectors, identityMember: nil)
     }
 
-    /// The keys of an archive that a passphrase opens too, through an identity made for this archive alone.
+    /// Creates the keys of an archive that a passphrase opens, through an identity made for this archive alone.
     ///
-    /// The identity file notes whether the passphrase is the only key, which is what makes a passphrase vouch for the
-    /// origin of an archive (docs/threat-model.md, "Origin").
+    /// The identity file states whether the passphrase is the only key. If it is, the passphrase also proves the origin
+    /// of the archive (docs/threat-model.md, "Origin").
     ///
     /// - Throws: `ArchiveFailure` (`age`, `cryptography`).
     package init(
@@ -68,7 +69,7 @@ extension ArchiveKeys {
             of: try randomID(), passphrase: passphrase, cost: cost, recipients: recipients, inspectors: inspectors)
     }
 
-    /// The keys of an archive that exists, as `init(passphrase:cost:recipients:inspectors:)`.
+    /// Creates the keys of an existing archive, like `init(passphrase:cost:recipients:inspectors:)`.
     package init(
         of archiveID: [UInt8], passphrase: borrowing SecretBytes, cost: ScryptCost, recipients: [any Recipient],
         inspectors: [any Recipient]
@@ -94,9 +95,9 @@ func randomID() throws(ArchiveFailure) -> [UInt8] {
     try cryptography { () throws(CryptographyFailure) in try RandomBytes.bytes(count: 32) }
 }
 
-/// What an archive's own identity file says beside the identity (docs/format.md, "Encryption").
+/// The comments in an archive's own identity file (docs/format.md, "Encryption").
 enum IdentityNote {
-    /// The whole text of the file.
+    /// The complete text of the file.
     static func text(of identity: X25519Identity, archiveID: [UInt8], isOnlyKey: Bool) -> SecretBytes {
         IdentityFile.text(of: identity, comments: [archive(archiveID), isOnlyKey ? onlyKey : notOnlyKey])
     }
@@ -106,7 +107,7 @@ enum IdentityNote {
     static let notOnlyKey = "kcbackup only key: no"
 }
 
-/// Runs a cryptographic call whose failure says nothing about the data.
+/// Runs a cryptographic call that can fail only for reasons other than the data.
 func cryptography<R: ~Copyable>(_ body: () throws(CryptographyFailure) -> R) throws(ArchiveFailure) -> R {
     do {
         return try body()

@@ -6,12 +6,12 @@ internal import KeychainModel
 internal import TarArchive
 
 extension OpenedArchive {
-    /// Makes the same archive for other keys: the headers of its age files are new, everything in them is as it was.
+    /// Makes the same archive with different keys: its age files get new headers, and their contents stay the same.
     ///
-    /// The checksums change, so only the device that made the archive can sign them.
+    /// This changes the checksums, so only the device that made the archive can do it: it must sign them.
     ///
-    /// - Parameter keys: made for the ID of this archive.
-    /// - Returns: the archive, durable and compared with this one, without a name.
+    /// - Parameter keys: keys made for the ID of this archive.
+    /// - Returns: the archive, durable, compared with this one and not yet named.
     /// - Throws: `ArchiveFailure`: `damaged`, `noMatchingIdentity` for an inspect key, `age`, `limit`, `stream`, `file`,
     ///   `cryptography`, `notRekeyable`.
     package func rekeyed(
@@ -24,7 +24,7 @@ extension OpenedArchive {
         precondition(keys.archiveID == header.archiveID, "the keys are made for this archive")
         let protection = ArchiveProtection.encrypted(keys)
         do {
-            // All of it, before anything is copied: damage must not get a new signature.
+            // Verify everything before copying anything: damage must not get a new signature.
             let before = try ContentFingerprint.read(from: self, device)
             let output = try UnnamedFile(inFolder: folder)
             var container = try ArchiveContainer(output, modified: header.created.seconds)
@@ -52,7 +52,7 @@ extension OpenedArchive {
         }
     }
 
-    /// Writes one stream with a new header, and returns what opens it.
+    /// Writes one stream with a new header, and returns the identity that opens it.
     private func rewrap(
         _ member: ArchiveMember, _ key: any Identity, _ recipients: [any Recipient], _ folder: String,
         _ container: inout ArchiveContainer
@@ -64,7 +64,7 @@ extension OpenedArchive {
         return rekeying.reader
     }
 
-    /// How much it holds.
+    /// The counts of the archive.
     private func contents() throws -> ArchiveContents {
         var visitor = NothingVisitor()
         return try readMetadata(&visitor).contents

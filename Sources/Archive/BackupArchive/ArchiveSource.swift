@@ -1,24 +1,24 @@
 internal import ByteStreams
 internal import KeychainModel
 
-/// What an archive was made of: the first line of its metadata says so.
+/// What an archive was made from, as stated in the first line of its metadata.
 package struct ArchiveSource: Hashable, Sendable {
     /// The kind of source: 1 to 32 letters `a` to `z` and hyphens.
     package let kind: String
-    /// Its name, without a folder; it may be empty.
+    /// The name of the source, without a folder; it may be empty.
     package let name: String
 
-    /// A keychain of the data folder, which has a name.
+    /// A keychain in the data folder, which has a name.
     package static let keychain = "keychain"
     /// A keychain file elsewhere.
     package static let keychainFile = "keychain-file"
     /// A file of items.
     package static let items = "items"
 
-    /// Bytes of a name.
+    /// The maximum length of a name in bytes.
     static let nameLimit = 1_024
 
-    /// Describes a source.
+    /// Creates a description of a source.
     ///
     /// - Throws: `ArchiveFailure.limit` if the name has more than 1,024 bytes.
     package init(kind: String, name: String) throws(ArchiveFailure) {

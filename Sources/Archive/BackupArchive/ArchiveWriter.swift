@@ -5,9 +5,9 @@ package import DeviceIdentity
 package import KeychainModel
 internal import TarArchive
 
-/// Writes one archive: records into two spooled streams, then everything into the container (docs/format.md).
+/// Writes an archive: first the records into two spooled streams, then everything into the container (docs/format.md).
 ///
-/// Nothing has a name until the caller publishes the finished file; dropping the writer leaves nothing behind.
+/// No file has a name until the caller publishes the finished archive, so dropping the writer leaves nothing behind.
 package struct ArchiveWriter: ~Copyable {
     private let mode: ArchiveMode
     private let protection: ArchiveProtection
@@ -23,9 +23,9 @@ package struct ArchiveWriter: ~Copyable {
     private var sealed: SecretBytes
     private var fingerprint: ContentFingerprint
 
-    /// Starts an archive that will be made in `folder`.
+    /// Starts an archive in `folder`.
     ///
-    /// - Throws: `ArchiveFailure` (`file` when the folder cannot be written to, `age`, `cryptography`).
+    /// - Throws: `ArchiveFailure` (`file` if the folder is not writable, `age`, `cryptography`).
     package init(
         _ protection: ArchiveProtection, of source: ArchiveSource, device: DeviceKey, folder: String
     ) throws(ArchiveFailure) {
@@ -56,15 +56,15 @@ package struct ArchiveWriter: ~Copyable {
         self.folder = folder
     }
 
-    /// Adds an item; items come in archive order.
+    /// Adds an item; items must be added in archive order.
     ///
-    /// A source that breaks a rule of the format is stopped here: an archive that no reader accepts is no backup.
+    /// Input that breaks a rule of the format is rejected here, since an archive that no reader accepts is useless.
     ///
     /// - Parameters:
     ///   - line: the metadata line of `item`.
-    ///   - secret: in the clear in an encrypted archive, as the keychain stores it in an unencrypted one.
-    /// - Throws: `ArchiveFailure`: `damaged` for an item that is out of order, has a secret of another size, or is in no
-    ///   archive; `limit`; `stream`; `cryptography`.
+    ///   - secret: in plaintext for an encrypted archive, as the keychain stores it for an unencrypted one.
+    /// - Throws: `ArchiveFailure`: `damaged` for an item that is out of order, has a secret of another size, or must
+    ///   not be archived; `limit`; `stream`; `cryptography`.
     package mutating func append(
         _ item: Item, line metadataLine: borrowing Span<UInt8>, secret: borrowing SecretBytes
     ) throws(ArchiveFailure) {
@@ -115,9 +115,9 @@ package struct ArchiveWriter: ~Copyable {
     /// Ends the streams, builds the container, reads it back and compares every item with the one that was added.
     ///
     /// - Parameters:
-    ///   - omitted: how many items are in no archive by rule.
-    ///   - damaged: how many could not be read.
-    /// - Returns: the file, durable and proved, still without a name.
+    ///   - omitted: the number of items that must not be archived.
+    ///   - damaged: the number of items that could not be read.
+    /// - Returns: the file, durable and verified, but not yet named.
     package consuming func finish(
         omitted: Int, damaged: Int, created: Timestamp, tool: String
     ) throws(ArchiveFailure) -> FinishedArchive {
@@ -146,8 +146,8 @@ package struct ArchiveWriter: ~Copyable {
             try output.synchronize()
             let opened = try ArchiveFile(output.file).prove()
                 .open(metadata: openers.metadata, secrets: openers.secrets)
-            // The metadata by their hash, since a line is archived as it came; the secrets in the clear, since each is
-            // sealed or spelled on the way. That a secret stands beside its item is what the reading checks.
+            // Metadata is compared by hash, since each line is archived unchanged. Secrets are compared in plaintext,
+            // since each is sealed or encoded in between. Reading checks that every secret belongs to its item.
             let found = try opened.readOwn(device)
             guard found.streams.metadata == metadataHash, found.secrets == added.secrets else {
                 throw ArchiveFailure.damaged(rule: "what is in it differs from what was read from its source")
@@ -199,17 +199,18 @@ package struct ArchiveWriter: ~Copyable {
     }
 }
 
-/// An archive that is whole, durable and proved, and still has no name.
+/// A complete, durable and verified archive that is not yet named.
 package struct FinishedArchive {
     private let output: UnnamedFile
-    /// What its `kcbackup.json` says.
+    /// The contents of its `kcbackup.json`.
     package let header: ArchiveHeader
-    /// How much it holds.
+    /// The numbers of items that it holds and omits.
     package let contents: ArchiveContents
-    /// Its size in bytes.
+    /// The size of the archive in bytes.
     package let size: UInt64
-    /// 32 bytes that are the same for all archives of one mode that this device made of the same items and secrets, and
-    /// that say nothing without its key.
+    /// 32 bytes that are equal for all archives of one mode that this device made from the same items and secrets.
+    ///
+    /// They reveal nothing without the device's key.
     package let fingerprint: [UInt8]
 
     init(
@@ -222,21 +223,21 @@ package struct FinishedArchive {
         self.fingerprint = fingerprint
     }
 
-    /// Gives it its name in the folder where it was made; an existing name is left alone.
+    /// Names the archive in the folder where it was made; an existing name is left alone.
     ///
     /// - Throws: `FileFailure` (`exists`, `system`).
     package func publish(as name: String) throws(FileFailure) {
         try output.publish(as: name)
     }
 
-    /// Puts it in the place of a file in the folder where it was made, in one step.
+    /// Replaces a file in the folder where the archive was made, atomically.
     ///
-    /// - Throws: `FileFailure` (`system`); the old file is unchanged then.
+    /// - Throws: `FileFailure` (`system`); the old file is then unchanged.
     package func replace(_ name: String) throws(FileFailure) {
         try output.replace(name)
     }
 
-    /// Hands all its bytes to `consume`, in pieces.
+    /// Passes all bytes of the archive to `consume`, in pieces.
     ///
     /// - Throws: `FileFailure`, `StreamFailure`, and what `consume` throws.
     package func forEachPiece(_ consume: (borrowing Span<UInt8>) throws -> Void) throws {

@@ -1,13 +1,13 @@
 internal import ByteStreams
 internal import Cryptography
 
-/// `SHA256SUMS` in the spelling of coreutils' `sha256sum`: hash, two spaces, name.
+/// `SHA256SUMS` in the format of coreutils' `sha256sum`: hash, two spaces, name.
 enum Checksums {
     static func encode(_ sums: [(name: String, digest: SHA256Digest)]) -> [UInt8] {
         Array(sums.map { "\($0.digest.hex)  \($0.name)\n" }.joined().utf8)
     }
 
-    /// Reads the checksums of exactly these members, in this order and spelling.
+    /// Reads the checksums of exactly these members, in exactly this order and format.
     ///
     /// - Throws: `ArchiveFailure.damaged`.
     static func decode(
@@ -24,7 +24,7 @@ enum Checksums {
     }
 }
 
-/// A source that hashes what passes through it.
+/// A source that hashes the bytes that pass through it.
 struct HashingSource<Upstream: ByteSource & ~Copyable>: ByteSource, ~Copyable {
     private var upstream: Upstream
     private var hash = SHA256()
@@ -39,7 +39,7 @@ struct HashingSource<Upstream: ByteSource & ~Copyable>: ByteSource, ~Copyable {
         hash.update(output.span.extracting(before..<output.count))
     }
 
-    /// The hash of all that was read.
+    /// The hash of all bytes read.
     consuming func finalize() -> SHA256Digest {
         hash.finalize()
     }

@@ -3,16 +3,16 @@ package import Cryptography
 package import DeviceIdentity
 package import KeychainModel
 
-/// A code over all items of an archive and their secrets, in order, under keys of the device.
+/// A MAC of all items of an archive and their secrets, in order, under keys of the device.
 ///
-/// Two archives of one mode have the same code exactly when they hold the same: it compares one backup with the next,
-/// without a secret being kept.
+/// Two archives of one mode have the same MAC if and only if they hold the same. So one backup can be compared with the
+/// next without keeping any secret.
 package struct ContentFingerprint: ~Copyable {
     private var lines: HMACSHA256
     private var secrets: SecretsCode
     private var line = SecretBytes(capacity: 4_096)
 
-    /// Starts with nothing.
+    /// Creates a fingerprint of no items.
     ///
     /// - Throws: `CryptographyFailure`.
     package init(_ device: DeviceKey, _ mode: ArchiveMode) throws(CryptographyFailure) {
@@ -23,9 +23,9 @@ package struct ContentFingerprint: ~Copyable {
         self.secrets = secrets
     }
 
-    /// Adds an item; the lengths of line and secret go first, so that no two lists of items read the same.
+    /// Adds an item, preceded by the lengths of its line and secret, so that no two lists have the same encoding.
     ///
-    /// - Parameter secret: in the clear in an encrypted archive, as it is stored in an unencrypted one.
+    /// - Parameter secret: in plaintext for an encrypted archive, as stored for an unencrypted one.
     /// - Throws: `CryptographyFailure`.
     package mutating func add(
         _ line: borrowing Span<UInt8>, _ secret: borrowing SecretBytes
@@ -37,7 +37,7 @@ package struct ContentFingerprint: ~Copyable {
         try secrets.add(secret)
     }
 
-    /// The 32 bytes, and the code of the secrets alone.
+    /// The 32 bytes of the fingerprint, and the MAC of the secrets alone.
     ///
     /// - Throws: `CryptographyFailure`.
     mutating func finishBoth() throws(CryptographyFailure) -> (whole: [UInt8], secrets: [UInt8]) {
@@ -46,23 +46,23 @@ package struct ContentFingerprint: ~Copyable {
         return (try lines.finalize(), code)
     }
 
-    /// The 32 bytes.
+    /// The 32 bytes of the fingerprint.
     ///
     /// - Throws: `CryptographyFailure`.
     package mutating func finish() throws(CryptographyFailure) -> [UInt8] {
         try finishBoth().whole
     }
 
-    // Static, so that the closure captures the code apart from the bytes.
+    // Static, so that the closure captures the MAC separately from the bytes.
     fileprivate static func update(
         _ hmac: inout HMACSHA256, _ bytes: borrowing SecretBytes
     ) throws(CryptographyFailure) {
         try bytes.withBytes { bytes throws(CryptographyFailure) in try hmac.update(bytes) }
     }
 
-    /// The code of what is in an archive that this device made, both of whose streams are open.
+    /// The fingerprint of an archive that this device made; both streams must be open.
     ///
-    /// - Throws: `ArchiveFailure`: `damaged` also where a secret cannot be opened.
+    /// - Throws: `ArchiveFailure`: `damaged` also if a secret cannot be opened.
     static func read(from archive: OpenedArchive, _ device: DeviceKey) throws -> [UInt8] {
         let mode = archive.header.mode
         let owner = Owner(try ContentFingerprint(device, mode))
@@ -82,27 +82,27 @@ package struct ContentFingerprint: ~Copyable {
     }
 }
 
-/// A code over the secrets of an archive, in order, under a key of the device.
+/// A MAC of the secrets of an archive, in order, under a key of the device.
 struct SecretsCode: ~Copyable {
     private var hmac: HMACSHA256
-    /// What is not in the code yet: most secrets are so short that each on its own would cost more than its bytes.
+    /// Bytes not yet added to the MAC; most secrets are so short that an update for each would cost more than hashing.
     private var pending = SecretBytes(capacity: pendingSize)
 
     private static var pendingSize: Int { 16_384 }
 
-    /// Starts with nothing.
+    /// Creates a MAC of no secrets.
     init(_ device: DeviceKey, _ mode: ArchiveMode) throws(CryptographyFailure) {
         hmac = try HMACSHA256(key: device.stateMACKey(context: Array("archive secrets \(mode.rawValue)".utf8)))
     }
 
-    /// Adds a secret, its length first.
+    /// Adds a secret, preceded by its length.
     mutating func add(_ secret: borrowing SecretBytes) throws(CryptographyFailure) {
         if pending.count + secret.count > Self.pendingSize - 8 { try flush() }
         pending.appendLength(secret.count)
         secret.withBytes { pending.append($0) }
     }
 
-    /// The 32 bytes.
+    /// The 32 bytes of the MAC.
     mutating func finish() throws(CryptographyFailure) -> [UInt8] {
         try flush()
         return try hmac.finalize()
@@ -115,10 +115,9 @@ struct SecretsCode: ~Copyable {
 }
 
 extension OpenedArchive {
-    /// Reads both streams of an archive that this device made, and returns what the reading found with the code of the
-    /// secrets.
+    /// Reads both streams of an archive that this device made, and returns what was found and the MAC of the secrets.
     ///
-    /// - Throws: `ArchiveFailure`: `damaged` also where a secret cannot be opened.
+    /// - Throws: `ArchiveFailure`: `damaged` also if a secret cannot be opened.
     func readOwn(_ device: DeviceKey) throws -> (streams: ReadStreams, secrets: [UInt8]) {
         let owner = CodeOwner(try SecretsCode(device, header.mode))
         var visitor = OwnSecretsVisitor { _, secret throws(CryptographyFailure) in try owner.code.add(secret) }
@@ -127,7 +126,7 @@ extension OpenedArchive {
     }
 }
 
-// A visitor is copied, a code is not.
+// The visitor is copyable; the MAC is not.
 private final class CodeOwner {
     var code: SecretsCode
 
@@ -136,7 +135,7 @@ private final class CodeOwner {
     }
 }
 
-/// Hands on every item, none of whose secrets may be out of reach.
+/// Passes on every item; throws if a secret is not accessible.
 private struct OwnSecretsVisitor: RecordVisitor {
     let add: (borrowing Span<UInt8>, borrowing SecretBytes) throws(CryptographyFailure) -> Void
 
@@ -152,7 +151,7 @@ private struct OwnSecretsVisitor: RecordVisitor {
 }
 
 extension SecretBytes {
-    /// Appends a length in bytes as eight bytes.
+    /// Appends a length as eight bytes, little-endian.
     fileprivate mutating func appendLength(_ length: Int) {
         for shift in stride(from: 0, to: 64, by: 8) { append(UInt8(truncatingIfNeeded: length >> shift)) }
     }

@@ -3,18 +3,18 @@ package import ByteStreams
 internal import Cryptography
 internal import KeychainModel
 
-/// An archive whose checksums a device signed; only `ArchiveFile.prove()` makes one.
+/// An archive whose checksums were signed by a device; only `ArchiveFile.prove()` creates one.
 ///
-/// Header and identity have been checked. A stream is checked while it is read: its end is reported only if all of it
-/// is what was signed, so a stream that was read to its end is genuine.
+/// The header and the identity have been verified. A stream is verified while it is read: its end is reported only if
+/// the complete stream matches its signed checksum, so a stream that was read to its end is genuine.
 ///
-/// One kind of key opens it, and the result says which: there is no way to open it with two kinds at once.
+/// One kind of key opens the archive, and the result says which; it cannot be opened with two kinds at once.
 package struct GenuineArchive {
-    /// What `kcbackup.json` says.
+    /// The contents of `kcbackup.json`.
     package let header: ArchiveHeader
-    /// True when a passphrase opens it.
+    /// True if a passphrase opens the archive.
     package let hasPassphrase: Bool
-    /// The Ed25519 public key that signed, whose device ID is the one in the header.
+    /// The Ed25519 public key of the signature, whose device ID is the one in the header.
     package let signer: [UInt8]
     let headerHash: SHA256Digest
     private let recipients: StreamRecipients
@@ -42,7 +42,7 @@ package struct GenuineArchive {
         return OpenedArchive(self, opening: .withoutKey, metadata: .clear, secrets: .clear)
     }
 
-    /// Opens an encrypted archive with identities of its recipients; the metadata must open.
+    /// Opens an encrypted archive with identities of its recipients, which must open at least the metadata.
     ///
     /// - Throws: `ArchiveFailure` (`noMatchingIdentity`, `damaged`, `limit`, `stream`).
     package func open(identities: [any Identity]) throws(ArchiveFailure) -> OpenedArchive {
@@ -55,11 +55,11 @@ package struct GenuineArchive {
     /// Opens an encrypted archive with its passphrase, which means with its own identity and nothing else.
     ///
     /// - Throws: `ArchiveFailure` (`noPassphraseSet`, `wrongPassphrase`, `limit`, `damaged`, `stream`): `damaged` also
-    ///   where the identity does not open both streams, or is noted as the only key and is not.
+    ///   if the identity does not open both streams, or if its note about being the only key is wrong.
     package func open(passphrase: borrowing SecretBytes) throws(ArchiveFailure) -> OpenedArchive {
         guard hasPassphrase else { throw .noPassphraseSet }
         let (identity, isOnlyKey) = try ownIdentity(passphrase)
-        // Every key opens the metadata.
+        // Every key opens the metadata, so its recipients are all keys.
         guard isOnlyKey == (recipients.metadata.count == 1) else {
             throw .damaged(
                 rule: isOnlyKey
@@ -75,12 +75,12 @@ package struct GenuineArchive {
             self, opening: isOnlyKey ? .passphraseAlone : .passphrase, metadata: metadata, secrets: secrets)
     }
 
-    /// Opens an archive that this process has just written, with what it was written with.
+    /// Opens an archive that this process has just written, with the keys used for writing.
     func open(metadata: StreamOpener, secrets: StreamOpener) -> OpenedArchive {
         OpenedArchive(self, opening: .identities, metadata: metadata, secrets: secrets)
     }
 
-    /// Opens `identity.age` and reads what is noted in it.
+    /// Opens `identity.age` and reads its note.
     private func ownIdentity(
         _ passphrase: borrowing SecretBytes
     ) throws(ArchiveFailure) -> (identity: X25519Identity, isOnlyKey: Bool) {
@@ -106,7 +106,7 @@ package struct GenuineArchive {
         }
     }
 
-    /// Which of `identities` opens a stream.
+    /// The identity among `identities` that opens a stream.
     private func opener(
         _ member: ArchiveMember, among identities: [any Identity]
     ) throws(ArchiveFailure) -> StreamOpener {
@@ -122,21 +122,21 @@ package struct GenuineArchive {
         }
     }
 
-    /// Reads both streams and nothing of what is in them, for callers that will not read both themselves.
+    /// Reads and verifies both streams without interpreting them, for callers that will not read both themselves.
     ///
-    /// - Parameter step: called once a piece.
+    /// - Parameter step: called once per piece.
     /// - Throws: `ArchiveFailure` (`damaged`, `stream`).
     package func proveStreams(_ step: () -> Void = {}) throws(ArchiveFailure) {
         try parts.requireStreams(header.mode, digests, step)
     }
 
-    /// How much of the streams there is, and how much of the file was read so far, in bytes.
+    /// The sizes of both streams and of the metadata, and the number of bytes read from the file so far.
     var extent: (streams: UInt64, metadata: UInt64, read: UInt64) {
         let metadata = parts.size(.metadata(header.mode))
         return (metadata + parts.size(.secrets(header.mode)), metadata, parts.file.bytesRead)
     }
 
-    /// Runs `body`, of whose failures none is believed before the streams have proved to be what was signed.
+    /// Runs `body`; if it fails, verifies the streams first, since damage may be the cause.
     func blamingDamageFirst<R>(_ body: () throws -> R) throws -> R {
         do {
             return try body()
@@ -146,23 +146,23 @@ package struct GenuineArchive {
         }
     }
 
-    /// The bytes of a member, which end only if they are those that were signed.
+    /// The bytes of a member; the source reaches its end only if the bytes are those that were signed.
     func source(_ member: ArchiveMember) throws(ArchiveFailure) -> ProvenSource {
         guard let digest = digests[member] else { throw .damaged(rule: "'\(member.name)' is missing") }
         return try ProvenSource(parts.slice(member), of: member, expected: digest)
     }
 
-    /// The bytes of a member for a second reading, whose content the caller compares with that of the first.
+    /// The bytes of a member for a second reading; the caller compares the content with that of the first.
     func sourceAgain(_ member: ArchiveMember) throws(ArchiveFailure) -> ProvenSource {
         try ProvenSource(parts.slice(member), of: member, expected: nil)
     }
 }
 
-/// How one stream opens.
+/// How a stream is opened.
 enum StreamOpener {
     /// It is not encrypted.
     case clear
     case opened(by: any Identity)
-    /// No identity that was given opens it; the kinds of its recipients.
+    /// None of the given identities opens it; the value lists the kinds of its recipients.
     case closed(recipients: [String])
 }

@@ -3,7 +3,7 @@ internal import Cryptography
 internal import GzipStreams
 internal import KeychainModel
 
-/// The lines of one stream of an archive, decompressed and hashed.
+/// Reads the lines of one stream of an archive, decompressing and hashing them.
 struct HashedLines: ~Copyable {
     private var lines: LineReader<GzipDecoder<ProtectedSource>>
     private var hash: SHA256? = SHA256()
@@ -11,7 +11,7 @@ struct HashedLines: ~Copyable {
     private let lineLimit: Int
     private let kind: StreamKind
 
-    // Enough that a refill, which moves what is left of the last line, does not count.
+    // Large enough that moving the rest of the last line at each refill costs next to nothing.
     private static let pieceSize = 256 << 10
 
     init(_ source: consuming ProtectedSource, kind: StreamKind, lineLimit: Int) throws(ArchiveFailure) {
@@ -30,13 +30,13 @@ struct HashedLines: ~Copyable {
         }
     }
 
-    /// Where the next line is, for messages; the first line has number 1.
+    /// The position of the next line, for messages; the first line has number 1.
     var nextPlace: LinePlace { LinePlace(kind: kind, number: lines.number + 1) }
 
-    /// Lends the next line, without its line feed, to `body`.
+    /// Calls `body` with the next line, without its line feed.
     ///
-    /// - Throws: what `body` throws, and `ArchiveFailure`: `damaged` when the stream ends, even if at a line feed, since
-    ///   a stream says itself when it is over, by its last line.
+    /// - Throws: what `body` throws, and `ArchiveFailure`: `damaged` if the stream ends, even at a line feed, since a
+    ///   stream must end with its last line, which is marked as such.
     mutating func next<R>(_ body: (borrowing Span<UInt8>) throws -> R) throws -> R {
         hashLine()
         try advance()
@@ -44,13 +44,13 @@ struct HashedLines: ~Copyable {
         return try lines.withLine(body)
     }
 
-    /// The hash of all lines with their line feeds, the one that was lent last included; lines are not hashed any more.
+    /// The hash of all lines so far, with their line feeds; later lines are not hashed.
     mutating func takeHash() -> SHA256 {
         hashLine()
         return hash.take() ?? SHA256()
     }
 
-    /// Makes sure that nothing follows the last line.
+    /// Checks that nothing follows the last line.
     mutating func end() throws(ArchiveFailure) {
         do throws(StreamFailure) {
             if try lines.isAtEnd() { return }
@@ -73,7 +73,7 @@ struct HashedLines: ~Copyable {
         throw .damaged(rule: "the \(kind.rawValue) end without their last line")
     }
 
-    /// Hashes the line that was lent last, unless it is hashed already.
+    /// Hashes the current line, unless it has already been hashed.
     private mutating func hashLine() {
         if isHashed { return }
         isHashed = true
@@ -81,20 +81,20 @@ struct HashedLines: ~Copyable {
     }
 }
 
-/// A line of a stream, as messages name it.
+/// The position of a line in a stream, for messages.
 struct LinePlace {
     let kind: StreamKind
     let number: Int
 
-    /// Damage that was found there.
+    /// The failure for damage found in this line.
     ///
-    /// - Parameter item: the item of the line, where that is known.
+    /// - Parameter item: the item of the line, if known.
     func damaged(_ rule: String, item: Item? = nil) -> ArchiveFailure {
         let item = item.map { " (\($0.itemClass.rawValue) \($0.uuid))" } ?? ""
         return .damaged(rule: "line \(number) of the \(kind.rawValue)\(item): \(rule)")
     }
 
-    /// Turns a malformed line into damage.
+    /// Converts a malformed line to damage.
     func parsed<R>(item: Item? = nil, _ body: () throws(MalformedLine) -> R) throws(ArchiveFailure) -> R {
         do {
             return try body()

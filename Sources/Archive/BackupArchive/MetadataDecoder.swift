@@ -2,21 +2,22 @@ internal import ByteStreams
 internal import Cryptography
 internal import KeychainModel
 
-/// Hashes and decodes the lines of batches, one batch at a time, and checks what can be checked without the secrets: order,
-/// UUIDs, counts.
+/// Hashes and decodes the lines of batches, one batch at a time.
+///
+/// It checks everything that can be checked without the secrets: order, UUIDs and counts.
 final class MetadataDecoder {
     private let work: MetadataWork
     private let thread: BackgroundThread?
     private var isBusy = false
 
-    // In bytes; decoding a line calls some twenty functions deep.
+    // In bytes; decoding a line nests some twenty calls.
     private static let stackSize = 524_288
 
-    /// Starts with nothing decoded.
+    /// Creates a decoder that has decoded nothing yet.
     ///
     /// - Parameters:
-    ///   - hash: of what comes before the first batch.
-    ///   - inBackground: true to use a thread, if the system has one to give.
+    ///   - hash: the hash of the lines before the first batch.
+    ///   - inBackground: true to use a thread, if the system can create one.
     init(after hash: consuming SHA256, inBackground: Bool) {
         let work = MetadataWork(hash)
         self.work = work
@@ -29,7 +30,7 @@ final class MetadataDecoder {
         work.ready.signal()
     }
 
-    /// Decodes a batch, which is the decoder's until `wait` returns.
+    /// Starts decoding a batch, which belongs to the decoder until `wait` returns.
     func start(_ batch: MetadataBatch) {
         work.batch = batch
         guard thread != nil else { return work.decode(batch) }
@@ -37,30 +38,31 @@ final class MetadataDecoder {
         work.ready.signal()
     }
 
-    /// Waits until the batch of `start` is decoded, if there is one.
+    /// Waits until the batch passed to `start`, if any, is decoded.
     func wait() {
         guard isBusy else { return }
         work.isDone.wait()
         isBusy = false
     }
 
-    /// The hash of all lines, when nothing is being decoded; to be asked once.
+    /// The hash of all lines; call this only once, and only while nothing is being decoded.
     func takeHash() -> SHA256Digest { work.takeHash() }
 
-    /// How many items there were, when nothing is being decoded.
+    /// The number of items; read this only while nothing is being decoded.
     var counts: ItemCounts { work.counts }
 
-    /// A UUID that two items have.
+    /// A UUID that two items share.
     func repeatedUUID() -> ItemUUID? { work.identities.repetition() }
 }
 
-/// What the thread does, and what it shares with its owner.
+/// The work of the thread, and the state that it shares with its owner.
 ///
-/// All of it belongs to the thread from `ready` to `isDone`, and else to the owner; the semaphores order the accesses.
+/// All of it belongs to the thread from `ready` to `isDone`, and otherwise to the owner; the semaphores order the
+/// accesses.
 private final class MetadataWork: @unchecked Sendable {
     let ready = Semaphore()
     let isDone = Semaphore()
-    /// What is to be decoded; nil ends the thread.
+    /// The batch to be decoded; nil ends the thread.
     var batch: MetadataBatch?
     var counts = ItemCounts()
     var identities = IdentityList()
@@ -107,18 +109,18 @@ private final class MetadataWork: @unchecked Sendable {
     }
 }
 
-/// Lines in a row, their items, and what comes after them.
+/// Consecutive lines, their items, and what follows them.
 final class MetadataBatch {
     private var lines = SecretBytes(capacity: sizeInBytes)
     private var ends: [Int] = []
     private var items: [Item] = []
     private var firstLine = LinePlace(kind: .metadata, number: 1)
-    /// What is wrong with the line after `items`.
+    /// The fault of the line after `items`.
     private var failure: ArchiveFailure?
-    /// How the stream ends after the lines, or why it cannot be read further; nil where another batch follows.
+    /// How the stream ends after these lines, or why it cannot be read further; nil if another batch follows.
     var outcome: Result<StreamEnd, any Error>?
 
-    // Enough that handing over does not count, little enough that the caches of a processor hold it.
+    // Large enough to make the handover cheap, small enough for the processor's caches.
     private static let sizeInBytes = 131_072
 
     var isFull: Bool { lines.count >= Self.sizeInBytes / 2 }
@@ -138,12 +140,12 @@ final class MetadataBatch {
         lines.append(UInt8(ascii: "\n"))
     }
 
-    /// Lends all lines with their line feeds.
+    /// Calls `body` with all lines, including their line feeds.
     func withLines(_ body: (borrowing Span<UInt8>) -> Void) {
         lines.withBytes(body)
     }
 
-    /// Makes the items of all lines, until `body` throws.
+    /// Decodes the items of all lines until `body` throws.
     func decode(_ body: (borrowing Span<UInt8>, LinePlace) throws(ArchiveFailure) -> Item) {
         do {
             try lines.withBytes { bytes throws(ArchiveFailure) in
@@ -159,11 +161,11 @@ final class MetadataBatch {
         }
     }
 
-    /// Hands over the items with their lines and numbers, and then throws what is wrong after them.
+    /// Passes each item with its line and number to `body`, then throws the fault after them, if any.
     func visit(_ body: (Item, borrowing Span<UInt8>, UInt64) throws -> Void) throws {
         try lines.withBytes { bytes in
             var start = 0
-            // The first line of the stream is not that of an item.
+            // The first line of the stream is not an item.
             var ordinal = UInt64(firstLine.number - 2)
             for (item, end) in zip(items, ends) {
                 try body(item, bytes.extracting(start..<end), ordinal)
@@ -175,7 +177,7 @@ final class MetadataBatch {
     }
 }
 
-/// The UUIDs of an archive, 16 bytes each: one that two items share would let one of them replace the other.
+/// The UUIDs of an archive, 16 bytes each; if two items shared one, one of them could replace the other.
 private struct IdentityList {
     private var all: [ItemUUID] = []
 
@@ -183,9 +185,9 @@ private struct IdentityList {
         all.append(uuid)
     }
 
-    /// A UUID that is there twice.
+    /// A UUID that occurs twice.
     mutating func repetition() -> ItemUUID? {
-        // Halves are unlikely to be the same by chance, and numbers are sorted in half the time.
+        // The combined halves rarely collide by chance, and sorting 64-bit numbers takes half the time.
         var halves = all.map { $0.high ^ $0.low }
         halves.sort()
         if !zip(halves, halves.dropFirst()).contains(where: { $0 == $1 }) { return nil }

@@ -2,15 +2,14 @@ internal import ByteStreams
 internal import Cryptography
 internal import KeychainModel
 
-/// Reads the metadata stream; a thread of its own decodes the lines, while the caller reads on and is busy with the items
-/// that were decoded before.
+/// Reads the metadata stream; a background thread decodes lines while the caller reads on and processes decoded items.
 ///
-/// A small archive needs no thread; and all is decoded by the caller, if the system has no thread to give.
+/// A small archive needs no thread. If the system cannot create one, the caller's thread decodes everything.
 struct MetadataReader: ~Copyable {
     private var lines: HashedLines
     private let header: ArchiveHeader
     private let headerHash: SHA256Digest
-    /// What the archive was made of.
+    /// What the archive was made from.
     let source: ArchiveSource
 
     init(_ stream: consuming ProtectedSource, header: ArchiveHeader, headerHash: SHA256Digest) throws {
@@ -28,11 +27,11 @@ struct MetadataReader: ~Copyable {
         self.lines = lines
     }
 
-    /// Hands each item with its line and its number, from 0, to `body`, which runs on the caller's thread.
+    /// Passes each item with its line and its number, from 0, to `body`, which runs on the caller's thread.
     ///
-    /// - Throws: what `body` throws, and what is wrong with the stream, when all items before it were handed over.
+    /// - Throws: what `body` throws; a fault of the stream is thrown only after all items before it were passed on.
     consuming func readAll(_ body: (Item, borrowing Span<UInt8>, UInt64) throws -> Void) throws -> MetadataEnd {
-        // One that is being handed over, one that is being decoded and one that is being read.
+        // One batch is being passed on, one is being decoded and one is being read.
         let batches = [MetadataBatch(), MetadataBatch(), MetadataBatch()]
         var turn = 0
         let hash = lines.takeHash()
@@ -103,12 +102,12 @@ struct MetadataReader: ~Copyable {
     }
 }
 
-/// How a metadata stream ends.
+/// The end of a metadata stream.
 struct MetadataEnd {
-    /// What its last line states.
+    /// The contents of its last line.
     let last: StreamEnd
-    /// Of all lines before the last one.
+    /// The hash of all lines before the last one.
     let hash: SHA256Digest
-    /// How much there is, unless that contradicts what was read.
+    /// The counts of the archive, or a failure if they contradict what was read.
     let contents: Result<ArchiveContents, ArchiveFailure>
 }

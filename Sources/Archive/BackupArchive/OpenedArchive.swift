@@ -2,23 +2,24 @@ internal import AgeEncryption
 package import DeviceIdentity
 internal import KeychainModel
 
-/// A genuine archive with what opens it: the only value from which streams can be read.
+/// A genuine archive together with its keys; its streams can be read only through this type.
 package struct OpenedArchive {
     /// What opened the streams.
     package enum Opening: Hashable, Sendable {
         /// They are not encrypted.
         case withoutKey
-        /// The archive's own identity, which is its only key: only someone who knew the passphrase can have made it.
+        /// The archive's own identity, which is its only key: only someone who knew the passphrase can have made the
+        /// archive.
         case passphraseAlone
-        /// The archive's own identity, beside which there are other recipients.
+        /// The archive's own identity, in addition to which there are other recipients.
         case passphrase
-        /// Identities that were given; they may open the metadata alone.
+        /// The given identities, which may open only the metadata.
         case identities
     }
 
-    /// What `kcbackup.json` says.
+    /// The contents of `kcbackup.json`.
     package var header: ArchiveHeader { archive.header }
-    /// The Ed25519 public key that signed, whose device ID is the one in the header.
+    /// The Ed25519 public key of the signature, whose device ID is the one in the header.
     package var signer: [UInt8] { archive.signer }
     /// What opened the streams.
     package let opening: Opening
@@ -33,7 +34,7 @@ package struct OpenedArchive {
         self.secrets = secrets
     }
 
-    /// False when an inspect key opened it, which reads the metadata alone.
+    /// False if an inspect key opened the archive, which reads only the metadata.
     package var opensSecrets: Bool {
         switch secrets {
         case .clear, .opened: true
@@ -41,16 +42,16 @@ package struct OpenedArchive {
         }
     }
 
-    /// Bytes of both streams.
+    /// The size of both streams in bytes.
     package var size: UInt64 { archive.extent.streams }
-    /// Bytes of the metadata stream.
+    /// The size of the metadata stream in bytes.
     package var metadataSize: UInt64 { archive.extent.metadata }
-    /// How many bytes of the file were read so far, whenever and how often.
+    /// The number of bytes read from the file so far, including repeated reads.
     package var bytesRead: UInt64 { archive.extent.read }
 
-    /// Proves both streams, for callers that will not read both.
+    /// Verifies both streams, for callers that will not read both.
     ///
-    /// - Parameter step: called once a piece.
+    /// - Parameter step: called once per piece.
     /// - Throws: `ArchiveFailure` (`damaged`, `stream`).
     package func proveStreams(_ step: () -> Void = {}) throws(ArchiveFailure) {
         try archive.proveStreams(step)
@@ -58,16 +59,16 @@ package struct OpenedArchive {
 
     /// Reads the metadata stream to its end.
     ///
-    /// - Throws: `ArchiveFailure` and what the visitor throws; nothing that it got may be believed then.
+    /// - Throws: `ArchiveFailure` and what the visitor throws; the visitor must then discard what it received.
     package func readMetadata(_ visitor: inout some RecordVisitor) throws -> ReadMetadata {
         try archive.blamingDamageFirst {
             try recordReader(archive.source(.metadata(header.mode))).readMetadata(&visitor)
         }
     }
 
-    /// What the archive was made of; both streams are proved for that.
+    /// What the archive was made from; this verifies both streams.
     ///
-    /// - Parameter step: called once a piece.
+    /// - Parameter step: called once per piece.
     /// - Throws: `ArchiveFailure`.
     package func source(_ step: () -> Void = {}) throws -> ArchiveSource {
         try archive.proveStreams(step)
@@ -76,10 +77,10 @@ package struct OpenedArchive {
 
     /// Reads both streams to their ends.
     ///
-    /// - Parameter device: opens what this device sealed.
+    /// - Parameter device: opens secrets that this device sealed.
     /// - Returns: what was found, for `readAgain`.
-    /// - Throws: `ArchiveFailure` and what the visitor throws; nothing that it got may be believed then.
-    ///   `noMatchingIdentity` where `opensSecrets` is false.
+    /// - Throws: `ArchiveFailure` and what the visitor throws; the visitor must then discard what it received.
+    ///   `noMatchingIdentity` if `opensSecrets` is false.
     package func readAll(device: DeviceKey?, _ visitor: inout some RecordVisitor) throws -> ReadStreams {
         try archive.blamingDamageFirst {
             let secrets = try opened(archive.source(.secrets(header.mode)), secrets)
@@ -88,9 +89,9 @@ package struct OpenedArchive {
         }
     }
 
-    /// Reads both streams once more, without hashing the file again: what is in them must be what `readAll` found.
+    /// Reads both streams again without hashing the file; their content must be what `readAll` found.
     ///
-    /// - Throws: as `readAll`, and `damaged` when their content has changed.
+    /// - Throws: the same as `readAll`, and `damaged` if the content has changed.
     package func readAgain(
         _ first: ReadStreams, device: DeviceKey?, _ visitor: inout some RecordVisitor
     ) throws {
@@ -113,7 +114,7 @@ package struct OpenedArchive {
             case .clear: return ProtectedSource(clear: source)
             case .opened(let identity):
                 let opened = try ProtectedSource(encrypted: source, identities: [identity])
-                // Counted before, but maybe in other bytes than those that were proved.
+                // The recipients were counted before, but possibly in other bytes than those being read now.
                 guard opening != .passphraseAlone || opened.recipientCount == 1 else {
                     throw ArchiveFailure.damaged(rule: "it changed while it was being read")
                 }

@@ -3,14 +3,14 @@ internal import ByteStreams
 internal import Cryptography
 internal import GzipStreams
 
-/// A stream on its way into a spooled file: encrypted by age, or as it is.
+/// Writes a stream to a spooled file, either encrypted by age or unencrypted.
 struct ProtectedSink: ByteSink, ~Copyable {
     private var encrypted: AgeEncryptor<UnnamedFileSink>?
     private var clear: UnnamedFileSink?
-    /// What reads the stream again once it is written.
+    /// Opens the stream for reading once it is written.
     let opener: StreamOpener
 
-    /// Writes to `file`; no recipients mean no encryption.
+    /// Writes to `file`, unencrypted if there are no recipients.
     init(_ file: UnnamedFile, recipients: [any Recipient]) throws(AgeFailure) {
         if recipients.isEmpty {
             clear = UnnamedFileSink(file)
@@ -34,20 +34,20 @@ struct ProtectedSink: ByteSink, ~Copyable {
     }
 }
 
-/// A stream on its way out of an archive: decrypted by age, or as it is.
+/// Reads a stream of an archive, either encrypted by age or unencrypted.
 struct ProtectedSource: ByteSource, ~Copyable {
     private var encrypted: AgeDecryptor<ProvenSource>?
     private var clear: ProvenSource?
-    /// How many recipients can open it; nil where it is not encrypted.
+    /// The number of recipients that can open it; nil if it is not encrypted.
     let recipientCount: Int?
 
-    /// Reads bytes that were never encrypted.
+    /// Reads an unencrypted stream.
     init(clear source: consuming ProvenSource) {
         clear = consume source
         recipientCount = nil
     }
 
-    /// Reads an age file with whichever of `identities` opens it.
+    /// Reads an age file with the first of `identities` that opens it.
     init(encrypted source: consuming ProvenSource, identities: [any Identity]) throws(AgeFailure) {
         let decryptor = try AgeDecryptor(source, identities: identities)
         recipientCount = decryptor.recipientCount
@@ -62,12 +62,12 @@ struct ProtectedSource: ByteSource, ~Copyable {
 
 /// The bytes of a member, which must be the ones that were signed.
 ///
-/// The end of the member is reached only if the hash is right, and no stage above is done before it has seen that end.
+/// The source reaches its end only if the hash is right, and every stage above must see that end to complete.
 struct ProvenSource: ByteSource, ~Copyable {
     private var slice: FileSlice
     private var hash = SHA256()
     private let member: ArchiveMember
-    /// Nil in a second reading: what is read then is compared after decryption, which hashes it anyway.
+    /// Nil for a second reading, which is compared after decryption; that hashes it anyway.
     private let expected: SHA256Digest?
     private var isOver = false
 

@@ -3,41 +3,41 @@ internal import Cryptography
 internal import DeviceIdentity
 package import KeychainModel
 
-/// What became of a secret on its way out of an archive.
+/// The state of a secret read from an archive.
 package enum SecretState: Hashable, Sendable {
-    /// The item has none.
+    /// The item has no secret.
     case absent
-    /// It is in the clear.
+    /// The secret is in plaintext.
     case open
-    /// It was sealed by another device, and no key of this one opens it.
+    /// The secret was sealed by another device, and no key of this device opens it.
     case sealedElsewhere
-    /// It is as the keychain file of the archive stored it, and was not opened.
+    /// The secret is as the keychain file stored it, and was not opened.
     case stored
-    /// It is as the keychain file stored it, and its seal was opened and is whole.
+    /// The secret is as the keychain file stored it, and its seal was opened and is intact.
     case storedWhole
-    /// The keychain file stored it with a broken seal, and nothing of it is here.
+    /// The keychain file stored the secret with a broken seal, so it is not available.
     case broken
     /// Only the metadata stream is being read.
     case notRead
 }
 
-/// Takes the records of an archive in order.
+/// Receives the records of an archive in order.
 package protocol RecordVisitor {
-    /// Takes one item; `line` and `secret` are lent for the time of the call.
+    /// Receives an item; `line` and `secret` are valid only during the call.
     ///
-    /// `secret` holds what `state` says, and nothing where that is `absent`, `broken` or `notRead`. An error ends the
-    /// reading and comes out unchanged.
+    /// `secret` is in the form that `state` describes, and empty for `absent`, `broken` and `notRead`. An error ends
+    /// the reading and is rethrown unchanged.
     mutating func take(
         _ item: Item, line: borrowing Span<UInt8>, secret: borrowing SecretBytes, state: SecretState
     ) throws
 }
 
-/// Reads the two streams side by side and checks all that binds them: order, UUIDs, counts and hashes.
+/// Reads the two streams in parallel and checks everything that binds them: order, UUIDs, counts and hashes.
 struct RecordReader: ~Copyable {
     private let header: ArchiveHeader
     private let headerHash: SHA256Digest
     private let metadata: MetadataReader
-    /// What the archive was made of.
+    /// What the archive was made from.
     let source: ArchiveSource
 
     init(header: ArchiveHeader, headerHash: SHA256Digest, metadata: consuming ProtectedSource) throws {
@@ -48,7 +48,7 @@ struct RecordReader: ~Copyable {
         self.headerHash = headerHash
     }
 
-    /// Reads the metadata alone.
+    /// Reads only the metadata.
     consuming func readMetadata(_ visitor: inout some RecordVisitor) throws -> ReadMetadata {
         let source = source
         let nothing = SecretBytes(capacity: 0)
@@ -60,7 +60,7 @@ struct RecordReader: ~Copyable {
 
     /// Reads both streams.
     ///
-    /// - Parameter device: opens what this device sealed; seals of other devices stay closed.
+    /// - Parameter device: opens secrets that this device sealed; those of other devices stay sealed.
     consuming func readAll(
         secrets source: consuming ProtectedSource, device: DeviceKey?, _ visitor: inout some RecordVisitor
     ) throws -> ReadStreams {
@@ -81,24 +81,24 @@ struct RecordReader: ~Copyable {
     }
 }
 
-/// What a reading of the metadata found.
+/// The result of reading the metadata.
 package struct ReadMetadata: Hashable, Sendable {
-    /// What the archive was made of.
+    /// What the archive was made from.
     package let source: ArchiveSource
-    /// How much it holds.
+    /// The counts of the archive.
     package let contents: ArchiveContents
 }
 
-/// What a whole reading of both streams found: how much there is, and the hashes of the decompressed streams.
+/// The result of reading both streams completely: the counts, and the hashes of the decompressed streams.
 package struct ReadStreams: Hashable, Sendable {
-    /// How much the archive holds.
+    /// The counts of the archive.
     package let contents: ArchiveContents
-    /// Of the metadata up to its last line, which follows from the rest.
+    /// The hash of the metadata up to its last line, which follows from the rest.
     let metadata: SHA256Digest
     let secrets: SHA256Digest
 }
 
-/// The secrets stream of a `RecordReader`.
+/// Reads the secrets stream for a `RecordReader`.
 private struct SecretsReader: ~Copyable {
     private let mode: ArchiveMode
     private var lines: HashedLines
@@ -120,7 +120,7 @@ private struct SecretsReader: ~Copyable {
         opened = SecretBytes(capacity: 4096)
     }
 
-    /// Our seal, if it is ours that the archive's secrets bear.
+    /// The seal of this device, if it sealed the secrets of the archive.
     private static func seal(
         _ start: StreamStart, header: ArchiveHeader, device: DeviceKey?
     ) throws(ArchiveFailure) -> SecretSeal? {
@@ -135,7 +135,7 @@ private struct SecretsReader: ~Copyable {
         return nil
     }
 
-    /// Reads the line that belongs to `item`, opens it where it can be opened, and replaces `secret`.
+    /// Reads the line that belongs to `item`, opens the secret if possible, and stores it in `secret`.
     mutating func next(
         of item: Item, line: borrowing Span<UInt8>, ordinal: UInt64, into secret: inout SecretBytes
     ) throws -> SecretState {
@@ -167,7 +167,7 @@ private struct SecretsReader: ~Copyable {
         return state
     }
 
-    /// Reads the last line and returns the hash of the whole stream and the one of the metadata that it states.
+    /// Reads the last line; returns the hash of the complete stream and the metadata hash that the line states.
     mutating func finish(
         contents: ArchiveContents, headerHash: SHA256Digest
     ) throws -> (whole: SHA256Digest, metadata: SHA256Digest) {
@@ -186,7 +186,7 @@ private struct SecretsReader: ~Copyable {
         return (whole, end.other)
     }
 
-    /// Replaces a sealed secret by what it seals; false when it is not genuine.
+    /// Replaces a sealed secret with its plaintext; false if the seal is not genuine.
     private mutating func open(
         _ secret: inout SecretBytes, line: borrowing Span<UInt8>, ordinal: UInt64
     ) throws(ArchiveFailure) -> Bool {

@@ -1,19 +1,19 @@
 internal import ByteStreams
 internal import KeychainModel
 
-/// In which form a secrets line carries the secret.
+/// The form of the secret in a secrets line.
 package enum CarriedForm: String, Hashable, Sendable, CaseIterable {
-    /// In the clear, within the encryption of the stream.
+    /// In plaintext, within the encryption of the stream.
     case plain = "secret"
     /// Sealed for the device that made the archive.
     case sealed
-    /// As the keychain file holds it.
+    /// As the keychain file stores it.
     case stored
 }
 
-/// One line of the secrets stream: the UUID of the item and its secret in base 64 (docs/format.md, "Secrets lines").
+/// A line of the secrets stream: the UUID of the item and its secret in base64 (docs/format.md, "Secrets lines").
 enum SecretLine {
-    /// Appends the line; `form` is nil when the item has no secret.
+    /// Appends the line; `form` is nil if the item has no secret.
     static func encode(
         _ uuid: ItemUUID, _ form: CarriedForm?, _ secret: borrowing SecretBytes, into line: inout SecretBytes
     ) {
@@ -28,7 +28,7 @@ enum SecretLine {
         CanonicalJSON.literal("\"}", into: &line)
     }
 
-    /// Reads a line that must belong to `item`, and replaces `secret` by what it carries.
+    /// Reads a line, which must belong to `item`, and stores its secret in `secret`.
     static func decode(
         _ bytes: borrowing Span<UInt8>, of item: Item, into secret: inout SecretBytes
     ) throws(MalformedLine) -> CarriedForm? {

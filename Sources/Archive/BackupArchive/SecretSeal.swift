@@ -3,23 +3,23 @@ internal import Cryptography
 internal import DeviceIdentity
 internal import KeychainModel
 
-/// Seals the secrets that must not travel: under a key that only this device can derive, for this archive alone.
+/// Seals the secrets that must not leave the device, under a key for this archive that only this device can derive.
 ///
-/// AES-256-GCM with the item's ordinal as nonce (an archive ID is never reused, so neither is a nonce) and everything
-/// that names the place of the secret as associated data (docs/format.md, "Sealed secrets").
+/// It uses AES-256-GCM with the item's ordinal as the nonce (an archive ID is never reused, so neither is a nonce), and
+/// with everything that identifies the secret's place as associated data (docs/format.md, "Sealed secrets").
 struct SecretSeal: ~Copyable {
-    private var cipher: AES256GCM
-    /// What is the same for every secret of the archive.
+    private var cipher: AuthenticatedCipher
+    /// The part of the associated data that is the same for every secret of the archive.
     private let place: [UInt8]
     private var associatedData: SecretBytes
-    /// Tells whether a seal is ours before a key is tried.
+    /// Shows whether this device made a seal, before the key is tried.
     let commitment: [UInt8]
 
     init(
         device: DeviceKey, deviceID: DeviceID, archiveID: [UInt8], mode: ArchiveMode
     ) throws(CryptographyFailure) {
         let keys = try device.sealKeys(archiveID: archiveID, mode: mode.rawValue)
-        let cipher = try AES256GCM(key: keys.key)
+        let cipher = try AuthenticatedCipher(.aes256GCM, key: keys.key)
         commitment = keys.commitment
         self.cipher = cipher
         associatedData = SecretBytes(capacity: 4096)
@@ -40,10 +40,10 @@ struct SecretSeal: ~Copyable {
         try Self.open(sealed, &cipher, Nonce(field: 0, counter: ordinal), associatedData, into: &secret)
     }
 
-    // Static, so that a closure captures the cipher and the associated data apart from each other.
+    // Static, so that a closure captures the cipher and the associated data separately.
 
     private static func seal(
-        _ secret: borrowing SecretBytes, _ cipher: inout AES256GCM, _ nonce: Nonce,
+        _ secret: borrowing SecretBytes, _ cipher: inout AuthenticatedCipher, _ nonce: Nonce,
         _ associatedData: borrowing SecretBytes, into sealed: inout SecretBytes
     ) throws(CryptographyFailure) {
         try secret.withBytes { plaintext throws(CryptographyFailure) in
@@ -54,7 +54,7 @@ struct SecretSeal: ~Copyable {
     }
 
     private static func open(
-        _ sealed: borrowing SecretBytes, _ cipher: inout AES256GCM, _ nonce: Nonce,
+        _ sealed: borrowing SecretBytes, _ cipher: inout AuthenticatedCipher, _ nonce: Nonce,
         _ associatedData: borrowing SecretBytes, into secret: inout SecretBytes
     ) throws(CryptographyFailure) {
         try sealed.withBytes { ciphertext throws(CryptographyFailure) in

@@ -2,23 +2,23 @@ internal import ByteStreams
 internal import Cryptography
 package import KeychainModel
 
-/// Which of the two streams of an archive.
+/// One of the two streams of an archive.
 enum StreamKind: String {
     case metadata
     case secrets
 
-    /// The other one, whose hash the last line carries.
+    /// The other stream, whose hash is in the last line.
     var other: StreamKind { self == .metadata ? .secrets : .metadata }
 }
 
-/// The first line of a stream: what it is and which archive it belongs to.
+/// The first line of a stream, which states its kind and its archive.
 struct StreamStart: Equatable {
     let kind: StreamKind
     let archiveID: [UInt8]
     let mode: ArchiveMode
-    /// Only in the metadata.
+    /// In the metadata only.
     let source: ArchiveSource?
-    /// Only in the secrets of an encrypted archive: tells another device's seal from a damaged one.
+    /// In the secrets of an encrypted archive only; distinguishes another device's seal from a damaged one.
     let sealCommitment: [UInt8]?
 
     func encode(into line: inout some ByteBuffer & ~Copyable) {
@@ -35,7 +35,7 @@ struct StreamStart: Equatable {
         CanonicalJSON.literal("}", into: &line)
     }
 
-    /// Reads the line; a stream of another kind, archive or mode is refused.
+    /// Parses the line; throws if the stream is of another kind, archive or mode.
     init(
         parsing bytes: borrowing Span<UInt8>, kind: StreamKind, archiveID: [UInt8], mode: ArchiveMode
     ) throws(MalformedLine) {
@@ -76,13 +76,14 @@ struct StreamStart: Equatable {
     }
 }
 
-/// The last line of a stream: how much there was, and the hashes that tie the parts of an archive together.
+/// The last line of a stream: the counts, and the hashes that bind the parts of the archive together.
 struct StreamEnd: Equatable {
     let kind: StreamKind
     let contents: ArchiveContents
     /// SHA-256 of `kcbackup.json`.
     let header: SHA256Digest
-    /// In the secrets: of the metadata stream up to its last line; in the metadata: of the whole secrets stream.
+    /// In the secrets, the hash of the metadata stream up to its last line; in the metadata, that of the entire secrets
+    /// stream.
     let other: SHA256Digest
 
     func encode(into line: inout some ByteBuffer & ~Copyable) {
@@ -94,7 +95,7 @@ struct StreamEnd: Equatable {
         CanonicalJSON.literal(",\"header\":\"\(header.hex)\",\"\(kind.other.rawValue)\":\"\(other.hex)\"}", into: &line)
     }
 
-    /// True when a line is meant to be the last one.
+    /// True if a line claims to be the last one.
     static func begins(_ bytes: borrowing Span<UInt8>) -> Bool {
         var scanner = CanonicalScanner()
         return scanner.skip("{\"end\":", in: bytes)
@@ -146,19 +147,19 @@ struct StreamEnd: Equatable {
     }
 }
 
-/// How much an archive holds, and what it does not hold.
+/// The numbers of items that an archive holds and omits.
 package struct ArchiveContents: Hashable, Sendable {
     /// The items in the archive.
     package var counts: ItemCounts
-    /// Items left out because they are in no archive (WhenPasscodeSetThisDeviceOnly).
+    /// The number of items omitted because they must not be archived (WhenPasscodeSetThisDeviceOnly).
     package var omitted: Int
-    /// Items left out because they could not be read when the archive was made.
+    /// The number of items omitted because they could not be read when the archive was made.
     package var damaged: Int
 
-    /// True when every item that belongs in the archive is in it.
+    /// True if every item that should be in the archive is in it.
     package var isComplete: Bool { damaged == 0 }
 
-    /// Counts items.
+    /// Creates the counts.
     package init(counts: ItemCounts = ItemCounts(), omitted: Int = 0, damaged: Int = 0) {
         self.counts = counts
         self.omitted = omitted

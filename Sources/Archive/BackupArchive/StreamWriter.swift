@@ -3,11 +3,11 @@ internal import ByteStreams
 internal import Cryptography
 internal import GzipStreams
 
-/// Writes the lines of one stream: hash, gzip, age, spool.
+/// Writes the lines of one stream: hashed, compressed, encrypted by age, and spooled.
 struct StreamWriter: ~Copyable {
     private var gzip: GzipEncoder<ProtectedSink>
     private var hash = SHA256()
-    /// What reads the stream again once it is written.
+    /// Opens the stream for reading once it is written.
     let opener: StreamOpener
 
     init(_ file: UnnamedFile, recipients: [any Recipient]) throws {
@@ -28,9 +28,9 @@ struct StreamWriter: ~Copyable {
         try gzip.write(line)
     }
 
-    /// Writes `line`, which ends in a line feed, and hashes what it is meant to be: `text` and a line feed.
+    /// Writes `line`, which ends in a line feed, but hashes `text` and a line feed, which `line` should consist of.
     ///
-    /// The hash is then of what was to be written, whatever becomes of it on the way.
+    /// The hash then covers the intended data, even if `line` is corrupted on the way.
     mutating func write(_ line: borrowing SecretBytes, of text: borrowing Span<UInt8>) throws(StreamFailure) {
         hash.update(text)
         hash.update(Self.lineFeed.span)
@@ -39,7 +39,7 @@ struct StreamWriter: ~Copyable {
 
     private static let lineFeed = [UInt8(ascii: "\n")]
 
-    /// The hash of all lines so far; writing may go on, but unhashed.
+    /// The hash of all lines so far; lines written later are not hashed.
     mutating func takeHash() -> SHA256Digest {
         var taken = SHA256()
         swap(&taken, &hash)

@@ -1,25 +1,25 @@
 package import DeviceIdentity
 package import KeychainModel
 
-/// The name of an archive in a folder of backups: `login-KC-BXI34FJM-20261121T030000Z.kcb`.
+/// The file name of an archive in a backup folder: `login-KC-BXI34FJM-20261121T030000Z.kcb`.
 ///
-/// It has the keychain, the beginning of the device ID and the time in UTC, so that the archives of one keychain sort by
-/// their time, and those of several devices can lie in one folder.
+/// The name consists of the series, the start of the device ID and the time in UTC. The archives of one keychain
+/// therefore sort by time, and archives from several devices can share a folder.
 package struct ArchiveName: Hashable, Sendable {
     package let series: String
-    /// The first ten letters of the device ID.
+    /// The start of the device ID: `KC-` and eight characters.
     package let device: String
     /// The time, to the second.
     package let time: Timestamp
-    /// 1, or more where a name was taken.
+    /// 1, or a higher number if the name without it was taken.
     package let number: Int
 
-    /// The ending of all archives.
+    /// The file name extension of all archives.
     package static let ending = ".kcb"
-    // Bytes of a file name on Linux, less the other parts.
+    // In bytes: the maximum length of a file name on Linux, less the other parts.
     private static let seriesLimit = 180
 
-    /// Names an archive of now.
+    /// Creates the name for an archive made at `time`.
     package init(series: String, device: DeviceID, time: Timestamp, number: Int = 1) {
         self.series = series
         self.device = Self.short(device)
@@ -27,13 +27,13 @@ package struct ArchiveName: Hashable, Sendable {
         self.number = number
     }
 
-    /// The name of the file.
+    /// The file name.
     package var fileName: String {
         let stamp = time.description.prefix(19).filter { $0 != "-" && $0 != ":" }
         return "\(series)-\(device)-\(stamp)Z\(number == 1 ? "" : "-\(number)")\(Self.ending)"
     }
 
-    /// Reads a name; nil for any other.
+    /// Parses a file name; nil if it is not an archive name.
     package init?(_ fileName: String) {
         guard let match = fileName.wholeMatch(of: /(.+)-(KC-[A-Z2-7]{8})-(\d{8}T\d{6})Z(?:-([1-9]\d{0,3}))?\.kcb/),
             Self.series(of: String(match.1)) == match.1
@@ -50,7 +50,7 @@ package struct ArchiveName: Hashable, Sendable {
         guard self.fileName == fileName else { return nil }
     }
 
-    /// The series of a keychain or file of this name: what a file name cannot have is replaced.
+    /// Returns the series for a keychain or file with this name: unsuitable characters are replaced.
     package static func series(of name: String) -> String {
         var series = ""
         for scalar in name.unicodeScalars {
@@ -63,7 +63,7 @@ package struct ArchiveName: Hashable, Sendable {
         return series.isEmpty ? "_" : series
     }
 
-    /// The start of a device ID, as file names have it: `KC-` and eight letters.
+    /// Returns the start of a device ID as used in file names: `KC-` and eight characters.
     package static func short(_ device: DeviceID) -> String {
         "KC-" + device.description.dropFirst(3).filter { $0 != "-" }.prefix(8)
     }

@@ -3,37 +3,39 @@ package import ByteStreams
 package import DeviceIdentity
 package import KeychainModel
 
-/// A folder of backups, held for one run: what is on disk, and its catalogue.
+/// A backup folder, locked for one run, together with its catalogue.
 ///
-/// Every change is written into the catalogue before it is made, so that a run that was killed can be finished by the next.
+/// Every change is recorded in the catalogue before it is made, so that the next run can complete what a killed run
+/// left unfinished.
 package final class BackupFolder {
-    /// The folder as its user named it, for messages.
+    /// The folder as the user named it, for messages.
     package let name: String
-    /// The folder.
+    /// The path of the folder.
     package let path: String
-    /// What is known of it.
+    /// What is known about the folder and its archives.
     package private(set) var catalogue: Catalogue
     /// The key of this device.
     package let device: DeviceKey
-    /// What the folder is for once the run has made an archive.
+    /// What the folder will be pinned to once this run has made an archive.
     private(set) var pin: BackupPin?
     private let file: CatalogueFile
     private let lock: FileLock
 
-    /// Where archives lie for a time before they are removed.
+    /// The subfolder where removed archives are kept for a time before they are deleted.
     package static let trashName = ".trash"
 
-    /// Opens a folder for a run that changes it, and finishes what a killed run began.
+    /// Opens a folder for a run that changes it, and completes what a killed run left unfinished.
     ///
     /// - Parameters:
-    ///   - name: the folder as its user named it.
-    ///   - catalogues: where the catalogues of this user are.
+    ///   - name: the folder as the user named it.
+    ///   - catalogues: the folder that contains this user's catalogues.
     ///   - wait: how long to wait for another run.
-    ///   - mayBeNew: make the folder where there is none and nothing was ever backed up to it.
-    ///   - maySwitch: make it also where there were backups.
-    ///   - isRebuilt: take a catalogue that cannot be believed for none.
-    /// - Throws: `CatalogueFailure` (`altered`, `newerFormat`, `folderGone`, `file`, also `sharedFolder` and
-    ///   `foreignFolder` where others could change what is in it, `busy`), `ArchiveFailure`.
+    ///   - mayBeNew: create the folder if it does not exist and nothing was ever backed up to it.
+    ///   - maySwitch: create the folder even if it had backups.
+    ///   - isRebuilt: treat a catalogue that is altered or too new as missing.
+    /// - Throws: `CatalogueFailure` (`altered`, `newerFormat`, `folderGone`, `trashIsNoFolder`, `file`: also
+    ///   `sharedFolder` and `foreignFolder` if other users could change the folder's contents, and `busy`),
+    ///   `ArchiveFailure`.
     package init(
         _ path: String, named name: String, catalogues: String, device: DeviceKey, waitingAtMost wait: Duration,
         mayBeNew: Bool = false, maySwitch: Bool = false, isRebuilt: Bool = false
@@ -67,18 +69,18 @@ package final class BackupFolder {
         try finishWhatWasBegun()
     }
 
-    /// The path of an archive in its place.
+    /// The path of an archive in the folder.
     package func path(of entry: CatalogueEntry) -> String { "\(path)/\(entry.name)" }
 
     /// The path of an archive in the trash.
     func trashPath(of entry: CatalogueEntry) -> String { "\(path)/\(Self.trashName)/\(entry.name)" }
 
-    /// True if the file of an entry is in its place and has its size.
+    /// True if the file of an entry is in the folder and has the recorded size.
     package func isPresent(_ entry: CatalogueEntry) throws(FileFailure) -> Bool {
         try Self.size(of: path(of: entry)) == entry.size
     }
 
-    /// The size of a regular file; nil where there is none.
+    /// Returns the size of a regular file; nil if there is none.
     static func size(of path: String) throws(FileFailure) -> UInt64? {
         do throws(FileFailure) {
             return try OpenFile.reading(path).size()
@@ -90,7 +92,7 @@ package final class BackupFolder {
 
     /// Changes the catalogue, durably.
     ///
-    /// - Throws: `CatalogueFailure` (`file`, `cryptography`); the catalogue is as before then.
+    /// - Throws: `CatalogueFailure` (`file`, `cryptography`); the catalogue is then unchanged.
     func change(_ body: (inout Catalogue) -> Void) throws(CatalogueFailure) {
         var changed = catalogue
         body(&changed)
@@ -110,7 +112,7 @@ package final class BackupFolder {
         }
     }
 
-    /// Notes which archives were found whole, and which of them were restored for a trial.
+    /// Records which archives were found intact, and which of them passed a trial restore.
     ///
     /// - Throws: `CatalogueFailure` (`file`, `cryptography`).
     package func note(_ found: [CheckedArchive], now: Timestamp) throws(CatalogueFailure) {
@@ -119,7 +121,7 @@ package final class BackupFolder {
         try change { catalogue in
             for index in catalogue.entries.indices {
                 guard let isDrilled = drills[catalogue.entries[index].archiveID] else { continue }
-                // A clock that was set back makes no check older.
+                // If the clock was set back, a recorded check must not become older.
                 catalogue.entries[index].verified = max(catalogue.entries[index].verified, now)
                 guard isDrilled else { continue }
                 catalogue.entries[index].drilled = max(catalogue.entries[index].drilled ?? now, now)
@@ -128,10 +130,11 @@ package final class BackupFolder {
         }
     }
 
-    /// Puts an archive with other keys in the place of the one that it was made of.
+    /// Replaces an archive with a rekeyed version.
     ///
     /// - Parameter keys: what opens it, as in `BackupPin`.
-    /// - Throws: `FileFailure`, `CatalogueFailure`; the archive in the folder is whole, the old one or the new one.
+    /// - Throws: `FileFailure`, `CatalogueFailure`; the folder then contains either the old archive or the new one,
+    ///   intact.
     package func replace(_ entry: CatalogueEntry, by archive: FinishedArchive, keys: [String], now: Timestamp) throws {
         try archive.replace(entry.name)
         try change { catalogue in
@@ -148,9 +151,9 @@ package final class BackupFolder {
         try change { $0.pin?.keys = keys.sorted() }
     }
 
-    /// Makes sure that the folder is for what the run is going to do; its first archive pins the folder to that.
+    /// Checks that the run does not switch what the folder is used for; the run's first archive updates the pin.
     ///
-    /// - Parameter maySwitch: true where the user said that the run may switch.
+    /// - Parameter maySwitch: true if the user allowed the run to switch.
     /// - Throws: `CatalogueFailure` (`switches`, `folderGone`, `file`, `cryptography`).
     package func use(for run: BackupPin, maySwitch: Bool) throws {
         let known = catalogue.complete
@@ -158,7 +161,7 @@ package final class BackupFolder {
             if let difference = catalogue.pin?.difference(from: run) {
                 throw CatalogueFailure.switches(folder: name, difference)
             }
-            // An empty mount point looks like a folder whose backups are all gone.
+            // An empty mount point looks like a folder that has lost all its backups.
             if !known.isEmpty, try !known.contains(where: { try Self.size(of: path(of: $0)) != nil }) {
                 throw CatalogueFailure.folderGone(folder: name, archives: known.count)
             }
@@ -166,7 +169,7 @@ package final class BackupFolder {
         pin = catalogue.pin?.following(run) ?? run
     }
 
-    /// Lets the folder be without a keychain that is no more.
+    /// Unpins a keychain that no longer exists.
     ///
     /// - Throws: `CatalogueFailure` (`file`, `cryptography`).
     package func forget(series: String) throws(CatalogueFailure) {
@@ -174,12 +177,12 @@ package final class BackupFolder {
         try change { $0.pin?.subjects[series] = nil }
     }
 
-    /// True if the file of an entry is in its place, whole to its last byte.
+    /// True if the file of an entry is in the folder and intact.
     package func isWhole(_ entry: CatalogueEntry) throws -> Bool {
         try isPresent(entry) && isGenuine(entry)
     }
 
-    /// Archives of this device in the folder that the catalogue does not know.
+    /// Returns the names of this device's archives in the folder that are not in the catalogue.
     ///
     /// - Throws: `FileFailure`.
     package func unlisted() throws(FileFailure) -> [String] {
@@ -188,20 +191,21 @@ package final class BackupFolder {
         return try Path.names(in: path).filter { !known.contains($0) && ArchiveName($0)?.device == short }.sorted()
     }
 
-    /// Finishes what a killed run began: gives an archive that has its name its entry, and empties half-emptied places.
+    /// Completes what a killed run left unfinished: entries whose archives already have their names, rekeyed archives,
+    /// and moves to the trash.
     private func finishWhatWasBegun() throws {
         var kept: [CatalogueEntry] = []
         for var entry in catalogue.entries {
             switch entry.state {
             case .complete:
-                // Its keys were changed, and the run was killed before it could say so.
+                // The archive was rekeyed, but the run was killed before it could record that.
                 let size = try Self.size(of: path(of: entry))
                 if let size, size != entry.size, try isGenuine(entry) {
                     entry = entry.rekeyed([], size: size, verified: entry.verified)
                 }
                 kept.append(entry)
             case .writing:
-                // It was compared before it was to get its name.
+                // The archive passed its checks before it got its name, so it is complete.
                 guard try holds(entry, at: path(of: entry)) else { continue }
                 entry.state = .complete
                 kept.append(entry)

@@ -3,67 +3,67 @@ internal import Cryptography
 package import DeviceIdentity
 package import KeychainModel
 
-/// What is known of one folder of backups: what it is for, and every archive that was made there.
+/// The record of one backup folder: what the folder is used for, and every archive that was made there.
 ///
-/// It lies in the data folder, authenticated by the device, so that what is in the backup folder decides nothing by itself.
+/// It is stored in the data folder and authenticated by the device, so that the contents of the backup folder alone
+/// decide nothing.
 package struct Catalogue: Hashable, Sendable {
-    /// The folder, absolute and without links.
+    /// The absolute path of the folder, with symbolic links resolved.
     package let folder: String
-    /// What the folder is for; nil after a catalogue was rebuilt.
+    /// What the folder is used for; nil after a catalogue was rebuilt.
     package internal(set) var pin: BackupPin?
     /// All archives, in the order in which they were made.
     package internal(set) var entries: [CatalogueEntry]
-    /// When the first archive was entered; nil where that is not known.
+    /// When the first archive was recorded; nil if unknown.
     package internal(set) var begun: Timestamp?
-    /// When an archive was last restored for a trial, also one that is gone since.
+    /// When an archive last passed a trial restore, even if that archive has since been removed.
     package internal(set) var drilled: Timestamp?
 
-    /// Starts where nothing was ever backed up.
+    /// Creates the catalogue of a folder; by default, without archives.
     init(folder: String, pin: BackupPin? = nil, entries: [CatalogueEntry] = []) {
         self.folder = folder
         self.pin = pin
         self.entries = entries
     }
 
-    /// The archives that are whole and in their place.
+    /// The archives that are complete and not in the trash.
     package var complete: [CatalogueEntry] { entries.filter { $0.state == .complete } }
 
-    /// Since when no archive has been restored for a trial: since the last time, or since the first backup; nil where
-    /// there is no archive.
+    /// The time of the last trial restore, or of the first backup if there was none; nil if there is no archive.
     package var undrilledSince: Timestamp? {
         complete.isEmpty ? nil : drilled ?? begun ?? entries.map(\.created).min()
     }
 
-    /// The newest of a series.
+    /// Returns the newest archive of a series.
     package func newest(of series: String) -> CatalogueEntry? {
         entries.last { $0.series == series && $0.state == .complete }
     }
 }
 
-/// The file of a catalogue.
+/// The file that stores a catalogue.
 package struct CatalogueFile {
-    /// The folder of backups, absolute and without links.
+    /// The absolute path of the backup folder, with symbolic links resolved.
     package let folder: String
     private let path: String
     private let device: DeviceKey
 
-    // Some 20,000 archives.
+    // In bytes; enough for about 20,000 archives.
     private static let sizeLimit = 16 << 20
     private static let context = Array("backup catalogue".utf8)
 
-    /// Finds the file for a folder of backups.
+    /// Locates the file for a backup folder.
     ///
-    /// - Parameter catalogues: where all catalogues are.
+    /// - Parameter catalogues: the folder that contains all catalogues.
     package init(of folder: String, in catalogues: String, device: DeviceKey) {
         self.folder = Self.place(of: folder)
         path = Self.path(of: self.folder, in: catalogues, device)
         self.device = device
     }
 
-    /// A device that was renewed is another one, and begins catalogues of its own.
+    /// Includes the device ID: a renewed device starts new catalogues.
     private static func ending(_ device: DeviceKey) -> String { "-\(ArchiveName.short(device.id)).catalogue" }
 
-    /// Where a folder is, also one that is still to be made.
+    /// Resolves symbolic links in the path of a folder that may not exist yet.
     private static func place(of folder: String) -> String {
         if let place = Path.real(folder) { return place }
         let (parent, name) = Path.split(folder.hasSuffix("/") ? String(folder.dropLast()) : folder)
@@ -75,9 +75,9 @@ package struct CatalogueFile {
         "\(catalogues)/\(SHA256.hash(place.utf8.span).hex.prefix(16))\(ending(device))"
     }
 
-    /// All catalogues of this device, by their folders, and why others cannot be read.
+    /// Returns all catalogues of this device, ordered by folder, and the reasons why others cannot be read.
     ///
-    /// - Throws: `CatalogueFailure.file` where the folder of the catalogues cannot be listed.
+    /// - Throws: `CatalogueFailure.file` if the folder of catalogues cannot be listed.
     package static func all(
         in catalogues: String, device: DeviceKey
     ) throws(CatalogueFailure) -> (found: [Catalogue], failures: [CatalogueFailure]) {
@@ -94,7 +94,7 @@ package struct CatalogueFile {
             let path = "\(catalogues)/\(name)"
             do throws(CatalogueFailure) {
                 guard let catalogue = try read(path, device, folder: path) else { continue }
-                // One that lies in the place of another is not believed either.
+                // A genuine catalogue under another catalogue's file name is rejected too.
                 guard Self.path(of: catalogue.folder, in: catalogues, device) == path else {
                     throw .altered(folder: path)
                 }
@@ -106,7 +106,7 @@ package struct CatalogueFile {
         return (found.sorted { $0.folder < $1.folder }, failures)
     }
 
-    /// The catalogue; nil where there is none.
+    /// Returns the catalogue; nil if there is none.
     ///
     /// - Throws: `CatalogueFailure` (`altered`, `newerFormat`, `file`, `cryptography`).
     package func load() throws(CatalogueFailure) -> Catalogue? {
@@ -133,9 +133,9 @@ package struct CatalogueFile {
         }
     }
 
-    /// Holds off every other run that changes the catalogue or its folder.
+    /// Locks out every other run that would change the catalogue or its folder.
     ///
-    /// - Throws: `CatalogueFailure.file` (`busy` when the wait was in vain).
+    /// - Throws: `CatalogueFailure.file` (`busy` if the lock was not released in time).
     func lock(waitingAtMost wait: Duration) throws(CatalogueFailure) -> FileLock {
         do {
             try Path.makeFolder(Path.split(path).folder)
@@ -155,7 +155,7 @@ package struct CatalogueFile {
             if error.problem == .notFound { return nil }
             throw .file(error)
         }
-        // `{"hmac":"` and `"}`, a line feed, and 64 digits.
+        // The prefix `{"hmac":"`, 64 digits, and the suffix `"}` with a line feed.
         let length = 9 + 64 + 3
         guard bytes.count > length else { throw .altered(folder: folder) }
         let last = Array(bytes.suffix(length))
@@ -172,7 +172,7 @@ package struct CatalogueFile {
         do {
             return try Catalogue(parsing: bytes.span)
         } catch {
-            // It is what this device wrote, so a newer program has.
+            // The MAC shows that this device wrote it, so it comes from a newer version of the program.
             throw .newerFormat(folder: folder)
         }
     }

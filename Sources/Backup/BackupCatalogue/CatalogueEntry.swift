@@ -1,52 +1,52 @@
 package import KeychainModel
 
-/// One archive of a folder, as the catalogue knows it.
+/// One archive in a backup folder, as recorded in the catalogue.
 package struct CatalogueEntry: Hashable, Sendable {
-    /// How far its making, or its removal, has come.
+    /// The progress of creating or removing an archive.
     package enum State: String, CaseIterable, Sendable {
-        /// It is about to get its name.
+        /// The archive is about to be given its name.
         case writing
         case complete
-        /// It is in the trash of its folder.
+        /// The archive is in the folder's trash.
         case trashed
     }
 
-    /// The name of the file, in its folder.
+    /// The file name, within the folder.
     package let name: String
-    /// 32 bytes that no other archive shares.
+    /// 32 bytes, unique to this archive.
     package let archiveID: [UInt8]
-    /// When the archive was made, by the clock of its device.
+    /// When the archive was made, by the clock of the device that made it.
     package let created: Timestamp
-    /// The name that archives of one keychain share: the first part of their file names.
+    /// The name shared by all archives of one keychain: the first part of their file names.
     package let series: String
     package let mode: ArchiveMode
-    /// What opens it, as in `BackupPin`; empty where that is not known any more.
+    /// What opens the archive, as in `BackupPin`; empty if that is not known anymore.
     package let keys: [String]
-    /// Its size in bytes.
+    /// The size in bytes.
     package let size: UInt64
-    /// What is in it; nil after the catalogue was rebuilt, since only a key shows that.
+    /// What the archive contains; nil after the catalogue was rebuilt, since reading it takes a key.
     package let content: Content?
     package var state: State
-    /// When it was last read to its last byte.
+    /// When the archive was last read to its last byte and found intact.
     package var verified: Timestamp
-    /// When it was last restored for a trial.
+    /// When the archive last passed a trial restore.
     package var drilled: Timestamp?
-    /// When a backup last found that nothing had changed since.
+    /// When a backup last found nothing changed since this archive.
     package var confirmed: Timestamp?
-    /// When it was put into the trash.
+    /// When the archive was moved to the trash.
     package var trashed: Timestamp?
 
-    /// What is in an archive.
+    /// What an archive contains.
     package struct Content: Hashable, Sendable {
         package let counts: ItemCounts
-        /// The items of each access group.
+        /// The number of items in each access group.
         package let groups: [String: Int]
-        /// The items that could not be read when it was made.
+        /// The number of items that could not be read when the archive was made.
         package let damaged: Int
         /// See `FinishedArchive.fingerprint`.
         package let fingerprint: [UInt8]
 
-        /// Describes a content.
+        /// Creates a description of an archive's contents.
         package init(counts: ItemCounts, groups: [String: Int], damaged: Int, fingerprint: [UInt8]) {
             self.counts = counts
             self.groups = groups
@@ -55,7 +55,7 @@ package struct CatalogueEntry: Hashable, Sendable {
         }
     }
 
-    /// Describes an archive.
+    /// Creates an entry.
     package init(
         name: String, archiveID: [UInt8], created: Timestamp, series: String, mode: ArchiveMode, keys: [String],
         size: UInt64, content: Content?, state: State, verified: Timestamp
@@ -72,7 +72,7 @@ package struct CatalogueEntry: Hashable, Sendable {
         self.verified = verified
     }
 
-    /// The entry of the same archive with other keys.
+    /// Returns the entry of the same archive with other keys.
     func rekeyed(_ keys: [String], size: UInt64, verified: Timestamp) -> CatalogueEntry {
         var entry = CatalogueEntry(
             name: name, archiveID: archiveID, created: created, series: series, mode: mode, keys: keys, size: size,
@@ -82,24 +82,24 @@ package struct CatalogueEntry: Hashable, Sendable {
         return entry
     }
 
-    /// False when items could not be read when it was made; nil where that is not known.
+    /// False if some items could not be read when the archive was made; nil if that is unknown.
     package var isComplete: Bool? { content.map { $0.damaged == 0 } }
 
-    /// The last time that a backup ended well with this archive as its result.
+    /// The last time that a successful backup created or confirmed this archive.
     package var lastGood: Timestamp { max(created, confirmed ?? created) }
 }
 
-/// What all backups in a folder have in common; a run that would switch silently is refused.
+/// What all backups in a folder have in common; a run that would change it is refused unless the user allows it.
 package struct BackupPin: Hashable, Sendable {
-    /// True when all keychains of the user are backed up to the folder.
+    /// True if the folder is used to back up all keychains of the user.
     package var isOfAll: Bool
     package var mode: ArchiveMode
     /// What opens the archives, sorted: public keys, `inspect:` with a public key, `passphrase`.
     package var keys: [String]
-    /// What each series is of: the ID of a keychain's file, in hexadecimal, or the path of a file of items.
+    /// The subject of each series: the ID of a keychain file, in hexadecimal, or the path of a file of items.
     package var subjects: [String: String]
 
-    /// Describes what a run is going to do.
+    /// Creates the pin for a run.
     package init(isOfAll: Bool, mode: ArchiveMode, keys: [String], subjects: [String: String]) {
         self.isOfAll = isOfAll
         self.mode = mode
@@ -107,16 +107,16 @@ package struct BackupPin: Hashable, Sendable {
         self.subjects = subjects
     }
 
-    /// The first difference between what the folder is for and what a run is going to do; nil if there is none.
+    /// Returns the first difference between what the folder is used for and what a run would do; nil if there is none.
     ///
-    /// Where all keychains are backed up, a new keychain is no difference.
+    /// If all keychains are backed up, a new keychain is not a difference.
     package func difference(from run: BackupPin) -> Difference? {
         if mode != run.mode { return .mode(was: mode) }
         if keys != run.keys {
             return .keys(
                 lost: keys.filter { !run.keys.contains($0) }.count, added: run.keys.filter { !keys.contains($0) }.count)
         }
-        // Of all keychains, one that was replaced fails for itself.
+        // In a run over all keychains, a replaced keychain fails on its own, not the whole run.
         if isOfAll, run.isOfAll { return nil }
         for (series, subject) in run.subjects.sorted(by: { $0.key < $1.key }) {
             if let known = subjects[series], known != subject { return .replaced(series: series) }
@@ -130,15 +130,15 @@ package struct BackupPin: Hashable, Sendable {
     package enum Difference: Hashable, Sendable {
         case mode(was: ArchiveMode)
         case keys(lost: Int, added: Int)
-        /// Another keychain than the one that the folder is for.
+        /// A keychain other than the one that the folder is used for.
         case otherKeychain(was: [String])
-        /// A keychain that has the name of the one before, and is another.
+        /// A keychain with the same name as the previous one, but another ID.
         case replaced(series: String)
-        /// One keychain where all of them were backed up.
+        /// One keychain, in a folder used for all of them.
         case oneOfAll
     }
 
-    /// What the folder is for after a run that may switch.
+    /// Returns the pin of the folder after a run that may switch.
     func following(_ run: BackupPin) -> BackupPin {
         BackupPin(
             isOfAll: run.isOfAll, mode: run.mode, keys: run.keys,

@@ -1,52 +1,52 @@
 package import ByteStreams
 package import Cryptography
 
-/// Why a folder of backups cannot be used as it is asked.
+/// Why a backup folder cannot be used as requested.
 package enum CatalogueFailure: Error, Hashable, Sendable {
-    /// The catalogue is not as this device wrote it.
+    /// The catalogue was changed by something other than this device.
     case altered(folder: String)
     /// A newer program wrote the catalogue.
     case newerFormat(folder: String)
-    /// The folder had backups, and is missing or empty now.
+    /// The folder had backups, and is now missing or empty.
     case folderGone(folder: String, archives: Int)
-    /// The run would switch what the folder is for.
+    /// The run would change what the folder is used for.
     case switches(folder: String, BackupPin.Difference)
     /// There is far less to back up than last time.
     case shrunk(Shrinkage)
-    /// A keychain of which there are backups in a folder for all keychains is no more.
+    /// A keychain that was backed up to a folder for all keychains no longer exists.
     case vanished(series: String)
-    /// No rule says what to keep.
+    /// There are no retention rules.
     case noRule
-    /// An archive that was whole when it was made no longer is.
+    /// An archive was damaged after it was made.
     case notWhole(name: String)
-    /// The file of an archive that the catalogue knows is gone.
+    /// The file of a recorded archive is missing.
     case missing(name: String)
-    /// A genuine archive is not the one that the catalogue knows under its name.
+    /// A genuine archive has the name of a recorded archive, but is not that archive.
     case replaced(name: String, CatalogueEntry.Difference)
-    /// There is no archive in the folder.
+    /// There are no archives in the folder.
     case noArchives(folder: String)
-    /// There is nothing in the trash to bring back.
+    /// The trash contains nothing that could be moved back.
     case nothingInTrash(folder: String)
-    /// An archive in the trash is as it was when it was removed.
+    /// An archive in the trash cannot be rekeyed; it stays exactly as it was removed.
     case inTrash(path: String)
-    /// The trash is a symbolic link, or something else that is no folder.
+    /// The trash is a symbolic link, or something else that is not a folder.
     case trashIsNoFolder(path: String)
-    /// The folder has no backups that are known here.
+    /// No backups are recorded for this folder.
     case unknownFolder(String)
     case file(FileFailure)
     case cryptography(CryptographyFailure)
 }
 
-/// What is missing in a backup, compared with the last one.
+/// What a backup lacks compared with the previous one.
 package struct Shrinkage: Hashable, Sendable {
-    /// The keychain's series.
+    /// The series of the keychain.
     package let series: String
     package let before: Int
     package let now: Int
-    /// The kinds that are gone altogether: classes, and then access groups.
+    /// The kinds of items that are missing entirely: item classes, followed by access groups.
     package let gone: [String]
 
-    /// Describes a loss.
+    /// Creates a description of a loss.
     package init(series: String, before: Int, now: Int, gone: [String]) {
         self.series = series
         self.before = before

@@ -3,8 +3,9 @@ internal import ByteStreams
 internal import Cryptography
 internal import KeychainModel
 
-// The spelling of a catalogue: lines of canonical JSON. One for the folder, one for each archive, and a last one with the
-// code of all before, under a key of the device: no entry can be added, changed or left out by another program.
+// The encoding of a catalogue: lines of canonical JSON. There is one line for the folder, one for each archive, and a
+// last line with a MAC of all lines before it, under a key of the device, so that another program cannot add, change or
+// remove an entry.
 
 extension Catalogue {
     static let title = "{\"kcbackup catalogue\":"
@@ -28,7 +29,7 @@ extension Catalogue {
         return text
     }
 
-    /// Reads what `spelling` gives.
+    /// Parses the lines that `spelling` returns.
     init(parsing bytes: borrowing Span<UInt8>) throws(MalformedLine) {
         var scanner = CanonicalScanner()
         try scanner.literal("\(Self.title)\(Self.version),\"folder\":", in: bytes)

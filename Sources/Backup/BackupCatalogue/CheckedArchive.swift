@@ -1,13 +1,13 @@
 package import BackupEngine
 package import ByteStreams
 
-/// An archive of a folder that was found to be what its catalogue says.
+/// An archive that was found to match its entry in the catalogue.
 package struct CheckedArchive: Hashable, Sendable {
     package let archiveID: [UInt8]
-    /// True when it was restored for a trial too.
+    /// True if it also passed a trial restore.
     package let isDrilled: Bool
 
-    /// Names an archive.
+    /// Creates the record of a check.
     package init(archiveID: [UInt8], isDrilled: Bool) {
         self.archiveID = archiveID
         self.isDrilled = isDrilled
@@ -15,21 +15,21 @@ package struct CheckedArchive: Hashable, Sendable {
 }
 
 extension CatalogueEntry {
-    /// How an archive under the name of an entry differs from the one that the catalogue knows.
+    /// How the archive with the name of an entry differs from the recorded archive.
     package enum Difference: Hashable, Sendable {
-        /// Another archive of this device has the name.
+        /// It is another archive of this device.
         case archive
         /// Another device signed it.
         case origin
-        /// It holds something else than was put into it.
+        /// Its contents are not what was put into it.
         case content
     }
 
-    /// What shows that a genuine archive is not the one of this entry; nil if nothing does.
+    /// Returns how a genuine archive differs from this entry; nil if no difference is known.
     ///
     /// - Parameters:
-    ///   - archiveID: the one in the archive's header.
-    ///   - fingerprint: of what is in it; nil where that was not read.
+    ///   - archiveID: the ID in the archive's header.
+    ///   - fingerprint: the fingerprint of its contents; nil if the contents were not read.
     package func difference(archiveID: [UInt8], origin: Origin, fingerprint: [UInt8]?) -> Difference? {
         if origin != .thisDevice { return .origin }
         if archiveID != self.archiveID { return .archive }
@@ -39,9 +39,10 @@ extension CatalogueEntry {
 }
 
 extension Catalogue {
-    /// The archives that are in their place or about to get their name, and the names of others in the folder.
+    /// Returns the archives that are in the folder or about to be given their names, and the names of other archives
+    /// there.
     ///
-    /// - Throws: `FileFailure` (`system`, …) where the folder cannot be read.
+    /// - Throws: `FileFailure` (`system`, …) if the folder cannot be read.
     package func contents(of path: String) throws(FileFailure) -> (listed: [CatalogueEntry], unlisted: [String]) {
         let names = try Self.archiveNames(in: path)
         let listed = entries.filter { entry in
@@ -50,7 +51,7 @@ extension Catalogue {
         return (listed, names.subtracting(listed.map(\.name)).sorted())
     }
 
-    /// The names of files in a folder that may be archives.
+    /// Returns the names of the files in a folder that may be archives.
     ///
     /// - Throws: `FileFailure`.
     package static func archiveNames(in path: String) throws(FileFailure) -> Set<String> {

@@ -6,7 +6,7 @@ internal import KeychainModel
 package struct LocalCalendar: Sendable {
     private let parts: @Sendable (Timestamp) -> Parts
 
-    /// A time as a clock on the wall shows it.
+    /// A time as shown by a wall clock.
     package struct Parts: Hashable, Sendable {
         package var year: Int
         package var month: Int
@@ -16,11 +16,11 @@ package struct LocalCalendar: Sendable {
         package var second: Int
         /// 0 for Sunday.
         package var weekday: Int
-        /// 0 for the first of January.
+        /// 0 for January 1.
         package var dayOfYear: Int
     }
 
-    /// The calendar of this process.
+    /// Creates the calendar of the time zone that this process uses.
     package init() {
         parts = { time in
             var seconds = time_t(time.seconds)
@@ -49,7 +49,7 @@ package struct LocalCalendar: Sendable {
         self.parts = parts
     }
 
-    /// The name of the period of a rule in which a time lies.
+    /// Returns a name for the period of a rule that contains a time.
     func period(_ rule: Retention.Rule, _ time: Timestamp) -> String {
         let parts = parts(time)
         switch rule {
@@ -62,7 +62,7 @@ package struct LocalCalendar: Sendable {
         }
     }
 
-    /// The week of ISO 8601: it begins on Monday and belongs to the year of its Thursday.
+    /// Returns the ISO 8601 week: it begins on Monday and belongs to the year that contains its Thursday.
     private static func week(_ parts: Parts) -> String {
         let weekday = (parts.weekday + 6) % 7
         let thursday = parts.dayOfYear + 3 - weekday
@@ -78,7 +78,8 @@ package struct LocalCalendar: Sendable {
         year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 366 : 365
     }
 
-    /// The time that is a span earlier on the calendar; a day that a month does not have is counted into the next.
+    /// Returns the time one span earlier on the calendar; a day that the month does not have carries over into the next
+    /// month.
     func time(_ time: Timestamp, less span: TimeSpan) -> Timestamp {
         let parts = parts(time)
         let months = (parts.year - span.years) * 12 + parts.month - 1 - span.months
@@ -86,14 +87,14 @@ package struct LocalCalendar: Sendable {
             year: max(1, months / 12), month: months % 12 + 1, day: 1, hour: parts.hour, minute: parts.minute,
             second: parts.second, microsecond: 0)
         let wall = (firstOfMonth ?? .reference).seconds + Int64(parts.day - 1 - span.days) * 86_400
-        // The difference to UTC may be another one then.
+        // The offset from UTC may have been different at that time.
         var seconds = wall - offset(at: time.seconds)
         seconds = wall - offset(at: seconds) - Int64(span.hours) * 3_600
         let fraction = time.microseconds - time.seconds * 1_000_000
         return Timestamp(microseconds: seconds * 1_000_000 + fraction) ?? .reference
     }
 
-    /// Seconds by which the clock on the wall is ahead of UTC.
+    /// Returns the number of seconds by which local time is ahead of UTC.
     private func offset(at seconds: Int64) -> Int64 {
         guard let time = Timestamp(microseconds: seconds * 1_000_000) else { return 0 }
         let parts = parts(time)

@@ -2,19 +2,19 @@ internal import ByteStreams
 package import KeychainModel
 
 extension BackupFolder {
-    /// How long removed archives stay in the trash, in days.
+    /// How long removed archives are kept in the trash, in days.
     package static let trashDays = 30
 
-    /// What becomes of an archive.
+    /// The decision about an archive.
     package struct Fate: Hashable, Sendable {
         package let entry: CatalogueEntry
-        /// Empty if it goes.
+        /// Why it is kept; empty if it is to be removed.
         package let reasons: [Retention.Reason]
     }
 
-    /// Decides which archives go, for each series by itself.
+    /// Decides which archives to remove, separately for each series.
     ///
-    /// Only archives count that the catalogue knows as complete, and whose file is in its place; no others go.
+    /// Only archives count whose entries are complete and whose files are present; no others are removed.
     ///
     /// - Throws: `CatalogueFailure` (`noRule`), `FileFailure`.
     package func plan(_ retention: Retention, now: Timestamp, calendar: LocalCalendar) throws -> [Fate] {
@@ -25,9 +25,9 @@ extension BackupFolder {
         }
     }
 
-    /// What becomes of the archives of one series.
+    /// Decides about the archives of one series.
     ///
-    /// An archive that rotted takes nobody's place, so those that are kept are read to their last byte.
+    /// A damaged archive must not satisfy a rule, so every archive that is kept is read to its last byte.
     private func fates(
         of entries: [CatalogueEntry], _ retention: Retention, now: Timestamp, calendar: LocalCalendar
     ) throws -> [Fate] {
@@ -36,7 +36,7 @@ extension BackupFolder {
         while true {
             let decisions = retention.decide(counting.map(\.created), now: now, calendar: calendar)
             let fates = decisions.map { decision in
-                // By order, not by the clock: the archive that was made last is never removed.
+                // By position, not by time: the archive that was made last is never removed.
                 let isLast = decision.reasons.isEmpty && decision.index == counting.count - 1
                 return Fate(entry: counting[decision.index], reasons: isLast ? [.newest] : decision.reasons)
             }
@@ -53,9 +53,9 @@ extension BackupFolder {
         }
     }
 
-    /// Moves archives into the trash of the folder, from which `bringBack` takes them.
+    /// Moves archives to the folder's trash; `bringBack` reverses this.
     ///
-    /// - Throws: `CatalogueFailure`, `FileFailure`; what was not moved yet stays where it is.
+    /// - Throws: `CatalogueFailure`, `FileFailure`; archives that were not moved yet stay where they are.
     package func discard(_ entries: [CatalogueEntry], now: Timestamp) throws {
         if entries.isEmpty { return }
         let going = Set(entries.map(\.archiveID))
@@ -70,7 +70,7 @@ extension BackupFolder {
             do throws(FileFailure) {
                 try Path.move(path(of: entry), to: trashPath(of: entry))
             } catch {
-                // What is still in its place is not to look removed.
+                // Archives that are still in the folder must not be recorded as removed.
                 let staying = Set(entries[position...].map(\.archiveID))
                 try change { catalogue in
                     for index in catalogue.entries.indices where staying.contains(catalogue.entries[index].archiveID) {
@@ -83,9 +83,9 @@ extension BackupFolder {
         }
     }
 
-    /// Moves the archives that the last `discard` moved back into their place.
+    /// Moves the archives of the last `discard` back into the folder.
     ///
-    /// - Returns: the archives.
+    /// - Returns: the archives that were moved.
     /// - Throws: `CatalogueFailure` (`nothingInTrash`), `FileFailure`.
     package func bringBack() throws -> [CatalogueEntry] {
         let trashed = catalogue.entries.filter { $0.state == .trashed }
@@ -94,7 +94,7 @@ extension BackupFolder {
         }
         let entries = trashed.filter { $0.trashed == last }
         for entry in entries {
-            // The file first: an entry in the trash whose file is in its place is moved by the next run.
+            // Move the file first: if the run is killed here, the next run moves it back to the trash.
             try Path.move(trashPath(of: entry), to: path(of: entry))
             try change(entry) {
                 $0.state = .complete
@@ -104,9 +104,9 @@ extension BackupFolder {
         return entries
     }
 
-    /// Removes what has been in the trash for `trashDays`.
+    /// Deletes archives that have been in the trash for more than `trashDays`.
     ///
-    /// - Returns: how many archives are gone now.
+    /// - Returns: the number of deleted archives.
     /// - Throws: `CatalogueFailure`, `FileFailure`.
     package func emptyTrash(now: Timestamp) throws -> Int {
         let limit = now.advanced(byMicroseconds: -Int64(Self.trashDays) * 86_400_000_000)
@@ -115,7 +115,7 @@ extension BackupFolder {
         for entry in old {
             let path = trashPath(of: entry)
             if try Self.size(of: path) != nil {
-                // What is not this archive is not removed, and its entry stays with it.
+                // A file that is not this archive is not deleted, and the entry stays.
                 guard try holds(entry, at: path) else { continue }
                 try Path.remove(path)
             }

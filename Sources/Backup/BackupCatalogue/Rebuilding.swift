@@ -4,18 +4,18 @@ internal import DeviceIdentity
 package import KeychainModel
 
 extension BackupFolder {
-    /// What a rebuild found.
+    /// The result of rebuilding a catalogue.
     package struct Rebuilt: Hashable, Sendable {
-        /// The archives that are in the catalogue now and were not.
+        /// The archives that were added to the catalogue.
         package let added: [CatalogueEntry]
-        /// Names that look like archives and are none of this device, or not whole.
+        /// File names that look like archives, but whose files are damaged or not from this device.
         package let ignored: [String]
     }
 
-    /// Makes the catalogue anew of the archives that are in the folder.
+    /// Rebuilds the catalogue from the archives in the folder.
     ///
-    /// Only what this device signed, and what is whole to its last byte, gets an entry. What is inside needs a key, so
-    /// counts are kept where the old catalogue had them, and unknown elsewhere.
+    /// Only intact archives that this device signed get an entry. Reading their contents takes a key, so item counts
+    /// are kept where the old catalogue had them, and are unknown otherwise.
     ///
     /// - Throws: `CatalogueFailure`, `ArchiveFailure`, `FileFailure`.
     package func rebuild(now: Timestamp) throws -> Rebuilt {
@@ -44,7 +44,7 @@ extension BackupFolder {
             added.append(entry)
         }
         let lost = catalogue.complete.count
-        // An empty mount point is no reason to forget what was there.
+        // The folder may be an empty mount point, so do not forget the archives.
         if found.isEmpty, lost > 0 { throw CatalogueFailure.folderGone(folder: name, archives: lost) }
         let present = Set(found.map(\.archiveID))
         let trashed = catalogue.entries.filter { $0.state == .trashed && !present.contains($0.archiveID) }
@@ -53,7 +53,7 @@ extension BackupFolder {
         return Rebuilt(added: added, ignored: ignored)
     }
 
-    /// Reads an archive to its last byte, without a key: what is encrypted is what this device signed.
+    /// Reads an archive to its last byte without a key: the signature of this device covers the encrypted data.
     ///
     /// - Throws: `CatalogueFailure.notWhole`, `ArchiveFailure`, `FileFailure`.
     package func verifyOutside(_ entry: CatalogueEntry, now: Timestamp) throws {
@@ -63,12 +63,13 @@ extension BackupFolder {
         try change(entry) { $0.verified = max($0.verified, now) }
     }
 
-    /// True if the file of an entry is that archive, whole and signed by this device; its size may be another one.
+    /// True if the file of an entry is that archive, intact and signed by this device; its size may differ from the
+    /// entry.
     func isGenuine(_ entry: CatalogueEntry) throws -> Bool {
         try genuine(path(of: entry))?.header.archiveID == entry.archiveID
     }
 
-    /// The archive at a path, if this device made it and all of it is there; nil for anything else.
+    /// Returns the archive at a path if this device made it and it is intact; otherwise nil.
     private func genuine(_ path: String) throws -> ArchiveFile? {
         do throws(ArchiveFailure) {
             let file = try ArchiveFile(path: path)
@@ -86,8 +87,8 @@ extension BackupFolder {
 }
 
 extension BackupPin {
-    /// Among `keys`: a passphrase.
+    /// The element of `keys` for a passphrase.
     package static let passphrase = "passphrase"
-    /// Among `keys`: before a public key that opens the metadata alone.
+    /// The prefix in `keys` of a public key that opens only the metadata.
     package static let inspecting = "inspect:"
 }

@@ -1,9 +1,9 @@
 package import KeychainModel
 
-/// Which backups of one keychain are kept: restic's rules.
+/// Which backups of one keychain are kept, by the rules that restic uses.
 ///
-/// The rules are ORed. A rule for periods keeps the newest backup of each of the last periods that have one. While a rule
-/// has room for more, the oldest backup is kept as well.
+/// A backup is kept if any rule keeps it. A rule for periods keeps the newest backup in each of the last periods that
+/// have one. If there are fewer such periods than the rule allows, it also keeps the oldest backup.
 package struct Retention: Hashable, Sendable {
     package var last = 0
     package var hourly = 0
@@ -11,43 +11,43 @@ package struct Retention: Hashable, Sendable {
     package var weekly = 0
     package var monthly = 0
     package var yearly = 0
-    /// Keeps everything since that long before the newest backup.
+    /// Keeps every backup made within this span before the newest one.
     package var within: TimeSpan?
 
-    /// Keeps nothing yet.
+    /// Creates an instance without rules.
     package init() {}
 
-    /// True when there is no rule.
+    /// True if there are no rules.
     package var isEmpty: Bool { self == Retention() }
 
     /// Why a backup is kept.
     package enum Reason: Hashable, Sendable {
         case rule(Rule)
-        /// The oldest one, for which the rule has room.
+        /// It is the oldest backup, and the rule had room left.
         case oldest(Rule)
         case within
-        /// No run may remove it: it is the newest that was verified.
+        /// It is the newest intact backup, which is never removed.
         case newest
-        /// The clock has not reached its date, so it takes nobody's place and cannot be judged.
+        /// Its date is in the future, so no rule applies to it.
         case future
     }
 
-    /// A rule that counts.
+    /// A rule that keeps a number of backups.
     package enum Rule: String, CaseIterable, Sendable {
         case last, hourly, daily, weekly, monthly, yearly
     }
 
-    /// What becomes of a backup.
+    /// The decision about a backup.
     package struct Decision: Hashable, Sendable {
         /// Its position in the input.
         package let index: Int
-        /// Empty if it goes.
+        /// Why it is kept; empty if it is to be removed.
         package let reasons: [Reason]
     }
 
     /// Decides for backups made at `times`, in any order.
     ///
-    /// - Returns: a decision for each, the newest first.
+    /// - Returns: one decision for each backup, newest first.
     package func decide(_ times: [Timestamp], now: Timestamp, calendar: LocalCalendar) -> [Decision] {
         let order = times.indices.sorted { (times[$0], $0) > (times[$1], $1) }
         let future = order.filter { times[$0] > now }
@@ -72,7 +72,7 @@ package struct Retention: Hashable, Sendable {
         return decisions
     }
 
-    /// How many a rule keeps.
+    /// The number of backups that a rule keeps.
     package func count(_ rule: Rule) -> Int {
         switch rule {
         case .last: last
@@ -85,14 +85,14 @@ package struct Retention: Hashable, Sendable {
     }
 }
 
-/// A span such as `1y5m7d2h`, in years, months, days and hours of the calendar.
+/// A calendar span in years, months, days and hours, such as `1y5m7d2h`.
 package struct TimeSpan: Hashable, Sendable {
     package var years = 0
     package var months = 0
     package var days = 0
     package var hours = 0
 
-    /// Reads one; nil for anything else, also for a span of nothing.
+    /// Parses a span; nil if the text is malformed or the span is zero.
     package init?(_ text: String) {
         guard let match = text.wholeMatch(of: /(?:(\d{1,4})y)?(?:(\d{1,4})m)?(?:(\d{1,5})d)?(?:(\d{1,6})h)?/) else {
             return nil
@@ -104,7 +104,7 @@ package struct TimeSpan: Hashable, Sendable {
         guard years + months + days + hours > 0 else { return nil }
     }
 
-    /// The spelling that `init` reads.
+    /// The form that `init` parses.
     package var description: String {
         [(years, "y"), (months, "m"), (days, "d"), (hours, "h")].filter { $0.0 > 0 }.map { "\($0)\($1)" }.joined()
     }

@@ -4,33 +4,33 @@ internal import ByteStreams
 internal import DeviceIdentity
 internal import KeychainModel
 
-/// A folder of backups as the destination of one keychain's archive.
+/// A backup folder as the destination for one keychain's archive.
 package final class SeriesDestination: ArchiveDestination {
-    /// What became of the backup.
+    /// The result of a backup.
     package enum Outcome: Hashable, Sendable {
-        /// The archive has this name.
+        /// The archive was saved under this entry.
         case saved(CatalogueEntry)
         /// Nothing has changed since this archive.
         case unchanged(CatalogueEntry)
     }
 
     package let workFolder: String
-    /// Nil until the archive was received.
+    /// Nil until the archive has been received.
     package private(set) var outcome: Outcome?
-    /// Why the archive, which is saved, is not yet complete in the catalogue; the next run makes it so.
+    /// Why the saved archive could not be marked complete in the catalogue; the next run does that.
     package private(set) var entryFailure: CatalogueFailure?
     private let folder: BackupFolder
     private let series: String
     private let rules: Rules
 
-    /// What the user wants of the run.
+    /// The user's choices for the run.
     package struct Rules: Hashable, Sendable {
-        /// Make no archive when nothing has changed.
+        /// Save no archive if nothing has changed.
         package var skipsUnchanged: Bool
-        /// Make an archive of far less than last time.
+        /// Save the archive even if it has far fewer items than the previous one.
         package var acceptsShrinkage: Bool
 
-        /// Collects both.
+        /// Creates the choices for a run.
         package init(skipsUnchanged: Bool = false, acceptsShrinkage: Bool = false) {
             self.skipsUnchanged = skipsUnchanged
             self.acceptsShrinkage = acceptsShrinkage
@@ -45,9 +45,10 @@ package final class SeriesDestination: ArchiveDestination {
         workFolder = folder.path
     }
 
-    /// Compares the archive with the last one, and gives it its name and its entry.
+    /// Compares the archive with the previous one, and saves it under a name with an entry in the catalogue.
     ///
-    /// - Throws: `CatalogueFailure` (`shrunk`, `file`, `cryptography`), `FileFailure`; no archive is there then.
+    /// - Throws: `CatalogueFailure` (`shrunk`, `file`, `cryptography`), `FileFailure`; the folder then has no new
+    ///   archive.
     package func receive(_ archive: FinishedArchive, _ report: CreateReport) throws {
         let last = folder.catalogue.newest(of: series)
         let keys = folder.pin?.keys ?? []
@@ -97,7 +98,7 @@ package final class SeriesDestination: ArchiveDestination {
             do {
                 try folder.change(entry) { $0.state = .complete }
             } catch {
-                // The archive is there, whole and durable: the next run enters it.
+                // The archive is saved and durable; the next run completes its entry.
                 entryFailure = error
             }
             var complete = entry

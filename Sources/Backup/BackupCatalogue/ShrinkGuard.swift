@@ -1,11 +1,11 @@
 package import KeychainModel
 
-/// Tells a keychain that was tidied up from one that was lost, emptied or mistaken for another.
+/// Detects a keychain that lost more than tidying up explains: many of its items, or all items of a kind.
 package enum ShrinkGuard {
-    /// Percent of the items that may be missing.
+    /// The percentage of items that may be missing.
     package static let allowance = 20
 
-    /// Compares a new backup with the one before; nil where it may go on.
+    /// Compares a new backup with the previous one; returns nil if it may be saved.
     package static func judge(
         _ before: CatalogueEntry, counts: ItemCounts, groups: [String: Int]
     ) -> Shrinkage? {

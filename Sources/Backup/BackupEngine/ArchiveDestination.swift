@@ -3,41 +3,41 @@ internal import ByteStreams
 
 /// Where a finished archive goes.
 package protocol ArchiveDestination {
-    /// The folder in which the archive is written; it has no name there.
+    /// The folder in which the archive is written, as a file without a name.
     var workFolder: String { get }
 
-    /// Takes the archive, which is whole, durable and proved.
+    /// Takes the archive, which is complete, durable and verified.
     ///
-    /// When this throws, nothing that the destination holds may look like an archive.
+    /// If this throws, the destination must not contain anything that looks like an archive.
     ///
-    /// - Parameter report: what is in it and what is not.
+    /// - Parameter report: what the archive contains and what it leaves out.
     func receive(_ archive: FinishedArchive, _ report: CreateReport) throws
 }
 
-/// A folder, where the archive gets its name.
+/// A folder in which the archive is given its name.
 package struct FolderDestination: ArchiveDestination {
     package let workFolder: String
     private let name: (Int) -> String
     private let isNumbered: Bool
 
-    /// Names an archive that is to be in `folder`.
+    /// Creates a destination with a fixed file name in `folder`.
     package init(folder: String, name: String) {
         workFolder = folder
         self.name = { _ in name }
         isNumbered = false
     }
 
-    /// Names an archive that is to be in `folder` by the first name that is free.
+    /// Creates a destination with the first free name in `folder`.
     ///
-    /// - Parameter name: the name to try next, from 1 on, a different one for each number; the last one that was asked
-    ///   for is the name that the archive got.
+    /// - Parameter name: returns the name to try next, for numbers from 1 on, each time a different one. The last name
+    ///   that it returned is the name of the archive.
     package init(folder: String, firstFree name: @escaping (Int) -> String) {
         workFolder = folder
         self.name = name
         isNumbered = true
     }
 
-    /// Gives the archive its name; an existing name is left alone.
+    /// Names the archive; never replaces an existing file.
     ///
     /// - Throws: `FileFailure` (`exists`, `system`).
     package func receive(_ archive: FinishedArchive, _ report: CreateReport) throws {
@@ -46,7 +46,7 @@ package struct FolderDestination: ArchiveDestination {
             do throws(FileFailure) {
                 return try archive.publish(as: name(number))
             } catch {
-                // Another run may take a name at any time, so nothing is looked up before.
+                // Another run may take a name at any time, so do not check for free names beforehand.
                 guard isNumbered, error.problem == .exists else { throw error }
                 number += 1
             }
@@ -54,14 +54,14 @@ package struct FolderDestination: ArchiveDestination {
     }
 }
 
-/// A pipe or another stream: the bytes are written once the archive is whole.
+/// A pipe or another stream, to which the archive is written once it is complete.
 package struct StreamDestination: ArchiveDestination {
     package let workFolder: String
     private let write: (borrowing Span<UInt8>) throws -> Void
 
-    /// Sends an archive to `write`, in pieces.
+    /// Creates a destination that passes the archive to `write`, in pieces.
     ///
-    /// - Parameter workFolder: where it is written first; nothing stays there.
+    /// - Parameter workFolder: where the archive is written first; nothing is left there.
     package init(workFolder: String, write: @escaping (borrowing Span<UInt8>) throws -> Void) {
         self.workFolder = workFolder
         self.write = write
@@ -69,7 +69,7 @@ package struct StreamDestination: ArchiveDestination {
 
     /// Writes the archive.
     ///
-    /// - Throws: `StreamFailure` for the archive, and what `write` throws.
+    /// - Throws: `StreamFailure` if the archive cannot be read, and what `write` throws.
     package func receive(_ archive: FinishedArchive, _ report: CreateReport) throws {
         try archive.forEachPiece(write)
     }

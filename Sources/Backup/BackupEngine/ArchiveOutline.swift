@@ -1,19 +1,19 @@
 package import BackupArchive
 internal import KeychainModel
 
-/// What an archive shows of itself without any key.
+/// What an archive shows without any key.
 ///
-/// Nothing of it is verified.
+/// None of it is verified.
 package struct ArchiveOutline: Hashable, Sendable {
-    /// What `kcbackup.json` says.
+    /// The contents of `kcbackup.json`.
     package let header: ArchiveHeader
-    /// Bytes of the file.
+    /// The size of the file in bytes.
     package let size: UInt64
-    /// True when a passphrase opens it.
+    /// True if a passphrase opens the archive.
     package let hasPassphrase: Bool
-    /// Kinds of recipients of the metadata stream, one entry each.
+    /// The kinds of recipients of the metadata stream, one for each recipient.
     package let metadataRecipients: [String]
-    /// Kinds of recipients of the secrets stream, one entry each.
+    /// The kinds of recipients of the secrets stream, one for each recipient.
     package let secretsRecipients: [String]
 
     /// Reads the outline.

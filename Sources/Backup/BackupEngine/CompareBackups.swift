@@ -5,9 +5,9 @@ package import KeychainModel
 
 /// Compares an archive with a later one, or with a keychain.
 ///
-/// An item is the same one if it has the same UUID, or else the same unique key: one that was renamed is changed, and one
-/// that was removed and added again is too. Secrets are compared by codes under a key that is random and lasts as long as
-/// the comparison. Of the items that are equal, nothing is kept but such codes.
+/// Two items are the same item if they have the same UUID or, failing that, the same unique key. An item that was
+/// renamed, or that was deleted and added again, therefore counts as changed. Secrets are compared by MACs under a
+/// random key that exists only during the comparison. For equal items, only these MACs are kept in memory.
 package struct CompareBackups {
     private let archive: ProvenArchive
     private let comparesSecrets: Bool
@@ -16,13 +16,13 @@ package struct CompareBackups {
     /// What the archive is compared with.
     package enum Other {
         case archive(ProvenArchive)
-        /// A keychain; unlocked, if secrets are compared.
+        /// A keychain, which must be unlocked to compare secrets.
         case keychain(any ItemSource)
     }
 
     /// Prepares a comparison.
     ///
-    /// - Parameter comparesSecrets: false where only one of the two has secrets that can be opened.
+    /// - Parameter comparesSecrets: false if only one of the two has secrets that can be opened.
     /// - Throws: `CryptographyFailure`.
     package init(_ archive: ProvenArchive, comparesSecrets: Bool) throws {
         self.archive = archive
@@ -30,9 +30,9 @@ package struct CompareBackups {
         codes = try ItemCodes()
     }
 
-    /// Compares.
+    /// Runs the comparison.
     ///
-    /// - Parameter step: called once an item of each.
+    /// - Parameter step: called once for each item on each side.
     /// - Throws: `ArchiveFailure`, and what the keychain throws.
     package func run(with other: Other, _ step: @escaping () -> Void = {}) throws -> CompareReport {
         let comparison = Comparison(codes, step)
@@ -44,7 +44,7 @@ package struct CompareBackups {
             try keychain.visitItems(&visitor)
         }
         try comparison.matchByKey()
-        // What was proved is read again for the items that differ: most do not, and are not kept.
+        // Read the archive again for the items that differ: most items do not, so they are not kept in memory.
         var before: [Int: Item] = [:]
         var ordinal = 0
         _ = try archive.survey { item in
@@ -66,29 +66,30 @@ package struct CompareBackups {
 }
 
 extension ProvenArchive {
-    /// False where no secret can be compared: an inspect key opened the archive, or it is unencrypted and its secrets
-    /// need a passcode or another device.
+    /// False if the secrets cannot all be compared: an inspect key opened the archive, or the archive is unencrypted
+    /// and its secrets need a passcode or another device.
     package var opensAllSecrets: Bool {
         guard let stored else { return opened.opensSecrets }
         return isFromThisDevice && !stored.needsPasscode
     }
 }
 
-/// How two backups differ.
+/// The differences between two backups.
 package struct CompareReport: Sendable {
-    /// Items that only the second one has.
+    /// Items that are only in the second one.
     package let added: [Item]
-    /// Items that only the first one has.
+    /// Items that are only in the first one.
     package let removed: [Item]
-    /// Items that both have, and that differ.
+    /// Items that are in both and differ.
     package let changed: [Change]
-    /// How many items are the same in both, as far as they were compared.
+    /// The number of items that are equal in both, as far as they were compared.
     package let same: Int
-    /// How many items of both have secrets that could not be compared, and of which nothing else shows that they differ.
+    /// The number of items in both whose secrets could not be compared and that show no other evidence of a changed
+    /// secret.
     package let notCompared: Int
-    /// How many items of the keychain are in no archive by rule.
+    /// The number of items in the keychain that archives leave out by rule.
     package let omitted: Int
-    /// How many items of the keychain cannot be read.
+    /// The number of items in the keychain that cannot be read.
     package let damaged: Int
 
     /// An item that differs.
@@ -97,14 +98,14 @@ package struct CompareReport: Sendable {
         package let after: Item
         /// The attributes that differ, in the order of their codes.
         package let attributes: [AttributeCode]
-        /// The names of free attributes that differ.
+        /// The names of extra attributes that differ.
         package let extra: [String]
-        /// True if it was removed and added again.
+        /// True if the item was deleted and added again.
         package var hasNewUUID: Bool { before.uuid != after.uuid }
         package let secret: SecretChange
     }
 
-    /// What is known of a secret.
+    /// How a secret differs.
     package enum SecretChange: String, CaseIterable, Hashable, Sendable {
         case same
         case changed
@@ -112,22 +113,22 @@ package struct CompareReport: Sendable {
     }
 }
 
-/// What is known of a secret.
+/// A secret, as far as it is known.
 private enum SecretCode: Hashable {
     case absent
-    /// A code under the key of the comparison.
+    /// Its MAC under the key of the comparison.
     case code([UInt8])
     case unknown
 
     func change(to other: SecretCode, _ before: Item, _ after: Item) -> CompareReport.SecretChange {
-        // Sizes are metadata: they show a change without any key.
+        // Sizes are metadata, so a changed size is known without any key.
         if before.secretSize != after.secretSize { return .changed }
         if self == .unknown || other == .unknown { return before.secretSize == nil ? .same : .notCompared }
         return self == other ? .same : .changed
     }
 }
 
-/// Codes under a key that is drawn for one comparison and never stored.
+/// Computes MACs under a random key that is used for one comparison and never stored.
 private final class ItemCodes {
     private var hmac: HMACSHA256
 
@@ -139,14 +140,14 @@ private final class ItemCodes {
         .code(try secret.withBytes { bytes throws(CryptographyFailure) in try hmac.authenticate(bytes) })
     }
 
-    /// The code of everything but the secret.
+    /// Returns the MAC of everything but the secret.
     func item(_ item: Item) throws(CryptographyFailure) -> [UInt8] {
         var line: [UInt8] = []
         ItemLine.encode(item, into: &line)
         return try hmac.authenticate(line.span)
     }
 
-    /// The code of class and unique key.
+    /// Returns the MAC of the class and the unique key.
     func key(_ item: Item) throws(CryptographyFailure) -> [UInt8] {
         var line = [UInt8(item.itemClass.position)]
         for code in item.itemClass.uniqueKey {
@@ -167,9 +168,9 @@ private final class ItemCodes {
     }
 }
 
-/// Puts the items of both sides together.
+/// Matches the items of both sides.
 private final class Comparison {
-    /// What is kept of an item of the first side.
+    /// What is kept in memory about an item of the first side.
     private struct Record {
         let uuid: ItemUUID
         let item: [UInt8]
@@ -182,9 +183,9 @@ private final class Comparison {
     private let step: () -> Void
     private var records: [Record] = []
     private var byUUID: [ItemUUID: Int] = [:]
-    /// Items of the second side that belong to one of the first and differ, with its ordinal.
+    /// Items of the second side that match an item of the first side but differ from it, with that item's ordinal.
     private var changed: [(ordinal: Int, after: Item, secret: SecretCode)] = []
-    /// Items of the second side whose UUID the first one does not have.
+    /// Items of the second side whose UUID is not on the first side.
     private var others: [(item: Item, secret: SecretCode)] = []
     private var wanted: Set<Int> = []
     private var same = 0
@@ -222,7 +223,7 @@ private final class Comparison {
         }
     }
 
-    /// Finds those that were removed and added again, among the items that no UUID matches.
+    /// Matches items that were deleted and added again, among those without a matching UUID.
     func matchByKey() throws {
         var byKey: [[UInt8]: Int] = [:]
         for (ordinal, record) in records.enumerated() where !record.isMatched { byKey[record.key] = ordinal }

@@ -3,7 +3,7 @@ internal import ByteStreams
 package import DeviceIdentity
 package import KeychainModel
 
-/// Makes an archive of everything a source holds.
+/// Makes an archive of everything that a source contains.
 package struct CreateBackup {
     private let source: ArchiveSource
     private let device: DeviceKey
@@ -14,8 +14,8 @@ package struct CreateBackup {
     /// Prepares a backup.
     ///
     /// - Parameters:
-    ///   - source: what the archive says that it was made of.
-    ///   - tool: name and version of the program, for the header.
+    ///   - source: the source to name in the archive.
+    ///   - tool: the program's name and version, for the header.
     package init(
         of source: ArchiveSource, device: DeviceKey, tool: String, to destination: any ArchiveDestination,
         now: Timestamp
@@ -30,9 +30,9 @@ package struct CreateBackup {
     /// Makes an archive that opens with `keys`, on any device.
     ///
     /// - Parameters:
-    ///   - bound: called once an item that will not travel to another device.
-    ///   - step: called once an item.
-    /// - Throws: `ArchiveFailure`, and what source and destination throw; no archive exists then.
+    ///   - bound: called for each item that only this device can restore.
+    ///   - step: called for each item.
+    /// - Throws: `ArchiveFailure`, and what the source and the destination throw; no archive exists then.
     package func encrypted(
         _ source: some ItemSource, with keys: ArchiveKeys, bound: @escaping (Item) -> Void = { _ in },
         step: @escaping () -> Void = {}
@@ -42,9 +42,9 @@ package struct CreateBackup {
         return try finish(visitor)
     }
 
-    /// Makes an archive of the secrets as `source` stores them, which opens on this device alone.
+    /// Makes an archive of the secrets as `source` stores them, which opens only on this device.
     ///
-    /// - Parameter step: called once an item.
+    /// - Parameter step: called for each item.
     /// - Throws: as `encrypted`.
     package func unencrypted(
         _ source: some StoredItemSource, step: @escaping () -> Void = {}
@@ -76,27 +76,27 @@ package struct CreateBackup {
     }
 }
 
-/// What a backup did.
+/// The result of a backup.
 package struct CreateReport: Sendable {
-    /// What the archive's `kcbackup.json` says.
+    /// The contents of the archive's `kcbackup.json`.
     package let header: ArchiveHeader
-    /// How much it holds.
+    /// How much the archive contains.
     package let contents: ArchiveContents
-    /// Its size in bytes.
+    /// The size of the archive in bytes.
     package let size: UInt64
-    /// How many of its items each access group has.
+    /// The number of items in each access group.
     package let groups: [String: Int]
-    /// The items that are in no archive by rule.
+    /// The items that archives leave out by rule.
     package let omitted: [Item]
-    /// The items that could not be read; nil where not even the attributes make an item.
+    /// The items that could not be read; nil if not even the attributes form an item.
     package let damaged: [Item?]
-    /// How many of its items will not travel to another device.
+    /// The number of items that only this device can restore.
     package let boundToThisDevice: Int
-    /// How many of its items no key was there for, so that their seals were not looked at.
+    /// The number of items whose seals were not checked, because no key for them was available.
     package let notOpened: Int
 }
 
-/// Hands items on to the archive and keeps account of those that are not in it.
+/// Passes items on to the archive, and keeps track of those that are not in it.
 private final class ArchivingVisitor: ItemVisitor {
     private var writer: ArchiveWriter?
     private let mode: ArchiveMode

@@ -2,14 +2,14 @@ internal import BackupArchive
 internal import ByteStreams
 package import KeychainModel
 
-/// Restores an archive for a trial, and compares what came of it with what the archive holds.
+/// A trial restore: restores an archive and compares the result with the archive.
 package struct DrillBackup {
     private let archive: ProvenArchive
     private let restore: RestoreBackup
 
-    /// Prepares a trial.
+    /// Prepares a trial restore.
     ///
-    /// Nothing of it is kept, so it does not matter who made the archive.
+    /// The result is discarded, so the origin of the archive does not matter.
     ///
     /// - Throws: `RestoreRefusal.unencryptedElsewhere`.
     package init(_ archive: ProvenArchive) throws(RestoreRefusal) {
@@ -19,12 +19,12 @@ package struct DrillBackup {
         self.archive = archive
     }
 
-    /// Restores into an empty target, and reads every item and secret of it again.
+    /// Restores into an empty target, and reads every item and secret back.
     ///
     /// - Parameters:
-    ///   - reopened: the target as somebody finds it who opens it later.
-    ///   - step: called once an item in each of three readings.
-    /// - Throws: `ArchiveFailure` (`passcodeNeeded` where stored secrets stay closed), and what the targets throw.
+    ///   - reopened: opens the target again, as a later user would.
+    ///   - step: called for each item, in each of three passes.
+    /// - Throws: `ArchiveFailure` (`passcodeNeeded` if stored secrets cannot be opened), and what the targets throw.
     package func run<Target: ItemTarget, Reopened: ItemTarget & ItemSource>(
         into target: Target, reopened: () throws -> Reopened, _ step: @escaping () -> Void = {}
     ) throws -> DrillReport {
@@ -44,33 +44,33 @@ package struct DrillBackup {
     }
 }
 
-/// What a trial found.
+/// The result of a trial restore.
 package struct DrillReport: Sendable {
-    /// How many items were restored and compared, whatever came of that.
+    /// The number of items that were restored and compared, whatever the result.
     package let compared: Int
-    /// The items that stay behind by rule.
+    /// The items that the rules leave behind.
     package let stayingBehind: [(item: Item, reason: Verdict.Reason)]
-    /// The items that cannot be restored, since they were damaged before the archive was made, or no key opens them.
+    /// The items that cannot be restored, because they were damaged before the archive was made or no key opens them.
     package let failing: [(item: Item, problem: RestoreAction.Problem)]
-    /// The items that did not come back as the archive has them.
+    /// The items that differ from the archive after the restore.
     package let differences: [(item: Item, difference: Difference)]
-    /// How many items are there that should not be.
+    /// The number of items in the target that should not be there.
     package let surplus: Int
 
-    /// How an item differs from what the archive has.
+    /// How a restored item differs from the archive.
     package enum Difference: String, CaseIterable, Hashable, Sendable {
         case missing
         case attributes
         case secret
-        /// It should have stayed behind.
+        /// The item is there, although the rules leave it behind.
         case unexpected
     }
 
-    /// True if the target holds what it should, and nothing else.
+    /// True if the target contains exactly what it should.
     package var isSame: Bool { differences.isEmpty && surplus == 0 }
 }
 
-/// Counts the items of a target, those that cannot be read among them.
+/// Counts the items in a target, including those that cannot be read.
 private struct CountingVisitor: ItemVisitor {
     var count = 0
 
@@ -84,14 +84,14 @@ private struct CountingVisitor: ItemVisitor {
     mutating func skip(damaged item: Item?) { count += 1 }
 }
 
-/// Looks up each item of the archive.
+/// Looks up each item of the archive in the target.
 private struct ComparingVisitor: RecordVisitor {
     private let existing: any ExistingItems
     private let mode: ArchiveMode
     private let isSameDevice: Bool
     private let step: () -> Void
     private(set) var compared = 0
-    /// How many items of the target belong to one of the archive.
+    /// The number of items in the target that match one in the archive.
     private(set) var found = 0
     private(set) var differences: [(item: Item, difference: DrillReport.Difference)] = []
 

@@ -2,11 +2,11 @@ package import ByteStreams
 package import KeychainKeys
 package import KeychainModel
 
-/// A keychain that does not exist: what a dry run plans against, so that it makes no file.
+/// A keychain that does not exist, for planning a dry run without creating a file.
 package struct EmptyTarget: StoredItemTarget, ExistingItems {
     private let form: SecretForm
 
-    /// Names the form in which the keychain that would be made takes stored secrets.
+    /// Creates a target with the form in which the new keychain would accept stored secrets.
     package init(form: SecretForm) {
         self.form = form
     }

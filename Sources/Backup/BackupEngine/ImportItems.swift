@@ -2,20 +2,20 @@ internal import ByteStreams
 internal import BackupArchive
 package import KeychainModel
 
-/// Writes the items of a source that is no archive, such as another program's file: plans first, then writes in the same
-/// transaction.
+/// Imports the items of a source other than an archive, such as another program's file.
 ///
-/// Nothing is read twice that could change between: the source holds its items.
+/// It makes a plan first, then writes in the same transaction. The source holds its items in memory, so they cannot
+/// change in between.
 package struct ImportItems {
     private let isDryRun: Bool
     private let rules: RestoreRules
 
     /// Prepares an import.
     ///
-    /// - Parameter policy: what happens to items that are there already.
+    /// - Parameter policy: what happens to items that already exist.
     package init(policy: ConflictPolicy, isDryRun: Bool) {
         self.isDryRun = isDryRun
-        // Whose archive it is has no meaning here: whoever can read the file has its secrets.
+        // Origin does not matter here: anyone who can read the file has its secrets.
         rules = RestoreRules(
             mode: .encrypted, isSameDevice: true, policy: policy, replaced: nil, filter: nil,
             verdict: { _, _, _ in .restores })
@@ -24,11 +24,12 @@ package struct ImportItems {
     /// Imports into `target`.
     ///
     /// - Parameters:
-    ///   - keep: called before anything is changed, if it will be, in the transaction that does it.
-    ///   - step: called once an item while the plan is made, and once more while it is carried out.
-    ///   - observe: sees each item and what becomes of it, in archive order, while the plan is made; what it collects
-    ///     counts only when `run` returns.
-    /// - Throws: `RestoreRefusal` (`conflicts`), and what source, target and `keep` throw; nothing is written then.
+    ///   - keep: called before anything is replaced, in the same transaction; not called if nothing is.
+    ///   - step: called for each item during planning, and again during writing.
+    ///   - observe: called during planning with each item and the decision about it, in order; the calls are meaningful
+    ///     only if `run` returns.
+    /// - Throws: `RestoreRefusal` (`conflicts`), and what the source, the target and `keep` throw; nothing is written
+    ///   then.
     package func run(
         _ source: some ItemSource, into target: some ItemTarget, keep: () throws -> Void = {},
         step: @escaping () -> Void = {}, observe: @escaping (Item, RestoreAction) -> Void = { _, _ in }
@@ -41,7 +42,7 @@ package struct ImportItems {
             if plan.report.counts.update > 0 { try keep() }
             var visitor = WritingVisitor(actions: plan.actions, writer: writer, step: step)
             try source.visitItems(&visitor)
-            // A signal during the last items must not be followed by a commit.
+            // After a signal during the last items, the transaction must not be committed.
             if Interruption.isRequested { throw StreamFailure(.writing, .interrupted) }
             return plan.report
         }
@@ -64,17 +65,17 @@ package struct ImportItems {
     }
 }
 
-/// What an import did, or would do.
+/// The result of an import or of its dry run.
 package struct ImportReport: Sendable {
-    /// How many items met which fate.
+    /// The number of items for each decision.
     package let counts: RestoreCounts
     /// The items that cannot be written.
     package let failing: [(item: Item, problem: RestoreAction.Problem)]
-    /// True when nothing was written because that was asked.
+    /// True if this was a dry run.
     package let isDryRun: Bool
 }
 
-/// Finds the items that nothing but a mark tells apart: rows of one title, address and user.
+/// Finds items that only an import mark tells apart: rows with the same title, address and user name.
 private struct AlikeVisitor: ItemVisitor {
     private(set) var groups: [Item.Looks: [Item]] = [:]
 
@@ -88,12 +89,12 @@ private struct AlikeVisitor: ItemVisitor {
     func skip(damaged item: Item?) {}
 }
 
-/// The first pass: decides.
+/// The first pass, which decides.
 private struct PlanVisitor: ItemVisitor {
     let rules: RestoreRules
     let existing: any ExistingItems
     let isEmpty: Bool
-    /// The items of the source that look alike.
+    /// The items of the source, grouped by what they have in common.
     let alike: [Item.Looks: [Item]]
     let step: () -> Void
     let observe: (Item, RestoreAction) -> Void
@@ -116,7 +117,7 @@ private struct PlanVisitor: ItemVisitor {
 
     private func action(for item: Item, _ secret: borrowing SecretBytes) throws -> RestoreAction {
         if isEmpty { return rules.action(for: item, byKey: nil, byUUID: nil, problem: nil) { _ in false } }
-        // Where rows changed places, each secret is there already, under the mark of another row.
+        // If rows were reordered in the file, the same secret may already be stored under the mark of another row.
         if let group = alike[item.looks], group.count > 1 {
             for other in group {
                 guard let counterpart = try existing.item(withUUID: other.uuid), counterpart.looks == item.looks else {
@@ -128,7 +129,7 @@ private struct PlanVisitor: ItemVisitor {
         let item = try item.merged(in: existing)
         let byKey = try existing.item(withKeyOf: item)
         let byUUID = try existing.item(withUUID: item.uuid)
-        // Items without dates of their own have the file's, which another copy of the same file has not.
+        // Items without dates of their own get the file's date, which differs between copies of the same file.
         if let byUUID, try item.dated(as: byUUID) == byUUID,
             try existing.secret(of: byUUID, equals: secret, in: .plain)
         {
@@ -140,7 +141,7 @@ private struct PlanVisitor: ItemVisitor {
     }
 }
 
-/// The second pass: writes what the plan says.
+/// The second pass, which carries out the plan.
 private struct WritingVisitor: ItemVisitor {
     let actions: ActionList
     let writer: any ItemWriter
@@ -177,7 +178,7 @@ private struct WritingVisitor: ItemVisitor {
 }
 
 extension Item {
-    /// What items have in common that look alike to people: class, unique key without the mark of an import, label.
+    /// What makes items look alike to a user: the class, the unique key without the import mark, and the label.
     fileprivate struct Looks: Hashable {
         let itemClass: ItemClass
         let label: AttributeValue?
@@ -197,11 +198,12 @@ extension Item {
             })
     }
 
-    /// How the mark begins that tells apart what differs in its secret alone.
+    /// The start of the mark that distinguishes items that differ only in their secrets.
     private static var mark: String { "import:" }
 
-    /// The item as it replaces the one that is there: what the source does not say, and what the user decides, such as
-    /// who may read it, stays as it is.
+    /// Returns the item to write over an existing one.
+    ///
+    /// It keeps attributes that the source does not have, and those that the user decides, such as who may read it.
     fileprivate func merged(in existing: any ExistingItems) throws -> Item {
         guard let old = try existing.item(withUUID: uuid) ?? existing.item(withKeyOf: self),
             old.itemClass == itemClass
@@ -220,7 +222,7 @@ extension Item {
             itemClass: itemClass, uuid: old.uuid, attributes: merged, extra: all, secretSize: secretSize)
     }
 
-    /// The same item with the dates of another.
+    /// Returns the item with the dates of another one.
     fileprivate func dated(as other: Item) throws(ItemProblem) -> Item {
         var attributes = attributes
         attributes[.cdat] = other.attributes[.cdat]

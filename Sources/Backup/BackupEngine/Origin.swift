@@ -2,23 +2,23 @@ internal import BackupArchive
 package import DeviceIdentity
 internal import KeychainModel
 
-/// Who made an archive, as far as that can be told here (docs/threat-model.md, "Origin").
+/// Who made an archive, as far as this device can tell (docs/threat-model.md, "Origin").
 package enum Origin: Hashable, Sendable {
-    /// It bears the signature of this device.
+    /// This device signed it.
     case thisDevice
-    /// It bears the signature of a device that the user trusts under this name.
+    /// A device that the user trusts under this name signed it.
     case trustedDevice(name: String)
-    /// Its passphrase is its only key, so only someone who knew the passphrase can have made it.
+    /// A passphrase is its only key, so someone who knew the passphrase made it.
     case passphrase
-    /// It is signed by a device that is neither this one nor trusted.
+    /// A device that is neither this one nor trusted signed it.
     case unknown
 
-    /// Finds out who made a genuine archive.
+    /// Determines who made a genuine archive.
     ///
     /// - Parameters:
-    ///   - signer: the public key that signed it.
-    ///   - local: nil where there is no device key yet.
-    ///   - opening: how it was opened; nil where it was not.
+    ///   - signer: the public key of the signature.
+    ///   - local: nil if there is no device key yet.
+    ///   - opening: how the archive was opened; nil if it was not.
     init(signer: [UInt8], local: LocalIdentity?, opening: OpenedArchive.Opening?) {
         self =
             if let local, local.device.signingPublicKey == signer {
@@ -32,7 +32,7 @@ package enum Origin: Hashable, Sendable {
             }
     }
 
-    /// The stable name in JSON.
+    /// The stable name used in JSON.
     package var name: String {
         switch self {
         case .thisDevice: "this-device"
@@ -43,14 +43,14 @@ package enum Origin: Hashable, Sendable {
     }
 }
 
-/// What this device is and whom it trusts.
+/// This device and the devices that it trusts.
 package struct LocalIdentity: Sendable {
     /// The key of this device.
     package let device: DeviceKey
     /// The names of trusted devices.
     package let trusted: [DeviceID: String]
 
-    /// Collects both.
+    /// Creates an instance from a device key and the trusted devices.
     package init(device: DeviceKey, trusted: [DeviceID: String] = [:]) {
         self.device = device
         self.trusted = trusted

@@ -2,25 +2,26 @@ package import BackupArchive
 internal import DeviceIdentity
 internal import KeychainModel
 
-/// An opened archive together with who made it.
+/// An opened archive and its origin.
 package struct ProvenArchive {
     /// The archive.
     package let opened: OpenedArchive
-    /// Who made it.
+    /// Who made the archive.
     package let origin: Origin
-    /// True when this device made it.
+    /// True if this device made the archive.
     package let isFromThisDevice: Bool
-    /// The secrets of an unencrypted archive; nil in an encrypted one.
+    /// The secrets of an unencrypted archive; nil for an encrypted one.
     package let stored: StoredSecrets?
     let device: DeviceKey?
 
-    /// What its `kcbackup.json` says.
+    /// The contents of its `kcbackup.json`.
     package var header: ArchiveHeader { opened.header }
 
-    /// Finds out who made `opened`.
+    /// Determines who made `opened`.
     ///
-    /// - Parameter local: nil where there is no device key yet; then no archive is from this device.
-    /// - Throws: `ArchiveFailure` (`damaged`, `limit`, `cryptography`) for the keybag of an unencrypted one.
+    /// - Parameter local: nil if there is no device key yet; then no archive counts as made by this device.
+    /// - Throws: `ArchiveFailure` (`damaged`, `limit`, `cryptography`) if the keybag of an unencrypted archive is
+    ///   invalid.
     package init(_ opened: OpenedArchive, local: LocalIdentity?) throws(ArchiveFailure) {
         self.opened = opened
         device = local?.device

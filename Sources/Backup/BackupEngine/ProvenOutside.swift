@@ -1,18 +1,18 @@
 package import BackupArchive
 internal import DeviceIdentity
 
-/// An archive whose outside was proved: everything that can be checked without a key, to its last byte.
+/// An archive of which everything was verified that can be verified without a key.
 ///
-/// Container, checksums and signature fit. Whether the streams open, and what is in them, was not seen.
+/// The container, the checksums and the signature are valid, to the last byte. The streams were not opened.
 package struct ProvenOutside {
-    /// What it shows without a key, which is what its device signed.
+    /// What the archive shows without a key, covered by the signature.
     package let outline: ArchiveOutline
-    /// Who made it; never `passphrase`, which takes the passphrase to know.
+    /// Who made the archive; never `passphrase`, because that requires the passphrase.
     package let origin: Origin
 
-    /// Proves the outside of `file`, hashing every byte once.
+    /// Verifies everything that needs no key, hashing every byte of `file` once.
     ///
-    /// - Parameter local: nil where there is no device key yet; then no archive is from this device.
+    /// - Parameter local: nil if there is no device key yet; then no archive counts as made by this device.
     /// - Throws: `ArchiveFailure` (`damaged`, `limit`, `stream`).
     package init(_ file: ArchiveFile, local: LocalIdentity?) throws(ArchiveFailure) {
         let genuine = try file.prove()

@@ -5,11 +5,11 @@ internal import DeviceIdentity
 package import KeychainModel
 
 extension ProvenArchive {
-    /// Reads every byte and opens whatever can be opened here, keeping nothing.
+    /// Reads every byte and opens every secret that can be opened here; keeps nothing.
     ///
     /// - Parameters:
-    ///   - takesFingerprint: true to have the fingerprint of what is in it, if this device made it.
-    ///   - step: called once an item.
+    ///   - takesFingerprint: true to compute the fingerprint of the contents, if this device made the archive.
+    ///   - step: called for each item.
     /// - Throws: `ArchiveFailure`.
     package func verify(
         takesFingerprint: Bool = false, _ step: @escaping () -> Void = {}
@@ -22,13 +22,13 @@ extension ProvenArchive {
             notOpened: visitor.notOpened, broken: visitor.broken, fingerprint: try code?.finish())
     }
 
-    /// Proves the whole archive, reads its metadata to the end and only then, in a second pass, hands each item to `show`.
+    /// Verifies the whole archive and reads its metadata, then passes each item to `show` in a second pass.
     ///
     /// - Parameters:
-    ///   - step: called once a piece while the archive is proved, and once an item in each pass.
-    ///   - survey: sees every item in the first pass, for counts and widths; nothing of it may be shown before the
-    ///     pass has ended well.
-    ///   - begin: told what the archive is of and how much it holds, between the passes.
+    ///   - step: called for each piece during verification, and for each item in each pass.
+    ///   - survey: called with each item in the first pass, for counts and column widths; none of it may be shown
+    ///     before the pass has succeeded.
+    ///   - begin: called between the passes with the source of the archive and how much it contains.
     /// - Throws: `ArchiveFailure`, and what `begin` and `show` throw.
     package func inspect(
         step: () -> Void = {}, survey: (Item) -> Void, begin: (ReadMetadata) throws -> Void,
@@ -41,9 +41,9 @@ extension ProvenArchive {
         }
     }
 
-    /// Proves the whole archive, reads the metadata to its end and hands each item to `survey`, for counts alone.
+    /// Verifies the whole archive, reads its metadata to the end and passes each item to `survey`, for counting only.
     ///
-    /// - Parameter step: called once a piece while the archive is proved, and once an item.
+    /// - Parameter step: called for each piece during verification, and for each item.
     /// - Throws: `ArchiveFailure`.
     package func survey(step: () -> Void = {}, _ survey: (Item) -> Void) throws -> ReadMetadata {
         try opened.proveStreams(step)
@@ -62,23 +62,24 @@ extension ProvenArchive {
     }
 }
 
-/// What verifying found.
+/// The result of verifying an archive.
 package struct VerifyReport: Hashable, Sendable {
-    /// How much the archive says it holds, which is what was found.
+    /// How much the archive contains, as it states and as was found.
     package let contents: ArchiveContents
-    /// Items whose secret was opened, or that have none.
+    /// The number of items whose secret was opened, or that have none.
     package let opened: Int
-    /// Items whose secret another device sealed: their container is proved, their content cannot be opened here.
+    /// The number of items whose secret was sealed by another device: intact, but their content cannot be checked here.
     package let sealedElsewhere: Int
-    /// Items whose secret is as the keychain stored it, and no key opened it: proved by the signature, not by their seal.
+    /// The number of items whose stored secret could not be opened: covered by the signature, but their seals are
+    /// unchecked.
     package let notOpened: Int
-    /// Items whose seal is broken: they were damaged before the archive was made, and cannot be restored.
+    /// Items with a broken seal, which were damaged before the archive was made and cannot be restored.
     package let broken: [Item]
-    /// See `FinishedArchive.fingerprint`; nil where it was not asked for, or a secret is missing for it.
+    /// See `FinishedArchive.fingerprint`; nil if it was not requested, or if a secret is missing for it.
     package let fingerprint: [UInt8]?
 }
 
-/// Makes the fingerprint of an archive that is being read.
+/// Computes the fingerprint of an archive while it is read.
 private final class ContentCode {
     private var fingerprint: ContentFingerprint
     private var isWhole = true
@@ -96,7 +97,7 @@ private final class ContentCode {
         }
     }
 
-    /// Nil when a secret was missing.
+    /// Returns nil if a secret was missing.
     func finish() throws(CryptographyFailure) -> [UInt8]? {
         isWhole ? try fingerprint.finish() : nil
     }

@@ -4,70 +4,70 @@ internal import KeychainKeys
 package import DeviceIdentity
 package import KeychainModel
 
-/// What a restore is asked to do.
+/// The options of a restore.
 package struct RestoreOptions: Hashable, Sendable {
-    /// What happens to items that are there already.
+    /// What happens to items that already exist.
     package var conflictPolicy: ConflictPolicy = .newer
-    /// Apple's device restore: these local items go first; nil for none.
+    /// The local items to remove first, as in Apple's device restore; nil for none.
     package var replacing: LocalItems?
-    /// An item that stays behind stops the restore before it begins.
+    /// Refuse the restore if any item would stay behind.
     package var requiresAll = false
-    /// Plans and reads everything, and writes nothing.
+    /// Read everything and plan, but write nothing.
     package var isDryRun = false
-    /// Which items of the archive are restored; nil for all of them.
+    /// Which items of the archive to restore; nil for all of them.
     package var filter: ItemFilter?
-    /// The device whose unknown origin the user accepts.
+    /// The device of unknown origin that the user accepts.
     package var acceptedOrigin: DeviceID?
 
-    /// The defaults.
+    /// Creates the default options.
     package init() {}
 }
 
 /// Why a restore is refused before anything is written.
 package enum RestoreRefusal: Error, Hashable, Sendable {
-    /// An unencrypted archive of another device.
+    /// The archive is unencrypted, and from another device.
     case unencryptedElsewhere(device: DeviceID)
-    /// The signer is neither this device nor a trusted one, and no passphrase vouches for it.
+    /// The signer is neither this device nor trusted, and no passphrase authenticates the archive.
     case unknownOrigin(device: DeviceID)
-    /// This many items of the archive are broken, and whole ones would be removed first.
+    /// This many items of the archive are broken, and intact ones would be removed first.
     case wouldRemoveForBroken(Int)
-    /// This many items of the archive were not opened, so that whole ones might be removed for broken ones.
+    /// This many items of the archive were not opened, so intact items might be replaced with broken ones.
     case wouldRemoveUnopened(Int)
-    /// No item of the archive passes the filter.
+    /// No item in the archive matches the filter.
     case nothingMatches
-    /// This many items would stay behind, and all were required.
+    /// This many items would stay behind, but all are required.
     case itemsStayBehind(Int)
-    /// This many items conflict, and the policy is to fail.
+    /// This many items conflict, and the policy does not allow conflicts.
     case conflicts(Int)
 }
 
-/// What a restore did, or would do.
+/// The result of a restore or of its dry run.
 package struct RestoreReport: Sendable {
-    /// How many items met which fate.
+    /// The number of items for each decision.
     package let counts: RestoreCounts
-    /// How much the archive holds.
+    /// How much the archive contains.
     package let contents: ArchiveContents
-    /// The items that stay behind, with the reason.
+    /// The items that stay behind, with the reasons.
     package let stayingBehind: [(item: Item, reason: Verdict.Reason)]
-    /// The local items that a replacing restore removes, and that the archive does not bring back.
+    /// The local items that a replacing restore removes and the archive does not bring back.
     package let vanishing: [Item]
     /// The items that cannot be written.
     package let failing: [(item: Item, problem: RestoreAction.Problem)]
-    /// How many secrets go in as the archive has them, without a key to look at their seal.
+    /// The number of secrets that are stored without checking their seals, because no key was available.
     package let notOpened: Int
-    /// True when nothing was written because that was asked.
+    /// True if this was a dry run.
     package let isDryRun: Bool
 
-    /// False if a new keychain would be empty although items were asked for.
+    /// False if a new keychain would be empty although items were selected.
     package var makesKeychain: Bool { counts.create > 0 || counts.stayBehind + counts.fail == 0 }
-    /// True if something of the target is changed or removed.
+    /// True if anything in the target is changed or removed.
     package var losesSomething: Bool { counts.update > 0 || counts.remove > 0 }
 }
 
-/// Restores an archive: reads it to its last byte while planning, then writes in the same transaction.
+/// Restores an archive: reads it completely to make a plan, then writes in the same transaction.
 ///
-/// Everything happens within one transaction of the target that writes nothing until the plan is complete, so the
-/// plan cannot grow stale and a failure at any point leaves the target as it was.
+/// The transaction writes nothing until the plan is complete. The plan therefore cannot become stale, and a failure at
+/// any point leaves the target as it was.
 package struct RestoreBackup {
     private let archive: ProvenArchive
     private let options: RestoreOptions
@@ -82,7 +82,8 @@ package struct RestoreBackup {
         }
     }
 
-    /// Prepares a restore with another verdict function, for the test that shows that keys protect and not the verdict.
+    /// Prepares a restore with another verdict function, for the test that shows that keys, not the verdict, protect
+    /// items.
     init(
         _ archive: ProvenArchive, options: RestoreOptions,
         verdict: @escaping @Sendable (Accessibility, ArchiveMode, Bool) -> Verdict
@@ -103,13 +104,13 @@ package struct RestoreBackup {
     /// Restores into `target`.
     ///
     /// - Parameters:
-    ///   - keep: called before anything is changed or removed, if it will be, in the transaction that does it.
-    ///   - step: called once an item while the plan is made, and once more while it is carried out.
-    ///   - observe: sees each item and what becomes of it, in archive order, while the plan is made; what it
-    ///     collects counts only when `run` returns.
-    /// - Throws: `ArchiveFailure` (`passcodeNeeded` where the target has other class keys than the archive), `RestoreRefusal`
-    ///   (`nothingMatches`, `itemsStayBehind`, `conflicts`, `wouldRemoveForBroken`, `wouldRemoveUnopened`), and what target and
-    ///   `keep` throw; nothing is written then.
+    ///   - keep: called before anything is changed or removed, in the same transaction; not called if nothing is.
+    ///   - step: called for each item during planning, and again during writing.
+    ///   - observe: called during planning with each item and the decision about it, in archive order; the calls are
+    ///     meaningful only if `run` returns.
+    /// - Throws: `ArchiveFailure` (`passcodeNeeded` if the target's class keys differ from the archive's),
+    ///   `RestoreRefusal` (`nothingMatches`, `itemsStayBehind`, `conflicts`, `wouldRemoveForBroken`,
+    ///   `wouldRemoveUnopened`), and what the target and `keep` throw; nothing is written then.
     package func run(
         into target: some ItemTarget, keep: () throws -> Void = {}, step: @escaping () -> Void = {},
         observe: ((Item, RestoreAction) -> Void)? = nil
@@ -117,7 +118,7 @@ package struct RestoreBackup {
         try restore(into: target, keep: keep, step, observe: observe) { try form(for: target) }
     }
 
-    /// Writes stored secrets as they are, whatever the target's keys, for the test of what keys protect.
+    /// Writes stored secrets unchanged, whatever the target's keys, for the test that shows what keys protect.
     func write(into target: some ItemTarget) throws -> RestoreReport {
         try restore(into: target, keep: {}, {}, observe: nil) { .stored }
     }
@@ -130,7 +131,7 @@ package struct RestoreBackup {
             step()
             observe?(item, action)
         }
-        // The form is found out within the transaction: the class keys of the target cannot change any more.
+        // The form is determined within the transaction, where the target's class keys cannot change anymore.
         if options.isDryRun {
             return try target.readItems { existing in try plan(existing, form(), observe).report }
         }
@@ -141,7 +142,7 @@ package struct RestoreBackup {
         }
     }
 
-    /// In which form secrets go into the target.
+    /// Returns the form in which secrets are written to the target.
     private func form(for target: some ItemTarget) throws -> SecretForm {
         guard let stored = archive.stored else { return .plain }
         if let target = target as? any StoredItemTarget, try target.form(ofSecretsUnder: stored.keybag) == .stored {
@@ -151,7 +152,7 @@ package struct RestoreBackup {
         return .plain
     }
 
-    /// Reads the archive to its last byte and decides what becomes of each item; nothing is written.
+    /// Reads the archive to its last byte and decides about each item; writes nothing.
     private func plan(
         _ existing: any ExistingItems, _ form: SecretForm, _ observe: @escaping (Item, RestoreAction) -> Void
     ) throws -> RestorePlan {
@@ -169,7 +170,7 @@ package struct RestoreBackup {
             }
         }
         if counts.remove > 0 {
-            // Those that could not be read when the archive was made would not come back either.
+            // Items that were damaged when the archive was made would not be restored either.
             let broken = visitor.failing.count { $0.problem == .broken } + streams.contents.damaged
             if broken > 0 { throw RestoreRefusal.wouldRemoveForBroken(broken) }
             if visitor.notOpened > 0 { throw RestoreRefusal.wouldRemoveUnopened(visitor.notOpened) }

@@ -2,9 +2,9 @@ internal import BackupArchive
 internal import ByteStreams
 internal import KeychainModel
 
-/// What a restore will do with each item, decided with the whole archive read and the target unchanged.
+/// The decisions about all items of a restore, made from the complete archive and the unchanged target.
 ///
-/// Only planning makes one, within the transaction in which it is applied, so that it cannot be out of date.
+/// A plan is made in the transaction in which it is applied, so it cannot be out of date.
 struct RestorePlan {
     let report: RestoreReport
     let archive: ProvenArchive
@@ -13,24 +13,24 @@ struct RestorePlan {
     let actions: ActionList
     let replaced: LocalItems?
 
-    /// Writes; everything is undone when this throws, with the transaction.
+    /// Writes the planned items; if this throws, the transaction is rolled back.
     func apply(to writer: any ItemWriter, _ step: @escaping () -> Void) throws -> RestoreReport {
         if let replaced { _ = try writer.removeLocalItems(replaced) }
         var visitor = ApplyingVisitor(actions, writer, form: form, step)
         try archive.readAgain(streams, form, &visitor)
-        // A signal during the last items must not be followed by a commit.
+        // After a signal during the last items, the transaction must not be committed.
         if Interruption.isRequested { throw ArchiveFailure.stream(StreamFailure(.writing, .interrupted)) }
         return report
     }
 }
 
-/// The first pass: decides.
+/// The first pass, which decides.
 struct PlanningVisitor: RecordVisitor {
     private let rules: RestoreRules
     private let existing: any ExistingItems
-    /// Nothing is written while planning, so this stays as it was at the start.
+    /// Whether the target is empty; planning writes nothing, so this does not change.
     private let isEmpty: Bool
-    /// What comes back of the items that are removed first; kept only where items are removed.
+    /// The items that will be written; recorded only if local items are removed first.
     private(set) var restored = RestoredItems()
     private let form: SecretForm
     private let observe: (Item, RestoreAction) -> Void
@@ -87,8 +87,8 @@ struct PlanningVisitor: RecordVisitor {
 
 /// The items that a restore writes, by UUID and by unique key.
 ///
-/// Only hashes are kept, since an archive may have a million items. They are seeded at random, so that no archive can
-/// choose items that collide.
+/// Only hashes are kept, since an archive may have a million items. The hashes are seeded randomly, so that an archive
+/// cannot contain items chosen to collide.
 struct RestoredItems {
     private var hashes: Set<Int> = []
 
@@ -97,7 +97,7 @@ struct RestoredItems {
         hashes.insert(Self.keyHash(item))
     }
 
-    /// True if `item` was inserted, or one with its UUID or unique key.
+    /// True if `item`, or an item with its UUID or unique key, was inserted.
     func contains(_ item: Item) -> Bool {
         hashes.contains(item.uuid.hashValue) || hashes.contains(Self.keyHash(item))
     }
@@ -113,7 +113,7 @@ struct RestoredItems {
     }
 }
 
-/// The second pass: writes what the plan says.
+/// The second pass, which carries out the plan.
 private struct ApplyingVisitor: RecordVisitor {
     private let actions: ActionList
     private let writer: any ItemWriter

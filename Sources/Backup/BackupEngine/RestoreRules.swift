@@ -1,12 +1,12 @@
 package import KeychainModel
 
-/// What happens when an item is already there.
+/// What happens if an item already exists.
 package enum ConflictPolicy: String, CaseIterable, Hashable, Sendable {
-    /// The later modification date wins; on a tie what is there stays.
+    /// The item with the later modification date wins; on a tie, the existing item stays.
     case newer
     case keep
     case overwrite
-    /// Any conflict stops the restore before it begins.
+    /// Refuse the restore if there is any conflict.
     case fail
 }
 
@@ -14,24 +14,24 @@ package enum ConflictPolicy: String, CaseIterable, Hashable, Sendable {
 package enum RestoreAction: Hashable, Sendable {
     case create
     case update
-    /// The keychain has exactly this item already.
+    /// The keychain already has exactly this item.
     case same
-    /// The keychain has its own version, and the policy says that it stays.
+    /// The keychain has its own version, which the policy keeps.
     case keep
     case staysBehind(Verdict.Reason)
     case fail(Problem)
-    /// The item was not asked for.
+    /// The item was not selected.
     case notSelected
 
-    /// Why an item cannot be written although it may be restored.
+    /// Why an item cannot be written although the rules allow it.
     package enum Problem: String, CaseIterable, Hashable, Sendable {
         /// The keychain has the item's UUID on one item and its unique key on another.
         case identityTaken = "identity-taken"
-        /// No key opens its secret.
+        /// No available key opens its secret.
         case noKey = "no-key"
-        /// Its seal is broken: it was damaged in its keychain before the archive was made.
+        /// Its seal is broken: it was damaged in the keychain before the archive was made.
         case broken
-        /// The target has no place for items of its class.
+        /// The target cannot store items of its class.
         case noPlace = "no-place"
 
         /// The problem in words.
@@ -45,7 +45,7 @@ package enum RestoreAction: Hashable, Sendable {
         }
     }
 
-    /// The stable name in tables and JSON.
+    /// The stable name used in tables and JSON.
     package var name: String {
         switch self {
         case .create: "create"
@@ -58,34 +58,36 @@ package enum RestoreAction: Hashable, Sendable {
         }
     }
 
-    /// True when the keychain is written to.
+    /// True if the action writes to the keychain.
     var writes: Bool { self == .create || self == .update }
 }
 
 /// The rules for one restore, as pure functions.
 package struct RestoreRules: Sendable {
-    /// The archive's mode.
+    /// The mode of the archive.
     let mode: ArchiveMode
-    /// True when this device made the archive.
+    /// True if this device made the archive.
     let isSameDevice: Bool
-    /// What happens to items that are there already.
+    /// What happens to items that already exist.
     let policy: ConflictPolicy
-    /// For Apple's device restore: the local items that go first.
+    /// The local items that are removed first, as in Apple's device restore.
     let replaced: LocalItems?
     /// Which items are restored; nil for all of them.
     var filter: ItemFilter?
-    /// Decides what may be restored; replaced only by the test that shows that keys, not this function, protect.
+    /// Decides what may be restored; replaced only in the test that shows that keys, not this function, protect items.
     let verdict: @Sendable (Accessibility, ArchiveMode, Bool) -> Verdict
 
-    /// What to do with `item`, whose counterparts in the keychain are given.
+    /// Decides what to do with `item`, given its counterparts in the keychain.
     ///
     /// - Parameters:
     ///   - byKey: the live item with the same unique key.
-    ///   - byUUID: the live item with the same UUID; when only this one is there, the item was renamed since.
-    ///   - problem: why its secret cannot be had, if so.
-    ///   - isProvedWhole: false when the secret is stored ciphertext that no key was there to open.
-    ///   - isHeld: tells whether an existing item is `item` as far as the target can hold it; its dates may be others.
-    ///   - hasSecret: tells whether an existing item has the secret of `item`; asked only when all else is equal.
+    ///   - byUUID: the live item with the same UUID; if only this one exists, the item was renamed since.
+    ///   - problem: why its secret is not available, if it is not.
+    ///   - isProvedWhole: false if the secret is stored ciphertext that could not be opened for lack of a key.
+    ///   - isHeld: returns whether an existing item equals `item` as far as the target can store it; its dates may
+    ///     differ.
+    ///   - hasSecret: returns whether an existing item has the secret of `item`; called only if everything else is
+    ///     equal.
     func action(
         for item: Item, byKey: Item?, byUUID: Item?, problem: RestoreAction.Problem?, isProvedWhole: Bool = true,
         isHeld: (Item) -> Bool = { _ in false }, hasSecret: (Item) throws -> Bool
@@ -94,15 +96,15 @@ package struct RestoreRules: Sendable {
             return .staysBehind(reason)
         }
         if let problem { return .fail(problem) }
-        // What a replacing restore removes first cannot conflict with anything.
+        // Items that are removed first cannot conflict.
         let byKey = remains(byKey)
         let byUUID = remains(byUUID)
         if let byKey, let byUUID, byKey.uuid != byUUID.uuid { return .fail(.identityTaken) }
         guard let existing = byKey ?? byUUID else { return .create }
         if existing == item || isHeld(existing) {
             if try hasSecret(existing) { return .same }
-            // A secret changes together with its date. Where only the secret differs it was damaged since, and nothing
-            // of the keychain's own version is worth keeping; unless the archive's may be the damaged one.
+            // A changed secret has a changed date. If only the secret differs, one of the two is damaged: the
+            // keychain's, unless the archive's secret could not be checked.
             if policy == .newer, existing == item { return isProvedWhole ? .update : .keep }
         }
         switch policy {
@@ -112,7 +114,7 @@ package struct RestoreRules: Sendable {
         }
     }
 
-    /// True if `item` is asked for.
+    /// True if `item` is selected.
     func selects(_ item: Item) -> Bool {
         filter?.matches(item) ?? true
     }
@@ -122,7 +124,7 @@ package struct RestoreRules: Sendable {
     }
 }
 
-/// Actions for all items of an archive in its order, one code a byte (0 leave, 1 create, 2 update), and their counts.
+/// The actions for all items of an archive, in order, one byte each (0 leave, 1 create, 2 update), and their counts.
 struct ActionList {
     private var codes: [UInt8] = []
     private(set) var counts = RestoreCounts()
@@ -133,12 +135,12 @@ struct ActionList {
         counts.add(action)
     }
 
-    /// True when the item with this ordinal is to be written; false also beyond the end.
+    /// True if the item with this ordinal is to be written; false beyond the end.
     func writes(_ ordinal: Int) -> Bool {
         ordinal < codes.count && codes[ordinal] != 0
     }
 
-    /// True when the item with this ordinal replaces another.
+    /// True if the item with this ordinal replaces another one.
     func updates(_ ordinal: Int) -> Bool {
         ordinal < codes.count && codes[ordinal] == 2
     }
@@ -146,21 +148,21 @@ struct ActionList {
     var count: Int { codes.count }
 }
 
-/// How many items meet which fate.
+/// The number of items for each action.
 package struct RestoreCounts: Hashable, Sendable {
-    /// Items written that were not there.
+    /// Items written that did not exist before.
     package private(set) var create = 0
-    /// Items written over what was there.
+    /// Items written over existing ones.
     package private(set) var update = 0
-    /// Items that were there already.
+    /// Items that already existed, unchanged.
     package private(set) var same = 0
-    /// Items of which the keychain's own version stays.
+    /// Items for which the keychain's own version stays.
     package private(set) var keep = 0
     /// Items that the rules leave behind.
     package private(set) var stayBehind = 0
     /// Items that cannot be written.
     package private(set) var fail = 0
-    /// Items that were not asked for.
+    /// Items that were not selected.
     package private(set) var notSelected = 0
     /// Local items that a replacing restore removes first.
     package var remove = 0

@@ -5,17 +5,18 @@ internal import DeviceIdentity
 internal import KeychainModel
 package import KeychainKeys
 
-/// The secrets of an unencrypted archive as its keychain stored them, and what opens them here.
+/// The secrets of an unencrypted archive, as its keychain stored them, and the keys that open them.
 ///
-/// The device that made the archive opens those that need no passcode; the passcode of the archive's time, or a keychain
-/// with the same class keys, opens the others. On another device all stay closed.
+/// The device that made the archive opens secrets that need no passcode. The others open with the passcode that was set
+/// when the archive was made, or with a keychain that has the same class keys. On another device, none of them open.
 package final class StoredSecrets {
-    /// The keybag, which a keychain may lend its class keys.
+    /// The keybag, to which a keychain may lend its class keys.
     package let keybag: ArchivedKeybag
 
-    /// Reads the keybag in an archive's header; with the key of the device that made the archive it must be genuine too.
+    /// Parses the keybag in an archive's header, and authenticates it if the key of the device that made the archive is
+    /// given.
     ///
-    /// - Throws: `ArchiveFailure` (`damaged`, `limit`, also for a newer keybag, `cryptography`).
+    /// - Throws: `ArchiveFailure` (`damaged`, `limit` (also for a newer keybag version), `cryptography`).
     init(_ header: ArchiveHeader, _ keychain: StoredKeychain, device: DeviceKey?) throws(ArchiveFailure) {
         do {
             keybag = try ArchivedKeybag(text: keychain.keybag, of: header.device, deviceKey: device)
@@ -24,13 +25,13 @@ package final class StoredSecrets {
         }
     }
 
-    /// True when the passcode of the archive's time would open more than is open.
+    /// True if the archived passcode would open more secrets than are open now.
     package var needsPasscode: Bool { keybag.hasPasscode && !keybag.isOpen }
 
-    /// True when a passcode was set at the archive's time.
+    /// True if a passcode was set when the archive was made.
     package var hasPasscode: Bool { keybag.hasPasscode }
 
-    /// Opens everything with the passcode of the archive's time.
+    /// Opens all secrets with the passcode that was set when the archive was made.
     ///
     /// - Parameter minimumCost: as in `Keychain.open`.
     /// - Throws: `ArchiveFailure` (`wrongPasscode`, `limit`, `damaged`, `cryptography`).
@@ -44,7 +45,7 @@ package final class StoredSecrets {
         }
     }
 
-    /// Checks one of them, and opens it into `secret` where there is a key.
+    /// Checks one stored secret, and opens it into `secret` if a key is available.
     func open(
         _ item: Item, line: borrowing Span<UInt8>, stored: borrowing SecretBytes, into secret: inout SecretBytes
     ) throws(ArchiveFailure) -> ArchivedKeybag.Finding {
@@ -55,7 +56,7 @@ package final class StoredSecrets {
         }
     }
 
-    /// What is wrong with an archive's keybag is wrong with the archive.
+    /// Reports a failure of the keybag as a failure of the archive.
     private static func failure(_ error: KeybagFailure) -> ArchiveFailure {
         switch error {
         case .wrongPasscode: .wrongPasscode
@@ -71,11 +72,11 @@ package final class StoredSecrets {
 }
 
 extension ProvenArchive {
-    /// Reads both streams to their ends; every stored secret is checked on its way, and opened where there is a key.
+    /// Reads both streams to the end, checking every stored secret and opening it if a key is available.
     ///
-    /// - Parameter form: in which form the visitor wants stored secrets.
+    /// - Parameter form: the form in which the visitor wants stored secrets.
     /// - Returns: what was found, for `readAgain`.
-    /// - Throws: `ArchiveFailure` and what the visitor throws; nothing that it got may be believed then.
+    /// - Throws: `ArchiveFailure` and what the visitor throws; nothing that the visitor received may be trusted then.
     func read<Visitor: RecordVisitor>(_ form: SecretForm, _ visitor: inout Visitor) throws -> ReadStreams {
         guard let stored else { return try opened.readAll(device: device, &visitor) }
         var checking = CheckingVisitor(next: visitor, secrets: stored, form: form)
@@ -83,9 +84,9 @@ extension ProvenArchive {
         return try opened.readAll(device: nil, &checking)
     }
 
-    /// Reads both streams once more; what is in them must be what `read` found.
+    /// Reads both streams again and requires the contents that `read` found.
     ///
-    /// - Throws: as `read`, and `damaged` when their content has changed.
+    /// - Throws: as `read`, and `damaged` if the contents have changed.
     func readAgain<Visitor: RecordVisitor>(
         _ first: ReadStreams, _ form: SecretForm, _ visitor: inout Visitor
     ) throws {
@@ -96,14 +97,14 @@ extension ProvenArchive {
     }
 }
 
-/// Checks stored secrets, and hands them on in the form that is wanted.
+/// Checks stored secrets and passes them on in the requested form.
 private struct CheckingVisitor<Next: RecordVisitor>: RecordVisitor {
     var next: Next
     let secrets: StoredSecrets
     let form: SecretForm
     private let opened = Opened()
 
-    /// Where secrets are opened; a class, since a visitor is copied.
+    /// The buffer for opened secrets; a class, because visitors are copied.
     private final class Opened {
         var secret = SecretBytes(capacity: 4096)
     }

@@ -27,7 +27,7 @@ package struct DeviceID: Hashable, Sendable, LosslessStringConvertible {
         self.init(characters: characters[..<Self.length])
     }
 
-    /// Parses an ID as people type it: in any case, with or without dashes anywhere; nil for anything else.
+    /// Parses an ID as users type it, in upper or lower case and with or without dashes; nil for anything else.
     package init?(_ description: String) {
         let typed = description.utf8.filter { $0 != UInt8(ascii: "-") }.map { character in
             (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(character) ? character & ~0x20 : character

@@ -1,10 +1,10 @@
 package import ByteStreams
 package import Cryptography
 
-/// This installation's key, and everything derived from it; the key itself is never exposed.
+/// This installation's key and everything derived from it; the key itself is never exposed.
 ///
-/// Derivations are HKDF-SHA-256 (RFC 5869) with the labels of `DerivationLabel`. They are deterministic, on any machine
-/// and in any version.
+/// Derivations use HKDF-SHA-256 (RFC 5869) with the labels in `DerivationLabel`. They give the same results on any
+/// machine and in any version.
 package final class DeviceKey: Sendable {
     /// The length of the secret that a provider keeps, in bytes.
     package static let secretLength = 32
@@ -44,48 +44,49 @@ package final class DeviceKey: Sendable {
         try DeviceKey(secret: RandomBytes.secret(count: secretLength))
     }
 
-    /// The 64-byte Ed25519 signature of `message`.
+    /// Returns the 64-byte Ed25519 signature of `message`.
     ///
-    /// Do not sign anything that another party wrote in full: archives use `SSHSignature`, which states what is signed.
+    /// Do not sign data that another party fully controls: archives use `SSHSignature`, which states what is signed.
     ///
     /// - Throws: `CryptographyFailure.library`.
     package func sign(_ message: [UInt8]) throws(CryptographyFailure) -> [UInt8] {
         try Ed25519.sign(message.span, seed: signingSeed)
     }
 
-    /// The 32-byte key that wraps the class keys that only the device may open.
+    /// Returns the 32-byte key that wraps the class keys that only the device may open.
     ///
-    /// - Parameter context: the purpose of the key, such as the UUID of a keybag; each context gives a different key.
+    /// - Parameter context: the purpose of the key, such as the UUID of a keybag; each context yields a different key.
     /// - Throws: `CryptographyFailure` (`library`).
     package func wrappingKey(context: [UInt8] = []) throws(CryptographyFailure) -> SecretBytes {
         try expand(.keybagWrapping, context)
     }
 
-    /// The 32-byte key that authenticates a keybag.
+    /// Returns the 32-byte key that authenticates a keybag.
     ///
-    /// - Parameter context: the purpose of the key, such as the UUID of a keybag; each context gives a different key.
+    /// - Parameter context: the purpose of the key, such as the UUID of a keybag; each context yields a different key.
     /// - Throws: `CryptographyFailure` (`library`).
     package func keybagMACKey(context: [UInt8] = []) throws(CryptographyFailure) -> SecretBytes {
         try expand(.keybagMAC, context)
     }
 
-    /// The 32-byte key that wraps a class key of an unlocked keychain between commands.
+    /// Returns the 32-byte key that wraps a class key of an unlocked keychain between commands.
     ///
-    /// - Parameter context: which class key, of which keychain, in which state; each context gives a different key.
+    /// - Parameter context: identifies the class key, its keychain and the keychain's state; each context yields a
+    ///   different key.
     /// - Throws: `CryptographyFailure` (`library`).
     package func sessionKey(context: [UInt8]) throws(CryptographyFailure) -> SecretBytes {
         try expand(.session, context)
     }
 
-    /// The 32-byte key that authenticates a small file of this device, such as the list of trusted devices.
+    /// Returns the 32-byte key that authenticates a small file of this device, such as the list of trusted devices.
     ///
-    /// - Parameter context: the kind of file; each context gives a different key.
+    /// - Parameter context: the kind of file; each context yields a different key.
     /// - Throws: `CryptographyFailure` (`library`).
     package func stateMACKey(context: [UInt8]) throws(CryptographyFailure) -> SecretBytes {
         try expand(.stateMAC, context)
     }
 
-    /// The 96 bytes derived from passcode and device together: three keys of 32 bytes for the caller.
+    /// Returns 96 bytes derived from the passcode and the device together: three keys of 32 bytes for the caller.
     ///
     /// - Parameters:
     ///   - scryptOutput: the output of scrypt for the passcode, at least 32 bytes.
@@ -103,10 +104,10 @@ package final class DeviceKey: Sendable {
         return try HKDF.derive(inputKey: inputKey, salt: label, info: label + context, count: 96)
     }
 
-    /// Key material derived from an escrow key and the device together.
+    /// Returns key material derived from an escrow key and the device together.
     ///
     /// - Parameters:
-    ///   - sharedSecret: what an X25519 key exchange gave, 32 bytes.
+    ///   - sharedSecret: the 32-byte result of an X25519 key exchange.
     ///   - context: the purpose of the keys and the public keys of the exchange.
     ///   - count: 1...8160 bytes.
     /// - Throws: `CryptographyFailure` (`unsupportedParameters` for another length, `library`).
@@ -122,11 +123,11 @@ package final class DeviceKey: Sendable {
         return try HKDF.derive(inputKey: inputKey, salt: label, info: label + context, count: count)
     }
 
-    /// The keys that seal ThisDeviceOnly secrets in one archive.
+    /// Returns the keys that seal ThisDeviceOnly secrets in one archive.
     ///
     /// - Parameters:
     ///   - archiveID: 32 bytes, never used for another archive.
-    ///   - mode: the name of the archive's mode, at most 255 bytes; it is an input of the derivation.
+    ///   - mode: the name of the archive's mode, at most 255 bytes; an input of the derivation.
     /// - Throws: `CryptographyFailure` (`unsupportedParameters`, `library`).
     package func sealKeys(archiveID: [UInt8], mode: String) throws(CryptographyFailure) -> SealKeys {
         guard archiveID.count == 32 else { throw .unsupportedParameters("archive ID length") }
@@ -146,7 +147,7 @@ package final class DeviceKey: Sendable {
     }
 }
 
-/// Holds the key of a device and derives others from it, so that the key can be kept in a security chip.
+/// Holds the key of a device and derives other keys from it, so that the key can be kept in a security chip.
 package protocol KeyExpander: Sendable {
     /// HKDF-Expand with SHA-256 (RFC 5869) under the device key.
     ///
@@ -172,6 +173,6 @@ private final class PseudoRandomKey: KeyExpander {
 package struct SealKeys: ~Copyable {
     /// 32 bytes, for AES-256-GCM.
     package let key: SecretBytes
-    /// 32 public bytes that tell another device's seal from a damaged one before the key is tried.
+    /// 32 public bytes that distinguish another device's seal from a damaged one before the key is tried.
     package let commitment: [UInt8]
 }

@@ -5,21 +5,21 @@ package import Cryptography
 package enum DeviceKeyFailure: Error, Hashable, Sendable {
     /// There is no device key.
     case notFound(path: String)
-    /// A key already exists, or another one has the name for the retired key; it is left alone.
+    /// A key already exists, or the name for the retired key belongs to another key; the existing key is left alone.
     case exists(path: String)
     /// The key was created on another machine, and the user has not yet said whether this is still that device
     /// (`adopt`, `renew`).
     case otherMachine(path: String, device: DeviceID)
-    /// The file is not a valid device key; the text names the rule.
+    /// The file is not a valid device key; `rule` names the violated rule.
     case damaged(path: String, rule: String)
-    /// A copy of a device key is not a valid one; the text names the rule.
+    /// A copy of a device key is not valid; `rule` names the violated rule.
     case exportDamaged(path: String, rule: String)
-    /// The file cannot be trusted, read or written.
+    /// The file is not safe to use, or cannot be read or written.
     case file(FileFailure)
     /// A derivation failed.
     case cryptography(CryptographyFailure)
 
-    /// Maps the two file problems that have a case of their own.
+    /// Maps the two file problems that have their own cases.
     init(_ failure: FileFailure) {
         switch failure.problem {
         case .notFound: self = .notFound(path: failure.path)

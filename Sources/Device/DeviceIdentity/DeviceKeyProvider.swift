@@ -2,10 +2,10 @@ package import ByteStreams
 
 /// Stores a device key, for example in a file or a security chip.
 package protocol DeviceKeyProvider: Sendable {
-    /// Where the key is stored, in words or as a path, for messages.
+    /// Where the key is stored, as a description or a path, for messages.
     var location: String { get }
 
-    /// True if a key exists, whether it can be used or not.
+    /// True if a key exists, whether or not it can be used.
     ///
     /// - Throws: `DeviceKeyFailure` (`file`).
     var holdsKey: Bool { get throws(DeviceKeyFailure) }
@@ -17,25 +17,26 @@ package protocol DeviceKeyProvider: Sendable {
 
     /// Creates the key of this device, once.
     ///
-    /// - Throws: `DeviceKeyFailure`; `exists` if there is one already, which is left alone.
+    /// - Throws: `DeviceKeyFailure`; `exists` if there already is a key, which is left alone.
     func create() throws(DeviceKeyFailure) -> DeviceKey
 
-    /// Which device the key belongs to and whether it was created on this machine, even if `load` refuses.
+    /// Returns which device the key belongs to and whether it was created on this machine, even if `load` refuses the
+    /// key.
     ///
     /// - Throws: `DeviceKeyFailure`; `notFound` if there is none.
     func status() throws(DeviceKeyFailure) -> DeviceKeyStatus
 
-    /// Confirms that this is still the device of the key, although the machine is different.
+    /// Confirms that this machine is still the key's device although the machine ID has changed.
     ///
     /// - Throws: `DeviceKeyFailure`; `notFound` if there is none.
     func adopt() throws(DeviceKeyFailure) -> DeviceKey
 
-    /// The key as text, which can be installed on any machine.
+    /// Returns the key as text that can be installed on any machine.
     ///
     /// - Throws: `DeviceKeyFailure`; `notFound` if there is none.
     func exported() throws(DeviceKeyFailure) -> SecretBytes
 
-    /// Which device an exported text belongs to.
+    /// Returns the device that an exported text belongs to.
     ///
     /// - Throws: `DeviceKeyFailure` (`damaged` with `origin`, `cryptography`).
     func device(exportedAs text: borrowing SecretBytes, from origin: String) throws(DeviceKeyFailure) -> DeviceID
@@ -43,7 +44,7 @@ package protocol DeviceKeyProvider: Sendable {
     /// Makes an exported key the key of this device, on this machine.
     ///
     /// - Parameter origin: where the text comes from, for messages.
-    /// - Throws: `DeviceKeyFailure`; `exists` if another key is there, which is left alone.
+    /// - Throws: `DeviceKeyFailure`; `exists` if there is another key, which is left alone.
     func install(
         _ text: borrowing SecretBytes, from origin: String
     ) throws(DeviceKeyFailure) -> DeviceKey
@@ -54,7 +55,7 @@ package protocol DeviceKeyProvider: Sendable {
     func renew() throws(DeviceKeyFailure) -> DeviceKeyRenewal
 }
 
-/// What is known of a device key without using it.
+/// What is known about a device key without using it.
 package struct DeviceKeyStatus: Hashable, Sendable {
     /// The ID of the device.
     package let device: DeviceID

@@ -9,9 +9,10 @@ internal import Cryptography
 /// machine 64 hexadecimal digits, or none
 /// ```
 ///
-/// The key is 32 bytes in upper-case Bech32. Lines that are empty or begin with `#` are skipped; any other is refused.
+/// The key is 32 bytes in upper-case Bech32. Empty lines and lines that begin with `#` are skipped; any other line is
+/// refused.
 struct DeviceKeyText: ~Copyable {
-    /// A key file has some 350 bytes; the rest is room for comments.
+    /// A key file has about 350 bytes; the rest is room for comments.
     static let sizeLimit = 4096
     private static let prefix = "kcbackup-device-key-"
     private static let machineWord = "machine "
@@ -28,7 +29,7 @@ struct DeviceKeyText: ~Copyable {
 
     /// Parses the text of a file.
     ///
-    /// - Throws: `Malformed`, with the broken rule.
+    /// - Throws: `Malformed` with the violated rule.
     init(parsing text: borrowing SecretBytes) throws(Malformed) {
         var secret = SecretBytes(capacity: DeviceKey.secretLength)
         var machine: MachineIdentity?
@@ -66,7 +67,7 @@ struct DeviceKeyText: ~Copyable {
         return text
     }
 
-    /// Nil if the line is not about the machine.
+    /// Parses the line about the machine; nil if the line is about something else.
     private static func machine(_ line: borrowing Span<UInt8>) throws(Malformed) -> MachineIdentity? {
         guard line.starts(with: machineWord) else { return nil }
         let value = String(decoding: (machineWord.utf8.count..<line.count).map { line[$0] }, as: UTF8.self)
@@ -78,7 +79,7 @@ struct DeviceKeyText: ~Copyable {
 
     /// The text is not a device key.
     struct Malformed: Error {
-        /// The rule that it breaks.
+        /// The violated rule.
         let rule: String
     }
 }

@@ -3,14 +3,14 @@ internal import Cryptography
 
 /// Keeps the device key in a file that only its owner can read.
 ///
-/// The file is created once and never silently replaced. If the machine ID has changed, `load` refuses until the user
-/// has said whether this is still the same device (`adopt`) or a new one (`renew`).
+/// The file is created once and never silently replaced. If the machine ID has changed, `load` refuses the key until
+/// the user confirms that this is still the same device (`adopt`) or a new one (`renew`).
 package struct FileDeviceKeyProvider: DeviceKeyProvider {
     /// The file with the key.
     package let path: String
     private let machineIDPath: String
 
-    /// Uses this key file, and the file with the machine ID (machine-id(5)).
+    /// Uses this key file and this file with the machine ID (machine-id(5)).
     package init(path: String, machineIDPath: String = "/etc/machine-id") {
         self.path = path
         self.machineIDPath = machineIDPath
@@ -38,7 +38,7 @@ package struct FileDeviceKeyProvider: DeviceKeyProvider {
         return device
     }
 
-    /// Creates the key with mode 0600 in a folder with mode 0700, and reads it back before naming it.
+    /// Creates the key with mode 0600 in a folder with mode 0700, and reads it back before giving the file its name.
     ///
     /// - Throws: `DeviceKeyFailure` (`exists`, `file`, `cryptography`).
     package func create() throws(DeviceKeyFailure) -> DeviceKey {
@@ -52,7 +52,8 @@ package struct FileDeviceKeyProvider: DeviceKeyProvider {
         return device
     }
 
-    /// Which device the key belongs to and whether it was created on this machine, even if `load` refuses.
+    /// Returns which device the key belongs to and whether it was created on this machine, even if `load` refuses the
+    /// key.
     ///
     /// - Throws: `DeviceKeyFailure` (`notFound`, `damaged`, `file`, `cryptography`).
     package func status() throws(DeviceKeyFailure) -> DeviceKeyStatus {
@@ -60,7 +61,7 @@ package struct FileDeviceKeyProvider: DeviceKeyProvider {
         return DeviceKeyStatus(device: try device(of: text).id, machine: text.machine.match(try currentMachine()))
     }
 
-    /// Confirms that this is still the device of the key: the file records this machine from now on.
+    /// Confirms that this is still the key's device, and records this machine in the file.
     ///
     /// The file is replaced atomically; the key is unchanged.
     ///
@@ -77,10 +78,10 @@ package struct FileDeviceKeyProvider: DeviceKeyProvider {
 
     /// Confirms that this is a new device: it gets a new key, and the old one is renamed.
     ///
-    /// The old key is kept, mode 0600, as `<path>.retired-<its device ID>`. If interrupted at any point, the old key or
-    /// both are in place, and a second call completes the renewal.
+    /// The old key is kept, with mode 0600, as `<path>.retired-<its device ID>`. If interrupted at any point, the old
+    /// key or both are in place, and a second call completes the renewal.
     ///
-    /// - Throws: `DeviceKeyFailure` (`notFound`, `exists` if the name for the old key belongs to another one,
+    /// - Throws: `DeviceKeyFailure` (`notFound`, `exists` if the name for the old key belongs to another key,
     ///   `damaged`, `file`, `cryptography`); the old key is then still in place.
     package func renew() throws(DeviceKeyFailure) -> DeviceKeyRenewal {
         try change { () throws(DeviceKeyFailure) in
@@ -95,7 +96,7 @@ package struct FileDeviceKeyProvider: DeviceKeyProvider {
         }
     }
 
-    /// The text of the file.
+    /// Returns the text of the key file.
     ///
     /// - Throws: `DeviceKeyFailure` (`notFound`, `damaged`, `file`, `cryptography`).
     package func exported() throws(DeviceKeyFailure) -> SecretBytes {
@@ -103,7 +104,7 @@ package struct FileDeviceKeyProvider: DeviceKeyProvider {
         return text.encode(device: try device(of: text).id)
     }
 
-    /// Which device a text belongs to.
+    /// Returns the device that a text belongs to.
     ///
     /// - Throws: `DeviceKeyFailure` (`exportDamaged`, `cryptography`).
     package func device(
@@ -112,7 +113,8 @@ package struct FileDeviceKeyProvider: DeviceKeyProvider {
         try device(of: parse(exported: text, from: origin)).id
     }
 
-    /// Makes the key of an exported text the key of this device; where it is already, the file records this machine.
+    /// Installs the key in an exported text as the key of this device; if it is installed already, records this
+    /// machine.
     ///
     /// - Throws: `DeviceKeyFailure` (`exists`, `exportDamaged`, `damaged`, `file`, `cryptography`).
     package func install(
@@ -157,7 +159,7 @@ package struct FileDeviceKeyProvider: DeviceKeyProvider {
             try PrivateFile.create(retiredPath, encoded)
         } catch {
             guard error.problem == .exists else { throw DeviceKeyFailure(error) }
-            // An earlier renewal was interrupted here; it must have left the same key.
+            // An earlier renewal was interrupted here and must have left the same key.
             guard constantTimeEqual(try read(retiredPath).secret, old.secret) else { throw .exists(path: retiredPath) }
         }
     }

@@ -11,12 +11,12 @@ package enum MachineMatch: Hashable, Sendable {
     case unknown
 }
 
-/// The machine that a key file records: a hash of its machine ID, or nothing.
+/// The machine recorded in a key file: a hash of its machine ID, or nothing.
 ///
-/// machine-id(5) asks not to expose the ID itself, hence the hash with our own label. It is neither a secret nor a
-/// protection against deception: it detects honest copies.
+/// machine-id(5) asks programs not to expose the ID itself, so it is hashed with a label of this program. The hash is
+/// not a secret and does not protect against deception; it detects copies made in good faith.
 struct MachineIdentity: Hashable {
-    /// The text for no machine in a key file.
+    /// The text in a key file for an unknown machine.
     static let none = "none"
     // A machine ID is 33 bytes; a larger file is not one.
     private static let sizeLimit = 256
@@ -31,7 +31,7 @@ struct MachineIdentity: Hashable {
         self.digest = digest
     }
 
-    /// Hashes a machine ID, which is 32 lower-case hexadecimal digits; anything else (`uninitialized`) counts as none.
+    /// Hashes a machine ID of 32 lower-case hexadecimal digits; anything else (`uninitialized`) counts as no ID.
     init(machineID text: some StringProtocol) {
         guard text.utf8.count == 32, Hexadecimal.decode(text) != nil else {
             digest = nil
@@ -40,7 +40,7 @@ struct MachineIdentity: Hashable {
         digest = SHA256.hash((DerivationLabel.machineID.bytes + Array(text.utf8)).span)
     }
 
-    /// Parses `description`; nil for anything else.
+    /// Parses a `description`; nil for anything else.
     init?(parsing text: some StringProtocol) {
         if text == Self.none {
             digest = nil
@@ -57,7 +57,7 @@ struct MachineIdentity: Hashable {
     ///
     /// A missing file, or one that is not a small regular file (containers, image builds), means no machine ID.
     ///
-    /// - Throws: `FileFailure.system` if the file exists and cannot be read.
+    /// - Throws: `FileFailure.system` if the file exists but cannot be read.
     static func current(_ path: String) throws(FileFailure) -> MachineIdentity {
         do throws(FileFailure) {
             let bytes = try PrivateFile.readPublic(path, limit: sizeLimit)

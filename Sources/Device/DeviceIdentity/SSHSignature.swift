@@ -3,7 +3,7 @@ package import Cryptography
 
 /// Signatures that `ssh-keygen -Y verify -n kcbackup` can check: Ed25519, SHA-512 (OpenSSH, `PROTOCOL.sshsig`).
 package enum SSHSignature {
-    /// The namespace: signatures for other programs are not valid here.
+    /// The signature namespace; signatures made for other programs are not valid here.
     package static let namespace = "kcbackup"
 
     private static let keyType = "ssh-ed25519"
@@ -14,7 +14,7 @@ package enum SSHSignature {
     // The line length that OpenSSH uses.
     private static let lineLength = 70
 
-    /// Signs `message` as `device`, armored as OpenSSH does; deterministic.
+    /// Signs `message` as `device`, in OpenSSH's armor; deterministic.
     ///
     /// - Throws: `CryptographyFailure.library`.
     package static func sign(message: [UInt8], with device: DeviceKey) throws(CryptographyFailure) -> [UInt8] {
@@ -39,13 +39,14 @@ package enum SSHSignature {
         return publicKey
     }
 
-    /// The line of an `allowed_signers` file (ssh-keygen(1)) that lets a device sign as its ID, in this namespace only.
+    /// Returns the line of an `allowed_signers` file (ssh-keygen(1)) that lets a device sign under its ID, in this
+    /// namespace only.
     package static func allowedSignersLine(publicKey: [UInt8]) -> String {
         let key = Base64.encode(encoded(publicKey: publicKey))
         return "\(DeviceID(publicKey: publicKey)) namespaces=\"\(namespace)\" \(keyType) \(key)"
     }
 
-    /// Extracts key and signature from their fixed offsets; comparing with the re-encoded signature checks everything
+    /// Extracts key and signature at their fixed offsets; comparing with the re-encoded signature checks everything
     /// else.
     private static func parse(_ armored: [UInt8]) -> (publicKey: [UInt8], signature: [UInt8])? {
         let model = blob(publicKey: [UInt8](repeating: 0, count: 32), signature: [UInt8](repeating: 0, count: 64))
@@ -53,7 +54,8 @@ package enum SSHSignature {
         let body = armored.dropFirst(header.utf8.count).dropLast(footer.utf8.count)
         let text = body.filter { $0 != UInt8(ascii: "\n") }
         guard let bytes: [UInt8] = Base64.decode(text.span), bytes.count == model.count else { return nil }
-        // Preceded by magic, version, length of the key field, and within it type and length of the key.
+        // Preceded by the magic, the version, the length of the key field and, within it, the type and the length of
+        // the key.
         let keyStart = magic.count + 4 + 4 + 4 + keyType.utf8.count + 4
         let publicKey = Array(bytes[keyStart..<keyStart + 32])
         let signature = Array(bytes.suffix(64))
@@ -61,7 +63,7 @@ package enum SSHSignature {
         return (publicKey, signature)
     }
 
-    /// The signed data: namespace, hash and message, but not the key.
+    /// Returns the signed data: namespace, hash algorithm and message hash, but not the key.
     private static func signedBytes(_ message: [UInt8]) -> [UInt8] {
         let hash = SHA512.hash(message.span)
         return magic + field(namespace) + field("") + field(hashName) + field(hash)
@@ -87,7 +89,7 @@ package enum SSHSignature {
         return text + Array(footer.utf8)
     }
 
-    /// A string of the SSH protocol (RFC 4251, section 5): its length in four bytes, then its bytes.
+    /// Encodes a string of the SSH protocol (RFC 4251, section 5): its length in four bytes, then its bytes.
     private static func field(_ bytes: [UInt8]) -> [UInt8] {
         stride(from: 24, through: 0, by: -8).map { UInt8(truncatingIfNeeded: bytes.count >> $0) } + bytes
     }
@@ -99,7 +101,7 @@ package enum SSHSignature {
 
 /// Why a signature is not valid.
 package enum SSHSignatureFailure: Error, Hashable, Sendable {
-    /// Not an Ed25519 signature in this program's namespace in OpenSSH's form.
+    /// Not an Ed25519 signature in this program's namespace and OpenSSH's format.
     case malformed
     /// Not a signature of this message by this key.
     case doesNotFit

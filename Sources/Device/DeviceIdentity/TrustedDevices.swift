@@ -3,16 +3,17 @@ package import Cryptography
 
 /// The devices whose archives the user trusts, in a file next to the device key.
 ///
-/// One line per device: ID, space, name, sorted by ID; the last line is an HMAC-SHA-256 of everything before it under a
-/// key of this device, so that no other program can add a device unnoticed. An older list put back in its place is not
+/// There is one line per device (ID, space, name), sorted by ID. The last line is an HMAC-SHA-256 of everything before
+/// it under a key of this device, so that another program cannot add a device unnoticed. Restoring an older list is not
 /// detected. The file name contains the ID of this device, so a renewed device starts with an empty list.
 package struct TrustedDevices: Sendable {
-    /// The most devices that can be trusted; with the longest names the file stays below `PrivateFile.sizeLimit`.
+    /// The maximum number of trusted devices; with names of maximum length, the file stays below
+    /// `PrivateFile.sizeLimit`.
     package static let countLimit = 400
-    /// The longest name, in bytes of UTF-8.
+    /// The maximum length of a name, in bytes of UTF-8.
     package static let nameLimit = 100
 
-    /// The file; it need not exist.
+    /// The path of the file, which need not exist.
     package let path: String
     private let device: DeviceKey
 
@@ -20,13 +21,13 @@ package struct TrustedDevices: Sendable {
         "# devices that kcbackup trusts; changed by 'kcbackup device trust' and 'untrust' alone\n"
     private static let context = Array("trusted-devices".utf8)
 
-    /// The list that `device` keeps next to the key file at `keyPath`.
+    /// Creates the list that `device` keeps next to the key file at `keyPath`.
     package init(besideKeyAt keyPath: String, of device: DeviceKey) {
         path = "\(Path.split(keyPath).folder)/trusted-devices-\(device.id)"
         self.device = device
     }
 
-    /// The trusted devices and their names; empty if the file is missing.
+    /// Returns the trusted devices and their names; empty if the file is missing.
     ///
     /// - Throws: `TrustedDevicesFailure` (`altered`, `file`, `cryptography`).
     package func list() throws(TrustedDevicesFailure) -> [DeviceID: String] {
@@ -44,12 +45,12 @@ package struct TrustedDevices: Sendable {
             guard parts.count == 2, let id = DeviceID(String(decoding: parts[0], as: UTF8.self)) else { continue }
             names[id] = String(decoding: parts[1], as: UTF8.self)
         }
-        // Whatever was misread above does not come out as the same bytes with the same MAC.
+        // Re-encoding must reproduce the same bytes with the same MAC, so a line that was misread above is detected.
         guard constantTimeEqual(Array(try encode(names).utf8), text) else { throw .altered(path: path) }
         return names
     }
 
-    /// True when the device is trusted.
+    /// True if the device is trusted.
     ///
     /// - Throws: `TrustedDevicesFailure` (`altered`, `file`, `cryptography`).
     package func contains(_ id: DeviceID) throws(TrustedDevicesFailure) -> Bool {
@@ -129,13 +130,13 @@ package struct TrustedDevices: Sendable {
 
 /// Why the list of trusted devices could not be read or changed.
 package enum TrustedDevicesFailure: Error, Hashable, Sendable {
-    /// Another program changed the list; no device in it is trusted until the file is removed.
+    /// Another program changed the list; no device in it is trusted until the user removes the file.
     case altered(path: String)
-    /// The name is empty, too long, or has characters that are not allowed in a line.
+    /// The name is empty, too long, or contains characters that are not allowed.
     case nameNotAllowed
-    /// The limit of trusted devices is reached.
+    /// The maximum number of trusted devices is reached.
     case full(allowed: Int)
-    /// The file cannot be trusted, read or written.
+    /// The file is not safe to use, or cannot be read or written.
     case file(FileFailure)
     /// A derivation or a MAC failed.
     case cryptography(CryptographyFailure)

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-// expat keeps text in buffers, so its memory is wiped before it is given back. The size of an allocation is kept in
-// front of it; 16 bytes keep the alignment of malloc.
+// expat keeps text in buffers, so its memory is wiped before it is freed. The size of an allocation is stored in front
+// of it; a prefix of 16 bytes preserves malloc's alignment.
 enum { kcb_xml_prefix = 16 };
 
 static inline void *kcb_xml_allocate(size_t size) {
@@ -38,7 +38,7 @@ static inline void *kcb_xml_reallocate(void *address, size_t size) {
     return larger;
 }
 
-// A parser of UTF-8, or NULL without memory.
+// Creates a UTF-8 parser; NULL if there is no memory.
 static inline XML_Parser kcb_xml_new(void) {
     static const XML_Memory_Handling_Suite memory = {kcb_xml_allocate, kcb_xml_reallocate, kcb_xml_free};
     return XML_ParserCreate_MM("UTF-8", &memory, NULL);

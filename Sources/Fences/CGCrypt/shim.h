@@ -2,8 +2,8 @@
 
 #include <gcrypt.h>
 
-// Starts the library once; gcry_control takes a variable list of arguments, which Swift does not see. Keys lie in
-// memory of the caller, so the pool of secure memory, which every process would pay for, is not made.
+// Initializes the library once; gcry_control is variadic, which Swift cannot call. Keys are in the caller's memory, so
+// libgcrypt's pool of secure memory, which would cost every process, is not created.
 static inline int kcb_gcrypt_start(void) {
     if (gcry_control(GCRYCTL_INITIALIZATION_FINISHED_P)) return 1;
     if (gcry_check_version("1.8.0") == NULL) return 0;

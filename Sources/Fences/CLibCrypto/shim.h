@@ -18,7 +18,7 @@
 #include <openssl/sha.h>
 #include <openssl/x509.h>
 
-/* Tells an HMAC context which hash to use; a parameter list is easier to say in C. */
+/* Sets the hash of an HMAC context; parameter lists are easier to build in C. */
 static inline int kcbackup_hmac_use(EVP_MAC_CTX *context, const char *digest) {
     OSSL_PARAM parameters[] = {
         OSSL_PARAM_construct_utf8_string(OSSL_MAC_PARAM_DIGEST, (char *)digest, 0),
@@ -27,7 +27,7 @@ static inline int kcbackup_hmac_use(EVP_MAC_CTX *context, const char *digest) {
     return EVP_MAC_CTX_set_params(context, parameters);
 }
 
-/* Stacks are typed by macros, which Swift does not see: how to free the three kinds that are read. */
+/* Free stacks. Their types are defined by macros, which Swift cannot import. */
 static inline void kcbackup_free_safe_bags(STACK_OF(PKCS12_SAFEBAG) *bags) {
     sk_PKCS12_SAFEBAG_pop_free(bags, PKCS12_SAFEBAG_free);
 }
@@ -36,19 +36,20 @@ static inline void kcbackup_free_safes(STACK_OF(PKCS7) *safes) {
     sk_PKCS7_pop_free(safes, PKCS7_free);
 }
 
-/* The tables of ASN.1 types, likewise behind macros. */
+/* Tables of ASN.1 types, which are also behind macros. */
 static inline const ASN1_ITEM *kcbackup_safe_bags_item(void) { return ASN1_ITEM_rptr(PKCS12_SAFEBAGS); }
 static inline const ASN1_ITEM *kcbackup_pbe_item(void) { return ASN1_ITEM_rptr(PBEPARAM); }
 static inline const ASN1_ITEM *kcbackup_pbes2_item(void) { return ASN1_ITEM_rptr(PBE2PARAM); }
 static inline const ASN1_ITEM *kcbackup_pbkdf2_item(void) { return ASN1_ITEM_rptr(PBKDF2PARAM); }
 static inline const ASN1_ITEM *kcbackup_scrypt_item(void) { return ASN1_ITEM_rptr(SCRYPT_PARAMS); }
 
-/* Key pairs; the function below them takes a variable list of arguments, which Swift does not see. */
+/* Generate key pairs. EVP_PKEY_Q_keygen is variadic, which Swift cannot call. */
 static inline EVP_PKEY *kcbackup_generate_rsa(size_t bits) { return EVP_PKEY_Q_keygen(NULL, NULL, "RSA", bits); }
 static inline EVP_PKEY *kcbackup_generate_ec(const char *curve) { return EVP_PKEY_Q_keygen(NULL, NULL, "EC", curve); }
 static inline EVP_PKEY *kcbackup_generate(const char *type) { return EVP_PKEY_Q_keygen(NULL, NULL, type); }
 
-/* Sets the padding of RSA, its hash (NULL for none), and for PSS and OAEP the same hash for MGF1 and the salt's length. */
+/* Sets the padding of RSA and its hash (NULL for none); for PSS and OAEP, MGF1 uses the same hash. A PSS salt is as
+   long as a digest. */
 static inline int kcbackup_use_rsa(EVP_PKEY_CTX *context, int padding, const char *hash) {
     const EVP_MD *digest = hash == NULL ? NULL : EVP_get_digestbyname(hash);
     if ((hash != NULL && digest == NULL) || EVP_PKEY_CTX_set_rsa_padding(context, padding) != 1) return 0;
@@ -61,7 +62,7 @@ static inline int kcbackup_use_rsa(EVP_PKEY_CTX *context, int padding, const cha
             && EVP_PKEY_CTX_set_rsa_mgf1_md(context, digest) == 1);
 }
 
-/* The numbers of an ECDSA signature in DER, each as `length` big-endian bytes one after the other, and back. */
+/* Convert an ECDSA signature in DER to its two numbers, each as `length` big-endian bytes, and back. */
 static inline int kcbackup_ecdsa_numbers(
     const unsigned char *der, long count, unsigned char *numbers, int length
 ) {
@@ -108,7 +109,7 @@ static inline int kcbackup_x963(
     return status;
 }
 
-/* AES-GCM with a nonce of 16 bytes and a tag of 16 bytes; a key of 16 or 32 bytes. */
+/* AES-GCM with a 16-byte nonce, a 16-byte tag and a key of 16 or 32 bytes. */
 static inline int kcbackup_gcm(
     int seals, const unsigned char *key, size_t key_length, const unsigned char *nonce, const unsigned char *data,
     int data_length, const unsigned char *input, int length, unsigned char *output, unsigned char *tag
@@ -128,8 +129,8 @@ static inline int kcbackup_gcm(
     return status;
 }
 
-/* One step of SHA-1 with little-endian words: `state` is changed by a block of 64 bytes. Only the old interface, marked so,
-   has single steps. */
+/* One step of SHA-1 with little-endian words: updates `state` with a 64-byte block. Only the deprecated interface
+   offers single steps. */
 #pragma clang diagnostic push
 #pragma clang diagnostic ignored "-Wdeprecated-declarations"
 static inline void kcbackup_sha1_step(unsigned int state[5], const unsigned char *block) {

@@ -4,9 +4,9 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-/* libsecret with the parts of GLib that talk to D-Bus, as pointers that are found when the program asks for them: it
-   starts without the library, and is built without its headers. A test compiles this file behind them, so that each
-   declaration is theirs. */
+/* libsecret, and the parts of GLib that talk to D-Bus, as function pointers that are looked up on demand. So the
+   program starts without the library and is built without its headers. A test compiles this file after those headers,
+   which verifies that the declarations match. */
 
 typedef struct _GAsyncResult GAsyncResult;
 typedef struct _GCancellable GCancellable;
@@ -112,7 +112,7 @@ struct csecret_functions {
     void *g_initable_new, *g_object_set;
 };
 
-/* Fills the table; on failure returns the library or the function that is missing. */
+/* Fills the table; returns NULL, or the name of the missing library or function. */
 static inline const char *csecret_load(struct csecret_functions *table, const char *library) {
     void *handle = dlopen(library, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
     if (!handle) return library;
@@ -125,8 +125,8 @@ static inline const char *csecret_load(struct csecret_functions *table, const ch
     return NULL;
 }
 
-/* libsecret makes its object for the one bus of the process, whatever it is told. A class of our own, below libsecret's,
-   takes that back, so that the object keeps the connection that it was given. */
+/* libsecret's object always connects to the session bus of the process, even if it is given another connection. This
+   subclass restores the given connection. */
 
 typedef GObject *(*csecret_constructor)(unsigned long, unsigned int, void *);
 
@@ -137,7 +137,7 @@ struct csecret_class {
     csecret_constructor constructor;
 };
 
-/* What the class needs; GLib has no other way to it. */
+/* The data that the constructor needs; GLib offers no other way to pass it. */
 struct csecret_subclass {
     const struct csecret_functions *table;
     unsigned long type;
@@ -161,7 +161,7 @@ static inline void csecret_class_init(void *given, void *data) {
     ((struct csecret_class *)given)->constructor = csecret_construct;
 }
 
-/* Makes the class, once: from one thread at a time. */
+/* Registers the class once; not thread-safe. */
 static inline void csecret_register(const struct csecret_functions *table) {
     struct csecret_subclass *subclass = csecret_subclass();
     if (subclass->type) return;
@@ -173,11 +173,11 @@ static inline void csecret_register(const struct csecret_functions *table) {
         parent.instance_size, NULL, 0);
 }
 
-/* The service on a bus, with an encrypted session that is open. */
+/* Connects to the service on a bus and opens an encrypted session. */
 static inline SecretService *csecret_open(GDBusConnection *connection, GError **error) {
     typedef void *(*initable_new)(unsigned long, GCancellable *, GError **, const char *, ...);
     const struct csecret_functions *table = csecret_subclass()->table;
-    /* 1 << 1: the session is opened. */
+    /* 1 << 1 is SECRET_SERVICE_OPEN_SESSION. */
     return (SecretService *)((initable_new)table->g_initable_new)(
         csecret_subclass()->type, NULL, error, "g-connection", connection, "flags", 1 << 1, NULL);
 }

@@ -7,28 +7,29 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* What Swift cannot call: prctl is variadic, and the others are declared for GNU sources alone. */
+/* Swift cannot call these: prctl is variadic, and the others are declared only for GNU sources. */
 
-/* The child is to have no descriptor from `first` on; the actions are those of posix_spawn, whose header would make the
-   types of others this module's. */
+/* Closes all descriptors from `first` on in the child. `actions` is a posix_spawn_file_actions_t; including its header
+   would define its types in this module. */
 static inline int csystem_close_from(void *actions, int first) {
     extern int posix_spawn_file_actions_addclosefrom_np(void *, int);
     return posix_spawn_file_actions_addclosefrom_np(actions, first);
 }
 
-/* Neither a core dump nor another process of this user may see the memory; what fails is only one wall less. */
+/* Keeps the memory out of core dumps and away from other processes of this user. This is an additional protection, so
+   failures are ignored. */
 static inline void csystem_hide_memory(void) {
     struct rlimit none = {0, 0};
     setrlimit(RLIMIT_CORE, &none);
     prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 }
 
-/* A descriptor that becomes readable when a process ends; -1 and errno as pidfd_open says. */
+/* Returns a descriptor that becomes readable when a process ends; -1 with errno set, like pidfd_open(2). */
 static inline int csystem_open_process(pid_t process) {
     return (int)syscall(SYS_pidfd_open, process, 0);
 }
 
-/* Waits for something to read while exactly the signals of `held` are held back; -1 and errno as ppoll says. */
+/* Waits for input while exactly the signals in `held` are blocked; -1 with errno set, like ppoll(2). */
 static inline int csystem_wait_for_input(int descriptor, const sigset_t *held) {
     extern int ppoll(struct pollfd *, nfds_t, const struct timespec *, const sigset_t *);
     struct pollfd input = {descriptor, POLLIN, 0};

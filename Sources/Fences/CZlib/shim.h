@@ -5,8 +5,8 @@
 #include <string.h>
 #include <zlib.h>
 
-// zlib keeps plaintext in its windows, so its memory is wiped before it is given back. The size of an allocation is
-// kept in front of it; 16 bytes keep the alignment of malloc.
+// zlib keeps plaintext in its windows, so its memory is wiped before it is freed. The size of an allocation is stored
+// in front of it; a prefix of 16 bytes preserves malloc's alignment.
 enum { kcb_prefix = 16 };
 
 static inline void *kcb_allocate(void *unused, uInt items, uInt size) {
@@ -37,7 +37,7 @@ static inline z_stream *kcb_stream(void) {
     return stream;
 }
 
-// A compressor of raw deflate (RFC 1951), or NULL without memory; deflateInit2 is a macro, which Swift cannot call.
+// Creates a compressor for raw deflate (RFC 1951); NULL if there is no memory. deflateInit2 is a macro.
 static inline z_stream *kcb_deflate_new(int level) {
     z_stream *stream = kcb_stream();
     if (stream == NULL) return NULL;
@@ -51,7 +51,7 @@ static inline void kcb_deflate_free(z_stream *stream) {
     free(stream);
 }
 
-// A decompressor of raw deflate, or NULL without memory.
+// Creates a decompressor for raw deflate; NULL if there is no memory.
 static inline z_stream *kcb_inflate_new(void) {
     z_stream *stream = kcb_stream();
     if (stream == NULL) return NULL;

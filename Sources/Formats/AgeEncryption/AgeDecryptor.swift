@@ -3,8 +3,8 @@ internal import Cryptography
 
 /// Decrypts an age file; every chunk is authenticated before any of it is released.
 ///
-/// If a file is cut at a chunk boundary, complete authentic chunks are delivered before the read that detects it: a
-/// consumer may act on the data only after the end. After a failed read, every later one fails the same way.
+/// If a file is cut at a chunk boundary, complete authentic chunks are delivered before the read that detects it, so a
+/// consumer may act on the data only after the end. After a failed read, every later read fails in the same way.
 package struct AgeDecryptor<Upstream: ByteSource & ~Copyable>: ByteSource, ~Copyable {
     /// What follows the current plaintext.
     private enum Continuation {
@@ -118,7 +118,7 @@ package struct AgeDecryptor<Upstream: ByteSource & ~Copyable>: ByteSource, ~Copy
             return isLast ? .end : .chunk
         }
         // The mark of the last chunk must agree with the end of the file. If it does not, the chunk may still be
-        // authentic, and then the error can say what is wrong.
+        // authentic, which allows a more precise error.
         let end = offset + UInt64(size)
         if isLast, size == ChunkCipher.ciphertextSize, try opens(size, isLast: false) {
             return .failure(StreamFailure(.decrypting, .truncated, offset: end))
@@ -129,7 +129,7 @@ package struct AgeDecryptor<Upstream: ByteSource & ~Copyable>: ByteSource, ~Copy
         throw StreamFailure(.decrypting, .authenticationFailed, offset: offset)
     }
 
-    /// Reads one chunk and one more byte, or to the end: a chunk is the last one if nothing follows it.
+    /// Reads one chunk and one more byte, or to the end: a chunk is the last one if nothing follows.
     private mutating func fill() throws(StreamFailure) {
         while ciphertext.count <= ChunkCipher.ciphertextSize {
             let before = ciphertext.count

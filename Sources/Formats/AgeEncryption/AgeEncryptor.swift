@@ -1,11 +1,11 @@
 package import ByteStreams
 internal import Cryptography
 
-/// Encrypts what is written to it into an age file.
+/// Encrypts the bytes written to it into an age file.
 package struct AgeEncryptor<Downstream: ByteSink & ~Copyable>: ByteSink, ~Copyable {
-    /// Opens the file that is written, although nobody here may have an identity of its recipients.
+    /// An identity that opens the file being written, even without an identity of any of its recipients.
     ///
-    /// It holds the file key: who keeps it keeps what opens the file.
+    /// It holds the file key, so anything that keeps it can decrypt the file.
     package let reader: any Identity
     private var downstream: Downstream
     private var cipher: ChunkCipher
@@ -31,14 +31,14 @@ package struct AgeEncryptor<Downstream: ByteSink & ~Copyable>: ByteSink, ~Copyab
             throw .stream(error)
         }
         reader = WrittenFileKey(fileKey)
-        // All properties at once: a noncopyable value cannot be abandoned half-initialised.
+        // A noncopyable value cannot be abandoned half-initialized, so all properties are set together.
         self.downstream = downstream
         self.cipher = cipher
         chunk = SecretBytes(capacity: ChunkCipher.plaintextSize)
         sealed = SecretBytes(capacity: ChunkCipher.ciphertextSize)
     }
 
-    /// Takes all of `bytes`.
+    /// Encrypts all of `bytes`.
     package mutating func write(_ bytes: borrowing Span<UInt8>) throws(StreamFailure) {
         var offset = 0
         while offset < bytes.count {
@@ -70,7 +70,7 @@ package struct AgeEncryptor<Downstream: ByteSink & ~Copyable>: ByteSink, ~Copyab
     }
 }
 
-/// The file key of a file that this process writes.
+/// An identity that holds the file key of a file written by this process.
 final class WrittenFileKey: Identity {
     private let fileKey: SecretBytes
 

@@ -17,19 +17,20 @@ package enum AgeFailure: Error, Hashable, Sendable {
     case headerTooLarge(String, allowed: Int)
     /// The header MAC is wrong: the header was changed.
     case headerAuthentication
-    /// No identity opens any stanza; the types of the stanzas in order, `unknown` for each that is not age's own.
+    /// No identity opens any stanza; the value lists the stanza types in order, with `unknown` for types that are not
+    /// age's.
     case noMatchingIdentity([String])
     case wrongPassphrase
-    /// The file is encrypted, and not for a passphrase.
+    /// The file is encrypted, but not with a passphrase.
     case notForPassphrase
-    /// The passphrase needs a higher work factor than allowed: binary logarithms.
+    /// The passphrase stanza has a higher work factor than allowed; the values are binary logarithms.
     case workFactorTooHigh(found: Int, allowed: Int)
     /// A passphrase cannot be combined with other recipients.
     case mixedPassphrase
     /// The recipients require different labels (`WrappedFileKey.labels`).
     case incompatibleRecipients
     case noRecipients
-    /// A recipient is not an `age1…` X25519 recipient, or is one without an identity.
+    /// A recipient is not an `age1…` X25519 recipient, or no identity can exist for it.
     case malformedRecipient
     /// A line of a recipients file has an unsupported type, such as an SSH key.
     case unsupportedRecipient(line: Int, kind: String)
@@ -53,7 +54,7 @@ package enum AgeFailure: Error, Hashable, Sendable {
     }
 }
 
-/// Runs a cryptographic call that cannot fail because of the data.
+/// Runs a cryptographic call that can fail only for reasons other than the data.
 func cryptography<R: ~Copyable>(_ body: () throws(CryptographyFailure) -> R) throws(AgeFailure) -> R {
     do {
         return try body()

@@ -7,12 +7,12 @@ internal import Cryptography
 package struct AgeHeader: Hashable, Sendable {
     /// The stanzas in order, at least one.
     package let stanzas: [Stanza]
-    /// The header MAC, 32 bytes; not checked before the file key is known.
+    /// The header MAC, 32 bytes; it can be checked only once the file key is known.
     let mac: [UInt8]
 
-    /// The size limit of a header in bytes: a thousand stanzas of the largest type in use are smaller.
+    /// The size limit of a header in bytes, larger than a thousand stanzas of the largest type in use.
     package static let sizeLimit = 1 << 20
-    /// The limit of stanzas in a header; each may cost a key exchange.
+    /// The maximum number of stanzas in a header; each may cost a key exchange.
     package static let stanzaLimit = 1_000
 
     static let versionPrefix = "age-encryption.org/"
@@ -44,7 +44,7 @@ package struct AgeHeader: Hashable, Sendable {
         return try reader.read()
     }
 
-    /// The header as in the file, with its last line feed.
+    /// The header as it is in the file, with its last line feed.
     var text: String {
         Self.authenticatedText(stanzas) + " " + Base64.encode(mac, padded: false) + "\n"
     }
@@ -60,8 +60,8 @@ package struct AgeHeader: Hashable, Sendable {
         guard constantTimeEqual(expected, mac) else { throw .headerAuthentication }
     }
 
-    /// Refuses a passphrase combined with other recipients: a passphrase must be the only way to open a file (C2SP age,
-    /// "The scrypt recipient type").
+    /// Throws if a passphrase is combined with other recipients: a passphrase must be the only way to open a file (C2SP
+    /// age, "The scrypt recipient type").
     static func requireLonePassphrase(_ stanzas: [Stanza]) throws(AgeFailure) {
         if stanzas.count > 1, stanzas.contains(where: { $0.type == ScryptRecipient.type }) { throw .mixedPassphrase }
     }

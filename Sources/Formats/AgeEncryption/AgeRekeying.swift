@@ -1,18 +1,19 @@
 package import ByteStreams
 internal import Cryptography
 
-/// Gives an age file a new header: other recipients, the same file key, and every byte of the payload as it is.
+/// Replaces the header of an age file: the recipients change; the file key and every byte of the payload stay the same.
 ///
-/// Who has read the file key before can still read the file, and so can every copy that has the old header.
+/// Anyone who has already obtained the file key can still read the file, and every copy with the old header still opens
+/// for the old recipients.
 package struct AgeRekeying<Upstream: ByteSource & ~Copyable>: ~Copyable {
-    /// Opens the new file, as `AgeEncryptor.reader`.
+    /// An identity that opens the new file, like `AgeEncryptor.reader`.
     package let reader: any Identity
     private let header: [UInt8]
     private var payload: Remainder<Upstream>
 
-    /// Reads the old header with one of `identities`, and makes the new one for `recipients`.
+    /// Reads the old header with one of `identities`, and creates the new one for `recipients`.
     ///
-    /// - Throws: `AgeFailure`, as the initialisers of `AgeDecryptor` and `AgeEncryptor`.
+    /// - Throws: `AgeFailure`, like the initializers of `AgeDecryptor` and `AgeEncryptor`.
     package init(
         _ upstream: consuming Upstream, identities: [any Identity], recipients: [any Recipient]
     ) throws(AgeFailure) {
@@ -39,7 +40,7 @@ package struct AgeRekeying<Upstream: ByteSource & ~Copyable>: ~Copyable {
 }
 
 extension AgeHeader {
-    /// The header of a file that `recipients` open.
+    /// Creates the header of a file that `recipients` can open.
     ///
     /// - Throws: `AgeFailure`: `noRecipients`, `headerTooLarge`, `mixedPassphrase`, `incompatibleRecipients`,
     ///   `malformedRecipient`, `cryptography`.

@@ -3,21 +3,21 @@ internal import Cryptography
 
 /// The chunks of a payload: 64 KiB each, numbered, the last one marked (C2SP age, "Payload").
 struct ChunkCipher: ~Copyable {
-    /// Plaintext bytes of every chunk but the last.
+    /// The size of the plaintext of every chunk but the last, in bytes.
     static let plaintextSize = 65_536
-    /// Ciphertext bytes of every chunk but the last.
+    /// The size of the ciphertext of every chunk but the last, in bytes.
     static let ciphertextSize = plaintextSize + authenticationTagLength
-    /// Bytes of the nonce that precedes the chunks.
+    /// The size of the nonce that precedes the chunks, in bytes.
     static let nonceSize = 16
 
-    private var cipher: ChaCha20Poly1305
+    private var cipher: AuthenticatedCipher
     /// The number of the next chunk.
     private(set) var number: UInt64 = 0
 
     init(fileKey: borrowing SecretBytes, nonce: [UInt8]) throws(AgeFailure) {
         cipher = try cryptography { () throws(CryptographyFailure) in
             let key = try HKDF.derive(inputKey: fileKey, salt: nonce, info: Array("payload".utf8), count: 32)
-            return try ChaCha20Poly1305(key: key)
+            return try AuthenticatedCipher(.chaCha20Poly1305, key: key)
         }
     }
 
@@ -37,7 +37,7 @@ struct ChunkCipher: ~Copyable {
         number += 1
     }
 
-    /// Eleven bytes of chunk number, big-endian, and one that marks the last chunk.
+    /// Eleven bytes of chunk number, big-endian, and one byte that marks the last chunk.
     ///
     /// No file has 2⁶⁴ chunks, so the number cannot repeat.
     private func nonce(isLast: Bool) -> Nonce {

@@ -1,10 +1,10 @@
 package import ByteStreams
 
-/// A small file of keys that is itself an age file, as `age -p` and `age -a` write it: binary, or in text armor.
+/// A small key file that is itself an age file, as `age -p` and `age -a` write it: binary or in text armor.
 package struct EncryptedKeyFile: ~Copyable {
     private let file: SecretBytes
 
-    /// Recognises an age file; nil for any other text.
+    /// Recognizes an age file; nil for any other text.
     ///
     /// - Throws: `AgeFailure.malformedArmor`.
     package init?(_ text: borrowing SecretBytes) throws(AgeFailure) {
@@ -17,7 +17,7 @@ package struct EncryptedKeyFile: ~Copyable {
         }
     }
 
-    /// Checks that a passphrase opens it, before anyone types one in vain.
+    /// Checks that a passphrase can open the file, so that the user is not asked for one in vain.
     ///
     /// - Throws: `AgeFailure`: `notForPassphrase`, `workFactorTooHigh`, and the failures of reading the header.
     package func requirePassphrase() throws(AgeFailure) {
@@ -26,7 +26,7 @@ package struct EncryptedKeyFile: ~Copyable {
         try header.requirePassphrase()
     }
 
-    /// Decrypts it.
+    /// Decrypts the file.
     ///
     /// - Throws: `AgeFailure`.
     package func open(with identities: [any Identity]) throws(AgeFailure) -> SecretBytes {

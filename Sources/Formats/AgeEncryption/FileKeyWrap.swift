@@ -8,7 +8,7 @@ enum FileKeyWrap {
     static func wrap(
         _ fileKey: borrowing SecretBytes, under key: borrowing SecretBytes
     ) throws(CryptographyFailure) -> [UInt8] {
-        var cipher = try ChaCha20Poly1305(key: key)
+        var cipher = try AuthenticatedCipher(.chaCha20Poly1305, key: key)
         var wrapped = SecretBytes(capacity: wrappedFileKeySize)
         try fileKey.withBytes { bytes throws(CryptographyFailure) in
             try cipher.seal(bytes, nonce: .zero, associatedData: Span(), into: &wrapped)
@@ -16,11 +16,11 @@ enum FileKeyWrap {
         return wrapped.withBytes { span in span.indices.map { span[$0] } }
     }
 
-    /// Nil if the tag is invalid.
+    /// Unwraps a file key; nil if the tag is invalid.
     static func unwrap(
         _ wrapped: [UInt8], under key: borrowing SecretBytes
     ) throws(CryptographyFailure) -> SecretBytes? {
-        var cipher = try ChaCha20Poly1305(key: key)
+        var cipher = try AuthenticatedCipher(.chaCha20Poly1305, key: key)
         var fileKey = SecretBytes(capacity: fileKeySize)
         do {
             try cipher.open(wrapped.span, nonce: .zero, associatedData: Span(), into: &fileKey)

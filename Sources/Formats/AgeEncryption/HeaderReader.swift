@@ -1,13 +1,13 @@
 internal import ByteStreams
 
-/// Reads a header line by line and buffers what was read beyond it.
+/// Reads a header line by line and keeps the bytes that it has read beyond the header.
 struct HeaderReader<Source: ByteSource & ~Copyable>: ~Copyable {
     private var lines: LineReader<Source>
-    /// Bytes of the lines so far.
+    /// The number of bytes in the lines so far.
     private var length = 0
 
     init(_ source: consuming Source) {
-        // No more than most headers have, since what is read beyond one is kept.
+        // No more than the size of most headers, since the bytes read beyond a header are kept.
         lines = LineReader(source, pieceSize: 4_096)
     }
 
@@ -33,7 +33,7 @@ struct HeaderReader<Source: ByteSource & ~Copyable>: ~Copyable {
         }
     }
 
-    /// What follows the header, as a source.
+    /// The bytes after the header, as a source.
     consuming func payload() -> Remainder<Source> {
         lines.remainder()
     }
@@ -82,7 +82,7 @@ struct HeaderReader<Source: ByteSource & ~Copyable>: ~Copyable {
     private mutating func nextLine() throws(AgeFailure) -> [UInt8] {
         let end: LineEnd?
         do throws(LineFailure) {
-            // The line feed counts, too.
+            // The line feed counts as well.
             end = try lines.advance(limit: AgeHeader.sizeLimit - length - 1)
         } catch {
             switch error {

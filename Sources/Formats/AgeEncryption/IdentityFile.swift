@@ -4,7 +4,7 @@ package import ByteStreams
 package struct IdentityFile: Sendable {
     /// The identities in order, at least one.
     package let identities: [X25519Identity]
-    /// The comment lines without `# `, in order; those that contain a private key are left out.
+    /// The comment lines without `# `, in order; those that contain a private key are omitted.
     package let comments: [String]
 
     /// Reads the text of an identity file.
@@ -34,7 +34,7 @@ package struct IdentityFile: Sendable {
 
     /// The text of a new identity file.
     ///
-    /// - Parameter comments: lines without line feeds, written before the identity.
+    /// - Parameter comments: lines without line feeds, which are written before the identity.
     package static func text(of identity: X25519Identity, comments: [String]) -> SecretBytes {
         var text = SecretBytes(capacity: 1_024)
         for comment in comments + ["public key: \(identity.recipient)"] {
@@ -56,7 +56,7 @@ package struct IdentityFile: Sendable {
         throw .malformedIdentityLine(number)
     }
 
-    /// True if the line contains a commented-out key, in any case and with any prefix: it is still a secret.
+    /// True if the line contains a commented-out key, in any case and with any prefix, since that is still a secret.
     private static func holdsPrivateKey(_ line: borrowing Span<UInt8>) -> Bool {
         let mark = Array("secret-key-".utf8)
         guard line.count >= mark.count else { return false }

@@ -1,6 +1,6 @@
 /// A file of recipients, one per line, with comments.
 package enum RecipientFile {
-    /// The limit of recipients: as many as an age header may have.
+    /// The maximum number of recipients: as many as an age header may have.
     package static let recipientLimit = AgeHeader.stanzaLimit
 
     /// Reads the text of a recipients file.
@@ -8,8 +8,8 @@ package enum RecipientFile {
     /// - Throws: `AgeFailure`: `malformedRecipientLine`, `unsupportedRecipient`, `noRecipients`, `headerTooLarge`.
     package static func parse(_ text: String) throws(AgeFailure) -> [X25519Recipient] {
         var recipients: [X25519Recipient] = []
-        // By byte, not by character: CR LF is one character that differs from a line feed, and a comment would swallow
-        // the recipients below it.
+        // Splits by byte, not by character: CR LF is a single character that differs from a line feed, so a comment
+        // would swallow the recipients below it.
         let lines = text.utf8.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
         for (index, bytes) in lines.enumerated() {
             let bytes = bytes.last == UInt8(ascii: "\r") ? bytes.dropLast() : bytes
@@ -34,7 +34,7 @@ package enum RecipientFile {
             ("AGE-SECRET-KEY-", "private key"), ("AGE-PLUGIN-", "private key"),
         ]
         for (start, kind) in starts where line.hasPrefix(start) { return kind }
-        // A plug-in's recipient has the name of the plug-in between two separators.
+        // A plug-in's recipient has the plug-in's name between two separators.
         return line.hasPrefix("age1") && line.count { $0 == "1" } > 1 ? "plug-in" : nil
     }
 }

@@ -47,7 +47,8 @@ package final class ScryptIdentity: Identity {
 
     /// Tries `passphrase`; its bytes are used unchanged.
     ///
-    /// - Parameter highestCost: binary logarithm of the highest accepted work factor; clamped to `ScryptCost.range`.
+    /// - Parameter highestCost: the binary logarithm of the highest accepted work factor, clamped to
+    ///   `ScryptCost.range`.
     package init(passphrase: borrowing SecretBytes, highestCost: Int = defaultHighestCost) {
         self.passphrase = passphrase.copy()
         self.highestCost = min(highestCost, ScryptCost.range.upperBound)
@@ -103,7 +104,7 @@ extension ScryptRecipient {
         guard let first = digits.first, (49...57).contains(first), digits.allSatisfy({ (48...57).contains($0) }) else {
             throw .malformedHeader("a scrypt work factor is not a decimal number")
         }
-        // A number that overflows Int is too high in any case.
+        // A number that overflows Int exceeds the limit in any case.
         let found = Int(text) ?? .max
         guard found <= highestCost, let cost = ScryptCost(logN: found) else {
             throw .workFactorTooHigh(found: found, allowed: highestCost)

@@ -9,7 +9,7 @@ package struct Stanza: Hashable, Sendable {
     /// The wrapped file key, or whatever the type defines.
     package let body: [UInt8]
 
-    /// Creates a stanza; type and arguments are one or more visible ASCII characters each.
+    /// Creates a stanza; its type and each argument must consist of one or more visible ASCII characters.
     package init(type: String, arguments: [String], body: [UInt8]) {
         for argument in [type] + arguments {
             precondition(Self.isArgument(argument.utf8), "an argument is visible ASCII characters")
@@ -24,7 +24,7 @@ package struct Stanza: Hashable, Sendable {
         !bytes.isEmpty && bytes.allSatisfy { (33...126).contains($0) }
     }
 
-    /// The type for use in an error: its name if it is one of age's own, else `unknown`.
+    /// The type as shown in an error: its name if it is one of age's own, else `unknown`.
     var displayedType: String {
         let known = ["X25519", "scrypt", "ssh-ed25519", "ssh-rsa", "mlkem768x25519", "p256tag", "mlkem768p256tag"]
         return known.contains(type) ? type : "unknown"
@@ -43,7 +43,7 @@ package struct Stanza: Hashable, Sendable {
         return text + String(decoding: encoded[offset...], as: UTF8.self) + "\n"
     }
 
-    /// Characters of a full body line.
+    /// The length of a full body line in characters.
     static let columns = 64
 }
 
@@ -55,13 +55,13 @@ package protocol Recipient: Sendable {
     func wrap(fileKey: borrowing SecretBytes) throws(AgeFailure) -> WrappedFileKey
 }
 
-/// A recipient's part of an age file: its stanzas, and which recipients it can be combined with.
+/// A recipient's part of an age file: its stanzas, and the labels that limit which recipients it can be combined with.
 package struct WrappedFileKey: Hashable, Sendable {
-    /// The stanzas of the recipient; several for types such as plug-ins and groups.
+    /// The recipient's stanzas; types such as plug-ins and groups can have several.
     package let stanzas: [Stanza]
-    /// All recipients of a file must have equal labels.
+    /// The labels of the recipient; all recipients of a file must have equal labels.
     ///
-    /// For example, a post-quantum recipient has one, since a file that an X25519 key opens too is no safer than that
+    /// For example, a post-quantum recipient has one, since a file that an X25519 key also opens is no safer than that
     /// key (C2SP age, "age-plugin").
     package let labels: Set<String>
 
@@ -76,15 +76,15 @@ package struct WrappedFileKey: Hashable, Sendable {
 package protocol Identity: Sendable {
     /// Unwraps the file key from a stanza for this identity; nil if there is none.
     ///
-    /// - Throws: `AgeFailure`: `malformedHeader` for a stanza of this type that breaks its rules, and further failures
-    ///   of the type (`workFactorTooHigh`, `mixedPassphrase`).
+    /// - Throws: `AgeFailure`: `malformedHeader` for a stanza of this type that breaks its rules, and other failures of
+    ///   the type (`workFactorTooHigh`, `mixedPassphrase`).
     func unwrap(_ stanzas: [Stanza]) throws(AgeFailure) -> SecretBytes?
 }
 
-/// Bytes of a file key.
+/// The length of a file key in bytes.
 let fileKeySize = 16
-/// Bytes of a wrapped file key: the key and a tag.
+/// The length of a wrapped file key in bytes: the key and a tag.
 ///
-/// The length is checked before decryption, so that no file can be crafted that opens under many keys (C2SP age,
-/// "partitioning oracle").
+/// The length is checked before decryption, so that a crafted file cannot open under many keys (C2SP age, "partitioning
+/// oracle").
 let wrappedFileKeySize = 32

@@ -1,18 +1,18 @@
 package import ByteStreams
 
-/// The text form of an age file, as `age -a` writes it (C2SP age, "ASCII armor"; RFC 7468, the strict grammar).
+/// The text form of an age file, as `age -a` writes it (C2SP age, "ASCII armor"; RFC 7468, strict grammar).
 ///
-/// Lines end with a line feed, or with a carriage return before it; blank lines may precede and follow.
+/// Lines end with LF or CR LF; blank lines may precede and follow the armor.
 package enum TextArmor {
     private static let begin = "-----BEGIN AGE ENCRYPTED FILE-----"
     private static let end = "-----END AGE ENCRYPTED FILE-----"
-    /// The characters of every line but the last, which may have fewer.
+    /// The length of every line but the last, which may be shorter.
     private static let columns = 64
     private static let bytesPerLine = columns / 4 * 3
-    /// The limit of bytes in blank lines, as age has it.
+    /// The maximum number of bytes in blank lines, as in age.
     private static let blankLimit = 1_024
 
-    /// True if the text, after blank lines, begins as armor does, whatever its label is.
+    /// True if the text, after any blank lines, begins like armor, whatever its label.
     package static func isArmored(_ text: borrowing SecretBytes) -> Bool {
         text.withBytes { bytes in
             var start = 0
@@ -43,16 +43,16 @@ package enum TextArmor {
         return file
     }
 
-    /// Where in the text a line is.
+    /// The position of a line in the text.
     private enum State {
         case before
         case body
-        /// After a line that only the last one can be.
+        /// After a line shorter than the others, which only the last one may be.
         case lastLine
         case after
     }
 
-    /// Takes a line that is not blank, or that may not be.
+    /// Processes a line, which may be blank only where that is allowed.
     private static func next(
         _ state: State, _ line: borrowing Span<UInt8>, _ file: inout SecretBytes
     ) throws(AgeFailure) -> State {

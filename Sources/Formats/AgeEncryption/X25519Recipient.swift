@@ -29,9 +29,10 @@ package struct X25519Recipient: Recipient, Hashable, LosslessStringConvertible {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// Wraps the file key under a key exchanged with an ephemeral one.
+    /// Wraps the file key under a key agreed on with an ephemeral key.
     ///
-    /// - Throws: `AgeFailure`: `malformedRecipient` for a point of low order, which has no identity; `cryptography`.
+    /// - Throws: `AgeFailure`: `malformedRecipient` for a point of low order, for which no identity exists;
+    ///   `cryptography`.
     package func wrap(fileKey: borrowing SecretBytes) throws(AgeFailure) -> WrappedFileKey {
         do {
             let ephemeral = try X25519.generatePrivateKey()
@@ -99,7 +100,7 @@ package final class X25519Identity: Identity {
         }
     }
 
-    /// Tries each X25519 stanza; an invalid tag means that it is for someone else.
+    /// Tries each X25519 stanza; an invalid tag means that the stanza is for another identity.
     package func unwrap(_ stanzas: [Stanza]) throws(AgeFailure) -> SecretBytes? {
         for stanza in stanzas where stanza.type == X25519Recipient.type {
             let share = try X25519Recipient.share(of: stanza)
@@ -123,7 +124,7 @@ package final class X25519Identity: Identity {
 }
 
 extension AgeHeader {
-    /// Checks that every recipient is an X25519 one, by the form of its stanza.
+    /// Checks by the form of each stanza that every recipient is an X25519 recipient.
     ///
     /// - Throws: `AgeFailure.malformedHeader`.
     package func requireX25519() throws(AgeFailure) {

@@ -5,9 +5,9 @@ internal import CZlib
 @safe final class Deflater {
     private let stream: UnsafeMutablePointer<z_stream>
 
-    /// Opens zlib.
+    /// Creates the zlib stream.
     ///
-    /// - Throws: `StreamFailure` of kind `library` when there is no memory.
+    /// - Throws: `StreamFailure` of kind `library` if there is no memory.
     init(level: Int) throws(StreamFailure) {
         guard let stream = unsafe kcb_deflate_new(Int32(level)) else {
             throw StreamFailure(.compressing, .library("memory for deflate"))
@@ -19,7 +19,7 @@ internal import CZlib
         unsafe kcb_deflate_free(stream)
     }
 
-    /// Appends a complete member with `plaintext`, at most 1 GiB, to `output`.
+    /// Appends a complete member that contains `plaintext` (at most 1 GiB) to `output`.
     ///
     /// - Throws: `StreamFailure` of kind `library`.
     func compress(_ plaintext: borrowing SecretBytes, into output: inout SecretBytes) throws(StreamFailure) {
@@ -36,7 +36,7 @@ internal import CZlib
                     try unsafe room.withUnsafeMutableBufferPointer { target, count throws(StreamFailure) in
                         unsafe stream.pointee.next_out = target.baseAddress
                         unsafe stream.pointee.avail_out = UInt32(target.count)
-                        // Anything but the end of the stream would lose data unnoticed.
+                        // Any result but the end of the stream would silently lose data.
                         guard unsafe deflate(stream, Z_FINISH) == Z_STREAM_END else { throw Self.failure }
                         count = unsafe target.count - Int(stream.pointee.avail_out)
                     }

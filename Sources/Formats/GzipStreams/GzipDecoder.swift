@@ -1,16 +1,16 @@
 package import ByteStreams
 
-/// Decompresses gzip (RFC 1952): one or more members and nothing else.
+/// Decompresses gzip (RFC 1952): one or more members, and nothing else.
 ///
-/// It accepts the headers that `GzipEncoder` and `gzip -n` on Linux write: deflate, no flags, no time. The input should
-/// already be authenticated; the limit stops a decompression bomb in any case.
+/// It accepts the headers that `GzipEncoder` and, on Linux, `gzip -n` write: deflate, no flags, no time. The input
+/// should already be authenticated; in any case, the limit stops a decompression bomb.
 package struct GzipDecoder<Upstream: ByteSource & ~Copyable>: ByteSource, ~Copyable {
     private var upstream: Upstream
     private let inflater: Inflater
     private let outputLimit: UInt64
     private var input = SecretBytes(capacity: inputSize)
     private var inputStart = 0
-    /// Bytes consumed before `input`.
+    /// The number of bytes consumed before `input`.
     private var inputOffset: UInt64 = 0
     private var position = Position.start
     private var memberLength: UInt64 = 0
@@ -20,7 +20,7 @@ package struct GzipDecoder<Upstream: ByteSource & ~Copyable>: ByteSource, ~Copya
         case start, data, end
     }
 
-    // Large enough to amortise reads.
+    // Large enough to amortize reads.
     private static var inputSize: Int { 65_536 }
 
     /// Decompresses `upstream`, at most `outputLimit` bytes in total.
@@ -77,7 +77,7 @@ package struct GzipDecoder<Upstream: ByteSource & ~Copyable>: ByteSource, ~Copya
         if progress.isAtEnd { try readTrailer() }
     }
 
-    /// Continues where only an end is allowed: one more byte of plaintext exceeds the limit.
+    /// Continues at the limit, where only the end is allowed: one more byte of plaintext exceeds it.
     private mutating func inflateBeyondLimit() throws(StreamFailure) -> Inflater.Progress {
         let (inflater, start) = (self.inflater, inputStart)
         var excess = SecretBytes(capacity: 1)
@@ -116,7 +116,7 @@ package struct GzipDecoder<Upstream: ByteSource & ~Copyable>: ByteSource, ~Copya
         return input.withBytes { $0[index] }
     }
 
-    /// Replaces the consumed input with the next; false at the end.
+    /// Replaces the consumed input with more; false at the end.
     private mutating func refill() throws(StreamFailure) -> Bool {
         inputOffset += UInt64(input.count)
         inputStart = 0

@@ -1,35 +1,35 @@
 package import ByteStreams
 
-/// Compresses to gzip (RFC 1952), one member for each segment, so that two threads can work on one stream.
+/// Compresses to gzip (RFC 1952), with one member per segment, so that two threads can work on one stream.
 ///
-/// The output depends on the plaintext and level alone: not on how the plaintext is cut into writes, nor on
-/// the threads.
+/// The output depends only on the plaintext and the level, not on how the plaintext is split into writes or on the
+/// threads.
 package struct GzipEncoder<Downstream: ByteSink & ~Copyable>: ByteSink, ~Copyable {
     private var downstream: Downstream
     private let pipeline: SegmentPipeline
 
-    /// Bytes of plaintext in a member.
+    /// The size of a member's plaintext in bytes.
     ///
-    /// Larger segments save nothing more (window: 32 KiB), and two encoders with eight segments each stay within the
-    /// default limit of 8 MiB of locked memory.
+    /// Larger segments would not compress better (the window is 32 KiB), and two encoders with eight segments each stay
+    /// within the default limit of 8 MiB of locked memory.
     package static var segmentSize: Int { 262_144 }
 
     /// Starts a stream.
     ///
     /// Level 1 is the fastest and 9 the smallest; see `docs/performance.md`.
     ///
-    /// - Throws: `StreamFailure` of kind `library` when there is no memory.
+    /// - Throws: `StreamFailure` of kind `library` if there is no memory.
     package init(to downstream: consuming Downstream, level: Int = 1) throws(StreamFailure) {
         precondition((1...9).contains(level), "deflate has the levels 1 to 9")
         pipeline = try SegmentPipeline(segmentSize: Self.segmentSize, level: level)
         self.downstream = downstream
     }
 
-    /// Takes all of `bytes`.
+    /// Compresses all of `bytes`.
     package mutating func write(_ bytes: borrowing Span<UInt8>) throws(StreamFailure) {
         var start = 0
         while start < bytes.count {
-            // A full segment is submitted only when more data follows, so that the last one is known.
+            // A full segment is submitted only when more data follows, so that the last one can be recognized.
             if pipeline.room == 0 { try submit() }
             let end = min(bytes.count, start + pipeline.room)
             pipeline.fill(bytes.extracting(start..<end))
@@ -37,7 +37,7 @@ package struct GzipEncoder<Downstream: ByteSink & ~Copyable>: ByteSink, ~Copyabl
         }
     }
 
-    /// Compresses the rest, at least one member, and finishes the sink.
+    /// Compresses the rest, so that there is at least one member, and finishes the sink.
     package consuming func finish() throws(StreamFailure) -> Downstream.Output {
         if pipeline.isUnused {
             pipeline.compressHere()

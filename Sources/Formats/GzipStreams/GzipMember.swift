@@ -1,13 +1,13 @@
 /// The fixed parts of a gzip member (RFC 1952 §2.3), as written and as accepted.
 enum GzipMember {
-    /// Bytes before the compressed data: there are no optional fields.
+    /// The size of the header in bytes, without optional fields.
     static let headerSize = 10
-    /// Bytes after it: CRC-32 and size of the plaintext, little-endian.
+    /// The size of the trailer in bytes: the CRC-32 and the size of the plaintext, little-endian.
     static let trailerSize = 8
 
-    /// Magic, deflate, no flags, no time, no extra flags, unknown operating system.
+    /// The magic, deflate, no flags, no time, no extra flags, operating system unknown.
     static let header: [UInt8] = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255]
-    /// The operating system that gzip on Linux writes in the last byte; the only other one accepted.
+    /// The operating system that gzip on Linux writes in the last byte; the only other value accepted.
     static let unix: UInt8 = 3
 
     /// The rule that the header byte at `index` breaks, or nil.

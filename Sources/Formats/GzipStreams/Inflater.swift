@@ -62,7 +62,7 @@ internal import CZlib
         self.checksum = checksum
         let consumed = min(input.count, Int(UInt32.max)) - left
         switch status {
-        // Z_BUF_ERROR: no progress without more input or room, which the caller provides or reports as truncation.
+        // Z_BUF_ERROR: zlib needs more input or room. The caller provides it or reports a truncated stream.
         case Z_OK, Z_BUF_ERROR: return Progress(consumed: consumed, isAtEnd: false)
         case Z_STREAM_END: return Progress(consumed: consumed, isAtEnd: true)
         case Z_MEM_ERROR: throw StreamFailure(.decompressing, .library("memory for inflate"))

@@ -1,10 +1,10 @@
 internal import ByteStreams
 internal import Synchronization
 
-/// A piece of plaintext on its way through a compressor.
+/// A piece of plaintext to be compressed.
 ///
-/// It belongs to the thread that fills and empties it, except between `Lane.take` and the end of `wait()`, when it
-/// belongs to the lane. Semaphores order the memory accesses on both sides of each handover.
+/// It belongs to the thread that fills and empties it, except from `Lane.take` until `wait()` returns, when it belongs
+/// to the lane. Semaphores order the memory accesses on both sides of each handover.
 final class Segment: @unchecked Sendable {
     var plaintext: SecretBytes
     var compressed: SecretBytes
@@ -24,7 +24,7 @@ final class Segment: @unchecked Sendable {
     /// Hands the segment over to a lane, until `giveBack`.
     func handOver() { isInLane = true }
 
-    /// Ends the lane's work; called by the lane.
+    /// Returns the segment to its owner; called by the lane.
     func giveBack() { isDone.signal() }
 
     /// Waits for the lane to return the segment.
@@ -35,8 +35,9 @@ final class Segment: @unchecked Sendable {
     }
 }
 
-/// A compressor with a thread that processes segments one at a time, or on the caller's thread if the system cannot
-/// create another.
+/// A compressor whose thread processes segments one at a time.
+///
+/// If the system cannot create a thread, the lane works on the caller's thread.
 final class Lane {
     private let deflater: Deflater
     private let inbox = Inbox()
@@ -49,7 +50,7 @@ final class Lane {
         let filled = Semaphore()
     }
 
-    /// What the thread is given, which alone uses the compressor from then on.
+    /// The thread's data; once the thread has started, only the thread uses the compressor.
     private final class Work: @unchecked Sendable {
         let deflater: Deflater
         let inbox: Inbox
@@ -59,7 +60,7 @@ final class Lane {
             self.inbox = inbox
         }
 
-        /// Processes segments until the inbox is signalled with nothing in it.
+        /// Processes segments until the inbox is signaled while empty.
         func run() {
             while true {
                 inbox.filled.wait()
@@ -79,7 +80,7 @@ final class Lane {
         inbox.filled.signal()
     }
 
-    /// Compresses a segment, in the background if there is a thread; its `wait()` returns when it is done.
+    /// Compresses a segment, in the background if there is a thread; the segment's `wait()` returns once it is done.
     func take(_ segment: Segment) {
         guard startThread() else {
             segment.compress(with: deflater)
@@ -90,13 +91,13 @@ final class Lane {
         inbox.filled.signal()
     }
 
-    /// Compresses a segment on this thread; only before `take` was called.
+    /// Compresses a segment on the caller's thread; allowed only before `take` is first called.
     func compressHere(_ segment: Segment) {
         precondition(thread == nil, "the thread has the compressor")
         segment.compress(with: deflater)
     }
 
-    /// True if there is a thread; after a refusal no other is created.
+    /// True if there is a thread; once the system has refused one, no other attempt is made.
     private func startThread() -> Bool {
         if thread != nil { return true }
         if isRefused { return false }

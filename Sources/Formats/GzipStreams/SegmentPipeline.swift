@@ -1,20 +1,20 @@
 internal import ByteStreams
 
-/// A ring of segments: one is being filled, the others are in the lanes, and they come back in order.
+/// A ring of segments: one is being filled, the others are being compressed, and they are taken back in order.
 ///
-/// Segment *n* goes to lane *n* modulo the number of lanes. Only the segments are shared, so the output depends neither
-/// on the number of threads nor on their speed.
+/// Segment *n* goes to lane *n* modulo the number of lanes. Nothing but the segments is shared, so the output depends
+/// neither on the number of threads nor on their speed.
 final class SegmentPipeline {
     private var ring: [Segment]
     private let lanes: [Lane]
     private let segmentSize: Int
-    /// The number of segments submitted, and of those taken back.
+    /// The number of segments submitted, and the number taken back.
     private var submitted = 0
     private var taken = 0
 
-    /// Threads that compress at the same time.
+    /// The number of threads that compress at the same time.
     static let laneCount = 2
-    // One for each lane, one that waits for a lane, and one that is being filled.
+    // One segment per lane, one that waits for a lane, and one that is being filled.
     private static let ringSize = laneCount + 2
 
     init(segmentSize: Int, level: Int) throws(StreamFailure) {
@@ -26,17 +26,17 @@ final class SegmentPipeline {
     }
 
     deinit {
-        // After a failure too: no plaintext is in use any more when this returns.
+        // Wait even after a failure: no plaintext is in use when this returns.
         for segment in ring { segment.wait() }
     }
 
-    /// True if nothing was submitted yet.
+    /// True if nothing has been submitted yet.
     var isUnused: Bool { submitted == 0 }
 
-    /// Bytes that still fit into the current segment.
+    /// The number of bytes that still fit into the current segment.
     var room: Int { segmentSize - filling.plaintext.count }
 
-    /// Adds `bytes`, which must fit into a free segment.
+    /// Adds `bytes`, which must fit into the current segment.
     func fill(_ bytes: borrowing Span<UInt8>) {
         filling.plaintext.append(bytes)
     }
@@ -47,7 +47,8 @@ final class SegmentPipeline {
         submitted += 1
     }
 
-    /// Compresses the filled segment on this thread, so that a small stream needs no other; only while `isUnused`.
+    /// Compresses the current segment on the caller's thread, so that a small stream needs no other; only while
+    /// `isUnused`.
     func compressHere() {
         lanes[0].compressHere(filling)
         submitted += 1
@@ -56,7 +57,7 @@ final class SegmentPipeline {
     /// False if the oldest segment must be taken back before more can be added.
     var hasFreeSegment: Bool { submitted - taken < Self.ringSize }
 
-    /// True while segments are to be taken back.
+    /// True while there are segments to take back.
     var hasSubmitted: Bool { taken < submitted }
 
     /// Waits for the oldest segment, passes its compressed bytes to `consume` and frees it for reuse.
@@ -72,7 +73,7 @@ final class SegmentPipeline {
 
     private var filling: Segment {
         let index = submitted % Self.ringSize
-        // Small streams use only the first.
+        // Small streams use only the first segment.
         if index == ring.count { ring.append(Segment(size: segmentSize)) }
         return ring[index]
     }

@@ -1,15 +1,15 @@
 internal import ByteStreams
 internal import CLibArchive
 
-/// A second, independent check: libarchive reads the same file, with tar support only.
+/// A second, independent check: libarchive reads the same file with support for tar only.
 enum LibarchiveReader {
-    /// Finds exactly `members` at the same offsets, or throws.
+    /// Checks that libarchive finds exactly `members`, at the same offsets.
     ///
     /// - Throws: `StreamFailure` of kind `malformed` if the two readers disagree, `library` if libarchive cannot start,
     ///   or the failure of reading the file.
     static func confirm(_ members: [TarMember], in file: OpenFile) throws(StreamFailure) {
         let input = LibarchiveInput(file)
-        // The archive calls back into `input` until it is freed, and while it is being freed.
+        // The archive calls back into `input` until it has been freed.
         try withExtendedLifetime(input) { () throws(StreamFailure) in
             guard let archive = unsafe archive_read_new() else { throw unavailable }
             defer { unsafe archive_read_free(archive) }
@@ -18,7 +18,7 @@ enum LibarchiveReader {
                 for member in members { try unsafe confirm(member, archive) }
                 try unsafe confirmEnd(archive, after: members)
             } catch {
-                // libarchive only reports that a callback failed; the input knows why.
+                // libarchive reports only that a callback failed; the input knows the reason.
                 throw input.failure ?? error
             }
         }
@@ -43,7 +43,7 @@ enum LibarchiveReader {
     private static func confirm(_ member: TarMember, _ archive: OpaquePointer) throws(StreamFailure) {
         let header = member.offset - UInt64(TarProfile.blockSize)
         var next: OpaquePointer?
-        // A warning is a disagreement too.
+        // A warning is also a disagreement.
         guard unsafe archive_read_next_header(archive, &next) == ARCHIVE_OK, let entry = unsafe next,
             unsafe archive_format(archive) == kcb_format_ustar,
             let name = unsafe archive_entry_pathname(entry), unsafe String(cString: name) == member.name,
@@ -78,14 +78,14 @@ enum LibarchiveReader {
     }
 }
 
-/// A file, as used by libarchive's callbacks.
+/// A file as libarchive's callbacks use it.
 @safe private final class LibarchiveInput {
     private(set) var failure: StreamFailure?
     private let file: OpenFile
     private var position: UInt64 = 0
     private let buffer: UnsafeMutableBufferPointer<UInt8>
 
-    // A few headers at once; data is skipped.
+    // Room for a few headers; data is skipped.
     private static let bufferSize = 4096
 
     init(_ file: OpenFile) {
@@ -102,7 +102,7 @@ enum LibarchiveReader {
         unsafe Unmanaged<LibarchiveInput>.fromOpaque(context).takeUnretainedValue()
     }
 
-    /// Passes the next bytes and returns their number, 0 at the end, -1 after a failure, which is stored.
+    /// Passes on the next bytes and returns their number, 0 at the end, or -1 after a failure, which is stored.
     func read(_ start: UnsafeMutablePointer<UnsafeRawPointer?>?) -> Int {
         var output = unsafe OutputSpan(buffer: buffer, initializedCount: 0)
         do {

@@ -1,10 +1,10 @@
 internal import ByteStreams
 internal import CLibArchive
 
-/// libarchive's ustar writer; its output is collected here until it is taken.
+/// libarchive's ustar writer, which collects its output until the caller takes it.
 ///
-/// libarchive writes through a C callback, which can neither be generic nor throw Swift errors. So it fills a buffer
-/// that the caller empties after each call.
+/// libarchive writes through a C callback, which can neither be generic nor throw Swift errors. So the callback fills a
+/// buffer that the caller empties after each call.
 @safe final class LibarchiveWriter {
     private let archive: OpaquePointer
     private let output = Output()
@@ -32,8 +32,8 @@ internal import CLibArchive
     }
 
     deinit {
-        // Freeing first completes an open member with zeros in place of its data, up to 8 GiB. archive_write_fail would
-        // prevent that too, but then libarchive 3.6 leaks.
+        // Otherwise, freeing the archive completes an open member with zeros in place of its data, up to 8 GiB.
+        // archive_write_fail would prevent that too, but makes libarchive 3.6 leak.
         output.isWanted = false
         unsafe archive_write_free(archive)
     }
@@ -50,13 +50,13 @@ internal import CLibArchive
         try Self.check(unsafe archive_write_header(archive, entry), "writing a header")
     }
 
-    /// Adds data to the member.
+    /// Appends data to the member.
     func append(_ bytes: borrowing Span<UInt8>) throws(StreamFailure) {
         let archive = unsafe self.archive
         let written = unsafe bytes.withUnsafeBufferPointer { buffer in
             unsafe archive_write_data(archive, buffer.baseAddress, buffer.count)
         }
-        // If a member would become longer than its header says, libarchive silently writes less.
+        // If a member gets longer than its header says, libarchive silently writes less.
         guard written == bytes.count else { throw Self.failure("writing data") }
     }
 
@@ -70,13 +70,13 @@ internal import CLibArchive
         try Self.check(unsafe archive_write_close(archive), "closing the archive")
     }
 
-    /// Returns what was written since the last call.
+    /// Returns the bytes written since the last call.
     func takeOutput() -> [UInt8] {
         defer { output.bytes = [] }
         return output.bytes
     }
 
-    // A warning is a failure too: the archive would differ from what was requested.
+    // A warning is also a failure: the archive would differ from what was requested.
     private static func check(_ status: Int32, _ action: String) throws(StreamFailure) {
         guard status == ARCHIVE_OK else { throw failure(action) }
     }
@@ -86,7 +86,7 @@ internal import CLibArchive
     }
 }
 
-/// libarchive's output, as seen by its callback.
+/// Collects libarchive's output for its callback.
 private final class Output {
     var bytes: [UInt8] = []
     var isWanted = true

@@ -1,26 +1,26 @@
 package import ByteStreams
 
-/// One file of a tar, and the location of its data.
+/// A file in a tar archive, and the location of its data.
 package struct TarMember: Hashable, Sendable {
-    /// The name, one component (`TarProfile.isName`).
+    /// The name, a single component (`TarProfile.isName`).
     package let name: String
     /// The offset of the data from the start of the tar.
     package let offset: UInt64
-    /// Bytes of data, at most `TarProfile.memberSizeLimit`.
+    /// The size of the data in bytes, at most `TarProfile.memberSizeLimit`.
     package let length: UInt64
     /// Seconds since 1970, at most `TarProfile.timeLimit`.
     package let modified: Int64
 
-    /// The data, in the file from which the directory was read.
+    /// The data, in the file that the directory was read from.
     package func data(in file: OpenFile) -> FileSlice {
         FileSlice(file, offset: offset, length: length)
     }
 }
 
-/// The members of a tar, after two readers have agreed on every byte that is not member data.
+/// The members of a tar archive, once two readers have agreed on every byte that is not member data.
 ///
 /// The strict scan checks each block against `TarProfile`. It runs before libarchive, which accepts truncated and
-/// concatenated archives and follows extensions; libarchive must then find the same members.
+/// concatenated archives and interprets extensions. Then libarchive must find the same members.
 package struct TarDirectory: Hashable, Sendable {
     /// The members in file order, at least one, with unique names.
     package let members: [TarMember]
@@ -39,7 +39,7 @@ package struct TarDirectory: Hashable, Sendable {
     }
 }
 
-/// The strict scan of a file's blocks.
+/// Strictly scans the blocks of a file.
 private struct TarScan {
     private let file: OpenFile
     private let end: UInt64
@@ -97,7 +97,7 @@ private struct TarScan {
         position = dataEnd + padding
     }
 
-    /// The first zero block is at `position`; a second one must follow, and nothing after it.
+    /// Checks that the zero block at `position` is followed by a second one and nothing else.
     private func checkEnd() throws(StreamFailure) {
         guard try bytes(at: position + Self.block, Self.block).allSatisfy({ $0 == 0 }) else {
             throw broken("two zero blocks end the archive", at: position + Self.block)

@@ -1,15 +1,16 @@
 package import ByteStreams
 
-/// Writes a tar of the profile `TarProfile` to a sink, member by member.
+/// Writes a tar archive that follows `TarProfile` to a sink, member by member.
 package struct TarWriter<Downstream: ByteSink & ~Copyable>: ~Copyable {
     private var downstream: Downstream
     private let writer: LibarchiveWriter
     private let modified: Int64
     private var names: [String] = []
 
-    /// Starts an archive; all members get the time `modified`, in seconds since 1970 (0 to `TarProfile.timeLimit`).
+    /// Starts an archive; all members get the modification time `modified`.
     ///
-    /// - Throws: `StreamFailure` of kind `malformed` for another time, `library` when libarchive cannot start.
+    /// - Parameter modified: seconds since 1970 (0 to `TarProfile.timeLimit`).
+    /// - Throws: `StreamFailure` of kind `malformed` for any other time, `library` if libarchive cannot start.
     package init(to downstream: consuming Downstream, modified: Int64) throws(StreamFailure) {
         guard (0...TarProfile.timeLimit).contains(modified) else {
             throw StreamFailure(.writingContainer, .malformed("the time is eleven octal digits"))
@@ -23,9 +24,9 @@ package struct TarWriter<Downstream: ByteSink & ~Copyable>: ~Copyable {
     ///
     /// The name must be unique and accepted by `TarProfile.isName`; at most 16 members are allowed.
     ///
-    /// - Throws: `StreamFailure`: `truncated` or `malformed` for a source of another length, with the offset in it;
-    ///   `limitExceeded` beyond `TarProfile.memberSizeLimit`; the failures of source and sink. The archive is then
-    ///   unusable.
+    /// - Throws: `StreamFailure`: `truncated` or `malformed` for a source of another length, with the offset in the
+    ///   source; `limitExceeded` beyond `TarProfile.memberSizeLimit`; the failures of source and sink. The archive is
+    ///   then unusable.
     package mutating func append(
         _ name: String, length: UInt64, from source: inout some ByteSource & ~Copyable
     ) throws(StreamFailure) {

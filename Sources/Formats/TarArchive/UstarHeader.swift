@@ -1,20 +1,22 @@
-/// The limits and rules of the tar profile that is written and read here.
+/// The limits and rules of the tar archives that this program writes and reads.
 ///
-/// Strict ustar (POSIX.1-1988 §10.1.1): regular files, mode 0600, owner and group 0 without names, one modification
-/// time for all, names without folders; no pax, GNU or base-256 extension; two zero blocks and then the end.
+/// Strict ustar (POSIX.1-1988 §10.1.1): regular files, mode 0600, owner and group 0 without names, the same
+/// modification time for all members, names without folders; no pax, GNU or base-256 extensions; two zero blocks, and
+/// nothing after them.
 package enum TarProfile {
-    /// Bytes in a block, the unit of the format.
+    /// The size of a block in bytes, the unit of the format.
     package static let blockSize = 512
-    /// Members of an archive: a backup has six, which leaves room for later versions.
+    /// The maximum number of members; a backup has six, which leaves room for later versions.
     package static let memberLimit = 16
-    /// Bytes of a member, just under 8 GiB: the most that ustar's eleven octal digits can express.
+    /// The maximum size of a member in bytes, just under 8 GiB: the largest number that ustar's eleven octal digits can
+    /// hold.
     package static let memberSizeLimit = 0o77_777_777_777
-    /// Seconds since 1970, for the same reason; the year 2242.
+    /// The latest modification time in seconds since 1970, limited for the same reason; in the year 2242.
     package static let timeLimit: Int64 = 0o77_777_777_777
-    /// Bytes of a name: what the name field of ustar holds.
+    /// The maximum length of a name in bytes, which is that of ustar's name field.
     package static let nameLimit = 100
 
-    /// True for 1 to 100 letters, digits, dots, underscores and hyphens (ASCII), a letter or digit first.
+    /// True for 1 to 100 ASCII letters, digits, dots, underscores and hyphens that start with a letter or digit.
     package static func isName(_ name: some Collection<UInt8>) -> Bool {
         guard let first = name.first, name.count <= nameLimit, isAlphanumeric(first) else { return false }
         return name.allSatisfy {
@@ -32,10 +34,10 @@ package enum TarProfile {
     }
 }
 
-/// One header block, after every byte of it has been checked.
+/// A header block of which every byte has been checked.
 struct UstarHeader {
     let name: String
-    /// Bytes of data.
+    /// The size of the data in bytes.
     let length: UInt64
     /// Seconds since 1970.
     let modified: Int64
@@ -59,7 +61,8 @@ struct UstarHeader {
         }
     }
 
-    // Magic and version come first: they tell a damaged header from a file that is not a tar at all.
+    // The magic and the version come first, to distinguish a damaged header from a file that is not a tar archive at
+    // all.
     private static let constants = [
         Constant("the magic is that of ustar", 257, "ustar\0"),
         Constant("the version is that of ustar", 263, "00"),
@@ -76,7 +79,7 @@ struct UstarHeader {
         let name: String
         let offset: Int
         let digits: Int
-        /// What follows the digits.
+        /// The bytes that must follow the digits.
         let end: [UInt8]
 
         init(_ name: String, _ offset: Int, digits: Int, end: String) {
@@ -86,7 +89,7 @@ struct UstarHeader {
             self.end = Array(end.utf8)
         }
 
-        /// Reads the field; any other encoding is an error of its own.
+        /// Reads the field; every other encoding is a broken rule.
         func read(_ block: [UInt8]) throws(BrokenRule) -> UInt64 {
             let field = block[offset..<offset + digits + end.count]
             guard let value = UstarHeader.octal(field.prefix(digits)), field.suffix(end.count).elementsEqual(end) else {
@@ -97,7 +100,7 @@ struct UstarHeader {
         }
     }
 
-    // As libarchive writes them. GNU tar encodes the same numbers differently: one digit more and no space.
+    // Encoded like libarchive. GNU tar writes the same numbers with one digit more and without a space.
     private static let fixedNumbers: [(field: Number, value: UInt64, rule: String)] = [
         (Number("mode", 100, digits: 6, end: " \0"), 0o600, "the mode is 0600"),
         (Number("owner", 108, digits: 6, end: " \0"), 0, "the owner is 0"),
@@ -135,7 +138,7 @@ struct UstarHeader {
         modified = Int64(try Self.timeField.read(block))
     }
 
-    /// The value of the octal digits, or nil; at most eleven digits, so it cannot overflow.
+    /// The value of the octal digits, or nil; there are at most eleven, so it cannot overflow.
     fileprivate static func octal(_ digits: ArraySlice<UInt8>) -> UInt64? {
         var number: UInt64 = 0
         for digit in digits {
@@ -152,7 +155,7 @@ struct UstarHeader {
     }
 }
 
-/// The rule of the profile that a block breaks.
+/// The rule of the profile that a block violates.
 struct BrokenRule: Error {
     let rule: String
 

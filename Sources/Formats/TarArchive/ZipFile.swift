@@ -2,16 +2,17 @@ package import ByteStreams
 internal import CLibArchive
 internal import Glibc
 
-/// Zip files of other programs, in memory: nothing of one is ever written to disk, under its names or others.
+/// Reads zip files of other programs in memory; nothing from them is ever written to disk.
 package enum ZipFile {
-    /// Bytes of all members that are read, and of what they may become for one byte of the file: far above what texts and
-    /// pictures reach, and far below what is made to fill a memory.
+    /// The maximum size of all members that are read, in bytes; it and the ratio to the file's size stop a zip bomb.
+    ///
+    /// Text and images stay far below both limits.
     private static let sizeLimit = 1 << 30
     private static let ratioLimit = 200
-    /// Members: a record has one or none.
+    /// The maximum number of members; a record has one or none.
     private static let memberLimit = 100_000
 
-    /// True for bytes that begin as a zip file does.
+    /// True if the bytes begin like a zip file.
     package static func begins(_ bytes: borrowing Span<UInt8>) -> Bool {
         bytes.count >= 4 && bytes[0] == UInt8(ascii: "P") && bytes[1] == UInt8(ascii: "K") && bytes[2] == 3
             && bytes[3] == 4
@@ -19,7 +20,7 @@ package enum ZipFile {
 
     /// The names of all members.
     ///
-    /// - Throws: as `read`.
+    /// - Throws: the same as `read`.
     package static func names(in bytes: borrowing Span<UInt8>) throws(StreamFailure) -> Set<String> {
         try read(bytes) { _ in
             false
@@ -27,15 +28,15 @@ package enum ZipFile {
         }
     }
 
-    /// Hands each wanted member to `body`, once it was read to its end and its checksum was found right.
+    /// Passes each wanted member to `body`, once it has been read to its end and its checksum has been verified.
     ///
     /// - Returns: the names of all members.
-    /// - Throws: `StreamFailure` (`malformed` for damage, encryption, a name twice and names that lead out of a folder;
-    ///   `limitExceeded`, `library`).
+    /// - Throws: `StreamFailure` (`malformed` for damage, encryption, duplicate names and names that lead out of the
+    ///   folder; `limitExceeded`, `library`).
     package static func read(
         _ bytes: borrowing Span<UInt8>, wants: (String) -> Bool, body: (String, consuming SecretBytes) -> Void
     ) throws(StreamFailure) -> Set<String> {
-        // libarchive turns names into the characters of the thread's locale, of which "C" has 128.
+        // libarchive converts names to the character set of the thread's locale; that of "C" has only 128 characters.
         let locale = unsafe newlocale(Int32(LC_CTYPE_MASK), "C.UTF-8", nil)
         let earlier = unsafe uselocale(locale)
         defer {
@@ -85,7 +86,7 @@ package enum ZipFile {
         while true {
             if Interruption.isRequested { throw StreamFailure(.readingContainer, .interrupted) }
             let before = content.count
-            // As much again as there is, so that a large member is copied a few times only.
+            // Reads as much again as there is, so that a large member is copied only a few times.
             var status = 0
             content.append(upTo: min(max(before, 65_536), 16 << 20)) { output in
                 status = unsafe output.withUnsafeMutableBufferPointer { buffer, filled in
@@ -94,7 +95,7 @@ package enum ZipFile {
                     return Int(count)
                 }
             }
-            // A wrong checksum is a warning of the library.
+            // libarchive reports a wrong checksum as a warning.
             guard status >= 0 else { throw malformed("a member is damaged") }
             if status == 0 { return content }
             room -= content.count - before
@@ -106,7 +107,7 @@ package enum ZipFile {
         }
     }
 
-    /// True for a path that stays below the folder in which it is.
+    /// True for a relative path that stays below its folder.
     private static func isSafe(_ name: String) -> Bool {
         !name.isEmpty && !name.hasPrefix("/")
             && !name.split(separator: "/").contains { $0 == ".." }

@@ -1,43 +1,43 @@
 internal import ByteStreams
 
-/// Why text is not taken as XML.
+/// Why text is not accepted as XML.
 package enum XMLFailure: Error, Hashable, Sendable {
-    /// It is not well-formed, or not in UTF-8; with the line, from 1.
+    /// It is not well-formed or not in UTF-8; the value is the line, from 1.
     case malformed(line: Int)
-    /// It declares a document type, and with that perhaps entities, which may stand for anything.
+    /// It declares a document type, which could define entities that expand to arbitrary text.
     case documentType
-    /// A limit is exceeded: its name, what is allowed.
+    /// A limit is exceeded: its name and the largest value allowed.
     case limit(String, allowed: Int)
-    /// No memory.
+    /// There is not enough memory.
     case library
 }
 
 /// A small XML document in memory, whose text may be secret.
 ///
-/// Names and attributes are `String`, so a format with secrets in attributes cannot be read with this.
+/// Names and attributes are `String`, so this type is unsuitable for a format with secrets in attributes.
 ///
 /// ```swift
 /// let document = try XMLDocument(bytes)
 /// for entry in document.children("Entry", of: document.root) { … }
 /// ```
 package final class XMLDocument: Sendable {
-    /// An element; its text is that of an element without children.
+    /// An element; it has text only if it has no children.
     package struct Element: Hashable, Sendable {
-        /// Where it is in the document, by the places at which elements begin.
+        /// The index of the element in document order.
         package let index: Int
         package let name: String
         package let attributes: [String: String]
-        /// Where its children are in the document.
+        /// The indices of its children.
         package fileprivate(set) var children: [Int] = []
-        /// Where its text is among all text.
+        /// The range of its text in the text of the document.
         fileprivate(set) var text: Range<Int>
     }
 
-    /// How deep elements may lie in each other.
+    /// How deeply elements may be nested.
     package static let depthLimit = 64
-    /// How many elements there may be: far more than people have, and each takes some 200 bytes.
+    /// The maximum number of elements, far more than real files have; each takes about 200 bytes.
     package static let elementLimit = 5_000_000
-    /// Bytes of names and attributes of one element.
+    /// The maximum size of the names and attributes of one element in bytes.
     package static let tagLimit = 65_536
 
     /// All elements in document order; the first is the root.
@@ -58,31 +58,31 @@ package final class XMLDocument: Sendable {
     /// The outermost element.
     package var root: Element { elements[0] }
 
-    /// The children of `element` that have a name, in document order.
+    /// The children of `element` with a given name, in document order.
     package func children(_ name: String, of element: Element) -> [Element] {
         element.children.map { elements[$0] }.filter { $0.name == name }
     }
 
-    /// The first child of `element` that has a name.
+    /// The first child of `element` with a given name.
     package func child(_ name: String, of element: Element) -> Element? {
         element.children.first { elements[$0].name == name }.map { elements[$0] }
     }
 
-    /// Hands out the text of an element; of one with children there is none.
+    /// Calls `body` with the text of an element; the text of an element with children is empty.
     package func withText<Result: ~Copyable, E: Error>(
         of element: Element, _ body: (borrowing Span<UInt8>) throws(E) -> Result
     ) throws(E) -> Result {
         try text.withBytes { span throws(E) in try body(span.extracting(element.text)) }
     }
 
-    /// The text of an element, which is not secret.
+    /// The text of an element whose text is not secret.
     package func string(of element: Element) -> String {
         withText(of: element) { span in
             String(decoding: span.indices.map { span[$0] }, as: UTF8.self)
         }
     }
 
-    /// Receives what the parser finds.
+    /// Collects the elements and text that the parser finds.
     final class Builder {
         fileprivate private(set) var elements: [Element] = []
         private var text = SecretBytes(capacity: 4_096)

@@ -1,12 +1,12 @@
 internal import ByteStreams
 internal import CExpat
 
-/// Runs expat over bytes in memory; entities cannot be declared, since a document type ends the parsing.
+/// Runs expat over bytes in memory; entities cannot be declared, since parsing ends at a document type declaration.
 enum XMLParser {
-    // What expat takes at once: its counts are C's int.
+    // The number of bytes passed to expat at a time; its counts have C's type int.
     private static let pieceSize = 1 << 20
 
-    /// What the callbacks of one parser share.
+    /// The state that the callbacks of one parser share.
     @safe private final class Run {
         let builder: XMLDocument.Builder
         let parser: OpaquePointer
@@ -27,7 +27,7 @@ enum XMLParser {
         }
     }
 
-    /// Hands what `bytes` say to `builder`.
+    /// Parses `bytes` and reports elements and text to `builder`.
     ///
     /// - Throws: `XMLFailure`.
     static func parse(_ bytes: borrowing Span<UInt8>, _ builder: XMLDocument.Builder) throws(XMLFailure) {
@@ -38,7 +38,7 @@ enum XMLParser {
         unsafe XML_SetElementHandler(parser, begin, end)
         unsafe XML_SetCharacterDataHandler(parser, text)
         unsafe XML_SetStartDoctypeDeclHandler(parser, documentType)
-        // The parser holds the run's address alone.
+        // The parser holds only the address of the run.
         try withExtendedLifetime(run) { () throws(XMLFailure) in
             var offset = 0
             repeat {

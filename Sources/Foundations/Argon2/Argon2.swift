@@ -9,7 +9,7 @@ package import Cryptography
 /// let key = try Argon2.derive(password: password, salt: salt, .id, cost, count: 32)
 /// ```
 package enum Argon2 {
-    /// Which of the functions.
+    /// The variant of the function.
     package enum Kind: Hashable, Sendable {
         /// Argon2d, whose memory accesses depend on the password.
         case d
@@ -17,22 +17,22 @@ package enum Argon2 {
         case id
     }
 
-    /// Version 1.3 of the function, which RFC 9106 describes, and the one before.
+    /// The version of the function: 1.3, which RFC 9106 describes, or its predecessor 1.0.
     package enum Version: UInt32, Hashable, Sendable {
         case old = 0x10
         case current = 0x13
     }
 
-    /// What a derivation costs.
+    /// The cost of a derivation.
     package struct Cost: Hashable, Sendable {
-        /// Passes over the memory.
+        /// The number of passes over the memory.
         package var iterations: UInt32
         package var memoryInKiB: UInt32
-        /// Threads.
+        /// The number of threads.
         package var lanes: UInt32
         package var version: Version
 
-        /// Names a cost; whether it is bearable is the caller's to judge.
+        /// Creates a cost; the caller decides whether it is acceptable.
         package init(iterations: UInt32, memoryInKiB: UInt32, lanes: UInt32, version: Version = .current) {
             self.iterations = iterations
             self.memoryInKiB = memoryInKiB

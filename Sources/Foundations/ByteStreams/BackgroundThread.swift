@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// A thread for work beside that of its owner; releasing it waits for the end of the work.
+/// A thread that works alongside its owner; releasing it waits until the work is done.
 package final class BackgroundThread {
     private let thread: pthread_t
 
@@ -12,16 +12,16 @@ package final class BackgroundThread {
         }
     }
 
-    /// Starts `run`; nil if the system cannot create another thread.
+    /// Starts a thread that runs `run`; nil if the system cannot create one.
     ///
-    /// - Parameter stackSize: in bytes; small, since there may be little address space left.
+    /// - Parameter stackSize: the stack size in bytes, small by default because little address space may be left.
     package init?(stackSize: Int = 262_144, _ run: @escaping @Sendable () -> Void) {
         var attributes = pthread_attr_t()
         guard unsafe pthread_attr_init(&attributes) == 0 else { return nil }
         defer { unsafe pthread_attr_destroy(&attributes) }
         unsafe pthread_attr_setstacksize(&attributes, stackSize)
-        // Signals are for the main thread, whose system calls they interrupt; a thread inherits the mask of its
-        // creator.
+        // Signals must reach the main thread, whose system calls they interrupt. A thread inherits its creator's signal
+        // mask.
         var all = sigset_t()
         var before = sigset_t()
         unsafe sigfillset(&all)
@@ -43,7 +43,7 @@ package final class BackgroundThread {
     }
 
     deinit {
-        // Fails only for a thread that was already joined.
+        // Fails only if the thread was already joined.
         _ = pthread_join(thread, nil)
     }
 }
@@ -69,7 +69,7 @@ package final class BackgroundThread {
         _ = unsafe sem_post(semaphore)
     }
 
-    /// Takes one, and waits until there is one.
+    /// Waits until the count is positive, then takes one.
     package func wait() {
         while unsafe sem_wait(semaphore) != 0 {
             precondition(errno == EINTR, "a semaphore that cannot be waited for")

@@ -1,4 +1,4 @@
-/// Base 64 of RFC 4648 section 4, in its one canonical spelling, with padding or (as age writes it) without.
+/// Base64 (RFC 4648, section 4) in canonical form only, with padding or, as age writes it, without.
 ///
 /// Secrets go from `SecretBytes` to `SecretBytes`; `[UInt8]` and strings are for public bytes.
 package enum Base64 {
@@ -16,7 +16,7 @@ package enum Base64 {
         padded ? (count + 2) / 3 * 4 : (count * 4 + 2) / 3
     }
 
-    /// Appends the spelling of `bytes`.
+    /// Appends the encoding of `bytes`.
     package static func encode(
         _ bytes: borrowing Span<UInt8>, padded: Bool = true, into text: inout some ByteBuffer & ~Copyable
     ) {
@@ -83,7 +83,7 @@ package enum Base64 {
         }
     }
 
-    /// The number of bytes that a text of this length and padding decodes to; nil if no encoding has this length.
+    /// The number of bytes that `text` decodes to, from its length and padding; nil if no encoding has this length.
     private static func decodedCount(_ text: borrowing Span<UInt8>, padded: Bool) -> Int? {
         var length = text.count
         if padded {

@@ -51,7 +51,7 @@ package enum Bech32 {
 
     /// Appends the decoded bytes.
     ///
-    /// Returns false and appends nothing unless `text` is what `encode` gives for this prefix and case.
+    /// - Returns: false, with nothing appended, unless `text` is what `encode` produces for this prefix and case.
     package static func decode(
         _ text: borrowing Span<UInt8>, prefix: String, uppercase: Bool, into bytes: inout some ByteBuffer & ~Copyable
     ) -> Bool {

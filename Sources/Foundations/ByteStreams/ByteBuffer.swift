@@ -1,13 +1,13 @@
-/// Bytes that encoders append to: `[UInt8]`, or `SecretBytes` where there may be a secret among them.
+/// A buffer that encoders append to: `[UInt8]`, or `SecretBytes` where the bytes may include a secret.
 package protocol ByteBuffer: ~Copyable {
-    /// How many bytes there are.
+    /// The number of bytes.
     var count: Int { get }
 
     /// Adds one byte.
     mutating func append(_ byte: UInt8)
     /// Adds all of `bytes`.
     mutating func append(_ bytes: borrowing Span<UInt8>)
-    /// Adds what `body` writes, at most `limit` bytes; on a throw nothing is added.
+    /// Appends what `body` writes, at most `limit` bytes; if `body` throws, nothing is appended.
     mutating func append<E: Error>(
         upTo limit: Int, _ body: (inout OutputSpan<UInt8>) throws(E) -> Void
     ) throws(E)
@@ -30,7 +30,7 @@ extension [UInt8]: ByteBuffer {
         unsafe bytes.withUnsafeBufferPointer { unsafe append(contentsOf: $0) }
     }
 
-    /// Adds what `body` writes, at most `limit` bytes; on a throw nothing is added.
+    /// Appends what `body` writes, at most `limit` bytes; if `body` throws, nothing is appended.
     package mutating func append<E: Error>(
         upTo limit: Int, _ body: (inout OutputSpan<UInt8>) throws(E) -> Void
     ) throws(E) {

@@ -18,7 +18,7 @@ extension Span<UInt8> {
         return count >= start.count && start.indices.allSatisfy { self[$0] == start[$0] }
     }
 
-    /// Visits each line without its line feed, and its number from 1; the last line may lack its line feed.
+    /// Calls `body` with each line, without its line feed, and its number from 1; the last line may lack a line feed.
     package func forEachLine<E: Error>(
         _ body: (_ line: borrowing Span<UInt8>, _ number: Int) throws(E) -> Void
     ) throws(E) {

@@ -1,20 +1,20 @@
-/// Bytes that are pulled: a file, a slice of one, or a decoder on top of another source.
+/// A source that bytes are pulled from: a file, a slice of one, or a decoder on top of another source.
 package protocol ByteSource: ~Copyable {
     /// Appends the next bytes to `output`, at most as many as it has room for.
     ///
-    /// Appending nothing means the end and nothing else: a source that cannot deliver throws. The caller provides room
-    /// for at least one byte.
+    /// Appending nothing always means the end of the source; a source that cannot deliver bytes throws. The caller
+    /// provides room for at least one byte.
     mutating func read(into output: inout OutputSpan<UInt8>) throws(StreamFailure)
 }
 
-/// Bytes that are pushed: a file being written, or an encoder on top of another sink.
+/// A sink that bytes are pushed to: a file being written, or an encoder on top of another sink.
 ///
 /// A sink that has thrown must not be written to again or finished.
 package protocol ByteSink: ~Copyable {
     /// The result once all bytes have been written, such as the finished file.
     associatedtype Output
 
-    /// Takes all of `bytes`.
+    /// Writes all of `bytes`.
     mutating func write(_ bytes: borrowing Span<UInt8>) throws(StreamFailure)
 
     /// Flushes buffered output and closes the stage; without this call the output is incomplete.
@@ -22,7 +22,7 @@ package protocol ByteSink: ~Copyable {
 }
 
 extension ByteSource where Self: ~Copyable {
-    /// Reads to the end and passes each piece to `consume`, in wiped memory that is reused between pieces.
+    /// Reads to the end and passes each piece to `consume`, in memory that is reused between pieces and wiped.
     package mutating func forEachPiece(
         upTo pieceSize: Int = 65_536, _ consume: (borrowing Span<UInt8>) throws(StreamFailure) -> Void
     ) throws(StreamFailure) {
@@ -35,7 +35,7 @@ extension ByteSource where Self: ~Copyable {
         }
     }
 
-    /// Reads to the end into wiped memory, and refuses more than `limit` bytes (0 to `Int.max - 1`).
+    /// Reads to the end into memory that is wiped on release; refuses more than `limit` bytes (0 to `Int.max - 1`).
     ///
     /// - Throws: `StreamFailure` of kind `limitExceeded` when the source holds more than `limit` bytes.
     package mutating func readAll(limit: Int, as name: StaticString) throws(StreamFailure) -> SecretBytes {

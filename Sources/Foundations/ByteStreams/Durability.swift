@@ -1,13 +1,12 @@
 internal import Synchronization
 
-/// Files that were named but whose directory entry could not be synced to disk, so that a power cut may lose them.
+/// Files that have their final name but whose directory entry could not be synced, so that a power cut may lose them.
 ///
-/// By then the file has its name, and removing it could fail as well. So the operation counts as done, and the run ends
-/// with a warning.
+/// Removing such a file could fail as well, so the operation counts as done and the run ends with a warning.
 package enum Durability {
     private static let collected = Mutex<[FileFailure]>([])
 
-    /// The failures since the last call.
+    /// Returns and clears the failures recorded since the last call.
     package static func takeDoubts() -> [FileFailure] {
         collected.withLock { doubts in
             defer { doubts = [] }

@@ -1,4 +1,4 @@
-/// Why a file could not be opened, trusted or made.
+/// Why a file could not be opened, trusted or created.
 package struct FileFailure: Error, Hashable, Sendable {
     /// The cases a caller can act on.
     package enum Problem: Hashable, Sendable {
@@ -10,13 +10,13 @@ package struct FileFailure: Error, Hashable, Sendable {
         case exposed(mode: UInt32)
         /// The file belongs to neither this user nor root.
         case foreignOwner
-        /// Others can write to the folder, and so replace or add files in it; the value is its mode.
+        /// Others can write to the folder, and so replace or add files; the value is its mode.
         case sharedFolder(mode: UInt32)
         /// The folder belongs to neither this user nor root; the value is the owner's user ID.
         case foreignFolder(owner: UInt32)
-        /// Another process is changing what the file protects.
+        /// Another process is changing what the lock file protects.
         case busy
-        /// The file system cannot name a file without the risk of replacing another.
+        /// The file system has no way to name a file without the risk of replacing another one.
         case noSafeNaming
         /// The file is larger than the limit for its kind.
         case tooLarge(limit: Int)
@@ -24,7 +24,7 @@ package struct FileFailure: Error, Hashable, Sendable {
         case system(Int32, doing: String)
     }
 
-    /// The path, as the user gave it or as the program built it.
+    /// The path, as given by the user or built by the program.
     package let path: String
     /// What is wrong with it.
     package let problem: Problem

@@ -7,13 +7,13 @@ package final class FileLock {
     /// How long to wait for another process by default.
     package static let defaultWait = Duration.seconds(10)
 
-    // Nanoseconds between two tries: short at first, since most holders are done within a commit, then long enough to
-    // cost nothing.
+    // Nanoseconds between two attempts. Short at first, since most holders finish within one commit; then long enough
+    // to cost next to nothing.
     private static let pauses = 200_000...2_000_000
     // F_OFD_SETLK (fcntl(2)), which Glibc declares for programs that ask for GNU extensions.
     private static let setOpenFileLock: Int32 = 37
 
-    /// Waits at most `limit` for the current holder; creates the file with mode 0600 if it is missing.
+    /// Acquires the lock, waiting at most `limit` for its holder; creates the file with mode 0600 if it is missing.
     ///
     /// - Throws: `FileFailure`: `busy`; `notRegular`, `foreignOwner` or `exposed` for a file that is not private, since
     ///   another user could hold its lock forever; `notFound` if the folder is missing; `system`, with `EINTR` if a
@@ -22,9 +22,9 @@ package final class FileLock {
         file = try Self.acquire(path, ContinuousClock.now + limit)
     }
 
-    /// Locks a folder's contents through the file `.lock` in it.
+    /// Locks a folder's contents through its file `.lock`.
     ///
-    /// - Throws: as `init(_:waitingAtMost:)`, and `sharedFolder`, `foreignFolder`.
+    /// - Throws: the same as `init(_:waitingAtMost:)`, and `sharedFolder`, `foreignFolder`.
     package static func ofFolder(_ folder: String, waitingAtMost limit: Duration = defaultWait) throws(FileFailure)
         -> FileLock
     {
@@ -55,19 +55,19 @@ package final class FileLock {
         }
     }
 
-    /// Waits for its turn, then for the lock.
+    /// Waits for a turn, then for the lock.
     ///
-    /// The kernel gives a lock to whoever asks at the right moment, and a program that releases it and asks again at once
-    /// would have it for ever. So only one waits for the lock itself, and all others, the last holder among them, wait
-    /// for that one's place.
+    /// The kernel grants a free lock to the next process that asks, so a program that releases it and immediately asks
+    /// again could hold it forever. Therefore only one process waits for the lock itself; all others, including the
+    /// last holder, wait for their turn to do so.
     private static func wait(for file: OpenFile, _ deadline: ContinuousClock.Instant) throws(FileFailure) {
         try retry(file, deadline) { setTurn(of: file, F_WRLCK) }
-        // File systems without such locks have no order.
+        // On a file system without such locks, there is no order.
         defer { _ = setTurn(of: file, F_UNLCK) }
         try retry(file, deadline) { flock(file.descriptor, LOCK_EX | LOCK_NB) == 0 ? 0 : errno }
     }
 
-    /// Repeats `attempt`, which gives an error number, until it gives 0 or the time is over.
+    /// Repeats `attempt`, which returns an error number, until it returns 0 or the deadline passes.
     private static func retry(
         _ file: OpenFile, _ deadline: ContinuousClock.Instant, _ attempt: () -> Int32
     ) throws(FileFailure) {
@@ -86,9 +86,9 @@ package final class FileLock {
         }
     }
 
-    /// Takes or leaves the place of the one that waits: a lock on the first byte, which has nothing to do with flock(2).
+    /// Takes or releases the turn to wait: an OFD lock on the first byte, which is independent of flock(2).
     ///
-    /// - Returns: 0, or `EWOULDBLOCK` if another one has it.
+    /// - Returns: 0, or `EWOULDBLOCK` if another process has the turn.
     private static func setTurn(of file: OpenFile, _ type: Int32) -> Int32 {
         var range = Glibc.flock()
         range.l_type = Int16(type)
@@ -97,7 +97,7 @@ package final class FileLock {
         let status = unsafe withUnsafeMutablePointer(to: &range) { unsafe fcntl(file.descriptor, setOpenFileLock, $0) }
         guard status != 0 else { return 0 }
         let code = errno
-        // Anything else than "taken" means that there are no such locks here.
+        // Any other error means that such locks are not available here.
         return code == EAGAIN || code == EACCES ? EWOULDBLOCK : code == EINTR ? EINTR : 0
     }
 }

@@ -1,4 +1,4 @@
-/// A part of a file as a source; several slices of one file can be read at the same time.
+/// A byte source over a part of a file; several slices of one file can be read at the same time.
 package struct FileSlice: ByteSource {
     private let file: OpenFile
     private var offset: UInt64
@@ -19,7 +19,7 @@ package struct FileSlice: ByteSource {
 
     /// Appends the next bytes.
     ///
-    /// - Throws: `StreamFailure` of kind `truncated` if the file has become shorter than the slice.
+    /// - Throws: `StreamFailure` of kind `truncated` if the file has become too short for the slice.
     package mutating func read(into output: inout OutputSpan<UInt8>) throws(StreamFailure) {
         if offset == end { return }
         let before = output.count

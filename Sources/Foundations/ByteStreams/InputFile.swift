@@ -1,15 +1,15 @@
-// Fence: opens what a user names to be read.
+// Fence: opens input files that the user names.
 internal import Glibc
 
-/// An input that a user names: a file, which can be read at any place, or a pipe, which is read once and in order.
+/// An input that the user names: a file, which can be read at any offset, or a pipe, which is read once and in order.
 package enum InputFile {
     case file(OpenFile)
     case pipe(OpenFile)
 
-    /// The name of standard input.
+    /// The name that means standard input.
     package static let standardInputName = "-"
 
-    /// Opens a file, also through a symbolic link; a pipe such as `<(…)`; or `-`, standard input.
+    /// Opens a file, following symbolic links; a pipe such as `<(…)`; or, for `-`, standard input.
     ///
     /// - Throws: `FileFailure` (`notFound`, `notRegular` for a folder, a terminal or a device, `system`).
     package static func open(_ path: String) throws(FileFailure) -> InputFile {

@@ -5,7 +5,7 @@ internal import Synchronization
 package enum Interruption {
     private static let signalNumber = Atomic<Int32>(0)
 
-    /// True once SIGINT or SIGTERM arrived.
+    /// True once SIGINT or SIGTERM has arrived.
     package static var isRequested: Bool { signalNumber.load(ordering: .relaxed) != 0 }
 
     /// The signal that arrived, or 0.
@@ -13,7 +13,7 @@ package enum Interruption {
 
     /// Catches SIGINT and SIGTERM from now on; blocking system calls return early (no `SA_RESTART`).
     package static func catchSignals() {
-        // A static is initialised under a lock on first use, which must not happen inside the handler.
+        // A static is initialized under a lock on first use, which must not happen inside the handler.
         _ = isRequested
         for number in [SIGINT, SIGTERM] {
             var action = sigaction()
@@ -24,7 +24,7 @@ package enum Interruption {
 
     /// Records that `signal` arrived; async-signal-safe.
     ///
-    /// Zero clears an earlier one (for tests).
+    /// Zero clears an earlier signal (for tests).
     package static func request(_ signal: Int32) {
         signalNumber.store(signal, ordering: .relaxed)
     }

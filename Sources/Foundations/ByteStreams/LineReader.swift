@@ -1,4 +1,4 @@
-/// Cuts a source into lines, in wiped memory that holds one piece of it and the longest line allowed at most.
+/// Splits a source into lines, in wiped memory that holds at most one piece of it plus the longest allowed line.
 package struct LineReader<Source: ByteSource & ~Copyable>: ~Copyable {
     private var source: Source
     private let pieceSize: Int
@@ -17,9 +17,9 @@ package struct LineReader<Source: ByteSource & ~Copyable>: ~Copyable {
         buffer = SecretBytes(capacity: pieceSize)
     }
 
-    /// Moves to the next line and tells how it ends; nil at the end of the source.
+    /// Advances to the next line and returns how it ends; nil at the end of the source.
     ///
-    /// - Parameter limit: bytes of the line without its line feed.
+    /// - Parameter limit: the maximum length of the line in bytes, without its line feed.
     package mutating func advance(limit: Int) throws(LineFailure) -> LineEnd? {
         leaveLine()
         var searched = start
@@ -50,7 +50,7 @@ package struct LineReader<Source: ByteSource & ~Copyable>: ~Copyable {
         }
     }
 
-    /// Lends the current line without its line feed.
+    /// Calls `body` with the current line, without its line feed.
     package borrowing func withLine<R: ~Copyable, E: Error>(
         _ body: (borrowing Span<UInt8>) throws(E) -> R
     ) throws(E) -> R {
@@ -58,7 +58,7 @@ package struct LineReader<Source: ByteSource & ~Copyable>: ~Copyable {
         return try buffer.withBytes { bytes throws(E) in try body(bytes.extracting(range)) }
     }
 
-    /// Lends the current line with its line feed, where it has one.
+    /// Calls `body` with the current line, including its line feed if it has one.
     package borrowing func withLineAndFeed<R: ~Copyable, E: Error>(
         _ body: (borrowing Span<UInt8>) throws(E) -> R
     ) throws(E) -> R {
@@ -66,14 +66,14 @@ package struct LineReader<Source: ByteSource & ~Copyable>: ~Copyable {
         return try buffer.withBytes { bytes throws(E) in try body(bytes.extracting(range)) }
     }
 
-    /// True when nothing follows the current line, which is given up.
+    /// True if nothing follows the current line, which is discarded.
     package mutating func isAtEnd() throws(StreamFailure) -> Bool {
         leaveLine()
         if start < buffer.count { return false }
         return try !fill()
     }
 
-    /// True when what follows the current line, which is given up, begins with `text`.
+    /// True if the bytes after the current line, which is discarded, begin with `text`.
     package mutating func begins(with text: String) throws(StreamFailure) -> Bool {
         leaveLine()
         while buffer.count - start < text.utf8.count, try fill() {}
@@ -81,7 +81,7 @@ package struct LineReader<Source: ByteSource & ~Copyable>: ~Copyable {
         return buffer.withBytes { bytes in bytes.extracting(from...).starts(with: text) }
     }
 
-    /// What follows the current line, as a source.
+    /// The bytes after the current line, as a source.
     package consuming func remainder() -> Remainder<Source> {
         leaveLine()
         var rest = SecretBytes(capacity: 0)
@@ -95,7 +95,7 @@ package struct LineReader<Source: ByteSource & ~Copyable>: ~Copyable {
         end = next
     }
 
-    /// Moves what follows the current line to the front and reads on; false at the end of the source.
+    /// Moves the bytes after the current line to the front and reads more; false at the end of the source.
     private mutating func fill() throws(StreamFailure) -> Bool {
         buffer.removeFirst(start)
         start = 0
@@ -111,11 +111,11 @@ package struct LineReader<Source: ByteSource & ~Copyable>: ~Copyable {
 package enum LineEnd: Sendable {
     /// With a line feed.
     case lineFeed
-    /// Without one, since the source ends.
+    /// Without one, because the source ends.
     case endOfSource
 }
 
-/// Why there is no next line, though the source has not ended.
+/// Why the next line could not be read.
 package enum LineFailure: Error, Hashable, Sendable {
     /// The line of this number, from 1, is longer than allowed.
     case tooLong(line: Int)
@@ -123,7 +123,7 @@ package enum LineFailure: Error, Hashable, Sendable {
     case stream(StreamFailure)
 }
 
-/// What a `LineReader` leaves: first the bytes that were read too far, then the rest of the source.
+/// The part of a source that a `LineReader` has not returned: the bytes it read ahead, then the rest of the source.
 package struct Remainder<Source: ByteSource & ~Copyable>: ByteSource, ~Copyable {
     private var rest: SecretBytes
     private var source: Source

@@ -1,4 +1,4 @@
-/// Bytes in memory as a source.
+/// A byte source over bytes in memory.
 package struct MemorySource: ByteSource, ~Copyable {
     private let bytes: SecretBytes
     private var offset = 0
@@ -29,12 +29,12 @@ package struct MemorySink: ByteSink, ~Copyable {
     /// Creates an empty sink.
     package init() {}
 
-    /// Takes all of `bytes`.
+    /// Appends all of `bytes`.
     package mutating func write(_ bytes: borrowing Span<UInt8>) throws(StreamFailure) {
         unsafe bytes.withUnsafeBufferPointer { unsafe self.bytes.append(contentsOf: $0) }
     }
 
-    /// Returns what was collected.
+    /// Returns the collected bytes.
     package consuming func finish() throws(StreamFailure) -> [UInt8] {
         bytes
     }

@@ -1,7 +1,7 @@
 internal import CFiles
 internal import Glibc
 
-/// Names files without ever overwriting an existing name, and so that a kill leaves either no name or a complete file.
+/// Names files without ever overwriting an existing name; a kill leaves either no name or a complete file.
 enum Naming {
     /// What the file system supports, best first.
     enum Way {
@@ -10,7 +10,7 @@ enum Naming {
 
     /// Moves a file from one name to another; returns 0 or the `errno`.
     ///
-    /// If the file system has no safe way, that is `ENOTSUP`.
+    /// The result is `ENOTSUP` if the file system has no safe way to do it.
     static func move(
         _ name: String, in folder: OpenFile, to newName: String, in newFolder: OpenFile, way: Way = .renaming
     ) -> Int32 {
@@ -26,7 +26,7 @@ enum Naming {
             unsafe linkat(folder.descriptor, name, newFolder.descriptor, newName, 0)
         }
         guard result == 0 else { return [EPERM, ENOSYS, ENOTSUP, EMLINK].contains(errno) ? ENOTSUP : errno }
-        // If this fails, or a kill comes before it, a second name is left, which `StaleFiles` removes.
+        // If this fails, or the process is killed before it, a second name is left, which `StaleFiles` removes.
         unsafe unlinkat(folder.descriptor, name, 0)
         return 0
     }
@@ -42,7 +42,7 @@ enum Naming {
 
     /// A unique word of lower-case letters and digits.
     ///
-    /// - Throws: `FileFailure` (`system`) if the kernel gives no random bytes.
+    /// - Throws: `FileFailure` (`system`) if the kernel returns no random bytes.
     static func uniqueWord(for path: String) throws(FileFailure) -> String {
         var number: UInt64 = 0
         guard unsafe getentropy(&number, MemoryLayout<UInt64>.size) == 0 else {

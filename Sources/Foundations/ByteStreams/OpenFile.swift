@@ -11,7 +11,7 @@ package final class OpenFile: Sendable {
     package let path: String
     private let readCount = Atomic<UInt64>(0)
 
-    /// How many bytes were read so far, at any place, to tell how far work is.
+    /// The number of bytes read so far, at any offset, for progress reports.
     package var bytesRead: UInt64 { readCount.load(ordering: .relaxed) }
 
     /// Takes ownership of `descriptor`.
@@ -53,8 +53,9 @@ package final class OpenFile: Sendable {
 
     /// Appends bytes from `offset` until `limit` or the end of the file is reached.
     ///
-    /// `pread` may return fewer bytes than the file has, so a short read is not the end, and neither is an error after
-    /// one. This method therefore reads on: fewer bytes than `limit` and the room allow mean the end of the file.
+    /// `pread` may return fewer bytes than the file has, so a short read does not mean the end of the file, and neither
+    /// does an error after one. This method reads on, so fewer bytes than `limit` and the free capacity allow do mean
+    /// the end.
     package func read(
         at offset: UInt64, upTo limit: Int = .max, into output: inout OutputSpan<UInt8>
     ) throws(StreamFailure) {
@@ -99,15 +100,16 @@ package final class OpenFile: Sendable {
         if code != 0 { throw StreamFailure(.writing, errno: code) }
     }
 
-    /// Syncs the contents to disk; not retried after a failure other than EINTR, since fsync forgets what it lost.
+    /// Syncs the contents to disk; retried only after EINTR, since a second fsync does not report what the first one
+    /// lost.
     package func synchronize() throws(StreamFailure) {
         guard System.retrying({ fsync(descriptor) }) == 0 else { throw StreamFailure(.writing, errno: errno) }
     }
 }
 
-/// All system calls that a signal can interrupt go through here.
+/// Every system call that a signal can interrupt goes through here.
 enum System {
-    /// Repeats `call` while it fails with `EINTR`, unless the signal asked the process to stop.
+    /// Repeats `call` while it fails with `EINTR`, unless the signal asks the process to stop.
     static func retrying<I: FixedWidthInteger & SignedInteger>(_ call: () -> I) -> I {
         while true {
             let result = call()

@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// Path operations other than opening.
+/// Operations on paths other than opening a file.
 package enum Path {
     /// Splits a path into its folder (`.` if it has none) and its last component.
     package static func split(_ path: String) -> (folder: String, name: String) {
@@ -9,7 +9,7 @@ package enum Path {
         return (folder, String(path[path.utf8.index(after: slash)...]))
     }
 
-    /// What a name belongs to, without following it.
+    /// The type of a directory entry, without following symbolic links.
     package enum Kind: Hashable, Sendable {
         case folder
         case file
@@ -17,7 +17,7 @@ package enum Path {
         case other
     }
 
-    /// What is at `path`; nil for nothing.
+    /// The type of the entry at `path`; nil if there is none.
     ///
     /// - Throws: `FileFailure` (`system`).
     package static func kind(of path: String) throws(FileFailure) -> Kind? {
@@ -34,7 +34,7 @@ package enum Path {
         }
     }
 
-    /// Where a symbolic link leads, as it is written there.
+    /// The target of a symbolic link, exactly as stored in it.
     ///
     /// - Throws: `FileFailure` (`system`).
     static func destination(of link: String) throws(FileFailure) -> String {
@@ -50,7 +50,7 @@ package enum Path {
         return target
     }
 
-    /// Creates a folder and its missing parents, each durable and with mode 0700; existing ones are unchanged.
+    /// Creates a folder and its missing parents, each durable and with mode 0700; existing folders are left unchanged.
     ///
     /// - Throws: `FileFailure` (`exists` if the name belongs to something that is not a folder, `sharedFolder`,
     ///   `foreignFolder`, `system`).
@@ -58,7 +58,7 @@ package enum Path {
         // Checked before anything is created in another user's folder.
         try PrivateFolder.require(path, mayBeMissing: true)
         try makeMissing(path)
-        // Another user may have created it first, in a world-writable folder.
+        // In a world-writable folder, another user may have created it first.
         try PrivateFolder.require(path)
     }
 
@@ -71,7 +71,7 @@ package enum Path {
         try makeMissing(parent)
         if unsafe mkdir(path, 0o700) != 0 {
             let code = errno
-            // Another process may have created it meanwhile.
+            // Another process may have created it in the meantime.
             if code == EEXIST && isFolder(path) { return }
             throw code == EEXIST
                 ? FileFailure(path, .exists) : FileFailure(path, .system(code, doing: "creating the folder"))
@@ -79,7 +79,7 @@ package enum Path {
         synchronizeFolder(parent)
     }
 
-    /// False if something else than a folder is at `path`, such as a symbolic link to one.
+    /// True if `path` is missing or a folder; false if it is anything else, such as a symbolic link to a folder.
     ///
     /// - Throws: `FileFailure` (`system`).
     package static func isMissingOrOwnFolder(_ path: String) throws(FileFailure) -> Bool {
@@ -89,15 +89,15 @@ package enum Path {
         throw FileFailure(path, .system(errno, doing: "examining"))
     }
 
-    /// True if there is a folder at `path`, also by way of a symbolic link; false where that cannot be told.
+    /// True if there is a folder at `path`, following symbolic links; false if that cannot be determined.
     package static func isFolder(_ path: String) -> Bool {
         var status = stat()
         return unsafe stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
     }
 
-    /// True if there is a regular file at `path`, also by way of a symbolic link; false where that cannot be told.
+    /// True if there is a regular file at `path`, following symbolic links; false if that cannot be determined.
     ///
-    /// Unlike opening, it takes nothing from a pipe.
+    /// Unlike opening, this consumes nothing from a pipe.
     package static func isFile(_ path: String) -> Bool {
         var status = stat()
         return unsafe stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
@@ -114,14 +114,14 @@ package enum Path {
         throw FileFailure(path, .system(code, doing: "examining"))
     }
 
-    /// The path of a folder, absolute and without links; nil if that cannot be told.
+    /// The absolute path of a folder, with all links resolved; nil if that cannot be determined.
     package static func real(_ path: String) -> String? {
         guard let resolved = unsafe realpath(path, nil) else { return nil }
         defer { unsafe free(resolved) }
         return unsafe String(validatingCString: resolved)
     }
 
-    /// Moves a file to another folder of the same file system, durably; an existing name is left alone.
+    /// Moves a file to another folder on the same file system, durably; an existing file of that name is left alone.
     ///
     /// - Throws: `FileFailure` (`notFound`, `exists`, `noSafeNaming`, `system`).
     package static func move(_ path: String, to newPath: String) throws(FileFailure) {
@@ -141,7 +141,7 @@ package enum Path {
         return OpenFile(owning: descriptor, path: path)
     }
 
-    /// Bytes that this user can still write to the file system of a folder; nil if that cannot be told.
+    /// The number of bytes this user can still write to the folder's file system; nil if that cannot be determined.
     package static func freeSpace(in folder: String) -> UInt64? {
         var status = statvfs()
         guard unsafe statvfs(folder, &status) == 0 else { return nil }
@@ -167,7 +167,7 @@ package enum Path {
         return try names(in: folder, unreadable: &unreadable)
     }
 
-    /// The same of a folder of others; counts the names that are not UTF-8.
+    /// The same for a folder that another program may have filled; counts the names that are not UTF-8.
     ///
     /// - Throws: `FileFailure` (`system`).
     package static func names(in folder: String, unreadable: inout Int) throws(FileFailure) -> [String] {
@@ -209,12 +209,12 @@ package enum Path {
     }
 }
 
-/// Device and inode of a file, to tell it from another one of the same name.
+/// The device and inode of a file, to distinguish it from another one with the same name.
 package struct FileIdentity: Hashable, Sendable {
     private let device: UInt64
     private let number: UInt64
 
-    /// The file at a path, a symbolic link for itself; nil if there is none.
+    /// The identity of the file at a path, or of a symbolic link itself; nil if there is none.
     ///
     /// - Throws: `FileFailure` (`system`).
     package init?(of path: String) throws(FileFailure) {

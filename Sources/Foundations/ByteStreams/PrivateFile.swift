@@ -1,8 +1,9 @@
 internal import Glibc
 
-/// Small files that hold a secret or decide about one: passphrases, identities, the device key.
+/// Small files that hold a secret or control access to one: passphrases, identities, the device key.
 package enum PrivateFile {
-    /// Larger than any key, identity or passphrase file (65,536 bytes hold some 800 identities).
+    /// The default size limit, larger than any key, identity or passphrase file (65,536 bytes hold about 800
+    /// identities).
     package static let sizeLimit = 65_536
 
     /// Reads a file that only its owner can read, in a folder where no other user can replace it.
@@ -16,13 +17,14 @@ package enum PrivateFile {
         return try contents(of: file, limit: limit)
     }
 
-    /// Reads an open file by the same rules, wherever symbolic links led: what is checked is what is open, and the
-    /// folder that it lies in.
+    /// Reads an open file under the same rules, however many symbolic links led to it.
     ///
-    /// - Throws: as `read(_:limit:)`.
+    /// The checks apply to the file that is open and to the folder that contains it.
+    ///
+    /// - Throws: the same as `read(_:limit:)`.
     package static func read(_ file: OpenFile, limit: Int = sizeLimit) throws(FileFailure) -> SecretBytes {
         let status = try requirePrivate(file)
-        // One without a name, as of a here-document, cannot be replaced.
+        // A file without a name, such as a here-document, cannot be replaced.
         if status.st_nlink > 0 {
             try PrivateFolder.require(Path.split(Path.destination(of: "/proc/self/fd/\(file.descriptor)")).folder)
         }
@@ -55,8 +57,8 @@ package enum PrivateFile {
 
     /// Creates a durable file with mode 0600 that holds `bytes`; an existing name is left alone.
     ///
-    /// - Parameter anywhere: true for a file that is only exported, and never read and trusted here: its folder may be
-    ///   shared.
+    /// - Parameter anywhere: true for a file that is only exported, and never read and trusted by this program: its
+    ///   folder may be shared.
     /// - Throws: `FileFailure` (`exists`, `notFound` for the folder, `sharedFolder`, `foreignFolder`, `noSafeNaming`,
     ///   `system`).
     package static func create(
@@ -65,7 +67,7 @@ package enum PrivateFile {
         try bytes.withBytes { span throws(FileFailure) in try create(path, span, anywhere: anywhere) }
     }
 
-    /// Makes a new file like the other `create`, of bytes that need not be secret.
+    /// Creates a file like the other `create`, from bytes that need not be secret.
     package static func create(
         _ path: String, _ bytes: borrowing Span<UInt8>, anywhere: Bool = false
     ) throws(FileFailure) {
@@ -90,7 +92,7 @@ package enum PrivateFile {
         try written(bytes, inFolder: folder, for: path).replace(name)
     }
 
-    /// An unnamed file with `bytes`, synced to disk and read back.
+    /// Writes `bytes` to an unnamed file, syncs it to disk and reads it back.
     private static func written(
         _ bytes: borrowing Span<UInt8>, inFolder folder: String, for path: String
     ) throws(FileFailure) -> UnnamedFile {

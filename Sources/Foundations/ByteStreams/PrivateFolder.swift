@@ -2,20 +2,20 @@ internal import Glibc
 
 /// Folders in which no other user can add, replace or remove a file: the only places for keychains and keys.
 ///
-/// SQLite trusts the journal next to a database, and a path leads to whatever was put there. So the folder itself, and
-/// every folder and symbolic link on the way to it, must belong to this user or root. The folder must not be writable
-/// by group or others; a folder on the way may be, if it is sticky, so that others cannot rename our files. `sshd`
-/// requires the same of its files (sshd_config(5), `StrictModes`).
+/// SQLite trusts the journal next to a database, and opening a path yields whatever file was put there. So the folder
+/// itself, and every folder and symbolic link on the way to it, must belong to this user or root. The folder must not
+/// be writable by group or others; a folder on the way may be if it is sticky, so that others cannot rename our files.
+/// `sshd` requires the same for its files (sshd_config(5), `StrictModes`).
 package enum PrivateFolder {
-    // The kernel follows the same number (path_resolution(7)).
+    // The kernel's own limit (path_resolution(7)).
     private static let linkLimit = 40
 
-    /// Checks that no other user can change what is in a folder.
+    /// Checks that no other user can change what a folder contains.
     ///
     /// - Parameter mayBeMissing: true for a folder that is yet to be created; the path is checked as far as it exists.
     /// - Throws: `FileFailure` for the offending folder: `sharedFolder`, `foreignFolder`, `notFound`, `system`.
     package static func require(_ path: String, mayBeMissing: Bool = false) throws(FileFailure) {
-        // The remaining components, the next one last.
+        // The remaining components, the next one at the end.
         var rest = Array(components(try absolute(path)).reversed())
         var current = "/"
         var status = try examine(current)
@@ -23,7 +23,7 @@ package enum PrivateFolder {
         var links = 0
         while let name = rest.popLast() {
             if name == ".." {
-                // All links so far were resolved, so the parent is the previous component.
+                // All links so far are resolved, so the parent is the path without its last component.
                 current = Path.split(current).folder
                 status = try examine(current)
                 continue
@@ -45,13 +45,13 @@ package enum PrivateFolder {
                 if target.hasPrefix("/") { current = "/" }
                 rest += components(target).reversed()
                 status = try examine(current)
-            // Creating the missing folders hits the same problem, and reports it.
+            // Creating the missing folders fails with the same error and reports it.
             default:
                 if mayBeMissing { return }
                 throw FileFailure(path, .notFound)
             }
         }
-        // Others could add files next to ours even in a sticky folder.
+        // Even in a sticky folder, others could add files next to ours.
         guard status.st_mode & 0o022 == 0 else { throw shared(current, status) }
     }
 
@@ -59,7 +59,7 @@ package enum PrivateFolder {
         guard status.st_uid == geteuid() || status.st_uid == 0 else {
             throw FileFailure(path, .foreignFolder(owner: status.st_uid))
         }
-        // The mode of a link means nothing.
+        // The mode of a symbolic link has no meaning.
         if status.st_mode & S_IFMT != S_IFDIR { return }
         guard status.st_mode & 0o022 == 0 || status.st_mode & S_ISVTX != 0 else { throw shared(path, status) }
     }

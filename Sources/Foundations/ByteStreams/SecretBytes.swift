@@ -2,15 +2,15 @@ internal import Glibc
 
 /// Secret bytes: one owner, locked into memory, excluded from core dumps, wiped on release.
 ///
-/// The memory is whole pages from `mmap`, locked as far as `RLIMIT_MEMLOCK` allows and marked `MADV_DONTDUMP`; if the
-/// system refuses another mapping, it comes from the heap. Single pages are kept for the next secret (`SparePages`). Growing copies, wipes and releases the old pages.
-/// `explicit_bzero` does the wiping, since the optimiser may not remove it. Access is by closure only, so that no copy
-/// is made by accident.
+/// The memory consists of pages from `mmap`, locked as far as `RLIMIT_MEMLOCK` allows and marked `MADV_DONTDUMP`; if
+/// the system refuses another mapping, it comes from the heap. Single pages are kept for the next secret
+/// (`SparePages`). Growing copies the bytes, then wipes and releases the old pages. Wiping uses `explicit_bzero`, which
+/// the optimizer may not remove. Access is by closure only, so that no copy is made by accident.
 @safe package struct SecretBytes: ~Copyable, @unchecked Sendable {
     private var pages: SecretPages
-    /// How many bytes fit before the memory must grow.
+    /// The number of bytes that fit before the memory must grow.
     package private(set) var capacity: Int
-    /// How many bytes there are.
+    /// The number of bytes.
     package private(set) var count = 0
 
     /// Creates an empty value with room for at least `capacity` bytes.
@@ -26,13 +26,13 @@ internal import Glibc
         append(bytes)
     }
 
-    /// Copies `bytes`, which are public or wiped by the caller.
+    /// Copies `bytes`, which must be public or wiped by the caller.
     package init(copying bytes: some Sequence<UInt8>) {
         self.init(capacity: bytes.underestimatedCount)
         for byte in bytes { append(byte) }
     }
 
-    /// Creates `count` bytes; `initialize` writes exactly that many.
+    /// Creates a value of `count` bytes; `initialize` must write exactly that many.
     package init<E: Error>(count: Int, initializingWith initialize: (inout OutputSpan<UInt8>) throws(E) -> Void)
         throws(E)
     {
@@ -46,10 +46,10 @@ internal import Glibc
         pages.release()
     }
 
-    /// True when there are no bytes.
+    /// True if there are no bytes.
     package var isEmpty: Bool { count == 0 }
 
-    /// Gives read access to the bytes.
+    /// Calls `body` with read access to the bytes.
     package borrowing func withBytes<R: ~Copyable, E: Error>(
         _ body: (borrowing Span<UInt8>) throws(E) -> R
     ) throws(E) -> R {
@@ -57,7 +57,7 @@ internal import Glibc
         return try body(unsafe bytes.span)
     }
 
-    /// Gives write access to the bytes in place.
+    /// Calls `body` with write access to the bytes in place.
     package mutating func withMutableBytes<R: ~Copyable, E: Error>(
         _ body: (inout MutableSpan<UInt8>) throws(E) -> R
     ) throws(E) -> R {
@@ -94,7 +94,7 @@ internal import Glibc
         do {
             try body(&output)
         } catch {
-            // Only `count` bytes are wiped later, so a partial read must not remain beyond them.
+            // Only `count` bytes are wiped later, so nothing of a partial write may remain beyond them.
             unsafe explicit_bzero(base + count, limit)
             throw error
         }
@@ -150,11 +150,11 @@ internal import Glibc
     }
 }
 
-/// What the operating system has granted to `SecretBytes` so far.
+/// Whether the operating system has granted the memory locks that `SecretBytes` asked for.
 package enum SecretMemory {
     private static let unlockedAllocations = Atomic<Int>(0)
 
-    /// True while every secret could be locked into memory.
+    /// True as long as every secret could be locked into memory.
     package static var isLocked: Bool { unlockedAllocations.load(ordering: .relaxed) == 0 }
 
     static func noteUnlocked() {

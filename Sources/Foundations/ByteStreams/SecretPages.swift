@@ -1,24 +1,24 @@
 internal import Glibc
 
-/// Whole pages for a secret, locked and excluded from core dumps.
+/// Whole memory pages for a secret, locked and excluded from core dumps.
 ///
-/// The owner wipes them and releases them once.
+/// The owner must wipe them and release them exactly once.
 @safe struct SecretPages {
-    /// The first byte; all bytes start as zero.
+    /// The address of the first byte; all bytes start as zero.
     let start: UnsafeMutableRawPointer
-    /// Their size in bytes.
+    /// The size of the pages in bytes.
     let size: Int
     private let isMapped: Bool
     /// The process that has locked them; nil if the system refused.
     private let lockedBy: Int32?
 
-    // `mmap` and `munmap` round up the same way if pages are larger.
+    // With larger system pages, `mmap` and `munmap` both round up in the same way.
     private static let page = SparePages.size
 
     /// Allocates pages for `count` bytes.
     ///
-    /// The number of mappings (`vm.max_map_count`) and the address space are limited. The heap usually still has room
-    /// then, which is enough to report what was done. If it has none, the process cannot go on.
+    /// Both the number of mappings (`vm.max_map_count`) and the address space are limited. When `mmap` fails, the heap
+    /// usually still has room, which is enough to report what was done. If it has none either, the process ends.
     init(holding count: Int) {
         let (rounded, overflow) = count.addingReportingOverflow(Self.page - 1)
         precondition(!overflow, "a secret of that size cannot exist")
@@ -37,7 +37,7 @@ internal import Glibc
             unsafe start = Self.fromHeap(size)
             isMapped = false
         }
-        // Locking can fail under a small RLIMIT_MEMLOCK; the bytes are then as safe as swap is (SECURITY.md).
+        // Locking can fail under a small RLIMIT_MEMLOCK; the bytes may then reach swap (SECURITY.md).
         if unsafe mlock(start, size) == 0 {
             lockedBy = getpid()
         } else {
@@ -49,7 +49,7 @@ internal import Glibc
 
     func release() {
         if size == SparePages.size, isMapped, let lockedBy {
-            // All of it, as a failed call of a library may have written behind the bytes that count.
+            // Wipes the full pages, since a library call that failed may have written beyond the bytes in use.
             unsafe explicit_bzero(start, size)
             if unsafe SparePages.keep(start, of: lockedBy) { return }
         }
@@ -69,7 +69,7 @@ internal import Glibc
         return unsafe memory
     }
 
-    /// Ends the process with a message: an initialiser cannot fail otherwise, and a trap would not say why.
+    /// Ends the process with a message: the initializer cannot throw, and a trap would not give the reason.
     private static func endWithoutMemory() -> Never {
         let words: StaticString = "error: out of memory\n"
         _ = unsafe write(2, words.utf8Start, words.utf8CodeUnitCount)

@@ -1,23 +1,24 @@
 internal import Glibc
 internal import Synchronization
 
-/// Locked pages that secrets have given back, kept for the next ones: to map, lock and unmap a page takes longer than to
-/// seal a secret in it.
+/// Locked pages that secrets have returned, kept for reuse: mapping, locking and unmapping a page takes longer than
+/// sealing a secret in it.
 ///
-/// Pages in here are wiped. A child process starts without any, since memory locks are not inherited.
+/// Pages kept here are wiped. A child process starts with none, since memory locks are not inherited.
 @safe enum SparePages {
-    /// Bytes of each: room for almost every secret and for all keys.
+    /// The size of a page in bytes: enough for almost every secret and for every key.
     static let size = 4096
-    // Pages: more than a call of the Security library holds at a time, and 128 KiB of what may be locked.
+    // The number of pages: more than one call of the Security library holds at a time, and 128 KiB of the lockable
+    // memory.
     private static let count = 32
 
-    /// Addresses; 0 where there is none.
+    /// The addresses of the pages; 0 for an empty slot.
     nonisolated(unsafe) private static let slots: UnsafeMutablePointer<Atomic<UInt>> = {
         let slots = UnsafeMutablePointer<Atomic<UInt>>.allocate(capacity: count)
         for slot in 0..<count { unsafe (slots + slot).initialize(to: Atomic(0)) }
         return unsafe slots
     }()
-    /// The process whose memory locks they have.
+    /// The process that holds the memory locks of these pages.
     private static let owner = Atomic<Int32>(0)
 
     /// A locked page of zeros, or nil if there is none.
@@ -32,7 +33,7 @@ internal import Synchronization
         return nil
     }
 
-    /// Keeps a wiped, locked page of `process`; false if it is another one's, or if there is no room.
+    /// Keeps a wiped, locked page of `process`; false if `process` is another process, or if there is no free slot.
     static func keep(_ page: UnsafeMutableRawPointer, of process: Int32) -> Bool {
         guard process == getpid(), process == owner.load(ordering: .acquiring) else { return false }
         let address = UInt(bitPattern: page)

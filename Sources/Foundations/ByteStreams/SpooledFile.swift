@@ -5,7 +5,7 @@ package struct UnnamedFileSink: ByteSink, ~Copyable {
     /// The number of bytes written so far.
     package private(set) var length: UInt64 = 0
 
-    // Large enough to amortise system calls, small enough to stay in the cache.
+    // Large enough to amortize system calls, small enough to stay in the cache.
     private static let bufferSize = 262_144
 
     /// Writes from the beginning of `target`.
@@ -14,7 +14,7 @@ package struct UnnamedFileSink: ByteSink, ~Copyable {
         buffer = SecretBytes(capacity: Self.bufferSize)
     }
 
-    /// Takes all of `bytes`.
+    /// Writes all of `bytes`.
     package mutating func write(_ bytes: borrowing Span<UInt8>) throws(StreamFailure) {
         length += UInt64(bytes.count)
         if bytes.count >= Self.bufferSize {
@@ -46,6 +46,6 @@ package struct SpooledFile: Sendable {
     /// Its length in bytes.
     package let length: UInt64
 
-    /// The whole file as a source.
+    /// The entire file as a source.
     package var source: FileSlice { FileSlice(file, offset: 0, length: length) }
 }

@@ -1,9 +1,10 @@
 internal import Glibc
 
-/// A temporary folder for a file that is moved next to it once complete; removed with its contents on release.
+/// A temporary folder in which a file is built before it moves to the parent folder; removed with its contents on
+/// release.
 ///
-/// For files that need others beside them while being written, such as a database with its journal and lock. If the
-/// process is killed, the next one that creates such a folder removes what is left.
+/// It serves files that need others beside them while being written, such as a database with its journal and lock. If
+/// the process is killed, the next process that creates such a folder removes what is left.
 package final class StagingFolder {
     /// The folder's path.
     package let path: String
@@ -26,7 +27,7 @@ package final class StagingFolder {
         Self.empty(path)
     }
 
-    /// Moves a file of this folder to the parent folder, durably, unless the name is taken.
+    /// Moves a file from this folder to the parent folder, durably, unless the name is taken.
     ///
     /// Everything else in this folder is removed.
     ///
@@ -41,7 +42,7 @@ package final class StagingFolder {
         name.hasPrefix(prefix) && name.utf8.count <= 64
     }
 
-    /// Removes a folder and the files in it; what cannot be removed is left.
+    /// Removes a folder and the files in it; anything that cannot be removed is left.
     static func empty(_ path: String) {
         for name in (try? Path.names(in: path)) ?? [] { unsafe unlink(path + "/" + name) }
         unsafe rmdir(path)

@@ -2,9 +2,9 @@ internal import Glibc
 
 /// Removes temporary files and folders that a killed process left behind.
 ///
-/// Their creator holds a lock on them while it lives, so one that can be locked is no longer in use.
+/// Their creator holds a lock on them while it lives, so a file or folder that can be locked is stale.
 package enum StaleFiles {
-    /// Removes this user's temporary files that are no longer in use; what cannot be removed is left for the next run.
+    /// Removes this user's stale temporary files; any that cannot be removed are left for the next run.
     ///
     /// - Throws: `FileFailure` (`system`) if the folder cannot be listed.
     package static func remove(in folder: String) throws(FileFailure) {
@@ -20,8 +20,8 @@ package enum StaleFiles {
         }
     }
 
-    /// Opens and locks a file of this type that this user owns; nil for anything else, and while another process holds
-    /// it.
+    /// Opens and locks a file of this type that this user owns; nil for anything else, or if another process holds the
+    /// lock.
     private static func lockIfUnused(_ path: String, _ type: mode_t) -> OpenFile? {
         let descriptor = System.retrying { unsafe open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK) }
         guard descriptor >= 0 else { return nil }
@@ -39,7 +39,7 @@ extension OpenFile {
     ///
     /// - Returns: false if another process removed it before it could be locked.
     func lockAsInUse() -> Bool {
-        // On a file system without locks nothing is ever removed.
+        // On a file system without locks, nothing is ever removed.
         _ = flock(descriptor, LOCK_EX | LOCK_NB)
         var status = stat()
         return unsafe fstat(descriptor, &status) == 0 && status.st_nlink > 0

@@ -1,6 +1,6 @@
 /// Why a stream stopped: the stage, the kind of failure and the position.
 ///
-/// All stages share this type so that typed throws stay exact; its texts are never parsed.
+/// All stages share this type so that typed throws stay exact; its texts must never be parsed.
 package struct StreamFailure: Error, Hashable, Sendable {
     /// The stage that detected it, worded for a message ("… while decrypting").
     package enum Stage: String, Hashable, Sendable {
@@ -24,7 +24,7 @@ package struct StreamFailure: Error, Hashable, Sendable {
         case malformed(String)
         /// A tag, MAC or hash does not match.
         case authenticationFailed
-        /// A limit is exceeded: its name, what was found (if known), what is allowed.
+        /// A limit is exceeded: its name, the value found (if known) and the largest value allowed.
         case limitExceeded(String, found: UInt64?, allowed: Int)
         /// A system call failed with this `errno`.
         case system(Int32)
@@ -48,7 +48,7 @@ package struct StreamFailure: Error, Hashable, Sendable {
         self.offset = offset
     }
 
-    /// Creates a failure from an `errno`; `EINTR` gets here only if a signal asks the process to stop.
+    /// Creates a failure from an `errno`; `EINTR` arrives here only if a signal asks the process to stop.
     init(_ stage: Stage, errno code: Int32, offset: UInt64? = nil) {
         self.init(stage, code == EINTR ? .interrupted : .system(code), offset: offset)
     }

@@ -1,11 +1,11 @@
 internal import Glibc
 
-/// A file without a name until it is complete: created in its final folder with mode 0600, gone if dropped.
+/// A file that has no name until it is complete: created in its final folder with mode 0600, and gone if dropped.
 ///
-/// `publish` is the only way to name it: fsync, `linkat` (which fails if the name is taken, so nothing is ever
-/// overwritten), fsync of the folder. On a file system without `O_TMPFILE` a temporary name created with `O_EXCL` is
-/// used instead. It is always removed, if need be by the next run, and is renamed without replacing (`renameat2`) or,
-/// if that is missing too, linked and unlinked.
+/// `publish` or `replace` names it. `publish` syncs the file, calls `linkat` (which fails if the name is taken, so
+/// nothing is overwritten) and syncs the folder. On a file system without `O_TMPFILE`, a temporary name created with
+/// `O_EXCL` is used instead. It is always removed, by the next run if necessary: the file is renamed without replacing
+/// (`renameat2`) or, if that is missing too, linked and unlinked.
 package final class UnnamedFile {
     /// The open file; write to it sequentially.
     package let file: OpenFile
@@ -52,11 +52,11 @@ package final class UnnamedFile {
         }
         guard descriptor >= 0 else { throw FileFailure(folderPath, .system(errno, doing: "creating a file in")) }
         file = OpenFile(owning: descriptor, path: folderPath)
-        // Protects it between the two names of `PrivateFile.replace`.
+        // The lock protects the file between the two names of `PrivateFile.replace`.
         _ = file.lockAsInUse()
     }
 
-    /// Removes what a killed process left, but not in a shared folder, where other users choose the names.
+    /// Removes what a killed process left, except in a shared folder, where other users choose the names.
     private static func sweep(_ folder: String) throws(FileFailure) {
         do throws(FileFailure) {
             try PrivateFolder.require(folder)
@@ -100,7 +100,7 @@ package final class UnnamedFile {
         try file.synchronize()
     }
 
-    /// Names the file with one component in the folder; an existing name of any type is left alone.
+    /// Gives the file a name, a single component, in its folder; an existing entry of any type is left alone.
     ///
     /// The contents are durable by then. If the folder cannot be synced afterwards, the file keeps its name, and the
     /// failure is recorded in `Durability`.
@@ -118,11 +118,11 @@ package final class UnnamedFile {
         Path.synchronizeFolder(folder)
     }
 
-    /// Gives the file a name that another may have, which is gone then: readers see one or the other.
+    /// Names the file, replacing any file of that name; readers see either the old file or the new one.
     ///
-    /// The contents are durable by then; a folder that cannot be synced is recorded in `Durability`.
+    /// The contents are durable by then; if the folder cannot be synced, the failure is recorded in `Durability`.
     ///
-    /// - Throws: `FileFailure` (`noSafeNaming`, `system`); the name is unchanged then.
+    /// - Throws: `FileFailure` (`noSafeNaming`, `system`); the name is then unchanged.
     package func replace(_ name: String) throws(FileFailure) {
         precondition(!name.utf8.contains(UInt8(ascii: "/")), "a name is one component")
         // linkat cannot replace, so the complete file gets a temporary name first.

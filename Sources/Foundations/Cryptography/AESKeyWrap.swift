@@ -47,7 +47,7 @@ package enum AESKeyWrap {
         }
         try LibCrypto.check(status, "setting a wrapping key")
 
-        // libcrypto may use all the room of the wrapped form while unwrapping.
+        // libcrypto may use all the space of the wrapped form while unwrapping.
         var result = SecretBytes(capacity: resultCount + overhead)
         let roomNeeded = max(resultCount, input.count)
         try unsafe input.withUnsafeBufferPointer { input throws(CryptographyFailure) in

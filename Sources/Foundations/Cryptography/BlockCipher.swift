@@ -1,7 +1,7 @@
 package import ByteStreams
 internal import CLibCrypto
 
-/// A block cipher of another program's file: without padding, and without anything that proves what it deciphers.
+/// A block or stream cipher for files of other programs, without padding and without authentication.
 ///
 /// ```swift
 /// let plaintext = try BlockCipher.decrypt(ciphertext, .aes128CBC, key: key, iv: iv.span)
@@ -13,14 +13,14 @@ internal import CLibCrypto
         case aes256CBC = "AES-256-CBC"
         case aes256CTR = "AES-256-CTR"
         case aes256ECB = "AES-256-ECB"
-        /// Three keys of 8 bytes, one after the other.
+        /// Three 8-byte keys, concatenated.
         case tripleDESCBC = "DES-EDE3-CBC"
         case blowfishCBC = "BF-CBC"
         case blowfishECB = "BF-ECB"
-        /// The counter of its first block, 4 bytes little-endian, and a nonce of 12 (RFC 8439).
+        /// The IV is the counter of the first block (4 bytes, little-endian), followed by a 12-byte nonce (RFC 8439).
         case chaCha20 = "ChaCha20"
 
-        /// Bytes of a block; a stream has blocks of 1.
+        /// The size of a block in bytes; 1 for a stream cipher.
         package var blockSize: Int {
             switch self {
             case .aes128CBC, .aes256CBC, .aes256ECB: 16
@@ -29,7 +29,7 @@ internal import CLibCrypto
             }
         }
 
-        /// Bytes of a key.
+        /// The accepted key lengths in bytes.
         package var keyLengths: ClosedRange<Int> {
             switch self {
             case .aes128CBC: 16...16
@@ -39,7 +39,7 @@ internal import CLibCrypto
             }
         }
 
-        /// Bytes of an initialization vector; for a counter, the first block.
+        /// The length of the initialization vector in bytes; for a counter mode, that of the first block.
         package var ivLength: Int {
             switch self {
             case .aes128CBC, .aes256CBC, .aes256CTR, .chaCha20: 16
@@ -50,7 +50,7 @@ internal import CLibCrypto
 
         private var isLegacy: Bool { self == .blowfishCBC || self == .blowfishECB }
 
-        /// The caller releases it.
+        /// Fetches the cipher, which the caller must free.
         fileprivate func fetch() throws(CryptographyFailure) -> OpaquePointer {
             let context = isLegacy ? unsafe LibCrypto.legacyContext : nil
             if isLegacy, unsafe context == nil { throw .library("loading OpenSSL's legacy ciphers") }
@@ -58,7 +58,7 @@ internal import CLibCrypto
         }
     }
 
-    /// What is done with the input.
+    /// Whether the input is decrypted or encrypted.
     package enum Direction: Int32, Sendable {
         case decrypt = 0
         case encrypt = 1
@@ -67,7 +67,7 @@ internal import CLibCrypto
     private let context: OpaquePointer
     private let blockSize: Int
 
-    /// Sets key and initialization vector, which is empty for ECB.
+    /// Sets the key and the initialization vector, which is empty for ECB.
     ///
     /// - Throws: `CryptographyFailure` (`unsupportedParameters` for another length, `library`).
     package init(
@@ -83,7 +83,7 @@ internal import CLibCrypto
         guard algorithm.keyLengths.contains(key.count) else { throw .unsupportedParameters("key length") }
         try LibCrypto.require(iv.count, is: algorithm.ivLength, "initialization vector length")
         let cipher = unsafe try algorithm.fetch()
-        // A context holds its cipher itself.
+        // The context holds its own reference to the cipher.
         defer { unsafe EVP_CIPHER_free(cipher) }
         let context = unsafe try LibCrypto.require(EVP_CIPHER_CTX_new(), "making a cipher")
         var status = unsafe EVP_CipherInit_ex2(context, cipher, nil, nil, direction.rawValue, nil)
@@ -110,9 +110,9 @@ internal import CLibCrypto
         unsafe EVP_CIPHER_CTX_free(context)
     }
 
-    /// Appends what whole blocks become to `output`.
+    /// Encrypts or decrypts complete blocks and appends the result to `output`.
     ///
-    /// - Throws: `CryptographyFailure` (`unsupportedParameters` for a part of a block, `library`); nothing is appended.
+    /// - Throws: `CryptographyFailure` (`unsupportedParameters` for a partial block, `library`); nothing is appended.
     package mutating func process(
         _ input: borrowing Span<UInt8>, into output: inout SecretBytes
     ) throws(CryptographyFailure) {
@@ -128,9 +128,9 @@ internal import CLibCrypto
         }
     }
 
-    /// Replaces whole blocks by what they become.
+    /// Encrypts or decrypts complete blocks in place.
     ///
-    /// - Throws: `CryptographyFailure` (`unsupportedParameters` for a part of a block, `library`).
+    /// - Throws: `CryptographyFailure` (`unsupportedParameters` for a partial block, `library`).
     package mutating func process(inPlace bytes: inout SecretBytes) throws(CryptographyFailure) {
         let count = try blocks(bytes.count)
         if count == 0 { return }
@@ -145,7 +145,7 @@ internal import CLibCrypto
         try LibCrypto.check(status, "a cipher")
     }
 
-    /// The plaintext of whole blocks.
+    /// The plaintext of complete blocks.
     ///
     /// - Throws: `CryptographyFailure` (`unsupportedParameters` for another length, `library`).
     package static func decrypt(
@@ -165,9 +165,9 @@ internal import CLibCrypto
 }
 
 extension SecretBytes {
-    /// Takes off the padding of PKCS #7; false, and nothing is changed, if it is not right.
+    /// Removes PKCS #7 padding; returns false and changes nothing if the padding is invalid.
     ///
-    /// It is no proof of the key: one wrong key in 256 passes.
+    /// Valid padding does not prove that the key is right: one wrong key in 256 passes.
     package mutating func removePadding(blockSize: Int) -> Bool {
         let total = count
         let length: Int? = withBytes { bytes in

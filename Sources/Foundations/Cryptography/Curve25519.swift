@@ -3,7 +3,7 @@ internal import CLibCrypto
 
 /// Diffie-Hellman on Curve25519 (RFC 7748).
 package enum X25519 {
-    /// Makes a private key: 32 random bytes.
+    /// Generates a private key: 32 random bytes.
     ///
     /// - Throws: `CryptographyFailure.library`.
     package static func generatePrivateKey() throws(CryptographyFailure) -> SecretBytes {
@@ -50,7 +50,7 @@ package enum Ed25519 {
 
     /// True if `signature` is a valid signature of `message` by `publicKey`, which must be usable.
     ///
-    /// - Throws: `CryptographyFailure.library` if libcrypto cannot check; a wrong length is just invalid.
+    /// - Throws: `CryptographyFailure.library` if libcrypto cannot check; a signature of the wrong length is invalid.
     package static func isValid(
         signature: [UInt8], of message: borrowing Span<UInt8>, publicKey: [UInt8]
     ) throws(CryptographyFailure) -> Bool {
@@ -58,7 +58,7 @@ package enum Ed25519 {
         return try RawKey(EVP_PKEY_ED25519, publicKey: publicKey).isValid(signature, of: message)
     }
 
-    /// False for 32 bytes that are not a proper public key: a point of small order, or a non-canonical encoding.
+    /// False for a public key of small order or in a non-canonical encoding.
     ///
     /// RFC 8032 leaves both to the verifier, and libcrypto accepts them. Under a point of small order, one signature is
     /// valid for every message or every eighth one, so it proves nothing. libcrypto itself rejects an S that is not
@@ -83,7 +83,7 @@ package enum Ed25519 {
     ]
 }
 
-/// Owns libcrypto's form of a 32-byte key.
+/// Owns libcrypto's representation of a 32-byte key.
 @safe private struct RawKey: ~Copyable {
     private let pointer: OpaquePointer
 

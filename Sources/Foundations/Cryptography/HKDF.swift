@@ -51,7 +51,7 @@ package enum HKDF {
     }
 }
 
-/// HKDF-Expand to 32 bytes, repeatedly under one key: a key for each item.
+/// HKDF-Expand to 32 bytes, repeatedly under one key, to derive a key for each item.
 package struct HKDFExpander: ~Copyable {
     private var hmac: HMACSHA256
 
@@ -74,6 +74,6 @@ package struct HKDFExpander: ~Copyable {
         try hmac.finalize(into: &key)
     }
 
-    // 32 bytes are one block, number 1.
+    // 32 bytes are a single block, number 1.
     private static let firstBlock: [UInt8] = [1]
 }

@@ -1,6 +1,6 @@
 package import ByteStreams
 
-/// HMAC-SHA-1 (RFC 2104), for files of other programs that are checked by it.
+/// HMAC-SHA-1 (RFC 2104), for files of other programs that are authenticated with it.
 package struct HMACSHA1: ~Copyable {
     private let context: MACContext
 

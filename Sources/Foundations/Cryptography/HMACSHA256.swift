@@ -50,7 +50,7 @@ package struct HMACSHA256: ~Copyable {
         return try finalize()
     }
 
-    /// True when `code` is the code of `message`, compared in constant time.
+    /// True if `code` is the code of `message`, compared in constant time.
     ///
     /// - Throws: `CryptographyFailure.library`.
     package mutating func isValid(
@@ -62,10 +62,10 @@ package struct HMACSHA256: ~Copyable {
 
 /// Owns libcrypto's keyed HMAC state.
 ///
-/// Not private: the compiler crashes on a release build of another target that holds an HMAC (Swift 6.3.1).
+/// Not private, because the compiler crashes on a release build of another target that holds an HMAC (Swift 6.3.1).
 @safe struct MACContext: ~Copyable {
     private let pointer: OpaquePointer
-    /// Bytes of a code.
+    /// The length of a code in bytes.
     private let length: Int
 
     /// - Parameter hash: not MD5.

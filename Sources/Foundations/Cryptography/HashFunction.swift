@@ -1,14 +1,14 @@
 package import ByteStreams
 internal import CLibCrypto
 
-/// A hash function that another program's file makes keys or checks with; nothing of ours relies on the old ones.
+/// A hash function for reading files of other programs; this program's own formats do not rely on the old ones.
 package enum HashFunction: String, CaseIterable, Hashable, Sendable {
     case md5 = "MD5"
     case sha1 = "SHA1"
     case sha256 = "SHA256"
     case sha512 = "SHA512"
 
-    /// Bytes of a hash.
+    /// The length of a hash in bytes.
     package var length: Int {
         switch self {
         case .md5: 16

@@ -53,13 +53,13 @@ package enum CryptographyFailure: Error, Hashable, Sendable {
         return .authentication
     }
 
-    /// Refuses what does not fit into the C `int` of the EVP functions.
+    /// Throws if `count` does not fit into the C `int` of the EVP functions.
     static func int32(_ count: Int, _ what: StaticString) throws(CryptographyFailure) -> Int32 {
         guard let count = Int32(exactly: count) else { throw .unsupportedParameters("\(what)") }
         return count
     }
 
-    /// Refuses a value that does not have exactly `count` bytes.
+    /// Throws if a value does not have exactly `expected` bytes.
     static func require(_ count: Int, is expected: Int, _ what: StaticString) throws(CryptographyFailure) {
         guard count == expected else { throw .unsupportedParameters("\(what)") }
     }

@@ -1,10 +1,10 @@
 package import ByteStreams
 internal import CLibCrypto
 
-/// SHA-1 as KWallet computes it since 2020: words are read and written little-endian, and a message whose length leaves
-/// 55 when divided by 64 gets one block too many.
+/// SHA-1 as KWallet has computed it since 2020: words are read and written little-endian, and a message whose length is
+/// 55 modulo 64 gets one block too many.
 ///
-/// No library has it; the steps are libcrypto's.
+/// No library implements it; each block is processed by libcrypto.
 package enum LittleEndianSHA1 {
     /// Appends the 20-byte hash of `bytes` to `output`, since it may be a key.
     package static func hash(_ bytes: borrowing Span<UInt8>, into output: inout SecretBytes) {
@@ -15,7 +15,7 @@ package enum LittleEndianSHA1 {
         var end = SecretBytes(bytes.extracting(whole...))
         end.append(0x80)
         end.append(zeroBlock.span.extracting(..<zeros))
-        // Only the length is big-endian, so it is swapped with all the rest.
+        // The length is written big-endian, as in SHA-1, so it is swapped together with the rest.
         let length = UInt64(bytes.count) * 8
         for shift in stride(from: 56, through: 0, by: -8) { end.append(UInt8(truncatingIfNeeded: length >> shift)) }
         end.withBytes { update(&state, $0) }

@@ -1,4 +1,4 @@
-/// A 12-byte nonce, to be used once under a key (AES-GCM, ChaCha20-Poly1305).
+/// A 12-byte nonce, used at most once with a key (AES-GCM, ChaCha20-Poly1305).
 package struct Nonce: Hashable, Sendable {
     // Three words without padding: the memory of the tuple is the nonce.
     private let words: (UInt32, UInt32, UInt32)

@@ -3,7 +3,7 @@ internal import CLibCrypto
 
 /// The password-based key derivation function PBKDF2 (RFC 8018) with HMAC.
 package enum PBKDF2 {
-    /// Derives `count` bytes (at least 1); `rounds` is at least 1, and its cost is the caller's to limit.
+    /// Derives `count` bytes (at least 1); `rounds` is at least 1, and limiting it is up to the caller.
     ///
     /// - Throws: `CryptographyFailure` (`unsupportedParameters`, `library`).
     package static func derive(

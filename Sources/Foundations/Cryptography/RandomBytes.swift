@@ -37,6 +37,6 @@ package enum RandomBytes {
         return bytes
     }
 
-    // getentropy(3) gives at most 256 bytes per call, and never fewer than requested.
+    // getentropy(3) returns at most 256 bytes per call, and never fewer than requested.
     private static let kernelLimit = 256
 }

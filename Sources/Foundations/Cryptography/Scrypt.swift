@@ -3,7 +3,7 @@ internal import CLibCrypto
 
 /// The cost of scrypt: N = 2^logN, with r = 8 and p = 1.
 package struct ScryptCost: Hashable, Sendable {
-    /// The range that is ever computed: 2^22 takes 4 GiB and some 13 seconds; age has the same limit.
+    /// The accepted range: 2^22 takes 4 GiB and about 13 seconds; age has the same limit.
     package static let range = 1...22
 
     /// The binary logarithm of N.
@@ -28,7 +28,7 @@ package enum Scrypt {
         passphrase: borrowing SecretBytes, salt: [UInt8], cost: ScryptCost, count: Int
     ) throws(CryptographyFailure) -> SecretBytes {
         guard (1...64).contains(count) else { throw .unsupportedParameters("scrypt output length") }
-        // libcrypto's default limit of 32 MiB refuses logN from 15 on; 1 MiB more covers its small buffers.
+        // libcrypto's default limit of 32 MiB rejects logN from 15 on; 1 MiB more covers its small buffers.
         let memoryLimit = UInt64(cost.memoryInBytes) + 128 * 8 + 1_048_576
         var key = SecretBytes(capacity: count)
         try passphrase.withBytes { span throws(CryptographyFailure) in

@@ -9,15 +9,16 @@ internal import Glibc
 /// persistent keyrings only the user keyring is used. Every process of the user can reach the keys, whatever its
 /// session: a cron job, a second login, `setsid`.
 package struct KernelKeyring: KeyRetention {
-    /// The size limit of a payload in bytes: a user's quota is 20,000 bytes for all programs (keyrings(7)).
+    /// The size limit of a payload in bytes; a user's quota is 20,000 bytes across all programs (keyrings(7)).
     package static let payloadLimit = 1024
 
-    // Owner and possessor may do everything; group and others nothing. Without the owner's permissions only processes
-    // in the session of the creator could use the key.
+    // The owner and a possessor have all permissions, group and others none. Without the owner's permissions, only
+    // processes in the creator's session could use the key.
     private static let permissions = key_perm_t(KEY_POS_ALL | KEY_USR_ALL)
-    // A keyring has at most one key of a name; more can only come from keyrings that another program linked into ours.
+    // A keyring holds at most one key of a name; more can only come from keyrings that another program linked into
+    // ours.
     private static let searchLimit = 16
-    // Much longer than the few calls it covers; if the process is stopped for longer, the key is lost.
+    // Much longer than the few calls it covers. If the process is stopped for longer, the key is lost.
     private static let provisionalSeconds = 5
 
     /// Uses the keyrings of the effective user.
@@ -28,7 +29,7 @@ package struct KernelKeyring: KeyRetention {
         let rings = try rings()
         for _ in 0..<Self.searchLimit {
             guard let key = try keys(name, in: rings).first else { return nil }
-            // Nil if it was replaced since the search; the next search finds the new one.
+            // Nil if the key was replaced since the search; the next search finds the new one.
             if let payload = try payload(of: key) { return payload }
         }
         throw KeyRetentionFailure(EAGAIN, doing: "reading a key that others keep changing")
@@ -43,7 +44,7 @@ package struct KernelKeyring: KeyRetention {
         let key = try add(name, payload, to: KEY_SPEC_THREAD_KEYRING)
         defer { keyctl_unlink(key, KEY_SPEC_THREAD_KEYRING) }
         do throws(KeyRetentionFailure) {
-            // If the key is already revoked, a concurrent keep() replaced it; keep theirs.
+            // If the key is already revoked, a concurrent keep() replaced it, and its payload stays.
             guard try link(key, in: rings, expiresAfter: seconds) else { return }
             for other in old where other != key { try revoke(other) }
         } catch {
@@ -56,20 +57,20 @@ package struct KernelKeyring: KeyRetention {
     /// See `KeyRetention`.
     ///
     /// keyctl_update(3) clears a key's timeout, so a process killed right after it would leave a key that never
-    /// expires. So a complete new key replaces the old one, with a timeout of `provisionalSeconds` at first: whether
-    /// another process revoked the old key is known only afterwards, and a kill before that must not leave the new key
-    /// for longer.
+    /// expires. Therefore a complete new key replaces the old one, initially with a timeout of `provisionalSeconds`:
+    /// whether another process revoked the old key is known only afterwards, and a kill before that must not leave the
+    /// new key for longer.
     package func replace(
         _ name: String, _ payload: borrowing SecretBytes, expiresAfter seconds: Int?
     ) throws(KeyRetentionFailure) -> Bool {
         let rings = try rings()
         let old = try keys(name, in: rings)
-        // An unlinked key is gone and no longer tells whether it was revoked, so this thread's keyring holds it.
+        // A key that is in no keyring is gone, and cannot show whether it was revoked; this thread's keyring keeps it.
         guard let first = old.first,
             try Self.keyExists(keyctl_link(first, KEY_SPEC_THREAD_KEYRING), "holding a key")
         else { return false }
         defer { keyctl_unlink(first, KEY_SPEC_THREAD_KEYRING) }
-        // In its own keyring, since one keyring cannot hold two keys of the same name.
+        // The new key needs a keyring of its own, since one keyring cannot hold two keys of the same name.
         let stage = unsafe add_key("keyring", name, nil, 0, KEY_SPEC_THREAD_KEYRING)
         try Self.check(Int(stage), "making a keyring")
         defer { keyctl_unlink(stage, KEY_SPEC_THREAD_KEYRING) }
@@ -114,14 +115,14 @@ package struct KernelKeyring: KeyRetention {
 
     /// See `KeyRetention`; the kernel reports seconds below a minute, then minutes, hours, days and weeks.
     package func remainingSeconds(_ name: String) -> Int? {
-        // If the list is hidden, as in containers, or cannot be read, the answer is nil: unknown.
+        // If the list cannot be read or is hidden, as in containers, the answer is nil: unknown.
         guard let rings = try? rings(), let key = try? keys(name, in: rings).first,
             let list = try? PrivateFile.readPublic(KeyList.path, limit: KeyList.sizeLimit)
         else { return nil }
         return list.withBytes { KeyList.remainingSeconds(of: key, in: $0) }
     }
 
-    /// The keyrings that hold our keys, preferred one first; asking for the persistent one restarts its three days.
+    /// The keyrings that hold our keys, the preferred one first; requesting the persistent one restarts its three days.
     private func rings() throws(KeyRetentionFailure) -> [key_serial_t] {
         // The link in this thread's keyring makes us possess the persistent keyring, which is required to write to it.
         let persistent = keyctl_get_persistent(uid_t.max, KEY_SPEC_THREAD_KEYRING)
@@ -131,7 +132,7 @@ package struct KernelKeyring: KeyRetention {
         return [KEY_SPEC_USER_KEYRING]
     }
 
-    /// The live keys of a name, without duplicates; several only if another program linked its own into the keyrings.
+    /// The live keys of a name, without duplicates; several only if another program linked keys of its own into ours.
     private func keys(_ name: String, in rings: [key_serial_t]) throws(KeyRetentionFailure) -> [key_serial_t] {
         var keys: [key_serial_t] = []
         for ring in rings {
@@ -143,7 +144,7 @@ package struct KernelKeyring: KeyRetention {
         return keys
     }
 
-    /// The payload of a key; nil if the key is gone or was changed meanwhile.
+    /// The payload of a key; nil if the key is gone or has changed in the meantime.
     private func payload(of key: key_serial_t) throws(KeyRetentionFailure) -> SecretBytes? {
         let size = keyctl_read(key, nil, 0)
         guard try Self.keyExists(size, "reading a key") else { return nil }
@@ -154,7 +155,7 @@ package struct KernelKeyring: KeyRetention {
                 let found = unsafe buffer.withMemoryRebound(to: CChar.self) {
                     unsafe keyctl_read(key, $0.baseAddress, $0.count)
                 }
-                // If the payload has grown, only its size is returned and the buffer is not filled.
+                // If the payload has grown, the call returns only its size and does not fill the buffer.
                 if found == buffer.count { count = found }
                 return found
             }
@@ -176,7 +177,7 @@ package struct KernelKeyring: KeyRetention {
 
     /// Links a complete new key, with its timeout, into the keyrings; each link atomically replaces the old key.
     ///
-    /// Returns false if another process found the key in the first keyring and revoked it before it was in the last.
+    /// - Returns: false if another process found the key in the first keyring and revoked it before it was in the last.
     private func link(
         _ key: key_serial_t, in rings: [key_serial_t], expiresAfter seconds: Int?
     ) throws(KeyRetentionFailure) -> Bool {

@@ -1,13 +1,13 @@
 /// Parses `/proc/keys`: one line per key, see proc(5).
 enum KeyList {
     static let path = "/proc/keys"
-    /// A user has at most 200 keys, root a million; anything beyond this size is not searched.
+    /// A user has at most 200 keys, root a million; a list beyond this size is not searched.
     static let sizeLimit = 1 << 20
 
     /// The seconds until the key expires, rounded down; nil if it never does or is not listed.
     ///
-    /// Only the serial number and the fourth field are used: `perm` for never, `expd` for expired, or a number with a
-    /// unit (`s`, `m`, `h`, `d`, `w`). The rest of a line may contain foreign text.
+    /// Only the serial number and the fourth field are used. That field is `perm` (never expires), `expd` (expired), or
+    /// a number with a unit (`s`, `m`, `h`, `d`, `w`). The rest of a line may contain text that other programs chose.
     static func remainingSeconds(of serial: Int32, in list: borrowing Span<UInt8>) -> Int? {
         var start = 0
         for end in list.indices where list[end] == UInt8(ascii: "\n") {

@@ -1,9 +1,9 @@
 package import ByteStreams
 
-/// Keeps small payloads in memory between processes of one user, never in a file.
+/// Keeps small payloads in memory for all processes of one user, never in a file.
 ///
-/// A missing, expired or revoked name is not an error: it has no payload. Calls are independent; another process may
-/// change the contents between any two.
+/// A missing, expired or revoked name is not an error: it has no payload. Calls are independent: another process may
+/// change the contents between any two of them.
 package protocol KeyRetention: Sendable {
     /// The payload under a name; nil if there is none.
     ///
@@ -20,9 +20,9 @@ package protocol KeyRetention: Sendable {
         _ name: String, _ payload: borrowing SecretBytes, expiresAfter seconds: Int?
     ) throws(KeyRetentionFailure)
 
-    /// Replaces the payload under a name only if there is one, so that a concurrent revocation is not undone.
+    /// Replaces the payload under a name only if there is one, so that a concurrent revocation stays in effect.
     ///
-    /// - Parameters: as those of `keep`.
+    /// - Parameters: the same as those of `keep`.
     /// - Returns: false if there is no payload.
     /// - Throws: `KeyRetentionFailure`.
     func replace(
@@ -40,7 +40,6 @@ package protocol KeyRetention: Sendable {
     /// - Throws: `KeyRetentionFailure`; the payload may then still exist.
     func revoke(_ name: String) throws(KeyRetentionFailure)
 
-    /// The seconds until a payload expires, rounded down; nil if it never does, if there is none, or if this is
-    /// unknown.
+    /// The seconds until a payload expires, rounded down; nil if it never expires, does not exist, or this is unknown.
     func remainingSeconds(_ name: String) -> Int?
 }

@@ -2,7 +2,7 @@ package import ByteStreams
 internal import CGCrypt
 package import Cryptography
 
-/// The stream cipher Salsa20 with 20 rounds, which old KeePass files protect their values with.
+/// The stream cipher Salsa20 with 20 rounds, with which old KeePass files protect their values.
 @safe package struct Salsa20: ~Copyable {
     private let handle: gcry_cipher_hd_t
 
@@ -36,7 +36,7 @@ package import Cryptography
         unsafe gcry_cipher_close(handle)
     }
 
-    /// Replaces `bytes` by their exclusive or with the next bytes of the stream.
+    /// Combines `bytes` with the next bytes of the key stream by exclusive or.
     ///
     /// - Throws: `CryptographyFailure.library`.
     package mutating func process(inPlace bytes: inout SecretBytes) throws(CryptographyFailure) {

@@ -3,12 +3,12 @@ package import Cryptography
 package import KeychainModel
 
 extension ItemDraft {
-    /// The item of a certificate, with the attributes that Apple's keychain sets.
+    /// Creates the item of a certificate, with the attributes that Apple's keychain sets.
     ///
-    /// `ctyp` (the X.509 version), `cenc` 3 (DER), `subj` and `issr` (normalized names), `slnr`, `skid`, `pkhh`; `labl`
-    /// is `label`, else the summary of the subject; `alis` is the first email address, by which the macOS tool finds a
-    /// certificate. Its secret is `keychainSecret` of the certificate.
-    /// Source: `SecCertificateCopyAttributeDictionary`, which does not set label and alias.
+    /// It sets `ctyp` (the X.509 version), `cenc` 3 (DER), `subj` and `issr` (normalized names), `slnr`, `skid` and
+    /// `pkhh`. `labl` is `label`, or else the summary of the subject. `alis` is the first email address, by which the
+    /// macOS tool finds a certificate. The item's secret is `keychainSecret` of the certificate. Source:
+    /// `SecCertificateCopyAttributeDictionary`, which does not set label and alias.
     package init(certificate: X509Certificate, label: String? = nil) {
         var attributes = Attributes()
         attributes[.ctyp] = .number(Int64(certificate.version))

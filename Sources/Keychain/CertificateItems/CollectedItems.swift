@@ -81,7 +81,7 @@ struct CollectedItems {
     }
 
     private mutating func add(_ key: PrivateKey, name: String?) {
-        // A key and its public half, in two blocks of one file, are two items.
+        // A key and its public half, in two blocks of one file, become two items.
         guard seen.insert([0] + key.publicKey.subjectPublicKeyInfo).inserted else { return }
         privateKeys.append(key)
         names[key.publicKeyHash] = name
@@ -101,7 +101,7 @@ struct CollectedItems {
             let certificate = firstCertificates[index]
             let name = names[key.publicKeyHash] ?? certificate?.subjectSummary ?? "Imported Private Key"
             var draft = try ItemDraft(privateKey: key, label: name)
-            // A certificate may contain the point in compressed form; then the key is found by that form.
+            // A certificate may contain the point in compressed form; then the key is found by the hash of that form.
             if let certificate { draft.attributes[.klbl] = .data(certificate.publicKeyHash) }
             items.append(ImportedItem(draft, try key.externalRepresentation()))
         }

@@ -20,9 +20,9 @@ package import KeychainModel
 /// Formats: certificates in DER and PEM, PEM bundles, private keys as PKCS#8 (encrypted or not), PKCS#1 and SEC 1 in
 /// DER and PEM, public keys, PKCS#12, certificates in PKCS#7. Duplicates are dropped.
 package struct ImportedItems: Sendable {
-    /// Private keys, public keys, then certificates, each in the order of the file.
+    /// The items: private keys, public keys, then certificates, each in the order of the file.
     package let items: [ImportedItem]
-    /// Indices in `items` of each private key and each matching certificate.
+    /// The indices in `items` of each private key and each matching certificate.
     package let identities: [IdentityPair]
     /// The contents that an import skips, in words or as PEM labels; printable ASCII.
     package let skipped: [String]

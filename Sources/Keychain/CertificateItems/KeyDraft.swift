@@ -31,13 +31,13 @@ extension KeyKind {
 }
 
 extension ItemDraft {
-    /// AES in `type`, CSSM's `CSSM_ALGID_AES`, in Apple's constants `2147483649`.
+    /// The value of `type` for AES: CSSM's `CSSM_ALGID_AES`, `2147483649` in Apple's constants.
     package static let advancedEncryptionStandardType: Int64 = 2_147_483_649
 
-    /// The item of a private key, with the attributes that Apple's keychain sets; its secret is
-    /// `PrivateKey.externalRepresentation()`.
+    /// Creates the item of a private key, with the attributes that Apple's keychain sets.
     ///
-    /// It may decrypt, derive, sign and unwrap, whatever its kind. Source: `SecKeyCopyAttributeDictionaryWithLocalKey`.
+    /// Its secret is `PrivateKey.externalRepresentation()`. It may decrypt, derive, sign and unwrap, whatever its kind.
+    /// Source: `SecKeyCopyAttributeDictionaryWithLocalKey`.
     ///
     /// - Throws: `CertificateFailure.unsupported` for a kind without a number, and for a curve that the length of its
     ///   points does not identify.
@@ -47,9 +47,10 @@ extension ItemDraft {
         self = try Self.asymmetric(privateKey.publicKey, .privateKey, label, applicationTag)
     }
 
-    /// The item of a public key; its secret is `PublicKey.externalRepresentation`, which is public.
+    /// Creates the item of a public key.
     ///
-    /// It may encrypt, derive, verify and wrap. `priv` is 1 here too, as on Apple's systems.
+    /// Its secret is `PublicKey.externalRepresentation`, which is public. It may encrypt, derive, verify and wrap.
+    /// `priv` is 1 here too, as on Apple's systems.
     ///
     /// - Throws: `CertificateFailure.unsupported` for a kind without a number, and for a curve that the length of its
     ///   points does not identify.
@@ -59,10 +60,10 @@ extension ItemDraft {
         self = try Self.asymmetric(publicKey, .publicKey, label, applicationTag)
     }
 
-    /// The item of a symmetric key of `sizeInBits` for AES, which may encrypt, decrypt, wrap and unwrap; its secret is the
-    /// key itself.
+    /// Creates the item of a symmetric AES key of `sizeInBits`, which may encrypt, decrypt, wrap and unwrap.
     ///
-    /// `applicationLabel` (`klbl`) is chosen by the caller: a symmetric key has no public half to hash.
+    /// Its secret is the key itself. The caller chooses `applicationLabel` (`klbl`), since a symmetric key has no
+    /// public half to hash.
     package init(
         symmetricKeyOfBits sizeInBits: Int, applicationLabel: [UInt8], label: String? = nil,
         applicationTag: [UInt8]? = nil

@@ -5,11 +5,11 @@ package import KeychainModel
 
 /// The keybag in an archive, with those of its class keys that could be opened.
 ///
-/// The device key alone opens those of `dk` and `dku`, or all if the keybag has no passcode. The archive's passcode
-/// opens the others, and so does a keychain with the same class keys, or one that has retired them.
+/// The device key alone opens those of `dk` and `dku`, or all if the keybag has no passcode. The others are opened by
+/// the archive's passcode, or by a keychain that has the same class keys, current or retired.
 package final class ArchivedKeybag {
     private let keybag: Keybag
-    /// Nil on another device, which opens nothing.
+    /// The key of this device; nil on another device, which cannot open anything.
     private let deviceKey: DeviceKey?
     private var keys = ClassKeys()
     private var sealer: ItemSealer
@@ -18,7 +18,7 @@ package final class ArchivedKeybag {
     package enum Finding: Hashable, Sendable {
         /// Its seal is intact.
         case opened
-        /// Its frame and size are valid, and there is no key to open it.
+        /// Its frame and size are valid, but no key is available to open it.
         case closed
         /// Its seal is broken.
         case broken
@@ -26,11 +26,11 @@ package final class ArchivedKeybag {
         case malformed
     }
 
-    /// Reads the keybag of an archive and, on the device that made the archive, makes sure that this device wrote it.
+    /// Reads the keybag of an archive and, on the device that made the archive, verifies that this device wrote it.
     ///
     /// - Parameters:
     ///   - device: the device that made the archive.
-    ///   - deviceKey: the key of this device, if it is that one.
+    ///   - deviceKey: the key of this device, if this device made the archive.
     /// - Throws: `damaged`, `newerFormat`, `limit`, `otherDevice`, `cryptography`.
     package init(text: String, of device: DeviceID, deviceKey: DeviceKey?) throws(KeybagFailure) {
         let keybag = try Keybag(text: Array(text.utf8).span)
@@ -54,7 +54,8 @@ package final class ArchivedKeybag {
 
     /// Opens all class keys with the passcode that the keychain had when the archive was made.
     ///
-    /// Wrong passcodes are not counted: an archive has no place for the count, and a copy would not have it.
+    /// Wrong passcodes are not counted: the archive has no place for a count, and a copy of it would not have the
+    /// count.
     ///
     /// - Parameter minimumCost: overrides the lower end of `Keybag.costRange`; for tests.
     /// - Throws: `wrongPasscode`, `limit`, `damaged`, `cryptography`.
@@ -85,13 +86,15 @@ package final class ArchivedKeybag {
         }
     }
 
-    /// True if it has the class keys of `other`: all are created together, and the device key opens that of `dk`.
+    /// True if it has the class keys of `other`.
+    ///
+    /// Comparing the key of `dk` suffices, since all are created together and the device key opens that one.
     package func hasKeys(_ other: ClassKeys) -> Bool {
         guard let mine = keys[.always], let theirs = other[.always] else { return false }
         return constantTimeEqual(mine.secret, theirs.secret)
     }
 
-    /// Takes class keys that were found to be its own.
+    /// Adopts class keys that have been found to be those of this keybag.
     package func take(_ other: ClassKeys) {
         for accessibility in RetiredKeys.accessibilities {
             if let key = other[accessibility] { keys[accessibility] = key }

@@ -15,7 +15,7 @@ package final class ClassKey {
     }
 }
 
-/// The available class keys: all if unlocked, otherwise those of `dk` and `dku`.
+/// The available class keys: all if unlocked, otherwise only those of `dk` and `dku`.
 package struct ClassKeys {
     private var keys = [ClassKey?](repeating: nil, count: Accessibility.allCases.count)
 

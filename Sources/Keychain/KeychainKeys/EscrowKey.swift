@@ -1,15 +1,15 @@
 package import ByteStreams
 package import Cryptography
 
-/// The private half of an escrow key: on its device, it opens what a backup of one keychain reads.
+/// The private half of an escrow key, which on its device opens what a backup of one keychain contains.
 ///
-/// It is an X25519 key (RFC 7748). The keychain has the public half, so that its escrow record can be renewed without
-/// this one.
+/// It is an X25519 key (RFC 7748). The keychain holds the public half, so that its escrow record can be renewed without
+/// the private half.
 package final class EscrowKey: Sendable {
     private static let prefix = "kcbackup-escrow-key-"
 
     private let secret: SecretBytes
-    /// What the keychain keeps of it.
+    /// The public half, which the keychain keeps.
     package let publicKey: EscrowPublicKey
 
     private init(_ secret: consuming SecretBytes) throws(CryptographyFailure) {
@@ -32,14 +32,14 @@ package final class EscrowKey: Sendable {
         return try EscrowKey(secret)
     }
 
-    /// The secret that it shares with the public key `share`.
+    /// The secret shared with the public key `share`.
     func sharedSecret(with share: [UInt8]) throws(CryptographyFailure) -> SecretBytes {
         try X25519.sharedSecret(privateKey: secret, publicKey: share)
     }
 
     /// The text of an escrow key file.
     ///
-    /// - Parameter comments: lines of one line each.
+    /// - Parameter comments: single lines.
     package func text(comments: [String]) -> SecretBytes {
         var text = SecretBytes(capacity: 1_024)
         for comment in comments { text.append("# \(comment)\n".utf8.span) }
@@ -65,11 +65,11 @@ package struct EscrowPublicKey: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// The keys of an escrow key file: comments (`#`), empty lines, and one key a line.
+/// The keys of an escrow key file, which has comments (`#`), empty lines, and one key per line.
 ///
-/// A file with the keys of several keychains serves a backup of all of them.
+/// A file with the keys of several keychains can be used to back up all of them.
 package struct EscrowKeys {
-    /// The maximum number of keys of a file.
+    /// The maximum number of keys in a file.
     package static let limit = 256
 
     private let keys: [EscrowKey]
@@ -97,24 +97,24 @@ package struct EscrowKeys {
         self.keys = keys
     }
 
-    /// The private half of a public key; nil if it is not there.
+    /// The private half of a public key; nil if it is missing.
     func key(_ publicKey: EscrowPublicKey) -> EscrowKey? { keys.first { $0.publicKey == publicKey } }
 }
 
-/// What is wrong with an escrow key, or with the escrow record of a keychain.
+/// The fault of an escrow key, or of the escrow record of a keychain.
 package enum EscrowProblem: Hashable, Sendable {
     /// The keychain has no escrow record.
     case none
-    /// The keychain has one already.
+    /// The keychain already has an escrow record.
     case exists
-    /// A keychain without a passcode needs none.
+    /// A keychain without a passcode needs no escrow record.
     case noPasscode
-    /// The escrow record is that of another key.
+    /// The escrow record is for another key.
     case otherKey
-    /// The record was not made by somebody who had the passcode.
+    /// The record was not made by anyone who had the passcode.
     case forged
-    /// This line of the file, counted from 1, is no escrow key.
+    /// This line of the file, counted from 1, is not an escrow key.
     case malformedLine(Int)
-    /// The file has no key.
+    /// The file contains no key.
     case noKey
 }

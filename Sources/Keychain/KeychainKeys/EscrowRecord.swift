@@ -5,18 +5,21 @@ package import KeychainModel
 
 /// Class keys of a keychain, wrapped for the holder of an escrow key on this device (docs/keychain-file.md, "Escrow").
 ///
-/// They are those that the passcode protects, except that of `akpu`: no backup needs it. The device opens the others.
+/// They are the ones that the passcode protects, except that of `akpu`, which no backup needs. The device opens the
+/// others.
 package struct EscrowRecord: Hashable, Sendable {
-    /// When escrow was enabled; kept when the record is renewed.
+    /// When escrow was enabled; unchanged when the record is renewed.
     package let since: Timestamp
-    /// Whose private half opens it.
+    /// The public half of the escrow key that opens the record.
     package let key: EscrowPublicKey
-    /// The public half of a key that was made for this record alone.
+    /// The public half of a key made for this record alone.
     let share: [UInt8]
-    /// The class keys by code, each under a key of its own.
+    /// The class keys by code, each under its own key.
     let wrappedKeys: [UInt8]
-    /// HMAC-SHA-256 of the other members, under a key of passcode and device: only who knows the passcode can make a
-    /// record, or a change of the passcode would hand the new class keys to somebody else.
+    /// HMAC-SHA-256 of the other members, under a key derived from passcode and device.
+    ///
+    /// Only someone who knows the passcode can make a record. Otherwise a passcode change would hand the new class keys
+    /// to the holder of a planted key.
     let code: [UInt8]
 
     static let accessibilities = Accessibility.inKeybag.filter {
@@ -35,7 +38,7 @@ package struct EscrowRecord: Hashable, Sendable {
 
     /// Wraps class keys for the holder of `key`.
     ///
-    /// - Parameter keys: must hold those of `accessibilities`.
+    /// - Parameter keys: must include those of `accessibilities`.
     init(
         _ keys: ClassKeys, for key: EscrowPublicKey, since: Timestamp, _ bag: Keybag.Contents, _ deviceKey: DeviceKey,
         _ passcodeKeys: borrowing PasscodeKeys
@@ -57,7 +60,7 @@ package struct EscrowRecord: Hashable, Sendable {
 
     /// Opens the class keys.
     ///
-    /// - Throws: `CryptographyFailure` (`authentication` if they were not wrapped like this).
+    /// - Throws: `CryptographyFailure` (`authentication` if they were not wrapped in this way).
     func unwrap(
         _ escrowKey: EscrowKey, _ bag: Keybag.Contents, _ deviceKey: DeviceKey
     ) throws(CryptographyFailure) -> ClassKeys {
@@ -70,7 +73,7 @@ package struct EscrowRecord: Hashable, Sendable {
         return keys
     }
 
-    /// True if somebody who had the passcode made it, compared in constant time.
+    /// True if someone who had the passcode made the record; the codes are compared in constant time.
     func hasCode(under key: borrowing SecretBytes) throws(CryptographyFailure) -> Bool {
         constantTimeEqual(code, try code(key))
     }
@@ -90,7 +93,7 @@ package struct EscrowRecord: Hashable, Sendable {
         return try hmac.authenticate(text.span)
     }
 
-    /// A key for each class key; those of another device, keybag or generation are others.
+    /// Derives a key for each class key, which differs for another device, keybag or generation.
     private static func wrappingKeys(
         _ shared: borrowing SecretBytes, _ share: [UInt8], _ key: EscrowPublicKey, _ bag: Keybag.Contents,
         _ deviceKey: DeviceKey

@@ -5,13 +5,13 @@ package import KeychainModel
 /// Seals and opens the secrets of items, reusing its buffers.
 ///
 /// Every write has its own key, derived from the class key and 32 random bytes, so the nonce can be zero. The item's
-/// metadata line is associated data: changing an attribute, or exchanging the secrets of two rows, breaks the seal.
+/// metadata line is associated data: changing an attribute, or swapping the secrets of two rows, breaks the seal.
 package struct ItemSealer: ~Copyable {
     private static let label = Array("kcbackup/v1/store-item".utf8)
-    // A system call for each salt would double the cost of a seal; most sealers seal one item.
+    // A system call for each salt would double the cost of a seal, but most sealers seal only one item.
     private static let saltsAtOnce = (first: 1, growth: 16, most: 128)
 
-    private var cipher: AES256GCM
+    private var cipher: AuthenticatedCipher
     private var itemKey = SecretBytes(capacity: 32)
     /// The HKDF info: the label and the salt.
     private var info: SecretBytes
@@ -21,7 +21,7 @@ package struct ItemSealer: ~Copyable {
     private var saltsUsed = 0
 
     package init() throws(CryptographyFailure) {
-        cipher = try AES256GCM(key: SecretBytes(copying: [UInt8](repeating: 0, count: 32)))
+        cipher = try AuthenticatedCipher(.aes256GCM, key: SecretBytes(copying: [UInt8](repeating: 0, count: 32)))
         info = SecretBytes(copying: Self.label + [UInt8](repeating: 0, count: SealedFrame.saltSize))
     }
 
@@ -104,7 +104,7 @@ package struct ItemSealer: ~Copyable {
         }
     }
 
-    /// Appends the tag of clear bytes: the cipher used as a MAC, with an empty plaintext.
+    /// Appends the tag of plaintext bytes, using the cipher as a MAC with an empty plaintext.
     private mutating func tag(_ clear: borrowing Span<UInt8>, into blob: inout SecretBytes) throws(CryptographyFailure)
     {
         associatedData.append(clear)

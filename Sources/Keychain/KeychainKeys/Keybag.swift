@@ -12,17 +12,17 @@ package import KeychainModel
 ///  "escrow":{"since":"…","key":"…","share":"…","keys":"…","code":"…"},"mac":"…"}
 /// ```
 ///
-/// There is no white space, and bytes are base64. `keys` holds AES-KW (RFC 3394) of 32-byte class keys. Without a
-/// passcode `akpu`, `scrypt` and `passcode` are absent. `passcode` is HMAC-SHA-256 of the text before its comma, under
-/// a key derived from passcode and device; `mac` is the same of the text before its own comma, under a key of the
-/// device.
+/// There is no white space, and bytes are in base64. `keys` holds 32-byte class keys wrapped with AES-KW (RFC 3394).
+/// Without a passcode, `akpu`, `scrypt` and `passcode` are absent. `passcode` is HMAC-SHA-256 of the text before its
+/// comma, under a key derived from passcode and device; `mac` is the same for the text before its own comma, under a
+/// key of the device.
 ///
-/// `retired` holds the class keys of earlier generations, newest first (`RetiredKeys`), and `escrow` those of now for a
-/// backup (`EscrowRecord`). Both may be absent, and so are the default lock settings. The version is the lowest that
-/// knows what is there. `passcode` is always computed over the text with the default lock settings and without escrow,
-/// so that both can be changed without setting the passcode.
+/// `retired` holds the class keys of earlier generations, newest first (`RetiredKeys`), and `escrow` the current ones
+/// for a backup (`EscrowRecord`). Both may be absent, and so are lock settings that are the default. The version is the
+/// lowest that supports the contents. `passcode` is always computed over the text with default lock settings and
+/// without escrow, so that both can be changed without setting the passcode.
 package struct Keybag: Hashable, Sendable {
-    /// Identifies the keybag; kept when passcode and class keys change.
+    /// Identifies the keybag; unchanged when passcode and class keys change.
     package let uuid: ItemUUID
     /// The device whose key opens it.
     package let device: DeviceID
@@ -42,25 +42,26 @@ package struct Keybag: Hashable, Sendable {
     let wrappedKeys: [Accessibility: [UInt8]]
     /// The class keys of earlier generations, newest first, each set wrapped under the current ones.
     let retired: [[UInt8]]
-    /// Verifies the passcode.
+    /// The code that verifies the passcode.
     let passcodeCode: [UInt8]?
     let deviceCode: [UInt8]
 
-    /// True if opening it takes a passcode.
+    /// True if opening it requires a passcode.
     package var hasPasscode: Bool { cost != nil }
 
-    /// The maximum size in bytes: 1.5 KiB, and 323 for each retired set.
+    /// The maximum size in bytes: 1.5 KiB, and 323 bytes for each retired set.
     ///
     /// The archive header that contains it may have 16 KiB.
     package static let sizeLimit = 12_288
-    /// The maximum number of retired sets; beyond it the oldest is dropped, and archives of its time need their
-    /// passcode.
+    /// The maximum number of retired sets.
+    ///
+    /// Beyond it, the oldest is dropped, and restoring archives made with those keys requires their passcode.
     package static let retiredLimit = 32
     /// The highest known version; the lowest possible one is written.
     static let version = 4
     static let saltSize = 32
     static let codeSize = 32
-    /// The accepted scrypt costs: above 2^20 one attempt takes 1 GiB; below 2^14 guessing is too cheap.
+    /// The accepted scrypt costs: above 2^20, one attempt takes 1 GiB; below 2^14, guessing is too cheap.
     package static let costRange = 14...20
 
     /// The contents of a keybag except its two codes.
@@ -76,7 +77,7 @@ package struct Keybag: Hashable, Sendable {
         var escrow: EscrowRecord?
     }
 
-    /// Reads a keybag; that it is genuine is another question (`isGenuine`).
+    /// Parses a keybag without authenticating it; `deviceOnlyKeys` does that.
     ///
     /// - Throws: `damaged`, `newerFormat`.
     package init(text bytes: borrowing Span<UInt8>) throws(KeybagFailure) {
@@ -91,7 +92,7 @@ package struct Keybag: Hashable, Sendable {
         }
     }
 
-    /// Encodes a keybag, given the keys of its codes.
+    /// Encodes a keybag with codes made under the given keys.
     init(
         _ contents: Contents, _ passcodeKeys: borrowing PasscodeKeys?, _ deviceKeys: borrowing DeviceKeys
     ) throws(CryptographyFailure) {
@@ -103,7 +104,7 @@ package struct Keybag: Hashable, Sendable {
         try self.init(contents, passcodeCode: passcodeCode, deviceKeys)
     }
 
-    /// Encodes a keybag with an existing passcode code, as long as nothing that the code covers has changed.
+    /// Encodes a keybag with an existing passcode code; nothing that the code covers may have changed.
     init(
         _ contents: Contents, passcodeCode: [UInt8]?, _ deviceKeys: borrowing DeviceKeys
     ) throws(CryptographyFailure) {
@@ -152,7 +153,7 @@ package struct Keybag: Hashable, Sendable {
             retired: retired, cost: cost, lockSettings: lockSettings, escrow: escrow)
     }
 
-    /// True if both protect the same keys with the same passcode: only lock settings and escrow may differ.
+    /// True if both protect the same keys with the same passcode; only lock settings and escrow may differ.
     package func hasKeys(of other: Keybag) -> Bool {
         var contents = other.contents
         contents.lockSettings = lockSettings
@@ -162,7 +163,7 @@ package struct Keybag: Hashable, Sendable {
 
     /// True if the device's code is valid, compared in constant time.
     func hasDeviceCode(under key: borrowing SecretBytes) throws(CryptographyFailure) -> Bool {
-        // What follows the authenticated text has a fixed length.
+        // The part after the authenticated text has a fixed length.
         let tail = Self.macMember.utf8.count + Base64.encodedCount(Self.codeSize) + "\"}".utf8.count
         let text = text
         var hmac = try HMACSHA256(key: key)
@@ -214,7 +215,7 @@ extension Keybag.Contents {
         if let cost { CanonicalJSON.literal(",\"scrypt\":\(cost.logN)", into: &text) }
     }
 
-    /// What the code of the passcode covers: the text up to it, as it is with the default lock settings and without
+    /// The text that the passcode's code covers: everything before the code, with default lock settings and without
     /// escrow.
     func textForPasscode() -> [UInt8] {
         var contents = self

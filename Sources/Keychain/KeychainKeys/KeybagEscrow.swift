@@ -37,7 +37,7 @@ extension Keybag {
         return try Keybag(contents, passcodeCode: passcodeCode, DeviceKeys(deviceKey, uuid))
     }
 
-    /// The class keys that the escrow record holds, to be used beside those that the device opens.
+    /// The class keys that the escrow record holds, to be used in addition to those that the device opens.
     ///
     /// - Throws: `escrow` (`none`, `otherKey`, `forged`), `cryptography`.
     package func escrowedKeys(_ keys: EscrowKeys, _ deviceKey: DeviceKey) throws(KeybagFailure) -> ClassKeys {
@@ -50,7 +50,7 @@ extension Keybag {
         }
     }
 
-    /// Checks that there is no escrow record: an archive has none, or a revoked key would come back with it.
+    /// Checks that there is no escrow record: an archive has none, since restoring it would bring back a revoked key.
     ///
     /// - Throws: `damaged`.
     package func requireNoEscrow() throws(KeybagFailure) {

@@ -3,17 +3,17 @@ package import DeviceIdentity
 
 /// Why a keybag could not be read or opened.
 package enum KeybagFailure: Error, Hashable, Sendable {
-    /// It has a version of the future.
+    /// It has a newer version than this program knows.
     case newerFormat(found: Int, known: Int)
-    /// It breaks a rule, or is not as its device wrote it; the text holds nothing from the keybag.
+    /// It breaks a rule, or is not as its device wrote it; the text contains nothing from the keybag.
     case damaged(String)
-    /// It belongs to another device than the one given.
+    /// It belongs to a device other than the given one.
     case otherDevice(DeviceID)
-    /// Something is larger than allowed: the limit's name, what was found, what is allowed.
+    /// A limit is exceeded: its name, the value found and the largest value allowed.
     case limit(String, found: Int, allowed: Int)
     case wrongPasscode
-    /// An escrow key or an escrow record does not do.
+    /// An escrow key or an escrow record cannot be used.
     case escrow(EscrowProblem)
-    /// libcrypto refused for a reason that is not in the data.
+    /// libcrypto failed for a reason other than the data.
     case cryptography(CryptographyFailure)
 }

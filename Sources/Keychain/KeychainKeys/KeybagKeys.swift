@@ -9,7 +9,7 @@ extension Keybag {
     ///
     /// - Parameters:
     ///   - retired: the class keys of earlier generations, newest first.
-    ///   - escrow: an escrow record to be renewed for `keys`; without a passcode there is none.
+    ///   - escrow: an escrow record to be renewed for `keys`; it is dropped if there is no passcode.
     /// - Throws: `CryptographyFailure`.
     package static func wrapping(
         _ keys: ClassKeys, retired: [ClassKeys] = [], uuid: ItemUUID, generation: Int, deviceKey: DeviceKey,
@@ -47,7 +47,7 @@ extension Keybag {
         return try Keybag(contents, passcodeKeys, deviceKeys)
     }
 
-    /// The same keybag with other lock settings, which needs only the device key.
+    /// The same keybag with different lock settings, which needs only the device key.
     ///
     /// - Throws: `CryptographyFailure`.
     package func with(_ settings: LockSettings, _ deviceKey: DeviceKey) throws(CryptographyFailure) -> Keybag {
@@ -56,7 +56,7 @@ extension Keybag {
         return try Keybag(contents, passcodeCode: passcodeCode, DeviceKeys(deviceKey, uuid))
     }
 
-    /// The class keys that the device alone opens, after making sure that the keybag is one that this device wrote.
+    /// The class keys that the device alone opens, after verifying that this device wrote the keybag.
     ///
     /// - Throws: `otherDevice`, `damaged`, `cryptography`.
     package func deviceOnlyKeys(_ deviceKey: DeviceKey) throws(KeybagFailure) -> ClassKeys {
@@ -86,7 +86,7 @@ extension Keybag {
         do {
             let keys = try PasscodeKeys(passcode, salt: salt, cost: cost, uuid: uuid, deviceKey)
             guard try hasPasscodeCode(under: keys.code) else { throw KeybagFailure.wrongPasscode }
-            // Before a change of the passcode renews it for whoever planted it.
+            // Checked before a passcode change could renew the record for someone who planted it.
             if let escrow, try !escrow.hasCode(under: keys.escrowCode) { throw KeybagFailure.escrow(.forged) }
             return try unwrap(keys.wrapping) { !$0.isReadableWithoutPasscode }
         } catch {

@@ -2,7 +2,7 @@ internal import Cryptography
 internal import DeviceIdentity
 internal import KeychainModel
 
-/// Parses the members of a keybag in their order.
+/// Parses the members of a keybag in order.
 struct KeybagReader {
     private var scanner = CanonicalScanner()
 
@@ -29,7 +29,7 @@ struct KeybagReader {
         var cost: ScryptCost?
         var passcodeCode: [UInt8]?
         if scanner.skip(",\"scrypt\":", in: bytes) {
-            // The allowed range is checked when the keybag is opened, before the work is done.
+            // The allowed range is checked when the keybag is opened, before the derivation.
             guard let found = ScryptCost(logN: Int(clamping: try scanner.integer(in: bytes))) else {
                 throw malformed("the cost is wrong")
             }
@@ -103,7 +103,7 @@ struct KeybagReader {
         _ version: Int64, hasPasscode: Bool, _ bytes: borrowing Span<UInt8>
     ) throws -> EscrowRecord? {
         guard version == 4 else { return nil }
-        // Without a passcode the device opens everything, and there is nothing to hold in escrow.
+        // Without a passcode, the device opens everything, so there is nothing to hold in escrow.
         guard hasPasscode else { throw malformed("escrow") }
         try scanner.literal(",\"escrow\":{\"since\":", in: bytes)
         guard let since = Timestamp(try scanner.string(in: bytes)) else { throw malformed("the date is wrong") }

@@ -5,7 +5,7 @@ package struct LockSettings: Hashable, Sendable {
     /// True if it locks when the machine is suspended; this is detected at the next use.
     package let lockOnSuspend: Bool
 
-    /// From one second to a year, in seconds.
+    /// The accepted timeouts in seconds: from one second to a year.
     package static let range = 1...31_536_000
     /// The default of a new keychain, as on macOS: 300 seconds, and on suspend.
     package static let `default` = LockSettings()

@@ -2,19 +2,19 @@ internal import ByteStreams
 internal import Cryptography
 internal import KeychainModel
 
-/// The class keys of an earlier generation in a keybag, so that archives of their time can still be restored.
+/// The class keys of an earlier generation in a keybag, so that archives made with them can still be restored.
 ///
-/// Each is wrapped (AES-KW, RFC 3394) under a key derived from the current class key of the same accessibility: the
-/// current keys open the earlier ones, never the reverse. The key of `akpu` is not kept, since no archive has items
+/// Each is wrapped (AES-KW, RFC 3394) under a key derived from the current class key of the same accessibility. So the
+/// current keys open the earlier ones, but not vice versa. The key of `akpu` is not kept, since no archive has items
 /// that it opens.
 enum RetiredKeys {
     /// The accessibilities of a set, ordered by code.
     static let accessibilities = Accessibility.inKeybag.filter { $0 != .whenPasscodeSetThisDeviceOnly }
-    /// Bytes of a set.
+    /// The size of a set in bytes.
     static let size = accessibilities.count * wrappedSize
 
     private static let wrappedSize = ClassKey.size + AESKeyWrap.overhead
-    // The class key is also used for item keys, with another label.
+    // The class key is also used to derive item keys, with another label.
     private static let label = Array("kcbackup/v1/retired-class-key".utf8)
 
     /// Wraps an earlier set under the current one; both must be complete.

@@ -3,15 +3,15 @@ internal import Cryptography
 package import DeviceIdentity
 package import KeychainModel
 
-/// Gives a source that stores no secrets under class keys a stored form, for an unencrypted archive.
+/// Seals the plain secrets of a source under class keys, so that they can go into an unencrypted archive.
 ///
-/// The class keys are made for the one archive and wrapped under the device key alone, as those of a keychain without a
-/// passcode are.
+/// The class keys are made for this archive alone and wrapped under the device key only, like those of a keychain
+/// without a passcode.
 package struct SealedSource<Source: ItemSource>: StoredItemSource {
     private let source: Source
     private let deviceKey: DeviceKey
 
-    /// Seals what `source` holds for the device with this key.
+    /// Seals the secrets of `source` for the device with this key.
     package init(_ source: Source, deviceKey: DeviceKey) {
         self.source = source
         self.deviceKey = deviceKey
@@ -20,12 +20,12 @@ package struct SealedSource<Source: ItemSource>: StoredItemSource {
     /// See `ItemSource`.
     package func visitItems<Visitor: ItemVisitor>(_ visitor: inout Visitor) throws { try source.visitItems(&visitor) }
 
-    /// See `StoredItemSource`; each visit makes new class keys.
+    /// See `StoredItemSource`; each visit creates new class keys.
     ///
-    /// - Throws: `CryptographyFailure`, and what source and visitor throw.
+    /// - Throws: `CryptographyFailure`, and what the source and the visitor throw.
     package func visitStoredItems<Visitor: ItemVisitor>(_ begin: (StoredKeychain) throws -> Visitor) throws -> Visitor {
         let keys = try ClassKeys(generatingWithPasscode: false)
-        // Without a passcode there is nothing to guess, and the cost is written nowhere.
+        // Without a passcode there is nothing to guess, and the cost is not stored anywhere.
         guard let cost = ScryptCost(logN: Keybag.costRange.lowerBound) else {
             preconditionFailure("a cost in the range is one")
         }
@@ -38,11 +38,11 @@ package struct SealedSource<Source: ItemSource>: StoredItemSource {
         return sealing.next
     }
 
-    /// True for everything: the secrets come in the clear.
+    /// Always true: the source provides plain secrets.
     package func canOpen(_ accessibility: Accessibility) -> Bool { true }
 }
 
-/// Where secrets are sealed; a class, since a visitor is copied.
+/// Holds the sealer in a class, since a visitor is copied.
 private final class Sealer {
     var sealer: ItemSealer
     var blob = SecretBytes(capacity: 4_096)
@@ -50,7 +50,7 @@ private final class Sealer {
     init() throws(CryptographyFailure) { sealer = try ItemSealer() }
 }
 
-/// Hands items on with their secrets sealed.
+/// Passes items on with their secrets sealed.
 private struct SealingVisitor<Next: ItemVisitor>: ItemVisitor {
     var next: Next
     let keys: ClassKeys

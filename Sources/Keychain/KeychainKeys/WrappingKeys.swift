@@ -5,13 +5,13 @@ package import KeychainModel
 
 /// The keys of a keybag that only the device can derive.
 package struct DeviceKeys: ~Copyable {
-    /// Wraps class keys.
+    /// The key that wraps class keys.
     let wrapping: SecretBytes
     /// The MAC key of the keybag and of the store ID.
     package let code: SecretBytes
 
     package init(_ deviceKey: DeviceKey, _ keybag: ItemUUID) throws(CryptographyFailure) {
-        // Both before either is stored: a noncopyable value must not be left half-initialised.
+        // Both are derived before either is stored: a noncopyable value must not be left half-initialized.
         let wrapping = try deviceKey.wrappingKey(context: keybag.bytes)
         let code = try deviceKey.keybagMACKey(context: keybag.bytes)
         self.wrapping = wrapping
@@ -21,7 +21,7 @@ package struct DeviceKeys: ~Copyable {
 
 /// The keys of a keybag that only device and passcode together can derive.
 struct PasscodeKeys: ~Copyable {
-    /// Wraps class keys.
+    /// The key that wraps class keys.
     let wrapping: SecretBytes
     /// The MAC key that verifies a passcode.
     let code: SecretBytes

@@ -37,7 +37,7 @@ package enum AttributeCode: UInt8, CaseIterable, Hashable, Comparable, Sendable 
     /// The suffix of Apple's constant `kSecAttr…`.
     package var name: String { definition.name }
 
-    /// What kind of value it holds.
+    /// The kind of its value.
     package var kind: Kind { definition.kind }
 
     /// True if items of `itemClass` can have the attribute.

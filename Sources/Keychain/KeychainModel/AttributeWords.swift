@@ -1,9 +1,9 @@
-/// The words by which people name attributes, beside Apple's codes (docs/attributes.md).
+/// The words that users write for attributes, in addition to Apple's codes (docs/attributes.md).
 extension AttributeCode {
-    /// The attribute in words, in lower case: Apple's name of it, or a shorter one.
+    /// The word for the attribute, in lower case: Apple's name for it, or a shorter one.
     package var word: String { Self.shorter[self] ?? name.lowercased() }
 
-    /// The attribute with this code, word, or suffix of Apple's constant `kSecAttr…`, in any case.
+    /// The attribute with this code, word or suffix of Apple's constant `kSecAttr…`, regardless of case.
     package init?(named text: String) {
         let text = text.lowercased()
         let found = Self.allCases.first { $0.code == text || $0.word == text || $0.name.lowercased() == text }
@@ -11,13 +11,13 @@ extension AttributeCode {
         self = found
     }
 
-    /// The attribute that was probably meant by a misspelled code or word; nil if none is similar.
+    /// The attribute that a misspelled code or word probably means; nil if none is similar.
     package static func nearest(to text: String) -> AttributeCode? {
         let names = allCases.flatMap { [$0.code, $0.word] }
         return similarWord(to: text, among: names).flatMap(AttributeCode.init(named:))
     }
 
-    /// True if the number may be given as four characters, as Apple's constants for it are: `htps`.
+    /// True if the number may be written as four characters, like Apple's constants for it: `htps`.
     package var isFourCharacters: Bool {
         switch self {
         case .crtr, .ptcl, .type: true

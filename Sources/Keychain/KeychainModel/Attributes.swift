@@ -35,7 +35,7 @@ package enum AttributeValue: Sendable {
 }
 
 extension AttributeValue: Hashable {
-    /// Compares kind and bytes; texts are not normalised, so "é" in two Unicode forms is two values.
+    /// Compares kind and bytes; texts are not normalized, so "é" in two Unicode forms is two values.
     package static func == (left: AttributeValue, right: AttributeValue) -> Bool {
         switch (left, right) {
         case (.text(let left), .text(let right)): left.utf8.elementsEqual(right.utf8)
@@ -96,7 +96,7 @@ package struct Attributes: Hashable, Sendable {
         }
     }
 
-    /// Adds an attribute whose code is higher than all present ones.
+    /// Adds an attribute whose code is higher than all codes present.
     package mutating func append(_ code: AttributeCode, _ value: AttributeValue) {
         precondition(entries.last.map { $0.code < code } ?? true, "attributes are appended in the order of their codes")
         entries.append(Entry(code: code, value: value))
@@ -139,13 +139,13 @@ package struct ExtraAttribute: Hashable, Sendable {
     /// Its value.
     package let value: String
 
-    /// Names a value.
+    /// Creates a named value.
     package init(name: String, value: String) {
         self.name = name
         self.value = value
     }
 
-    /// Equal when the bytes are.
+    /// Compares the bytes.
     package static func == (left: ExtraAttribute, right: ExtraAttribute) -> Bool {
         left.name.utf8.elementsEqual(right.name.utf8) && left.value.utf8.elementsEqual(right.value.utf8)
     }

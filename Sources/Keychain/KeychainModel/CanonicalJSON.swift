@@ -7,17 +7,17 @@ package struct MalformedLine: Error, Hashable, Sendable {
     /// The byte offset within the line.
     package let position: Int
 
-    /// Names a broken rule.
+    /// Creates a failure for a broken rule.
     package init(_ rule: String, at position: Int) {
         self.rule = rule
         self.position = position
     }
 }
 
-/// Writes JSON in the canonical spelling of docs/format.md: no white space, one escape for a character.
+/// Writes JSON in the canonical form of docs/format.md: no white space, and one way to escape each character.
 ///
-/// Escaped are `"` and `\` with a backslash and the characters below U+0020 as `\u00xx` in lower case; all else is
-/// UTF-8 as it is.
+/// `"` and `\` are escaped with a backslash, and the characters below U+0020 as `\u00xx` in lower case. Everything else
+/// is UTF-8, unescaped.
 package enum CanonicalJSON {
     /// Appends text that is part of the format and needs no escaping.
     package static func literal(_ text: String, into line: inout some ByteBuffer & ~Copyable) {
@@ -26,7 +26,7 @@ package enum CanonicalJSON {
 
     /// Appends a whole number.
     package static func integer(_ number: Int64, into line: inout some ByteBuffer & ~Copyable) {
-        // Flags and most other numbers of an item have one digit.
+        // Most numbers of an item, such as flags, have one digit.
         if 0..<10 ~= number { return line.append(UInt8(truncatingIfNeeded: 48 + number)) }
         line.append(String(number).utf8.span)
     }
@@ -94,7 +94,7 @@ package struct CanonicalScanner {
         return true
     }
 
-    /// Consumes exactly the ASCII character `byte`, which costs less than a text of one.
+    /// Consumes exactly the ASCII character `byte`, which is faster than a text of one character.
     package mutating func literal(byte: UInt8, in bytes: borrowing Span<UInt8>) throws(MalformedLine) {
         guard skip(byte: byte, in: bytes) else {
             throw MalformedLine("'\(Unicode.Scalar(byte))' is missing", at: position)
@@ -162,7 +162,7 @@ package struct CanonicalScanner {
         return decoded
     }
 
-    /// Reads a quoted string that is base 64 and appends the bytes.
+    /// Reads a quoted base64 string and appends the decoded bytes.
     package mutating func base64(
         in bytes: borrowing Span<UInt8>, into secret: inout some ByteBuffer & ~Copyable
     ) throws(MalformedLine) {

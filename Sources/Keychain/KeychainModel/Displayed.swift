@@ -1,11 +1,11 @@
-/// Makes foreign text safe to print: all text from an item, an archive or a path passes through here.
+/// Makes foreign text safe to print: all text from an item, an archive or a path must pass through this function.
 ///
 /// Control characters, line and paragraph separators, bidirectional controls and invisible characters become `\u{…}`; a
 /// backslash that could be mistaken for such an escape is doubled. Long texts are truncated.
 ///
 /// - Parameter limit: the largest number of characters, at least 1; a truncated text ends in `…`.
 package func displayed(_ text: String, limit: Int = 1_000) -> String {
-    // Most texts are harmless, which is much quicker to check than to rebuild them.
+    // Most texts are harmless, and checking that is much faster than rebuilding them.
     if text.utf8.count <= limit, text.utf8.allSatisfy({ (0x20..<0x7f).contains($0) && $0 != UInt8(ascii: "\\") }) {
         return text
     }
@@ -38,7 +38,7 @@ package func displayed(_ text: String, limit: Int = 1_000) -> String {
     return shown
 }
 
-/// More combining marks than this on one character only deface a line.
+/// The maximum number of combining marks on one character; more would only deface the line.
 private let scalarLimit = 16
 
 /// The flags of England, Scotland and Wales: the only characters in general use that contain tag characters.
@@ -52,12 +52,12 @@ private func isHarmless(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar.properties.generalCategory {
     case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .privateUse, .unassigned: false
     case .spaceSeparator: scalar == " " || scalar == "\u{3000}"
-    // The Braille blank is invisible, though Unicode does not call it ignorable.
+    // The Braille blank is invisible, although Unicode does not classify it as ignorable.
     default: !scalar.properties.isDefaultIgnorableCodePoint && scalar != "\u{2800}"
     }
 }
 
-/// The characters around an invisible one: the few contexts where it legitimately changes what is displayed.
+/// The characters around an invisible one, to recognize the few contexts where it legitimately changes the display.
 private struct InvisibleContext {
     private let scalars: String.UnicodeScalarView
     private let position: String.Index
@@ -103,7 +103,7 @@ private struct InvisibleContext {
         return before(scalars.index(before: position)).map(Self.isEmoji) == true
     }
 
-    /// Unicode also classifies digits and Latin-1 signs as emoji, as parts of keycaps and of ©️.
+    /// True for an emoji, except for digits and Latin-1 signs, which Unicode includes as parts of keycaps and of ©️.
     private static func isEmoji(_ scalar: Unicode.Scalar) -> Bool {
         scalar.properties.isEmoji && scalar.value > 0xff
     }

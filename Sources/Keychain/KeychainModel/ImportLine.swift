@@ -2,15 +2,15 @@ package import ByteStreams
 
 /// One line of an import file: an item as a person or script writes it, with its secret (docs/json.md, "Import").
 ///
-/// Unlike the lines of an archive it may be any valid JSON. The secret goes from the line into wiped memory without
-/// ever being a `String`.
+/// Unlike the lines of an archive, it may be any valid JSON. The secret goes directly into wiped memory, never into a
+/// `String`.
 package struct ImportLine: ~Copyable {
     /// The item as given.
     package var draft: ItemDraft
     /// The secret; nil if the line has none.
     package var secret: SecretBytes?
 
-    /// Why a line is refused.
+    /// Why a line is rejected.
     package enum Problem: Error, Hashable, Sendable {
         /// The line is not such a JSON object; the rule contains no foreign text.
         case malformed(MalformedLine)
@@ -41,7 +41,8 @@ package struct ImportLine: ~Copyable {
 }
 
 extension ImportLine {
-    /// Where the items of a line are: the line itself, or each item of `{"items":[…]}`, as `item find --json` prints them.
+    /// The ranges of the items in a line: the line itself, or each item of `{"items":[…]}`, as `item find --json`
+    /// prints them.
     ///
     /// - Throws: `Problem`.
     package static func items(in bytes: borrowing Span<UInt8>) throws(Problem) -> [Range<Int>] {
@@ -66,21 +67,21 @@ extension ImportLine {
     }
 }
 
-/// The members of an import line in any order, each at most once.
+/// Parses the members of an import line in any order, each at most once.
 private struct ImportParser: ~Copyable {
     var itemClass: ItemClass?
     var uuid: ItemUUID?
     var attributes = Attributes()
     var extra: [ExtraAttribute] = []
     private var secret: SecretBytes?
-    /// What `item find --json` says beside the item, which has to fit it.
+    /// Facts that `item find --json` prints with an item; they must match the item.
     private var accessibility: String?
     private var size: Int64?
     private var scanner = JSONScanner()
 
     init() {}
 
-    /// The rule that the item breaks if it is not as what stands beside it says; nil if it is.
+    /// The rule that the item breaks by contradicting these facts; nil if it matches them.
     var ruleBrokenByFacts: String? {
         if let accessibility {
             let stated = attributes.text(.pdmn).flatMap(Accessibility.init(rawValue:))?.name

@@ -1,4 +1,4 @@
-/// One item of a keychain without its secret: everything that `inspect` may show.
+/// An item of a keychain without its secret: everything that `inspect` may show.
 ///
 /// An `Item` is valid by construction: its attributes belong to its class, have the right kinds and are within
 /// `ItemLimits`; access group, accessibility, both dates and the synchronizable flag are present.
@@ -75,14 +75,15 @@ package struct Item: Hashable, Sendable {
 extension Item {
     /// The value of `agrp`.
     package var accessGroup: String { attributes.text(.agrp) ?? "" }
-    /// True for items with the flag of those that a synchronising keychain would share between devices.
+    /// True for items with the flag that makes a synchronizing keychain share them between devices.
     package var isSynchronizable: Bool { attributes.number(.sync) == 1 }
-    /// True for a synchronizable item that is ThisDeviceOnly: it stays on its device, and queries find it by its flag.
+    /// True for a synchronizable item that is ThisDeviceOnly: it stays on its device, although queries find it by its
+    /// flag.
     package var isSynchronizableInNameOnly: Bool { isSynchronizable && accessibility.isThisDeviceOnly }
-    /// True for items that no synchronising keychain would bring back.
+    /// True for items that a synchronizing keychain would not bring back.
     package var isLocal: Bool { !isSynchronizable || accessibility.isThisDeviceOnly }
 
-    /// Refuses an item that is synchronizable in name only: Apple's calls take it, and people cannot mean it.
+    /// Rejects an item that is synchronizable in name only: Apple's calls accept it, but no user can want it.
     ///
     /// - Throws: `ItemProblem.thisDeviceOnlySynchronizable`.
     package func requireMeaningfulFlag() throws(ItemProblem) {
@@ -92,7 +93,7 @@ extension Item {
     package var created: Timestamp { attributes.date(.cdat) ?? .reference }
     /// When the item was last changed.
     package var modified: Timestamp { attributes.date(.mdat) ?? .reference }
-    /// A certificate without its private key is public and needs no sealing against readers.
+    /// True for a certificate, which is public without its private key and need not be kept secret.
     package var isPublicData: Bool { itemClass == .certificate }
 
     /// The value that an absent attribute has in a unique key.
@@ -125,6 +126,6 @@ package enum ItemProblem: Error, Hashable, Sendable {
     case extraTooLarge
     /// Free attributes repeat a name or are out of order.
     case extraOutOfOrder
-    /// A synchronizable item that is bound to one device; see `Item.requireMeaningfulFlag`.
+    /// The item is synchronizable but bound to one device; see `Item.requireMeaningfulFlag`.
     case thisDeviceOnlySynchronizable
 }

@@ -1,10 +1,10 @@
 package import ByteStreams
 
-/// How many items of each class there are.
+/// The number of items of each class.
 package struct ItemCounts: Hashable, Sendable {
     private var counts: [Int]
 
-    /// Starts at zero.
+    /// Creates counts of zero.
     package init() {
         counts = ItemClass.allCases.map { _ in 0 }
     }
@@ -18,7 +18,7 @@ package struct ItemCounts: Hashable, Sendable {
     /// The number of all items.
     package var total: Int { counts.reduce(0, +) }
 
-    /// Appends them as canonical JSON, classes in their order.
+    /// Appends the counts as canonical JSON, in class order.
     package func encode(into line: inout some ByteBuffer & ~Copyable) {
         for itemClass in ItemClass.allCases {
             CanonicalJSON.literal(itemClass.position == 0 ? "{\"" : ",\"", into: &line)
@@ -29,7 +29,7 @@ package struct ItemCounts: Hashable, Sendable {
         CanonicalJSON.literal("}", into: &line)
     }
 
-    /// Reads what `encode` writes.
+    /// Parses the output of `encode`.
     package init(_ scanner: inout CanonicalScanner, in bytes: borrowing Span<UInt8>) throws(MalformedLine) {
         self.init()
         for itemClass in ItemClass.allCases {

@@ -1,7 +1,7 @@
 /// Selects items that are in memory: all conditions must hold.
 ///
-/// Values are compared as `ItemQuery` compares them in a keychain file: text and data by their bytes, and an absent
-/// attribute of a unique key equals its default.
+/// Values are compared as by `ItemQuery` in a keychain file: text and data by their bytes, and an absent attribute of a
+/// unique key equals its default.
 ///
 /// ```swift
 /// var filter = ItemFilter()
@@ -18,16 +18,16 @@ package struct ItemFilter: Hashable, Sendable {
     package var attributes: [AttributeCode: AttributeValue] = [:]
     /// True for synchronizable items only.
     package var isSynchronizable = false
-    /// A text that one of the names must contain, in any case; nil for any.
+    /// A text that one of the names must contain, regardless of case; nil for any.
     package var text: String? {
         didSet { searched = text?.lowercased() }
     }
     private var searched: String?
 
-    /// The attributes that people know an item by.
+    /// The attributes by which users know an item.
     package static let names: [AttributeCode] = [.labl, .svce, .srvr, .acct, .sdmn, .path, .desc, .alis]
 
-    /// Creates a filter that every item passes.
+    /// Creates a filter that accepts every item.
     package init() {}
 
     /// True if there is no condition.
@@ -49,7 +49,7 @@ package struct ItemFilter: Hashable, Sendable {
     }
 
     private func contains(_ text: String, _ name: String?) -> Bool {
-        // By characters, so that both Unicode forms of a letter are found.
+        // Compared by characters, so that both Unicode forms of a letter are found.
         name.map { $0.lowercased().contains(text) } ?? false
     }
 }

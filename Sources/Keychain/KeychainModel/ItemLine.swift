@@ -2,8 +2,8 @@ package import ByteStreams
 
 /// The canonical metadata line of an item (docs/format.md, "Metadata lines"), without its line feed.
 ///
-/// The same bytes are the associated data of the item's secret in the keychain file, so changing an attribute behind
-/// our back breaks the seal.
+/// The same bytes are the associated data of the item's secret in the keychain file, so changing an attribute without
+/// the key breaks the seal.
 package enum ItemLine {
     /// Appends the line of `item`.
     package static func encode(_ item: Item, into line: inout some ByteBuffer & ~Copyable) {
@@ -189,7 +189,7 @@ extension ItemProblem {
         case .extraTooLarge: "a free attribute has more than \(ItemLimits.attributeSize) bytes"
         case .extraOutOfOrder: "the free attributes repeat a name or are out of order"
         case .thisDeviceOnlySynchronizable:
-            "a synchronizable item that is ThisDeviceOnly would stay on this device all the same"
+            "a synchronizable item that is ThisDeviceOnly would not leave this device anyway"
         }
     }
 }

@@ -2,7 +2,7 @@ extension Item {
     /// True if this item sorts before `other` in an archive: by class, then by the attributes of the unique key.
     ///
     /// Bytes compare as unsigned numbers, a prefix before its extension; absent attributes count as their defaults. Two
-    /// different items of one keychain never compare as equal, so a duplicate key shows as a break in the order.
+    /// different items of one keychain never compare as equal, so a duplicate key shows up as a break in the order.
     package func precedes(_ other: Item) -> Bool {
         if itemClass != other.itemClass { return itemClass < other.itemClass }
         for code in itemClass.uniqueKey {
@@ -15,13 +15,13 @@ extension Item {
         return false
     }
 
-    /// True if the two could not be in one keychain.
+    /// True if both have the same unique key, so that they cannot be in one keychain.
     package func hasKey(of other: Item) -> Bool {
         itemClass == other.itemClass
             && itemClass.uniqueKey.allSatisfy { Self.compare(attributes[$0], other.attributes[$0], as: $0) == 0 }
     }
 
-    /// -1, 0 or 1.
+    /// Returns -1, 0 or 1.
     private static func compare(_ left: AttributeValue?, _ right: AttributeValue?, as code: AttributeCode) -> Int {
         if left == nil, right == nil { return 0 }
         switch (left ?? keyDefault(code), right ?? keyDefault(code)) {

@@ -12,9 +12,9 @@ package protocol ItemSource {
 
 /// A source that can also provide secrets in their stored form, which needs no key.
 package protocol StoredItemSource: ItemSource {
-    /// Visits every item as `visitItems` does, with secrets in their stored form.
+    /// Visits every item like `visitItems`, with secrets in their stored form.
     ///
-    /// - Parameter begin: creates the visitor for the keychain in the snapshot that is visited.
+    /// - Parameter begin: creates the visitor for the keychain in the snapshot that is being visited.
     /// - Returns: the visitor after its last item.
     func visitStoredItems<Visitor: ItemVisitor>(_ begin: (StoredKeychain) throws -> Visitor) throws -> Visitor
 
@@ -22,14 +22,14 @@ package protocol StoredItemSource: ItemSource {
     func canOpen(_ accessibility: Accessibility) -> Bool
 }
 
-/// What an unencrypted archive records of the keychain whose stored secrets it contains.
+/// The facts that an unencrypted archive records about the keychain whose stored secrets it contains.
 package struct StoredKeychain: Hashable, Sendable {
     /// 16 bytes that identify the keychain file.
     package let storeID: [UInt8]
     /// The wrapped class keys, as canonical JSON.
     package let keybag: String
 
-    /// Describes a keychain.
+    /// Creates a description of a keychain.
     package init(storeID: [UInt8], keybag: String) {
         self.storeID = storeID
         self.keybag = keybag
@@ -51,31 +51,31 @@ package protocol ItemVisitor {
 
     /// Receives an item that was selected, its metadata line and its secret.
     ///
-    /// Line and secret are valid during the call only. A plain secret is empty if `item.secretSize` is nil.
+    /// The line and the secret are valid only during the call. A plain secret is empty if `item.secretSize` is nil.
     mutating func take(_ item: Item, line: borrowing Span<UInt8>, secret: borrowing SecretBytes) throws
 
     /// Reports an unreadable item: its row is not a valid item (nil), or its secret does not open.
     mutating func skip(damaged item: Item?) throws
 }
 
-/// Receives restored items: a keychain file, or the keyring of a desktop.
+/// A target that restored items are written to: a keychain file, or the keyring of a desktop.
 package protocol ItemTarget {
     /// Runs `body` against one consistent state of the target.
     func readItems<Result>(_ body: (any ExistingItems) throws -> Result) throws -> Result
 
     /// Runs `body` in one transaction: everything becomes durable if `body` returns, nothing if it throws.
     ///
-    /// A target without transactions says in its error how much was written.
+    /// The error of a target without transactions says how much was written.
     func writeItems<Result>(_ body: (any ItemWriter) throws -> Result) throws -> Result
 }
 
-/// Which of the local items (`Item.isLocal`) a replacing restore removes.
+/// The local items (`Item.isLocal`) that a replacing restore removes.
 package enum LocalItems: Hashable, Sendable {
-    /// Those that archives hold: none of WhenPasscodeSetThisDeviceOnly, which no archive could bring back.
+    /// Those that archives hold: all except WhenPasscodeSetThisDeviceOnly items, which no archive could bring back.
     case archived
     case all
 
-    /// True if `item` is one of them.
+    /// True if `item` is one of these.
     package func includes(_ item: Item) -> Bool {
         item.isLocal && (self == .all || Travel(item.accessibility) != .nowhere)
     }
@@ -92,12 +92,12 @@ package protocol ExistingItems {
     /// The live item with this UUID, or nil.
     func item(withUUID uuid: ItemUUID) throws -> Item?
 
-    /// True if the target can hold items of this kind at all.
+    /// True if the target can hold items of this kind.
     func hasPlace(for item: Item) -> Bool
 
-    /// True if `existing` is `item` as far as the target can hold it, secrets apart.
+    /// True if `existing` is the same as `item` as far as the target can hold it, ignoring secrets.
     ///
-    /// What a target sets itself, as its own dates, does not count.
+    /// Values that the target sets itself, such as its own dates, are ignored.
     func holds(_ item: Item, as existing: Item) -> Bool
 
     /// True if the stored secret of `existing` equals `secret`; both count as absent if their item's `secretSize` is
@@ -115,7 +115,7 @@ package protocol ItemWriter: ExistingItems {
     /// A plain secret is ignored if `item.secretSize` is nil; a stored one is always written unchanged.
     ///
     /// A live item or tombstone with the same unique key is replaced, and so is `replacing` if given. The caller has
-    /// checked that no third item has the UUID. `line` is the metadata line of `item`.
+    /// checked that no other item has the UUID. `line` is the metadata line of `item`.
     func put(
         _ item: Item, line: borrowing Span<UInt8>, secret: borrowing SecretBytes, in form: SecretForm,
         replacing: Item?) throws
@@ -125,12 +125,12 @@ package protocol ItemWriter: ExistingItems {
 }
 
 extension ExistingItems {
-    /// A target that cannot tell is searched item by item.
+    /// False, so that a target without this information is searched item by item.
     package var isEmpty: Bool { false }
 
-    /// A keychain holds every item.
+    /// True: a keychain holds every item.
     package func hasPlace(for item: Item) -> Bool { true }
 
-    /// A keychain keeps an item as it is.
+    /// Compares the items: a keychain stores an item unchanged.
     package func holds(_ item: Item, as existing: Item) -> Bool { existing == item }
 }

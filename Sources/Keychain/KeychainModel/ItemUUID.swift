@@ -5,7 +5,7 @@ package struct ItemUUID: Hashable, Sendable {
     /// The last eight bytes, big-endian.
     package let low: UInt64
 
-    /// Makes a UUID from its two halves.
+    /// Creates a UUID from its two halves.
     package init(high: UInt64, low: UInt64) {
         self.high = high
         self.low = low
@@ -92,11 +92,12 @@ extension ItemUUID: LosslessStringConvertible {
         self.init(high: high, low: low)
     }
 
-    /// The number that eight hexadecimal digits in lower case spell, all bytes at once, since a reader parses two UUIDs for
-    /// each item.
+    /// The value of eight lower-case hexadecimal digits, computed for all bytes at once.
+    ///
+    /// A reader parses two UUIDs for each item.
     private static func eightDigits(_ digits: UInt64) -> (value: UInt64, isValid: Bool) {
         let ones: UInt64 = 0x0101_0101_0101_0101
-        // 1 in a byte that is a letter: 0x61 to 0x66, where a digit is 0x30 to 0x39.
+        // 1 in each byte that is a letter: 0x61 to 0x66, where a digit is 0x30 to 0x39.
         let letters = digits >> 6 & ones
         let nibbles = digits & (15 &* ones)
         let hasRightRow = digits & (0xf0 &* ones) == 0x30 &* ones &+ 0x30 &* letters

@@ -2,7 +2,7 @@ internal import ByteStreams
 
 /// Parses any valid JSON (RFC 8259), string by string, into wiped memory.
 ///
-/// A general library would create a `String` for every value, including secrets.
+/// A general-purpose library would create a `String` for every value, including secrets.
 struct JSONScanner {
     /// The offset of the next byte.
     private(set) var position = 0
@@ -49,7 +49,7 @@ struct JSONScanner {
         try punctuation("\"", in: bytes)
         if let text = try plainString(in: bytes) { return text }
         position -= 1
-        // Wiped memory consists of pages, which is too slow for every string of a large import.
+        // Wiped memory consists of pages, which would be too slow for every string of a large import.
         var text = SecretBytes(capacity: 0)
         try string(in: bytes, into: &text)
         return text.withBytes { span in
@@ -57,7 +57,7 @@ struct JSONScanner {
         }
     }
 
-    /// Parses the rest of a string without escapes; nil, with nothing consumed, if it has one or is invalid.
+    /// Parses the rest of a string without escapes; nil, with nothing consumed, if it contains an escape or is invalid.
     private mutating func plainString(in bytes: borrowing Span<UInt8>) throws(MalformedLine) -> String? {
         var end = position
         while end < bytes.count, bytes[end] != UInt8(ascii: "\"") {
@@ -94,7 +94,7 @@ struct JSONScanner {
         throw MalformedLine("the string does not end", at: start)
     }
 
-    /// Reads an array of objects, and returns where they are; what is in them is not looked at.
+    /// Parses an array of objects and returns their ranges without looking at their contents.
     mutating func objects(in bytes: borrowing Span<UInt8>) throws(MalformedLine) -> [Range<Int>] {
         try punctuation("[", in: bytes)
         var ranges: [Range<Int>] = []
@@ -115,7 +115,7 @@ struct JSONScanner {
         }
     }
 
-    /// Skips an object by its brackets, outside of strings.
+    /// Skips an object by matching brackets outside of strings.
     private mutating func skipObject(in bytes: borrowing Span<UInt8>) throws(MalformedLine) {
         var (depth, isString) = (0, false)
         while position < bytes.count {

@@ -1,6 +1,6 @@
-/// The word that was probably meant by a misspelled one, the first of those that are equally similar; nil if none is.
+/// The word that a misspelled one probably means, the first among equally similar ones; nil if none is similar.
 package func similarWord(to text: String, among words: [String]) -> String? {
-    // Longer than any word with its mistakes.
+    // Longer than any word, even with its mistakes.
     guard text.utf8.count <= 40 else { return nil }
     let typed = Array(text.lowercased().utf8)
     let allowed = max(1, min(2, typed.count / 3))
@@ -8,7 +8,7 @@ package func similarWord(to text: String, among words: [String]) -> String? {
     return distances.filter { $0.1 <= allowed }.min { $0.1 < $1.1 }?.0
 }
 
-/// How many letters were left out, added, replaced or swapped with the next one (optimal string alignment).
+/// The number of letters omitted, added, replaced or swapped with the next one (optimal string alignment).
 private func mistakes(in typed: [UInt8], for word: [UInt8]) -> Int {
     var rows = [Array(0...word.count)]
     for row in 0..<typed.count {

@@ -22,7 +22,7 @@ package struct Timestamp: Hashable, Comparable, Sendable {
         self.microseconds = microseconds
     }
 
-    /// Earlier first.
+    /// Orders earlier times first.
     package static func < (left: Timestamp, right: Timestamp) -> Bool {
         left.microseconds < right.microseconds
     }
@@ -83,7 +83,7 @@ extension Timestamp {
         let days = era * 146_097 + dayOfEra - 719_468
         let seconds = days * 86_400 + Int64(hour * 3_600 + minute * 60 + second)
         self.init(microseconds: seconds * 1_000_000 + Int64(microsecond))
-        // A day that the month does not have would come out as a day of the next month.
+        // A day that the month does not have would become a day of the next month.
         guard day <= 28 || components.day == day else { return nil }
     }
 }

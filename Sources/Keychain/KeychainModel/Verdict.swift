@@ -2,7 +2,7 @@
 package enum ArchiveMode: String, CaseIterable, Hashable, Sendable {
     /// Protected by a passphrase or public keys; restores anywhere except ThisDeviceOnly items.
     case encrypted
-    /// No passphrase; the secrets stay under keys that only the device has, so it restores only there.
+    /// No passphrase; the secrets stay under keys that only the device has, so it can be restored only there.
     case unencrypted
 }
 
@@ -13,7 +13,7 @@ package enum Travel: String, CaseIterable, Hashable, Sendable {
     /// The item is in no archive.
     case nowhere
 
-    /// Where items of `accessibility` can go.
+    /// The destination of items of `accessibility`.
     package init(_ accessibility: Accessibility) {
         self =
             switch accessibility {
@@ -26,7 +26,7 @@ package enum Travel: String, CaseIterable, Hashable, Sendable {
 
 /// Whether an item may be restored here, and if not, why.
 ///
-/// A verdict explains; it does not protect. What must not travel is sealed under keys that other devices lack.
+/// A verdict explains; it does not protect. Secrets that must not travel are sealed under keys that other devices lack.
 package enum Verdict: Hashable, Sendable {
     case restores
     case staysBehind(Reason)
@@ -37,7 +37,7 @@ package enum Verdict: Hashable, Sendable {
         case thisDeviceOnly = "this-device-only"
         /// An unencrypted archive, on another device.
         case unencryptedElsewhere = "unencrypted-elsewhere"
-        /// A WhenPasscodeSetThisDeviceOnly item: it is in no archive.
+        /// A WhenPasscodeSetThisDeviceOnly item, which is in no archive.
         case inNoArchive = "in-no-archive"
 
         /// The reason, to follow "stays behind: ".
@@ -50,7 +50,7 @@ package enum Verdict: Hashable, Sendable {
         }
     }
 
-    /// The travel rules as one pure function (README, "The rules").
+    /// Decides by the travel rules (README, "The rules"); a pure function.
     package static func decide(_ accessibility: Accessibility, in mode: ArchiveMode, onSameDevice: Bool) -> Verdict {
         switch (Travel(accessibility), mode, onSameDevice) {
         case (.nowhere, _, _): .staysBehind(.inNoArchive)
@@ -62,25 +62,25 @@ package enum Verdict: Hashable, Sendable {
     }
 }
 
-/// Whether an item may leave for another program, and if not, why.
+/// Whether an item may be exported to another program, and if not, why.
 ///
-/// What another program reads is made by the very device that can open the item, so no key enforces the rule there: this
-/// function is the rule, every export asks it, and no option overrides it.
+/// The export is made by the very device that can open the item, so no key can enforce the rule. This function is the
+/// rule: every export asks it, and no option overrides it.
 package enum Departure: Hashable, Sendable {
     case leaves
     case stays(Reason)
 
-    /// Why an item stays.
+    /// Why an item is not exported.
     package enum Reason: String, CaseIterable, Hashable, Sendable {
         /// A ThisDeviceOnly item.
         case thisDeviceOnly = "this-device-only"
         /// A WhenPasscodeSetThisDeviceOnly item.
         case passcodeBound = "passcode-bound"
-        /// A key whose owner said that it may not be extracted.
+        /// A key that its owner marked as not extractable.
         case notExtractable = "not-extractable"
-        /// An item whose secret is on a token, and not in the keychain.
+        /// An item whose secret is on a token, not in the keychain.
         case onToken = "on-token"
-        /// An item that says that there is no password.
+        /// An item that states that there is no password.
         case negative = "negative"
 
         /// The reason, to follow "stays: ".
@@ -95,7 +95,7 @@ package enum Departure: Hashable, Sendable {
         }
     }
 
-    /// The rule as one pure function (docs/export.md).
+    /// Decides by the export rules (docs/export.md); a pure function.
     package static func decide(_ item: Item) -> Departure {
         switch Travel(item.accessibility) {
         case .nowhere: return .stays(.passcodeBound)

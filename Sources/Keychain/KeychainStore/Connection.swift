@@ -4,7 +4,7 @@ internal import ByteStreams
 struct Connection {
     let database: Database
 
-    // KiB of page cache: holds the UUID index of a million items, which is written in random order.
+    // KiB of page cache; holds the UUID index of a million items, which is written in random order.
     private static let cacheSize = 65_536
 
     /// Opens a file that has been checked.

@@ -10,13 +10,14 @@ internal import KeychainModel
     private let pointer: OpaquePointer
     /// The path for messages; nil for a database in memory.
     private let path: String?
-    /// True once SQLite has rolled back on its own: later statements must not run outside the transaction unnoticed.
+    /// True once SQLite has rolled back on its own, so that later statements do not silently run outside the
+    /// transaction.
     private(set) var isTransactionLost = false
     private var isLent = false
     private var isReading = false
-    /// Compiled statements that nothing uses now, by their text: to compile one takes longer than to run it.
+    /// Compiled statements that are not in use, by their text; compiling a statement takes longer than running it.
     private var spare: [String: OpaquePointer] = unsafe [:]
-    // Statements: more than one program uses, few enough for their memory not to count.
+    // The number of statements: more than a program uses, and few enough that their memory is negligible.
     private static let spareLimit = 64
 
     /// Opens an existing file without reading it.
@@ -41,7 +42,8 @@ internal import KeychainModel
     }
 
     deinit {
-        // Statements retain the database, so only spare ones are left here, and closing cannot fail otherwise.
+        // Statements retain the database, so only spare ones are left here; once they are finalized, closing cannot
+        // fail.
         unsafe spare.values.forEach { statement in _ = unsafe sqlite3_finalize(statement) }
         _ = unsafe sqlite3_close(pointer)
     }
@@ -79,7 +81,7 @@ internal import KeychainModel
 
     /// Compiles one statement, or takes a spare one.
     ///
-    /// - Throws: `readOnly` for one that would change the file in a read transaction, `sqlite`.
+    /// - Throws: `readOnly` for a statement that would change the file in a read transaction, `sqlite`.
     func prepare(_ sql: String) throws(KeychainStoreError) -> OpaquePointer {
         let statement: OpaquePointer
         if let kept = unsafe spare.removeValue(forKey: sql) {
@@ -102,7 +104,7 @@ internal import KeychainModel
         return unsafe statement
     }
 
-    /// Takes a statement back, with what was bound to it removed.
+    /// Takes a statement back for reuse and clears its bindings.
     func takeBack(_ statement: OpaquePointer, _ sql: String) {
         // Both return results that were already checked.
         _ = unsafe sqlite3_reset(statement)
@@ -114,7 +116,7 @@ internal import KeychainModel
         }
     }
 
-    /// Runs one statement without rows, which is kept compiled.
+    /// Runs one statement without rows and keeps it compiled.
     func run(_ sql: String) throws(KeychainStoreError) {
         let statement = unsafe try prepare(sql)
         let code = unsafe sqlite3_step(statement)
@@ -138,7 +140,7 @@ internal import KeychainModel
         if isLent, unsafe sqlite3_get_autocommit(pointer) != 0 { isTransactionLost = true }
         var systemError = unsafe sqlite3_system_errno(pointer)
         if code & 0xff == SQLITE_CORRUPT {
-            // A failing device counts as damage to SQLite; only the operating system knows better.
+            // SQLite treats a failing device as damage; only the operating system knows the difference.
             systemError = 0
             unsafe withUnsafeMutablePointer(to: &systemError) { error in
                 _ = unsafe sqlite3_file_control(pointer, "main", SQLITE_FCNTL_LAST_ERRNO, error)
@@ -186,7 +188,7 @@ internal import KeychainModel
         _ = unsafe sqlite3_exec(pointer, "ROLLBACK", nil, nil, nil)
     }
 
-    // MARK: The whole
+    // MARK: Serialization
 
     /// All bytes of the database, as in a file.
     func serialized() throws(KeychainStoreError) -> SecretBytes {
@@ -196,11 +198,11 @@ internal import KeychainModel
         return unsafe SecretBytes(UnsafeBufferPointer(start: bytes, count: Int(size)).span)
     }
 
-    /// Copies the file as it is on disk, byte for byte, to the end of `output`.
+    /// Copies the file, exactly as it is on disk, to the end of `output`.
     ///
-    /// Within a transaction that has changed nothing, that is the state that the transaction began with. The bytes are
-    /// read through SQLite's own descriptor: to close another one on this file would release SQLite's locks (fcntl(2),
-    /// "Advisory record locking").
+    /// Within a transaction that has changed nothing, this is the state that the transaction began with. The bytes are
+    /// read through SQLite's own descriptor, because closing another one on this file would release SQLite's locks
+    /// (fcntl(2), "Advisory record locking").
     ///
     /// - Throws: `KeychainStoreError.sqlite`; `StreamFailure` for `output`.
     func copyFile(to output: OpenFile) throws {
@@ -227,8 +229,9 @@ internal import KeychainModel
         }
     }
 
-    /// Makes the connection distrust its file, before the first statement that reads it (SQLite: "Defense Against The
-    /// Dark Arts"), and limits foreign text and large allocations.
+    /// Makes the connection distrust its file, and limits foreign text and large allocations.
+    ///
+    /// This must precede the first statement that reads the file (SQLite: "Defense Against The Dark Arts").
     func distrustFile() throws(KeychainStoreError) {
         let flags: [(Int32, Int32)] = [
             (SQLITE_DBCONFIG_DEFENSIVE, 1), (SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0), (SQLITE_DBCONFIG_ENABLE_TRIGGER, 0),
@@ -239,7 +242,7 @@ internal import KeychainModel
         let limits: [(Int32, Int32)] = [
             // Bytes of one row: the largest secret, all attributes and their frame.
             (SQLITE_LIMIT_LENGTH, Int32(ItemLimits.secretSize + 2 * ItemLimits.attributesSize)),
-            // Bytes of one statement: ours are below 8 KiB, except that a query may list many access groups.
+            // Bytes of one statement: this program's are below 8 KiB, except that a query may list many access groups.
             (SQLITE_LIMIT_SQL_LENGTH, 65_536), (SQLITE_LIMIT_COLUMN, 64), (SQLITE_LIMIT_VDBE_OP, 100_000),
             (SQLITE_LIMIT_ATTACHED, 0), (SQLITE_LIMIT_TRIGGER_DEPTH, 0),
         ]

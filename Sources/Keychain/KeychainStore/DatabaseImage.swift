@@ -1,8 +1,8 @@
-// Fence: opens a database of another program in memory, by calls that the keychain file does not need.
+// Fence: opens a database of another program in memory, with calls that the keychain file does not need.
 package import ByteStreams
 internal import CSQLite
 
-/// A foreign SQLite database in memory, only for reading: nothing of it is written to a disk.
+/// A foreign SQLite database in memory, read-only: nothing of it is written to disk.
 ///
 /// ```swift
 /// let image = try DatabaseImage(bytes)
@@ -10,14 +10,14 @@ internal import CSQLite
 /// ```
 @safe package final class DatabaseImage {
     private let pointer: OpaquePointer
-    // SQLite reads it where it is.
+    // SQLite reads these bytes in place.
     private let bytes: SecretBytes
 
     /// Why a database cannot be read.
     package enum Failure: Error, Hashable, Sendable {
-        /// It is no database, or a damaged one.
+        /// It is not a database, or is damaged.
         case damaged
-        /// Another failure of SQLite, such as no memory.
+        /// Another failure of SQLite, such as insufficient memory.
         case library(Int32)
     }
 
@@ -26,7 +26,7 @@ internal import CSQLite
     /// - Throws: `Failure`.
     package init(_ bytes: consuming SecretBytes) throws(Failure) {
         guard bytes.count >= 100 else { throw .damaged }
-        // A database in the mode of a write-ahead log, of which there is none here.
+        // The file is marked as having a write-ahead log, but there is none in memory.
         bytes.withMutableBytes { span in
             for index in [18, 19] where span[index] == 2 { span[index] = 1 }
         }
@@ -59,7 +59,7 @@ internal import CSQLite
         let connection = unsafe pointer
         let code = bytes.withBytes { span in
             unsafe span.withUnsafeBufferPointer { buffer in
-                // It takes a pointer that may be written to, and the flag says that nothing is.
+                // The parameter is a mutable pointer, but the flag makes the database read-only.
                 unsafe sqlite3_deserialize(
                     connection, "main", UnsafeMutablePointer(mutating: buffer.baseAddress), Int64(buffer.count),
                     Int64(buffer.count), UInt32(SQLITE_DESERIALIZE_READONLY))
@@ -69,9 +69,11 @@ internal import CSQLite
         try check(unsafe sqlite3_exec(pointer, "PRAGMA query_only = 1; PRAGMA cell_size_check = 1", nil, nil, nil))
     }
 
-    /// The first column of each row that a statement of ours gives, as bytes; NULL is empty.
+    /// The first column of each row that a statement returns, as bytes; NULL is empty.
     ///
-    /// - Parameter texts: what stands for the parameters.
+    /// - Parameters:
+    ///   - sql: a statement written in this program.
+    ///   - texts: the values of its parameters.
     /// - Throws: `Failure`.
     package func blobs(_ sql: String, _ texts: [String] = []) throws(Failure) -> [[UInt8]] {
         var prepared: OpaquePointer?
@@ -99,7 +101,7 @@ internal import CSQLite
         if code != SQLITE_OK { throw Self.failure(code) }
     }
 
-    /// Whatever the bytes can cause is damage; a missing table is, too.
+    /// Converts a result code; any failure that the bytes can cause is damage, including a missing table.
     private static func failure(_ code: Int32) -> Failure {
         switch code & 0xff {
         case SQLITE_NOMEM, SQLITE_MISUSE, SQLITE_INTERNAL: .library(code)

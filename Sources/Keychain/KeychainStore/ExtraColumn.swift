@@ -3,7 +3,7 @@ internal import KeychainModel
 
 /// The free attributes of an item as text: a canonical JSON object, names in byte order.
 enum ExtraColumn {
-    /// Replaces `text` by the object.
+    /// Replaces `text` with the object.
     static func encode(_ extra: [ExtraAttribute], into text: inout [UInt8]) {
         text.removeAll()
         for (index, attribute) in extra.enumerated() {
@@ -15,7 +15,7 @@ enum ExtraColumn {
         CanonicalJSON.literal("}", into: &text)
     }
 
-    /// Parses what `encode` wrote; order and limits are checked when the item is created.
+    /// Parses the output of `encode`; order and limits are checked when the item is created.
     static func decode(_ bytes: borrowing Span<UInt8>) throws(MalformedLine) -> [ExtraAttribute] {
         var scanner = CanonicalScanner()
         var extra: [ExtraAttribute] = []

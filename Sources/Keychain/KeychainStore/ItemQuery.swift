@@ -27,7 +27,7 @@ package struct ItemQuery: Hashable, Sendable {
     /// The order within a class.
     package var order = Order.archive
 
-    /// How the items of one class follow each other.
+    /// The order of the items of one class.
     package enum Order: Hashable, Sendable {
         /// By unique key, as in an archive.
         case archive

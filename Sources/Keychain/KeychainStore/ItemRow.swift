@@ -18,10 +18,10 @@ struct ItemRow {
     private static let dataColumn = 4
     private static let firstAttribute = own.count
 
-    /// One for each class, in class order.
+    /// The layouts of all classes, in class order.
     static let all = ItemClass.allCases.map { ItemRow($0) }
 
-    /// The rows of `itemClass`.
+    /// The layout of `itemClass`.
     static func of(_ itemClass: ItemClass) -> ItemRow { all[itemClass.position] }
 
     private init(_ itemClass: ItemClass) {
@@ -84,7 +84,9 @@ struct ItemRow {
 
     // MARK: Binding
 
-    /// Binds the UUID, the attributes and everything but the sealed secret (`bindData`); `text` is a scratch buffer.
+    /// Binds the UUID, the attributes and everything else except the sealed secret (`bindData`).
+    ///
+    /// - Parameter text: a scratch buffer.
     func bind(
         _ item: Item, isTombstone: Bool, to statement: SQLStatement, text: inout [UInt8]
     ) throws(KeychainStoreError) {
@@ -135,7 +137,7 @@ struct ItemRow {
         }
     }
 
-    /// Binds an attribute value in the form of its column.
+    /// Binds an attribute value in the form that its column stores.
     static func bind(_ value: AttributeValue, _ index: Int, to statement: SQLStatement) throws(KeychainStoreError) {
         switch value {
         case .number(let number): try statement.bind(number, index)
@@ -145,7 +147,7 @@ struct ItemRow {
         }
     }
 
-    /// True if a value is not of its attribute's natural kind, which the column `odd` then records.
+    /// True if a value is not of its attribute's natural kind, which is then recorded in the column `odd`.
     private static func hasOtherKind(_ value: AttributeValue, _ kind: AttributeCode.Kind) -> Bool {
         switch (value, kind) {
         case (.data, .textOrData), (.text, .dataOrText): true

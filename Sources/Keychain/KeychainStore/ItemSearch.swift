@@ -1,16 +1,16 @@
 internal import KeychainModel
 
-/// Iterates over the rows that match a query, in its order, without missing any unnoticed.
+/// Iterates over the rows that match a query, in its order, and detects missing rows.
 ///
-/// SQLite trusts an index: one flipped bit in it hides a row or finds a wrong one. So every row found through the index
-/// is compared with the query, and at the end the table is counted without an index. The count is not needed for an
+/// SQLite trusts an index: a flipped bit in it hides a row or finds a wrong one. So every row found through the index
+/// is compared with the query, and at the end the table is counted without an index. The count is unnecessary for an
 /// item found by its UUID or complete unique key, since there is only one.
 struct ItemSearch: ~Copyable {
     /// A row that matches.
     struct Match {
         let row: ItemRow
         let statement: SQLStatement
-        /// Nil if the row is not a valid item, or not the one that its index says.
+        /// Nil if the row is not a valid item, or not the one that its index points to.
         let item: Item?
     }
 
@@ -18,12 +18,12 @@ struct ItemSearch: ~Copyable {
     private let tables: ItemTables
     private var classes: ArraySlice<ItemClass>
     private var current: (row: ItemRow, statement: SQLStatement)?
-    /// The number of rows of the current class that match.
+    /// The number of matching rows in the current class.
     private var fitting = 0
 
     /// Begins a search.
     ///
-    /// - Throws: `item` (`wrongKind`), `limit`, or what SQLite throws.
+    /// - Throws: `item` (`wrongKind`), `limit`, or an error of SQLite.
     init(_ query: ItemQuery, in tables: ItemTables) throws(KeychainStoreError) {
         try query.check()
         self.query = query
@@ -60,7 +60,7 @@ struct ItemSearch: ~Copyable {
 }
 
 extension KeychainStoreError {
-    /// A table and one of its indexes disagree.
+    /// The error for a table that disagrees with one of its indexes.
     static let indexMismatch = KeychainStoreError.damaged("an index does not fit its table")
 }
 

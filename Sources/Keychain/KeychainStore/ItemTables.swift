@@ -10,7 +10,7 @@ final class ItemTables {
     }
 
     private var statements: [SQLStatement?]
-    /// Where the text of free attributes is made.
+    /// The scratch buffer for the text of free attributes.
     private var text: [UInt8] = []
 
     init(_ database: Database) {
@@ -46,7 +46,7 @@ final class ItemTables {
         return found
     }
 
-    /// Checks that a row that is missing from the index is not in the table either.
+    /// Checks that a row that is missing from the index is also missing from the table.
     ///
     /// - Throws: `damaged` if it is, `sqlite`.
     func requireGone(_ itemClass: ItemClass, _ uuid: ItemUUID) throws(KeychainStoreError) {
@@ -66,7 +66,7 @@ final class ItemTables {
 
     /// Adds a row; the unique key and the UUID must be free.
     ///
-    /// - Throws: `duplicateItem` if not; nothing is changed then.
+    /// - Throws: `duplicateItem` if one is taken; nothing is then changed.
     func insert(_ item: Item, blob: borrowing SecretBytes) throws(KeychainStoreError) {
         try write(.insert, item, blob: blob)
     }
@@ -93,7 +93,7 @@ final class ItemTables {
         try statement.run()
     }
 
-    /// An upper bound of the number of rows of every class, without counting.
+    /// An upper bound of the number of rows of every class, determined without counting.
     func rowBound() throws(KeychainStoreError) -> Int {
         var sum: Int64 = 0
         for itemClass in ItemClass.allCases {

@@ -1,7 +1,7 @@
 internal import KeychainModel
 
 extension ItemDraft {
-    /// The item, with Apple's defaults.
+    /// Creates the item, with Apple's defaults.
     ///
     /// - Throws: `item`.
     func item(now: Timestamp, secretSize: Int?, accessGroup: String) throws(KeychainStoreError) -> Item {
@@ -14,7 +14,7 @@ extension ItemDraft {
 }
 
 extension Item {
-    /// Attributes that an update may not set: the store sets the dates, the other names the owner.
+    /// Attributes that an update may not set: the store sets the dates, and `musr` names the owner.
     static let unchangeable: Set<AttributeCode> = [.cdat, .mdat, .musr]
 
     /// True if both have the same unique key; absent values count as their defaults.
@@ -46,7 +46,7 @@ extension Item {
         return try version(attributes: attributes, secretSize: secretSize, at: moment)
     }
 
-    /// The tombstone of a deleted synchronizable item: its key, accessibility and dates.
+    /// The tombstone of a deleted synchronizable item, which keeps its key, accessibility and dates.
     func tombstone(uuid: ItemUUID, at moment: Timestamp) throws(KeychainStoreError) -> Item {
         var kept = Attributes()
         let codes = Set(itemClass.uniqueKey + [.pdmn, .cdat])
@@ -55,7 +55,7 @@ extension Item {
         return try Self.make(itemClass, uuid, kept, [], nil)
     }
 
-    /// The modification date for a change at `now`: later than the previous one, even if the clock is not.
+    /// The modification date for a change at `now`: always later than the previous one, even if the clock was set back.
     func moment(ofChangeAt now: Timestamp) -> Timestamp {
         max(now, modified.advanced(byMicroseconds: KeychainWriter.step))
     }

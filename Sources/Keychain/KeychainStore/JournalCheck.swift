@@ -22,7 +22,7 @@ enum JournalCheck {
             let size = try file.size()
             return try !namesSuperJournal(file, size) && (isCold(file) || hasOurHeader(file, size))
         } catch let failure as FileFailure {
-            // The process that was changing the keychain has finished.
+            // The process that was changing the keychain has finished in the meantime.
             if failure.problem == .notFound { return true }
             throw .file(failure)
         } catch let failure as StreamFailure {
@@ -32,7 +32,7 @@ enum JournalCheck {
         }
     }
 
-    /// SQLite looks for the name at the end of the file, wherever the journal ends according to its headers.
+    /// Looks for the name at the end of the file, as SQLite does, wherever the headers say that the journal ends.
     ///
     /// The checksum before the magic is ignored: how SQLite computes it depends on the processor.
     private static func namesSuperJournal(_ file: OpenFile, _ size: UInt64) throws -> Bool {
@@ -41,8 +41,9 @@ enum JournalCheck {
         return Array(trailer.suffix(magic.count)) == magic && number(trailer, at: 0) != 0
     }
 
-    /// An empty journal, or one that begins with a zero byte, is never rolled back; ours begins so until its pages are
-    /// durable.
+    /// True for a journal that is empty or begins with a zero byte, which SQLite never rolls back.
+    ///
+    /// A journal of this program begins with a zero byte until its pages are durable.
     private static func isCold(_ file: OpenFile) throws -> Bool {
         try bytes(of: file, at: 0, count: 1).first ?? 0 == 0
     }

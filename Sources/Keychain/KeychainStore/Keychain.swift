@@ -15,16 +15,16 @@ package final class Keychain {
     package let storeID: [UInt8]
     /// When the file was created.
     package let created: Timestamp
-    /// The class keys as they are stored.
+    /// The class keys in their stored form.
     package private(set) var keybag: Keybag
 
     let location: KeychainPath
     private let identity: KeychainPath.Identity?
     let connection: Connection
-    /// The key of the device that the keychain belongs to.
+    /// The key of the device to which the keychain belongs.
     package let deviceKey: DeviceKey
     let lockWait: Duration
-    /// The lowest scrypt cost believed; nil for the lower end of `Keybag.costRange`.
+    /// The lowest scrypt cost that is accepted; nil for the lower end of `Keybag.costRange`.
     package let minimumCost: ScryptCost?
     var classKeys: ClassKeys
 
@@ -33,7 +33,9 @@ package final class Keychain {
     /// How long to wait for the lock of another process by default.
     package static let defaultLockWait = Duration.seconds(10)
 
-    /// Opens an existing keychain; `dk` and `dku` items are readable at once, and all are if there is no passcode.
+    /// Opens an existing keychain.
+    ///
+    /// `dk` and `dku` items are readable at once; all items are if there is no passcode.
     ///
     /// - Parameters:
     ///   - lockWait: how long to wait for another process, now and in every later change.
@@ -45,7 +47,7 @@ package final class Keychain {
         try Keychain(KeychainPath(path), path, deviceKey, lockWait, minimumCost)
     }
 
-    /// Opens a file that was checked or just created.
+    /// Opens a file that has been checked or just created.
     init(
         _ location: KeychainPath, _ path: String, _ deviceKey: DeviceKey, _ lockWait: Duration,
         _ minimumCost: ScryptCost?
@@ -67,7 +69,7 @@ package final class Keychain {
         self.minimumCost = minimumCost
     }
 
-    /// True while this path leads to the file that was opened; false once it was deleted or replaced.
+    /// True while this path leads to the file that was opened; false once the file has been deleted or replaced.
     ///
     /// - Throws: `file`.
     package var isInPlace: Bool {
@@ -83,7 +85,7 @@ package final class Keychain {
     /// True if a passcode was set.
     package var hasPasscode: Bool { keybag.hasPasscode }
 
-    /// The class key for writing or reading items of an accessibility.
+    /// The class key for reading and writing items of an accessibility.
     ///
     /// - Throws: `passcodeNotSet`, `locked`.
     func key(_ accessibility: Accessibility) throws(KeychainStoreError) -> ClassKey {
@@ -92,14 +94,14 @@ package final class Keychain {
         throw .locked(accessibility)
     }
 
-    /// Begins a transaction on one unchanging state of the file, with class keys that belong to that state.
+    /// Begins a transaction on one consistent state of the file, with class keys that belong to that state.
     func beginReadTransaction() throws(KeychainStoreError) -> Transaction {
         let transaction = try connection.beginReading()
         try refreshKeybag(transaction.database)
         return transaction
     }
 
-    /// Begins a transaction as the one process that changes the file, with class keys that belong to its state.
+    /// Begins a transaction as the only process that changes the file, with class keys that belong to its state.
     func beginWriteTransaction() throws(KeychainStoreError) -> Transaction {
         let transaction = try connection.beginWriting(ChangeLock(for: location, waitingAtMost: lockWait))
         try refreshKeybag(transaction.database)
@@ -136,10 +138,10 @@ package final class Keychain {
         return result
     }
 
-    /// Takes note of a passcode or of lock settings that another process has set or removed since.
+    /// Notices a passcode or lock settings that another process has set or removed.
     ///
-    /// A change of the passcode makes new class keys, and nothing may be sealed under the old ones: those that the
-    /// device does not open are forgotten. Lock settings have nothing to do with keys.
+    /// A passcode change creates new class keys, and nothing may be sealed under the old ones: all keys that the device
+    /// key alone cannot open are dropped. Lock settings do not affect keys.
     func refreshKeybag(_ database: Database) throws(KeychainStoreError) {
         if try StoreRecord.holds(keybag, in: database) { return }
         let record = try StoreRecord(database)
@@ -147,14 +149,14 @@ package final class Keychain {
         guard record.keybag.uuid == keybag.uuid, record.storeID == storeID else {
             throw .damaged("the keybag is another one than before")
         }
-        // The device's keys are opened again, which also proves that the keybag is authentic.
+        // The device's keys are opened again, which also authenticates the keybag.
         let opened = try withKeys { () throws(KeybagFailure) in try record.keybag.deviceOnlyKeys(deviceKey) }
         if !record.keybag.hasKeys(of: keybag) { classKeys = ClassKeys() }
         classKeys.merge(opened)
         keybag = record.keybag
     }
 
-    /// Adopts keybag and keys that have just been committed.
+    /// Adopts a keybag and keys that have just been committed.
     func adopt(_ keybag: Keybag, _ keys: ClassKeys) {
         self.keybag = keybag
         classKeys = keys

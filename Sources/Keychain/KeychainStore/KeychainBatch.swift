@@ -1,11 +1,11 @@
-/// Several changes in one transaction, each of which is made whole or not at all; valid only during the call that it is
-/// passed to.
+/// Several changes in one transaction, each of which happens completely or not at all.
 ///
-/// Most of the time of a change goes into making it durable, which one transaction does once for all of them.
+/// A change spends most of its time on becoming durable, which one transaction does only once for all changes. A batch
+/// is valid only during the call that it is passed to.
 package final class KeychainBatch {
     private let keychain: Keychain
     private let database: Database
-    /// Why the transaction cannot be committed any more.
+    /// Why the transaction can no longer be committed.
     private var loss: (any Error)?
 
     fileprivate init(_ keychain: Keychain, _ database: Database) {
@@ -13,9 +13,10 @@ package final class KeychainBatch {
         self.database = database
     }
 
-    /// Runs one change; if `body` throws, what it wrote is undone, and what the others wrote is not.
+    /// Runs one change; if `body` throws, its changes are undone, but not those of earlier calls.
     ///
-    /// - Throws: the errors of `body`, `damaged`, `sqlite`, and why an earlier change ended the transaction.
+    /// - Throws: the errors of `body`, `damaged`, `sqlite`, or the error of an earlier change that ended the
+    ///   transaction.
     @discardableResult
     package func change<Result>(_ body: (KeychainWriter) throws -> Result) throws -> Result {
         if let loss { throw loss }
@@ -32,7 +33,8 @@ package final class KeychainBatch {
         }
     }
 
-    /// False if SQLite has undone the whole transaction, as it does when the disk is full, or cannot undo a part of it.
+    /// Undoes the current change; false if SQLite has undone the entire transaction, such as on a full disk, or if
+    /// undoing fails.
     private func undo() -> Bool {
         if database.isTransactionLost { return false }
         do throws(KeychainStoreError) {
@@ -51,7 +53,7 @@ package final class KeychainBatch {
 }
 
 extension Keychain {
-    /// Runs `body` in one transaction: all changes that it made become durable when it returns, none if it throws.
+    /// Runs `body` in one transaction: all its changes become durable when it returns, none if it throws.
     ///
     /// - Throws: the errors of `body`, `busy`, `damaged`, `file`, `diskFull`, `sqlite`.
     package func writeBatch(_ body: (KeychainBatch) throws -> Void) throws {

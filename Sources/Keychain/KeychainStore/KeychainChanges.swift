@@ -34,7 +34,7 @@ extension KeychainWriter {
         _ now: Timestamp
     ) throws(KeychainStoreError) -> Item {
         guard let found = try tables.row(item.itemClass, item.uuid) else { throw .itemNotFound }
-        // The old seal is always opened: resealing must not legitimise what another program changed.
+        // The old seal is always opened, so that resealing does not legitimize what another program changed.
         var secret = SecretBytes(capacity: 0)
         try reader.open(item, found.blob, into: &secret)
         let moment = item.moment(ofChangeAt: now)
@@ -58,8 +58,8 @@ extension KeychainWriter {
 
     /// Deletes every item that matches a query; a failure aborts the transaction.
     ///
-    /// A synchronizable item leaves a tombstone: key, accessibility, dates, no secret. Rows that are not valid items
-    /// are deleted and counted too. No class key is needed.
+    /// A synchronizable item leaves a tombstone with its key, accessibility and dates, but no secret. Rows that are not
+    /// valid items are deleted and counted too. No class key is needed.
     ///
     /// - Parameter leavingTombstones: overrides the default, which depends on `sync`.
     /// - Throws: `itemNotFound`, or a failure of the file.

@@ -3,21 +3,21 @@ internal import KeychainKeys
 internal import KeychainModel
 
 extension Keychain {
-    /// Copies the file as it is on disk to the end of `output`; no key is needed.
+    /// Copies the file, exactly as it is on disk, to the end of `output`; no key is needed.
     ///
-    /// Within `write`, before the first change, it is exactly the state that the transaction began with.
+    /// Within `write`, before the first change, this is the state that the transaction began with.
     ///
     /// - Throws: `sqlite`; `StreamFailure` for `output`.
     package func copyFile(to output: OpenFile) throws {
         try connection.database.copyFile(to: output)
     }
 
-    /// True if items of `copy`, a copy of this file, can be brought back as they are: the passcode was not set since.
+    /// True if items of `copy`, a copy of this file, can be restored unchanged: the passcode has not been set since.
     package func hasKeys(of copy: Keychain) -> Bool {
         storeID == copy.storeID && keybag.hasKeys(of: copy.keybag)
     }
 
-    /// How many live items there are.
+    /// The number of live items.
     ///
     /// - Throws: `busy`, `damaged`, `sqlite`.
     package func itemCount() throws(KeychainStoreError) -> Int {
@@ -33,7 +33,8 @@ extension Keychain {
 }
 
 extension KeychainWriter {
-    /// Replaces all items by those of `copy`, an earlier state of the same file, tombstones and damaged rows included.
+    /// Replaces all items with those of `copy`, an earlier state of the same file, including tombstones and damaged
+    /// rows.
     ///
     /// - Throws: `damaged` if the copy has other keys or another schema, or a failure of either file.
     package func replaceAll(with copy: Keychain) throws {

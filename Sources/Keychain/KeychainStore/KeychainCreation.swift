@@ -25,7 +25,7 @@ extension Keychain {
 
     /// Creates a new keychain without opening it: once the file has its name, nothing can fail.
     ///
-    /// - Throws: as `create(at:deviceKey:passcode:cost:now:lockWait:)`; there is no keychain then.
+    /// - Throws: as `create(at:deviceKey:passcode:cost:now:lockWait:)`; there is then no keychain.
     package static func make(
         at path: String, deviceKey: DeviceKey, passcode: borrowing SecretBytes?, cost: ScryptCost? = defaultCost,
         now: Timestamp
@@ -71,8 +71,8 @@ extension Keychain {
 
     /// Checks that a new keychain can be created at this path.
     ///
-    /// Neither the file nor one that SQLite would use with it may exist: the journal of a previous keychain would be
-    /// rolled back into the new one.
+    /// Neither the file nor any file that SQLite would use with it may exist: the journal of a previous keychain would
+    /// be rolled back into the new one.
     ///
     /// - Throws: `exists`, `file` (`exists`) for a file next to it.
     package static func requireFree(at path: String) throws(KeychainStoreError) {

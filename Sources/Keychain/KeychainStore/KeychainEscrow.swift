@@ -4,9 +4,9 @@ package import KeychainKeys
 package import KeychainModel
 
 extension Keychain {
-    /// Keeps class keys for the holder of an escrow key, who can then read what a backup reads, on this device.
+    /// Keeps class keys for the holder of an escrow key, who can then read on this device what a backup contains.
     ///
-    /// The keychain must have been unlocked. Setting the passcode renews the record, for the same key.
+    /// The keychain must have been unlocked. Setting the passcode renews the record for the same escrow key.
     ///
     /// - Throws: `escrow` (`noPasscode`, `exists`), `locked`, `wrongPasscode`, which is not counted, `busy`, `diskFull`,
     ///   `readOnly`, `sqlite`.
@@ -30,8 +30,8 @@ extension Keychain {
 
     /// Removes the escrow record; no passcode is needed.
     ///
-    /// A copy of the file still has it: only new class keys (`setPasscode`) protect what is added later from a copy and
-    /// the escrow key together.
+    /// A copy of the file still has the record. Only new class keys (`setPasscode`) protect items that are added later
+    /// from someone who has both a copy and the escrow key.
     ///
     /// - Throws: `escrow` (`none`), `busy`, `diskFull`, `readOnly`, `sqlite`.
     package func revokeEscrow() throws(KeychainStoreError) {
@@ -45,12 +45,12 @@ extension Keychain {
     }
 }
 
-/// A keychain opened with an escrow key: a backup can be made of it, and nothing else can be done.
+/// A keychain opened with an escrow key, from which a backup can be made, but nothing else.
 package final class EscrowedKeychain {
-    // Unlocked, so it stays in here.
+    // It is unlocked, so it must stay private.
     private let keychain: Keychain
 
-    /// Opens the file of `keychain` once more; `keychain` itself stays as it is.
+    /// Opens the file of `keychain` again; `keychain` itself does not change.
     ///
     /// - Parameter text: an escrow key file.
     /// - Throws: `escrow` (`none`, `otherKey`, `forged`, `malformedLine`, `noKey`), `limit`, and as `Keychain.open`.
@@ -69,7 +69,7 @@ package final class EscrowedKeychain {
     /// Identifies the file (16 bytes).
     package var storeID: [UInt8] { keychain.storeID }
 
-    /// How many live items there are.
+    /// The number of live items.
     ///
     /// - Throws: `busy`, `damaged`, `sqlite`.
     package func itemCount() throws(KeychainStoreError) -> Int { try keychain.itemCount() }
@@ -78,12 +78,12 @@ package final class EscrowedKeychain {
 extension EscrowedKeychain: StoredItemSource {
     /// Visits every live item; see `ItemSource`.
     ///
-    /// - Throws: as `Keychain.visitItems`; `busy` if the passcode was set meanwhile.
+    /// - Throws: as `Keychain.visitItems`; `busy` if the passcode was set in the meantime.
     package func visitItems<Visitor: ItemVisitor>(_ visitor: inout Visitor) throws {
         do {
             try keychain.visitItems(&visitor)
         } catch KeychainStoreError.locked(let accessibility) where accessibility != .whenPasscodeSetThisDeviceOnly {
-            // The escrow key opened it, so its class keys have changed since.
+            // The escrow key opened it before, so its class keys have changed since.
             throw KeychainStoreError.busy
         }
     }
@@ -95,6 +95,6 @@ extension EscrowedKeychain: StoredItemSource {
         try keychain.visitStoredItems(begin)
     }
 
-    /// True but for WhenPasscodeSetThisDeviceOnly items, which are in no backup.
+    /// True except for WhenPasscodeSetThisDeviceOnly items, which are never in a backup.
     package func canOpen(_ accessibility: Accessibility) -> Bool { keychain.canOpen(accessibility) }
 }

@@ -18,7 +18,7 @@ package struct KeychainInformation: Hashable, Sendable {
     package let cost: ScryptCost?
     /// When the keychain locks automatically.
     package let lockSettings: LockSettings
-    /// Class keys for the holder of an escrow key; nil if escrow is not enabled.
+    /// The class keys for the holder of an escrow key; nil if escrow is not enabled.
     package let escrow: EscrowRecord?
     /// Live items by class.
     package let itemCounts: [ItemClass: Int]

@@ -3,7 +3,7 @@ package import KeychainKeys
 package import KeychainModel
 
 extension Keychain: StoredItemTarget {
-    /// Earlier class keys of this keychain are lent too, while it is unlocked.
+    /// Lends the class keys that open `archived`, including earlier ones if the keychain is unlocked.
     ///
     /// - Throws: `KeychainStoreError` (`damaged`, `cryptography`).
     package func form(ofSecretsUnder archived: ArchivedKeybag) throws -> SecretForm {
@@ -20,7 +20,7 @@ extension Keychain: StoredItemTarget {
     }
 }
 
-/// Runs work on class keys; its failures become those of a keychain file.
+/// Runs an operation on class keys and converts its failures to those of a keychain file.
 func withKeys<R>(_ body: () throws(KeybagFailure) -> R) throws(KeychainStoreError) -> R {
     do {
         return try body()
@@ -30,7 +30,7 @@ func withKeys<R>(_ body: () throws(KeybagFailure) -> R) throws(KeychainStoreErro
 }
 
 extension KeychainStoreError {
-    /// The failure of a keybag as one of the keychain that has it.
+    /// Converts a failure of a keybag to one of the keychain that contains it.
     package init(_ failure: KeybagFailure) {
         switch failure {
         case .newerFormat(let found, let known): self = .newerFormat(found: found, known: known)
@@ -44,7 +44,7 @@ extension KeychainStoreError {
     }
 }
 
-/// Runs work on a secret whose failure is not in the data.
+/// Runs an operation on a secret that can fail only for reasons other than the data.
 func sealing<R: ~Copyable>(_ body: () throws(CryptographyFailure) -> R) throws(KeychainStoreError) -> R {
     do {
         return try body()

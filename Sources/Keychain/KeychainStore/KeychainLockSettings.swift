@@ -3,19 +3,19 @@ package import KeychainKeys
 internal import KeychainModel
 
 extension Keychain {
-    /// When the keychain locks automatically, as last read by this object; `information()` and sessions read the file.
+    /// When the keychain locks automatically, as this object last read it; `information()` and sessions read the file.
     package var lockSettings: LockSettings { keybag.lockSettings }
 
-    /// Changes when the keychain locks automatically; a running session follows at its next use.
+    /// Changes when the keychain locks automatically; a running session adopts the change at its next use.
     ///
-    /// Passcode and generation stay the same.
+    /// The passcode and the generation stay the same.
     ///
     /// - Throws: `locked` unless the keychain is unlocked, `busy`, `diskFull`, `readOnly`, `sqlite`.
     package func setLockSettings(_ settings: LockSettings) throws(KeychainStoreError) {
         try setLockSettings(settings) { () throws(KeychainStoreError) in }
     }
 
-    /// Does the same, and runs `beforeCommit` under the lock, when only the commit is left.
+    /// The same, but runs `beforeCommit` under the lock when only the commit is left.
     func setLockSettings(
         _ settings: LockSettings, beforeCommit: () throws(KeychainStoreError) -> Void
     ) throws(KeychainStoreError) {

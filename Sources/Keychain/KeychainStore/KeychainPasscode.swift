@@ -7,11 +7,11 @@ package import KeychainModel
 extension Keychain {
     /// Opens all class keys.
     ///
-    /// A keychain without a passcode needs none, and ignores a given one. Wrong passcodes are counted, and after some
+    /// A keychain without a passcode needs none and ignores a given one. Wrong passcodes are counted, and after several
     /// there is a delay; that slows down a person at this machine, not an attacker with a copy of the file.
     ///
     /// - Throws: `wrongPasscode`, `tooManyAttempts`, `locked` if a passcode is needed and none is given, `limit`,
-    ///   `escrow` (`forged`), `busy` if the passcode was changed meanwhile.
+    ///   `escrow` (`forged`), `busy` if the passcode was changed in the meantime.
     package func unlock(passcode: borrowing SecretBytes?, now: Timestamp) throws(KeychainStoreError) {
         try withReadTransaction { _ throws(KeychainStoreError) in }
         guard keybag.hasPasscode else {
@@ -21,14 +21,15 @@ extension Keychain {
         }
         let opened = keybag
         let keys = try tried(passcode, now)
-        // Counting may have noticed a new passcode, which comes with different class keys, or an escrow record that
-        // nobody has checked.
+        // Counting may have noticed a new passcode, which comes with different class keys, or an escrow record that has
+        // not been checked.
         guard keybag.hasKeys(of: opened), keybag.escrow == opened.escrow else { throw .busy }
         classKeys.merge(keys)
     }
 
-    /// Drops class keys: those that only an unlocked keychain has, or with `untilFirstUnlock` also those of items that
-    /// stay readable after the first unlock.
+    /// Drops the class keys that only an unlocked keychain has.
+    ///
+    /// - Parameter untilFirstUnlock: true to drop also those of items that stay readable after the first unlock.
     package func lock(untilFirstUnlock: Bool = false) {
         classKeys.forget { accessibility in
             switch accessibility {
@@ -41,15 +42,17 @@ extension Keychain {
 
     /// Sets, changes or (with nil) removes the passcode; the keychain is unlocked afterwards.
     ///
-    /// All class keys are replaced and every item is resealed, so that the old passcode with an old copy of the file
-    /// opens nothing that is added from now on. The keybag keeps the previous keys, wrapped under the new ones, for
-    /// archives of their time. Removing the passcode removes WhenPasscodeSetThisDeviceOnly items (`passcodeBoundItems`
-    /// lists them). Items with a broken seal are left unchanged and reported. It is one transaction: if the process is
-    /// killed, either the old passcode works or the new one. An escrow record is renewed, or goes with the passcode. It temporarily needs as much disk space again as the file
-    /// has.
+    /// All class keys are replaced and every item is resealed, so that the old passcode and an old copy of the file do
+    /// not open anything added from now on. The keybag keeps the previous keys, wrapped under the new ones, for
+    /// archives made with them. Removing the passcode removes WhenPasscodeSetThisDeviceOnly items (`passcodeBoundItems`
+    /// lists them). Items with a broken seal are left unchanged and reported. An escrow record is renewed, or removed
+    /// together with the passcode.
+    ///
+    /// It is one transaction: if the process is killed, either the old passcode works or the new one. It temporarily
+    /// needs as much additional disk space as the file has.
     ///
     /// - Parameter step: called once for each item.
-    /// - Returns: what was left out.
+    /// - Returns: the keys and items that were left out.
     /// - Throws: `wrongPasscode`, `tooManyAttempts`, `locked`, `passcodeEmpty`, `busy`, `diskFull`, `sqlite`,
     ///   `escrow` (`forged`).
     @discardableResult
@@ -62,8 +65,10 @@ extension Keychain {
         }
     }
 
-    /// Does the same, and runs `beforeCommit` with the new keybag and class keys under the lock, when only the commit
-    /// is left; meanwhile this object still has the old ones.
+    /// The same, but runs `beforeCommit` with the new keybag and class keys under the lock, when only the commit is
+    /// left.
+    ///
+    /// At that point this object still has the old ones.
     func setPasscode(
         current: borrowing SecretBytes?, new: borrowing SecretBytes?, cost: ScryptCost?, now: Timestamp,
         step: () -> Void, beforeCommit: (Keybag, ClassKeys) throws(KeychainStoreError) -> Void
@@ -87,7 +92,7 @@ extension Keychain {
             throw .cryptography(error)
         }
         let damaged = try change { database throws(KeychainStoreError) in
-            // Another process changed the passcode first, and these keys do not follow from its keys.
+            // Another process changed the passcode first, and these keys are not derived from its keys.
             guard keybag == before else { throw .busy }
             if !hasNew { try Self.removePasscodeBoundItems(database) }
             let damaged = try resealAllItems(under: keys, in: database, step)
@@ -109,7 +114,7 @@ extension Keychain {
         try withReadTransaction { database throws(KeychainStoreError) in try Attempts(database).failed }
     }
 
-    /// Seconds until the next passcode is tried; nil if it is now.
+    /// Seconds until the next passcode is accepted; nil if it is accepted now.
     package func secondsUntilNextTry(now: Timestamp) throws(KeychainStoreError) -> Int? {
         try withReadTransaction { database throws(KeychainStoreError) in try Attempts(database) }.wait(now)
     }
@@ -150,7 +155,7 @@ extension Keychain {
     }
 }
 
-/// What a passcode change left out.
+/// The keys and items that a passcode change left out.
 package struct PasscodeChange: Sendable {
     /// The number of earlier class key sets that were dropped, beyond `Keybag.retiredLimit`.
     package let droppedKeys: Int
@@ -163,7 +168,7 @@ struct Attempts {
     var failed: Int
     var last: Timestamp
 
-    /// Typing errors without a delay.
+    /// The number of wrong passcodes without a delay, for typing errors.
     static let free = 5
     /// The delay in seconds after the first wrong passcode beyond `free`; each further one doubles it.
     static let firstDelay = 2

@@ -6,7 +6,7 @@ internal import Glibc
 /// The keychain file is never opened here: closing any descriptor of it would release the locks that SQLite holds
 /// through another one (sqlite.org/howtocorrupt.html, 2.2).
 struct KeychainPath {
-    /// The path in a form that SQLite can only take for a file name (not a URI, not `:memory:`).
+    /// The path in a form that SQLite can only take as a file name (not as a URI or `:memory:`).
     let path: String
 
     init(_ path: String) {
@@ -51,7 +51,7 @@ struct KeychainPath {
         return try status("")?.st_nlink == 1
     }
 
-    /// Device and inode of the file, to tell it from another one of the same name; nil if it does not exist.
+    /// The device and inode of the file, to distinguish it from another with the same name; nil if it does not exist.
     ///
     /// - Throws: `file`.
     func identity() throws(KeychainStoreError) -> Identity? {

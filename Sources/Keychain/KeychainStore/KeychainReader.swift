@@ -50,7 +50,7 @@ package final class KeychainReader: ExistingItems {
         }
     }
 
-    /// True if the seal of a live item is intact; its secret is opened and wiped.
+    /// True if the seal of a live item is intact; its secret is opened and then wiped.
     ///
     /// - Throws: `itemNotFound`, `locked`, `passcodeNotSet`, `sqlite`.
     package func isWhole(_ item: Item) throws(KeychainStoreError) -> Bool {
@@ -60,7 +60,7 @@ package final class KeychainReader: ExistingItems {
         return try opens(stored, found.blob, into: &opened)
     }
 
-    /// The row of an item that was found before.
+    /// The row of an item that was found earlier.
     ///
     /// - Throws: `itemNotFound`, `damaged` if only its index lacks it, `sqlite`.
     func row(of item: Item) throws(KeychainStoreError) -> ItemTables.Found {
@@ -134,7 +134,7 @@ package final class KeychainReader: ExistingItems {
         return found.item
     }
 
-    /// Compares secrets, in constant time if plain; one that does not open equals nothing.
+    /// Compares secrets, in constant time if they are plain; a secret that does not open equals nothing.
     package func secret(
         of existing: Item, equals secret: borrowing SecretBytes, in form: SecretForm
     ) throws -> Bool {

@@ -6,7 +6,7 @@ internal import KeychainModel
 extension Keychain {
     /// Reseals every live item under other class keys, one row in memory at a time.
     ///
-    /// A row that is not a valid item, or whose seal is broken, is left unchanged: resealing must not legitimise it.
+    /// A row that is not a valid item, or whose seal is broken, is left unchanged: resealing must not legitimize it.
     /// Tombstones have no secret.
     ///
     /// - Returns: the items of the unchanged rows, nil for a row that is not a valid item.

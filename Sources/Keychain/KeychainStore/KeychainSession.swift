@@ -4,7 +4,7 @@ package import KernelKeyring
 package import KeychainKeys
 package import KeychainModel
 
-/// Keeps keychains unlocked between commands: class keys, wrapped, in kernel memory.
+/// Keeps keychains unlocked between commands, by storing wrapped class keys in kernel memory.
 ///
 /// Other processes may lock, unlock or change the passcode between any two calls. Storing or replacing keys in the
 /// kernel happens under the keychain's lock; locking needs no lock. If the kernel denies its key service
@@ -39,7 +39,7 @@ package struct KeychainSession: Sendable {
         }
         var found = try find(keychain, wrongPasscodes: failed)
         if !found.invalid.isEmpty {
-            // Another process may be changing passcode and session: check again under the lock.
+            // Another process may be changing the passcode and session, so check again under the lock.
             found = try keychain.change { database throws(KeychainStoreError) in
                 let found = try find(keychain, wrongPasscodes: Attempts(database).failed)
                 for part in found.invalid { try revoke(part, keychain) }
@@ -61,7 +61,7 @@ package struct KeychainSession: Sendable {
     ///   - passcode: ignored, and nothing is stored, if the keychain has none.
     ///   - keepsSession: false for a single command that brings its passcode. Wrong ones count in any case: after five
     ///     in a row, stored keys are revoked.
-    /// - Throws: as `Keychain.unlock`, `busy` if the passcode was changed meanwhile, `kernelKeys` if the kernel fails
+    /// - Throws: as `Keychain.unlock`, `busy` if the passcode was changed in between, `kernelKeys` if the kernel fails
     ///   other than by denying access; the object is then unlocked.
     package func unlock(
         _ keychain: Keychain, passcode: borrowing SecretBytes?, now: Timestamp, keepsSession: Bool = true
@@ -84,14 +84,14 @@ package struct KeychainSession: Sendable {
             guard keychain.keybag.hasKeys(of: keybag) else { throw .busy }
             // The count of wrong passcodes must be reset first, since a high one ends sessions.
             if try Attempts(database).failed > 0 { try Attempts(failed: 0, last: now).write(database) }
-            // In this order: no process may find 'unlocked' without the other.
+            // This order, so that no process finds 'unlocked' without the other.
             for part in [SessionPart.firstUnlock, .unlocked] { try keep(part, keychain) }
         }
     }
 
     /// Locks a keychain for every process, or with `untilFirstUnlock` as after a boot.
     ///
-    /// The object drops its keys in any case. Keys that a running command has read live as long as it does.
+    /// The object drops its keys in any case. Keys that a running command has already read live as long as it does.
     ///
     /// - Throws: `kernelKeys` if the kernel does not revoke the stored keys, or denies access: they may then still
     ///   exist.
@@ -141,7 +141,7 @@ package struct KeychainSession: Sendable {
         try keychain.setLockSettings(settings) { () throws(KeychainStoreError) in
             let found = try find(keychain, wrongPasscodes: 0)
             guard found.state == .unlocked, keychain.hasPasscode, found.refusal == nil else { return }
-            // Rewrapped: if sleep did not lock the keychain so far, an earlier sleep must not lock it now.
+            // Rewrapped because, if sleep did not lock the keychain before, an earlier sleep must not lock it now.
             try replace(.unlocked, keychain, found.keys, keychain.keybag, lockAfter: settings.lockAfter)
             isRunning = true
         }

@@ -7,7 +7,7 @@ package import KeychainModel
 
 /// Why a keychain file could not be created, opened, read or changed.
 ///
-/// After such an error nothing has changed, except the count of wrong passcodes.
+/// After such an error, nothing has changed except the count of wrong passcodes.
 package enum KeychainStoreError: Error, Hashable, Sendable {
     /// There is no keychain at this path.
     case notFound(String)
@@ -50,9 +50,9 @@ package enum KeychainStoreError: Error, Hashable, Sendable {
     case unchangeable(AttributeCode)
     /// The attributes do not form a valid item.
     case item(ItemProblem)
-    /// The file or one next to it is missing, not a regular file, not private, …
+    /// The file, or a file next to it, is missing, not a regular file, not private, and so on.
     case file(FileFailure)
-    /// A limit is exceeded: its name, what was found, what is allowed.
+    /// A limit is exceeded: its name, the value found and the largest value allowed.
     case limit(String, found: Int, allowed: Int)
     /// The disk is full.
     case diskFull

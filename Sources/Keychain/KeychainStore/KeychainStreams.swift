@@ -21,7 +21,7 @@ extension Keychain: StoredItemSource {
     /// - Throws: as `visitItems`, except `locked` and `passcodeNotSet`.
     package func visitStoredItems<Visitor: ItemVisitor>(_ begin: (StoredKeychain) throws -> Visitor) throws -> Visitor {
         let transaction = try beginReadTransaction()
-        // An archive outlives the escrow key of its time, which may be revoked.
+        // An archive must not carry the escrow record: it outlives the escrow key, which may be revoked.
         let bag = try sealing { () throws(CryptographyFailure) in try self.keybag.withoutEscrow(deviceKey) }
         let keybag = String(decoding: bag.text, as: UTF8.self)
         var visitor = try begin(StoredKeychain(storeID: storeID, keybag: keybag))
@@ -45,7 +45,7 @@ extension Keychain: StoredItemSource {
         guard expected <= ItemLimits.itemCount else {
             throw KeychainStoreError.limit("items of a class", found: expected, allowed: ItemLimits.itemCount)
         }
-        // Tombstones are skipped but counted: an index that lost entries must not look like fewer items.
+        // Tombstones are skipped but counted: an index that has lost entries must not look like fewer items.
         let statement = try SQLStatement(row.selection + row.clause(for: .archive), on: tables.database)
         var sealer = try sealing { () throws(CryptographyFailure) in try ItemSealer() }
         var secret = SecretBytes(capacity: 65_536)
@@ -81,7 +81,7 @@ extension Keychain: StoredItemSource {
                 }
             }
             if isWhole {
-                // If one is visited twice, another is hidden.
+                // If one row is visited twice, another is hidden.
                 guard previous?.precedes(item) ?? true else { throw KeychainStoreError.indexMismatch }
                 previous = item
                 try sealer.withLine { line in try visitor.take(item, line: line, secret: secret) }

@@ -1,7 +1,7 @@
 package import KeychainModel
 
 extension Keychain {
-    /// Visits the items that match a query, in archive order, without holding them or a transaction.
+    /// Visits the items that match a query, in archive order, without keeping them in memory or holding a transaction.
     ///
     /// A first pass reads one snapshot and keeps only the UUIDs; a second pass fetches the items in batches, so that no
     /// other program waits while `body` writes to a blocked pipe. Items deleted in between are skipped.
@@ -54,10 +54,10 @@ extension Keychain {
         return damaged
     }
 
-    /// Items per batch: smaller batches cost transactions, larger ones memory.
+    /// The number of items per batch; smaller batches cost transactions, larger ones memory.
     private static let walkStep = 500
 
-    /// The secret of an item as stored: sealed, except public data.
+    /// The stored form of an item's secret: sealed, except for public data.
     ///
     /// - Throws: `itemNotFound`, `damaged`, `busy`, `sqlite`.
     package func storedSecret(of item: Item) throws(KeychainStoreError) -> [UInt8] {

@@ -6,7 +6,7 @@ package import KeychainModel
 /// Changes a keychain within one transaction; valid only during the call it is passed to.
 ///
 /// A change that is rejected because of its arguments (`duplicateItem`, `itemNotFound`, `item`, …) has no effect, and
-/// others may follow. Any other failure aborts the transaction: every further change is refused, and nothing is
+/// other changes may follow. Any other failure aborts the transaction: every further change is rejected, and nothing is
 /// committed.
 package final class KeychainWriter: ItemWriter {
     /// Reads the file including the changes made so far.
@@ -100,7 +100,7 @@ package final class KeychainWriter: ItemWriter {
         }
     }
 
-    /// Seals the bytes of a secret for `item` into `blob`; empty if there is no secret.
+    /// Seals the bytes of a secret for `item` into `blob`; `bytes` is empty if there is no secret.
     func seal(_ item: Item, bytes: borrowing SecretBytes) throws(KeychainStoreError) {
         let key = try keychain.key(item.accessibility)
         reader.sealer.begin(item)
@@ -120,7 +120,7 @@ package final class KeychainWriter: ItemWriter {
         try tables.remove(itemClass, uuid)
     }
 
-    /// Checks the limit of items in a keychain.
+    /// Checks that the keychain may hold one more item.
     private func countOneMore() throws(KeychainStoreError) {
         var bound: Int
         if let rowBound { bound = rowBound } else { bound = try tables.rowBound() }
@@ -179,7 +179,8 @@ package final class KeychainWriter: ItemWriter {
             try tables.insert(item, blob: blob)
         } catch {
             guard error == .duplicateItem else { throw error }
-            // The unique key or the UUID is taken: by a live item or tombstone with the key, otherwise by a third item.
+            // The unique key or the UUID is taken: by a live item or tombstone with this key, or else by an unrelated
+            // item.
             guard let existing = try tables.row(withKeyOf: item) else { throw .duplicateUUID(item.uuid) }
             try remove(item.itemClass, existing.uuid)
             do throws(KeychainStoreError) {

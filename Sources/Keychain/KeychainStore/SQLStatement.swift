@@ -6,7 +6,7 @@ internal import CSQLite
     private let pointer: OpaquePointer
     private let sql: String
 
-    /// Compiles `sql`, which is always a text of this program.
+    /// Compiles `sql`, which is always written in this program.
     init(_ sql: String, on database: Database) throws(KeychainStoreError) {
         unsafe pointer = try database.prepare(sql)
         self.database = database
@@ -19,7 +19,7 @@ internal import CSQLite
 
     /// Runs to the next row; false at the end.
     func step() throws(KeychainStoreError) -> Bool {
-        // Outside a transaction each change would be one of its own.
+        // Outside a transaction, each change would be a transaction of its own.
         if database.isTransactionLost { throw .sqlite(SQLITE_ABORT) }
         switch unsafe sqlite3_step(pointer) {
         case SQLITE_ROW: return true
@@ -39,7 +39,7 @@ internal import CSQLite
 
     /// Resets the statement for another run; bindings are kept.
     func reset() {
-        // It returns the result of the last step, which was already checked.
+        // It returns the result of the last step, which has already been checked.
         _ = unsafe sqlite3_reset(pointer)
     }
 

@@ -3,7 +3,7 @@ internal import CSQLite
 internal import Glibc
 
 extension KeychainStoreError {
-    /// Converts a SQLite result code into an error a caller can act on.
+    /// Converts a SQLite result code to an error that a caller can act on.
     ///
     /// - Parameters:
     ///   - code: an extended result code (sqlite.org/rescode.html).
@@ -17,7 +17,7 @@ extension KeychainStoreError {
         case SQLITE_CORRUPT where [EIO, ENXIO, ERANGE].contains(systemError):
             self = .system(code, systemError, path)
         case SQLITE_CORRUPT, SQLITE_FORMAT: self = .damaged("the database is malformed")
-        // No row that we write exceeds the limit set in SQLite.
+        // No row that this program writes exceeds the limit set in SQLite.
         case SQLITE_TOOBIG: self = .damaged("a row is larger than an item can be")
         case SQLITE_NOTADB: self = .notAKeychain(.notADatabase)
         case SQLITE_CONSTRAINT where Self.takenKeys.contains(code): self = .duplicateItem
@@ -27,7 +27,8 @@ extension KeychainStoreError {
         }
     }
 
-    /// A unique index already has the key; only our own mistakes can violate other constraints.
+    /// The codes for a key that a unique index already has; other constraints are violated only by bugs in this
+    /// program.
     private static let takenKeys: Set = [Extended.primaryKey, Extended.unique]
 
     // Swift cannot import the extended codes, which are C expressions.
@@ -52,7 +53,7 @@ extension KeychainStoreError {
     private static func system(_ code: Int32, _ systemError: Int32, _ path: String?) -> KeychainStoreError {
         if code == Extended.noMemory { return .sqlite(SQLITE_NOMEM) }
         guard let path else { return .sqlite(code) }
-        // SQLite itself checks for links, so no system call has failed.
+        // SQLite itself checks for links, so there is no failed system call.
         if code == Extended.link { return .file(FileFailure(path, .notRegular)) }
         guard systemError != 0 else { return .sqlite(code) }
         if code & 0xff == SQLITE_CANTOPEN {
@@ -64,7 +65,7 @@ extension KeychainStoreError {
         return .file(FileFailure(path, .system(systemError, doing: activity(code))))
     }
 
-    /// What failed, worded to precede the file name in a message.
+    /// The activity that failed, worded to precede the file name in a message.
     private static func activity(_ code: Int32) -> String {
         switch code {
         case Extended.write: "writing"
@@ -78,7 +79,7 @@ extension KeychainStoreError {
         }
     }
 
-    /// SQLite's English text for a result code.
+    /// SQLite's English description of a result code.
     package static func words(ofSQLiteCode code: Int32) -> String {
         unsafe String(cString: sqlite3_errstr(code))
     }

@@ -25,8 +25,8 @@ enum Schema {
 
     /// The schema of one class: the table and its two unique indexes.
     ///
-    /// Absent attributes are NULL, so that "absent" and "empty" stay distinct; in the unique key they are equal,
-    /// because the index is over the value with its default filled in.
+    /// Absent attributes are NULL, so that absent and empty values stay distinct. In the unique key they are equal,
+    /// because the index covers each value with its default filled in.
     private static func itemEntries(_ itemClass: ItemClass) -> [Entry] {
         let name = itemClass.rawValue
         let attributes = columns(of: itemClass).map { code in "\(quoted(code)) \(isNumber(code) ? "INTEGER" : "BLOB")" }
@@ -48,7 +48,7 @@ enum Schema {
             sql: "CREATE TABLE \(name)(\((["id INTEGER PRIMARY KEY"] + columns).joined(separator: ","))) STRICT")
     }
 
-    /// The attributes that are columns of a class: all it can have, lowest code first.
+    /// The attributes that are columns of a class: all that it can have, the lowest code first.
     static func columns(of itemClass: ItemClass) -> [AttributeCode] {
         AttributeCode.allCases.filter { $0.belongs(to: itemClass) }
     }
@@ -67,7 +67,7 @@ enum Schema {
         }
     }
 
-    /// Some codes are SQL keywords (`desc`).
+    /// The quoted code of an attribute, since some codes are SQL keywords (`desc`).
     static func quoted(_ code: AttributeCode) -> String { "\"\(code.code)\"" }
 
     /// True for attributes stored as integers; dates are microseconds since 1970.
@@ -80,7 +80,7 @@ enum Schema {
         for entry in entries { try SQLStatement(entry.sql, on: database).run() }
     }
 
-    /// Checks that the file is a keychain with exactly these tables and nothing else that SQLite would run.
+    /// Checks that the file is a keychain with exactly these tables, and nothing else that SQLite would run.
     ///
     /// - Throws: `notAKeychain`, `newerFormat`.
     static func verify(_ database: Database) throws(KeychainStoreError) {
@@ -90,7 +90,7 @@ enum Schema {
         let found = try number("PRAGMA user_version", database)
         guard found <= version else { throw .newerFormat(found: Int(clamping: found), known: Int(version)) }
         guard found == version else { throw .notAKeychain(.otherSchema) }
-        // Compared as bytes: to Swift the Kelvin sign equals a K.
+        // Compared as bytes: in Swift, the Kelvin sign equals the letter K.
         var expected = Set(
             entries.map { entry in [entry.type, entry.name, entry.table, entry.sql].map { Array($0.utf8) } })
         let rows = try SQLStatement("SELECT type, name, tbl_name, sql FROM sqlite_schema", on: database)

@@ -8,11 +8,11 @@ internal import KeychainModel
 /// The state of a keychain's session in the kernel.
 struct SessionFinding {
     var state: LockState
-    /// The class keys that are unlocked.
+    /// The unlocked class keys.
     var keys = ClassKeys()
-    /// Stored payloads that must not be used.
+    /// The stored payloads that must not be used.
     var invalid: [SessionPart] = []
-    /// Why the kernel denies access; state and keys are then those of the object.
+    /// Why the kernel denies access; the state and the keys are then those of the object.
     var refusal: KeyRetentionFailure?
 }
 
@@ -22,7 +22,7 @@ struct KeptPayloads: ~Copyable {
     let unlocked: SecretBytes?
 
     init(_ retention: any KeyRetention, _ storeID: [UInt8]) throws(KeyRetentionFailure) {
-        // Both before either is stored, since the value cannot be copied.
+        // Both are read before either is stored, since the value cannot be copied.
         let firstUnlock = try retention.read(SessionPart.firstUnlock.name(storeID))
         let unlocked = try retention.read(SessionPart.unlocked.name(storeID))
         self.firstUnlock = firstUnlock
@@ -34,10 +34,10 @@ struct KeptPayloads: ~Copyable {
 extension KeychainSession {
     // The two clocks behind the suspended time are read one after the other; real sleep is longer than this tolerance.
     private static let toleranceInMilliseconds: Int64 = 1000
-    // No person changes the settings this often within a moment.
+    // More often than anyone changes the settings in such a short time.
     private static let clockLimit = 16
 
-    /// Checks the stored keys of a keychain against the keybag that the object knows; changes nothing.
+    /// Checks the stored keys of a keychain against the keybag that the object knows, without changing anything.
     ///
     /// - Parameter wrongPasscodes: wrong passcodes in a row; from five on, stored keys are invalid.
     func find(_ keychain: Keychain, wrongPasscodes: Int) throws(KeychainStoreError) -> SessionFinding {
@@ -90,7 +90,7 @@ extension KeychainSession {
         do throws(CryptographyFailure) {
             guard let opened = try SessionPayload(part, keychain, keychain.keybag).open(payload) else { return nil }
             if part == .unlocked, keychain.lockSettings.lockOnSuspend {
-                // Less is as suspicious as more: the payload is from another machine or boot.
+                // A shorter time is as suspicious as a longer one: the payload is from another machine or boot.
                 let slept = (suspendedTime() - opened.suspended).magnitude
                 guard slept <= Self.toleranceInMilliseconds else { return nil }
             }
@@ -100,7 +100,7 @@ extension KeychainSession {
         }
     }
 
-    /// Stores the class keys of the object, replacing others; does nothing if the kernel denies access.
+    /// Stores the class keys of the object, replacing any others; does nothing if the kernel denies access.
     func keep(_ part: SessionPart, _ keychain: Keychain) throws(KeychainStoreError) {
         let payload = try seal(part, keychain, keychain.classKeys, keychain.keybag)
         let seconds = part == .unlocked ? keychain.lockSettings.lockAfter : nil
@@ -109,8 +109,9 @@ extension KeychainSession {
         }
     }
 
-    /// Replaces stored class keys for another keybag or timeout, but only if there are any: a keychain that is being
-    /// locked concurrently stays locked.
+    /// Replaces stored class keys for another keybag or timeout, but only if there are any.
+    ///
+    /// So a keychain that is being locked concurrently stays locked.
     func replace(
         _ part: SessionPart, _ keychain: Keychain, _ keys: ClassKeys, _ keybag: Keybag, lockAfter: Int?
     ) throws(KeychainStoreError) {
@@ -123,7 +124,7 @@ extension KeychainSession {
 
     /// Rewraps the stored keys for a new keybag that is about to be committed, or destroys those that no longer apply.
     func rewrapSession(_ keychain: Keychain, to keybag: Keybag, _ keys: ClassKeys) throws(KeychainStoreError) {
-        // The passcode was right a moment ago, so the count of wrong ones does not matter.
+        // The passcode was right a moment ago, so the count of wrong passcodes does not matter.
         let found = try find(keychain, wrongPasscodes: 0)
         if found.refusal != nil { return }
         let isCarried = keychain.hasPasscode && keybag.hasPasscode
@@ -141,8 +142,8 @@ extension KeychainSession {
 
     /// Restarts the idle timeout of an unlocked keychain with the settings in the file.
     ///
-    /// Needs no lock. This sets the timeout and then reads the settings again; a settings change sets the timeout after
-    /// the commit. So the last to set it uses the latest settings.
+    /// This needs no lock. It sets the timeout and then reads the settings again; a settings change sets the timeout
+    /// after the commit. So whichever of them sets it last uses the latest settings.
     ///
     /// - Throws: `busy` also if the settings keep changing.
     func restartClock(_ keychain: Keychain) throws(KeychainStoreError) {
@@ -157,7 +158,7 @@ extension KeychainSession {
         throw .busy
     }
 
-    /// Destroys stored keys; being denied access is an error here, since keys may still be stored.
+    /// Destroys stored keys; denied access is an error here, since keys may still be stored.
     func revoke(_ part: SessionPart, _ keychain: Keychain) throws(KeychainStoreError) {
         do throws(KeyRetentionFailure) {
             try retention.revoke(part.name(keychain.storeID))
@@ -192,7 +193,7 @@ extension KeychainSession {
         }
     }
 
-    /// The result of `body`; nil if the kernel denies its key service, and so stores nothing.
+    /// The result of `body`; nil if the kernel denies its key service and therefore stores nothing.
     private func unlessRefused<Result>(
         _ body: () throws(KeyRetentionFailure) -> Result
     ) throws(KeychainStoreError) -> Result? {
@@ -212,7 +213,7 @@ extension SessionPayload {
 }
 
 extension Keychain {
-    /// What this object can read, regardless of stored keys.
+    /// The items that this object can read, regardless of stored keys.
     fileprivate var ownState: LockState {
         if isUnlocked { return .unlocked }
         return classKeys[.afterFirstUnlock] == nil ? .lockedUntilFirstUnlock : .locked

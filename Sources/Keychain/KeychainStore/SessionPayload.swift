@@ -6,15 +6,15 @@ internal import KeychainModel
 
 /// The two keys of an unlocked keychain in the kernel (docs/keychain-file.md, "Sessions").
 enum SessionPart: String, CaseIterable {
-    /// What is readable while the keychain is unlocked.
+    /// The items that are readable while the keychain is unlocked.
     case unlocked
-    /// What is readable after the first unlock.
+    /// The items that are readable after the first unlock.
     case firstUnlock = "first-unlock"
 
     /// The key's name in the kernel.
     func name(_ storeID: [UInt8]) -> String { "kcbackup:\(Hexadecimal.encode(storeID)):\(rawValue)" }
 
-    /// The accessibilities whose class keys it holds, in payload order.
+    /// The accessibilities whose class keys the kernel key holds, in payload order.
     var accessibilities: [Accessibility] {
         switch self {
         case .unlocked: [.whenUnlocked, .whenUnlockedThisDeviceOnly, .whenPasscodeSetThisDeviceOnly]
@@ -29,8 +29,8 @@ enum SessionPart: String, CaseIterable {
 /// version 1, one byte | milliseconds suspended, 8 bytes | AES-KW of a class key, 40 bytes, for each accessibility
 /// ```
 ///
-/// The wrapping keys are derived from the device key and everything that must match: a payload of another passcode,
-/// keychain or program does not open, and the kernel's key alone opens nothing.
+/// The wrapping keys are derived from the device key and everything that must match. So a payload of another passcode,
+/// keychain or program does not open, and the kernel key alone opens nothing.
 struct SessionPayload {
     let part: SessionPart
     let storeID: [UInt8]
@@ -43,7 +43,7 @@ struct SessionPayload {
 
     /// Wraps the class keys of this part.
     ///
-    /// - Parameter suspended: milliseconds that the machine has been suspended so far.
+    /// - Parameter suspended: the number of milliseconds that the machine has been suspended so far.
     /// - Throws: `CryptographyFailure`; also if a class key is missing.
     func seal(_ keys: ClassKeys, suspended: Int64) throws(CryptographyFailure) -> SecretBytes {
         var payload = SecretBytes(capacity: Self.headerSize + part.accessibilities.count * Self.wrappedSize)
@@ -59,7 +59,7 @@ struct SessionPayload {
 
     /// Opens a payload; nil if this device did not make it for this keychain and passcode.
     ///
-    /// - Throws: `CryptographyFailure` for failures not caused by the payload.
+    /// - Throws: `CryptographyFailure` for failures that the payload does not cause.
     func open(
         _ payload: borrowing SecretBytes
     ) throws(CryptographyFailure) -> (keys: ClassKeys, suspended: Int64)? {
@@ -85,7 +85,7 @@ struct SessionPayload {
     private func wrappingKey(
         _ accessibility: Accessibility, suspended: UInt64
     ) throws(CryptographyFailure) -> SecretBytes {
-        // Fixed-length fields first. The salt changes with each passcode, even if an old file was put back and the
+        // Fixed-length fields come first. The salt changes with each passcode, even if an old file is put back and the
         // generation repeats. The name distinguishes parts and keychains, the code the positions within a part.
         try deviceKey.sessionKey(
             context: keybag.uuid.bytes + Self.bigEndian(UInt64(keybag.generation)) + keybag.salt

@@ -14,21 +14,21 @@ package enum LockState: Hashable, Sendable {
 
 /// The lock status of a keychain; needs no passcode.
 package struct SessionStatus: Hashable, Sendable {
-    /// What can be read now.
+    /// The items that can be read now.
     package let state: LockState
     /// True if a passcode was set.
     package let hasPasscode: Bool
     /// Seconds until it locks automatically, rounded down as the kernel does, to minutes, hours, days or weeks.
     ///
-    /// Nil if it is locked, does not lock automatically, or the kernel does not tell.
+    /// Nil if it is locked or does not lock automatically, or if the kernel does not say.
     package let secondsUntilLock: Int?
     /// When it locks automatically.
     package let settings: LockSettings
-    /// Wrong passcodes in a row.
+    /// The number of wrong passcodes in a row.
     package let wrongPasscodeCount: Int
     /// Seconds until the next passcode attempt is allowed; nil if it is allowed now.
     package let secondsUntilNextTry: Int?
-    /// Why nothing stays unlocked between commands here; nil if it does.
+    /// Why this system keeps nothing unlocked between commands; nil if it does.
     package let refusal: KeyRetentionFailure?
 }
 

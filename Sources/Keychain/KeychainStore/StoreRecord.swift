@@ -24,7 +24,7 @@ struct StoreRecord {
 
     /// Reads the rows.
     ///
-    /// - Throws: `damaged`, `newerFormat`, or what SQLite throws.
+    /// - Throws: `damaged`, `newerFormat`, or an error of SQLite.
     init(_ database: Database) throws(KeychainStoreError) {
         let row = try SQLStatement("SELECT store, created, mac FROM keychain WHERE id = 1", on: database)
         guard try row.step(), let created = Timestamp(microseconds: row.integer(1)) else {
@@ -86,7 +86,7 @@ struct StoreRecord {
         try bag.run()
     }
 
-    // No keybag begins like this, so one MAC can never pass for the other.
+    // No keybag begins like this, so the MAC of one can never pass for the MAC of the other.
     private static func message(_ storeID: [UInt8], _ created: Timestamp, _ keybag: Keybag) -> [UInt8] {
         Array("kcbackup/v1/store \(keybag.uuid) \(created) ".utf8) + storeID
     }

@@ -7,7 +7,7 @@ package struct DataFolder: Hashable, Sendable {
     /// The folder, absolute.
     package let path: String
 
-    /// Takes a folder as it is.
+    /// Uses the folder at `path`.
     package init(path: String) {
         self.path = path
     }
@@ -23,11 +23,12 @@ package struct DataFolder: Hashable, Sendable {
         }
     }
 
-    /// Makes sure that folder and process belong to the same user, and that no other user can change what is in the folder.
+    /// Checks that the folder and the process belong to the same user, and that no other user can change the folder's
+    /// contents.
     ///
-    /// Every program asks this before it does anything else. With the rights of another user than the one who started it,
-    /// a process would take that user's word for where keys are; with the home folder of another user, it would leave
-    /// files there that this user cannot read.
+    /// Every program calls this before anything else. With the rights of a user other than the one who started it, the
+    /// process would let that user decide where keys are; with another user's home folder, it would leave files there
+    /// that the other user cannot read.
     ///
     /// - Throws: `borrowedRights`, `file` (`sharedFolder`, `foreignFolder`, `system`).
     package func requireOwn() throws(LocalKeychainFailure) {
@@ -39,12 +40,12 @@ package struct DataFolder: Hashable, Sendable {
         }
     }
 
-    /// Where keychains with a name are.
+    /// The folder of named keychains.
     package var keychains: String { path + "/keychains" }
-    /// Where the default keychain and the search list are, once set.
+    /// The file with the default keychain and the search list, once they are set.
     package var keychainLists: String { path + "/keychain-lists" }
-    /// Where the states of keychains from before restores are.
+    /// The folder of the states that keychains had before restores.
     package var keptStates: String { path + "/undo" }
-    /// Where the device key is.
+    /// The file with the device key.
     package var deviceKey: String { path + "/device.key" }
 }

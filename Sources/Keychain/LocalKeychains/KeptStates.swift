@@ -2,42 +2,43 @@ package import ByteStreams
 package import KeychainModel
 package import KeychainStore
 
-/// The states of one keychain from before restores, as copies of its file in the data folder.
+/// The states that one keychain had before restores, as copies of its file in the data folder.
 ///
-/// A copy is as well protected as the keychain: its secrets stay sealed under keys that only this device and its passcode
-/// open, and what is in no archive is in it too (docs/decisions/0015-undo-by-copies.md).
+/// A copy is as well protected as the keychain: its secrets stay sealed under keys that only this device and its
+/// passcode open. It also contains the items that are in no archive (docs/decisions/0015-undo-by-copies.md).
 package struct KeptStates {
-    /// How many states are kept.
+    /// The maximum number of states kept.
     package static let limit = 5
 
     private let keychain: Keychain
     private let folder: StateFolder
 
-    /// One state.
+    /// A kept state.
     package struct State: Hashable, Sendable {
-        /// When it was kept, as in `20261122T051500.250000Z`.
+        /// The time when it was kept, such as `20261122T051500.250000Z`.
         package let name: String
-        /// The copy.
+        /// The path of the copy.
         package let path: String
         let date: Timestamp
-        /// Of the copy, by a key of the device.
+        /// The MAC of the copy, under a key of the device.
         let code: String
     }
 
     /// Finds the states of a keychain.
     ///
-    /// They belong to the ID of its file and to its place, so that a copy of the file has states of its own.
+    /// States are identified by the ID of the keychain's file and its location, so that a copy of the file has its own
+    /// states.
     package init(of keychain: Keychain, in folder: DataFolder) {
         self.keychain = keychain
         self.folder = StateFolder(of: keychain.storeID, at: keychain.path, in: folder)
     }
 
-    /// Keeps the state of now; called within a transaction of the keychain that has changed nothing yet.
+    /// Keeps the current state; called within a transaction of the keychain that has not changed anything yet.
     ///
-    /// Where the newest state is the one of now, it is the result: a restore that was killed before its end has kept it.
-    /// The newest state is the one that was kept last, whatever the clock says.
+    /// If the newest state equals the current one, it is returned: a restore that was killed has already kept it. The
+    /// newest state is the one that was kept last, regardless of the clock.
     ///
-    /// - Throws: `FileFailure`, `StreamFailure`, `KeychainStoreError`, `CryptographyFailure`; then nothing is kept.
+    /// - Throws: `FileFailure`, `StreamFailure`, `KeychainStoreError`, `CryptographyFailure`; nothing is then kept.
     package func keep(now: Timestamp) throws -> State {
         try Path.makeFolder(folder.path)
         let copy = try UnnamedFile(inFolder: folder.path)
@@ -58,17 +59,17 @@ package struct KeptStates {
 
     /// Opens a state; no passcode is needed.
     ///
-    /// - Throws: `KeychainStoreError` (`damaged` also if it is not as it was kept), `FileFailure`, `StreamFailure`,
-    ///   `CryptographyFailure`.
+    /// - Throws: `KeychainStoreError` (`damaged` also if the copy has changed since it was kept), `FileFailure`,
+    ///   `StreamFailure`, `CryptographyFailure`.
     package func open(_ state: State) throws -> Keychain {
         try folder.open(state, deviceKey: keychain.deviceKey, minimumCost: keychain.minimumCost)
     }
 
-    /// Runs `body`, which brings a state back, while no other run does.
+    /// Runs `body`, which restores a state, while no other process does so.
     ///
     /// - Parameter known: the states from which one was chosen.
-    /// - Throws: `KeychainStoreError.busy` if these are not the states any more: another run has brought one back, or kept
-    ///   one. `FileFailure`, and what `body` throws.
+    /// - Throws: `KeychainStoreError.busy` if the states have changed since: another process has restored or kept one.
+    ///   `FileFailure`, and what `body` throws.
     package func exclusively<Result>(knowing known: [State], _ body: () throws -> Result) throws -> Result {
         let lock = try FileLock.ofFolder(folder.path)
         defer { withExtendedLifetime(lock) {} }
@@ -76,21 +77,21 @@ package struct KeptStates {
         return try body()
     }
 
-    /// Removes all but the newest.
+    /// Removes all states but the newest `limit`.
     ///
     /// - Throws: `FileFailure`.
     package func prune() throws(FileFailure) {
         for state in try list().dropFirst(Self.limit) { try remove(state) }
     }
 
-    /// Removes one.
+    /// Removes a state.
     ///
     /// - Throws: `FileFailure`.
     package func remove(_ state: State) throws(FileFailure) { try StateFolder.remove(state) }
 
-    /// Removes them all.
+    /// Removes all states.
     ///
-    /// - Returns: how many there were.
+    /// - Returns: the number of states removed.
     /// - Throws: `FileFailure`.
     package func removeAll() throws(FileFailure) -> Int { try folder.removeAll() }
 }

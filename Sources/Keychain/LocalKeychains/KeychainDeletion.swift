@@ -2,31 +2,31 @@ package import ByteStreams
 package import KeychainModel
 package import KeychainStore
 
-/// Deleting a keychain, as every program of kcbackup does it.
+/// Deletes a keychain, in the same way for every program of kcbackup.
 extension LocalKeychain {
-    /// What is left of a deleted keychain; its items are gone in any case.
+    /// The remains of a deleted keychain; its items are gone in any case.
     package enum Remains: Hashable, Sendable {
-        /// Class keys may stay in the memory of the kernel, until they expire or the machine is restarted.
+        /// Class keys may stay in the memory of the kernel until they expire or the machine restarts.
         case kernelKeys
         /// A file could not be removed: its lock, its journal, or an earlier state.
         case file(FileFailure)
-        /// The lists of keychains still name it.
+        /// The keychain lists still contain it.
         case lists(LocalKeychainFailure)
     }
 
-    /// Locks a keychain for every process as a start of the machine does, removes its files, and takes it from the lists.
+    /// Locks a keychain for every process, as after a boot, removes its files, and removes it from the lists.
     ///
-    /// The files are removed even if the kernel does not revoke the keys: what they open is gone.
+    /// The files are removed even if the kernel does not revoke the keys, since the keys are then useless.
     ///
-    /// - Parameter keychain: the keychain, opened; nil for one that can never be opened here, whose keys in the kernel cannot be
-    ///   identified.
-    /// - Returns: what is left.
-    /// - Throws: `LocalKeychainFailure` (`listsDamaged`, `file`) where the lists cannot be read; `KeychainStoreError`,
-    ///   `FileFailure`. Nothing is gone then.
+    /// - Parameter keychain: the open keychain; nil for one that cannot be opened on this device, whose keys in the
+    ///   kernel cannot be identified.
+    /// - Returns: the remains.
+    /// - Throws: `LocalKeychainFailure` (`listsDamaged`, `file`) if the lists cannot be read; `KeychainStoreError`,
+    ///   `FileFailure`. Nothing is then removed.
     package func delete(
         _ keychain: Keychain?, endingIn session: KeychainSession, lists folder: DataFolder, now: Timestamp
     ) throws -> [Remains] {
-        // What cannot be taken off the lists stays.
+        // A keychain that cannot be removed from the lists is not deleted.
         _ = try KeychainLists.load(from: folder)
         var remains: [Remains] = []
         if let keychain {
@@ -64,14 +64,14 @@ extension LocalKeychain {
                 lockFailure = error
             }
             try Path.remove(path)
-            // Before the lock is released: then another keychain may get the name, and a journal of its own.
+            // Before the lock is released, since another keychain may then get the name and a journal of its own.
             return removeCompanions()
         }
         if lockFailure != nil, mayKeepKeys(of: keychain, session, now) { remains.append(.kernelKeys) }
         return remains
     }
 
-    /// False only if the kernel refuses its key service, so that it never had any keys.
+    /// False only if the kernel denies its key service, and therefore never stored any keys.
     private func mayKeepKeys(of keychain: Keychain, _ session: KeychainSession, _ now: Timestamp) -> Bool {
         do {
             return try session.status(keychain, now: now).refusal == nil

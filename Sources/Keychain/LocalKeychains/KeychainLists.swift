@@ -1,27 +1,27 @@
 internal import ByteStreams
 
-/// Which keychain is meant where none is named, and which ones are searched: what the verbs of `security` set.
+/// The default keychain and the search list, as set by the commands of `security`.
 ///
-/// A keychain is referred to by its name if it is in the data folder, and by its absolute path elsewhere.
+/// A keychain in the data folder is referred to by its name, any other by its absolute path.
 package struct KeychainLists: Hashable, Sendable {
     /// The default keychain; nil for `login`.
     package var defaultKeychain: String?
-    /// The keychains that a search looks into, in order; nil for all of the data folder, the default one first.
+    /// The keychains to search, in order; nil for all in the data folder, the default one first.
     ///
-    /// Without a list, the `additions` come after those; setting a list discards them.
+    /// Without a search list, the `additions` come after these; setting a list discards them.
     package var searchList: [String]? {
         didSet { if searchList != nil { additions = [] } }
     }
-    /// The keychains outside the data folder that a search looks into beside all of it, in order, as absolute paths.
+    /// Keychains outside the data folder that are searched after those in it, in order, as absolute paths.
     package private(set) var additions: [String] = []
 
-    /// Keychains in a search list; macOS has no limit, and a hundred is far more than anyone has.
+    /// The maximum length of a search list; macOS has no limit, and a hundred is far more than anyone has.
     package static let searchListLimit = 256
 
-    /// Starts where nothing was ever set.
+    /// Creates lists in which nothing is set.
     package init() {}
 
-    /// Reads what was set last; nothing is set where there is no file.
+    /// Reads the lists; nothing is set if there is no file.
     ///
     /// - Throws: `listsDamaged`, `file` (`exposed`, `foreignOwner`, `notRegular`, `tooLarge`, `system`).
     package static func load(from folder: DataFolder) throws(LocalKeychainFailure) -> KeychainLists {
@@ -38,10 +38,10 @@ package struct KeychainLists: Hashable, Sendable {
         return lists
     }
 
-    /// Reads what is set, changes it and replaces it in one step, as the one process that does so.
+    /// Reads, changes and atomically replaces the lists, as the only process that does so.
     ///
-    /// - Throws: what `body` throws, with nothing changed; `LocalKeychainFailure`: `file`, `listsDamaged`, also when a
-    ///   reference or the number of them cannot be written down.
+    /// - Throws: what `body` throws, with nothing changed; `LocalKeychainFailure`: `file`, `listsDamaged`, also if a
+    ///   reference or the number of references cannot be stored.
     package static func change(
         in folder: DataFolder, _ body: (inout KeychainLists) throws(LocalKeychainFailure) -> Void
     ) throws(LocalKeychainFailure) {
@@ -60,7 +60,7 @@ package struct KeychainLists: Hashable, Sendable {
     }
 
     private func save(to folder: DataFolder) throws(LocalKeychainFailure) {
-        // What cannot be read again is not written.
+        // Lists that could not be read again are not written.
         guard KeychainLists(parsing: spelling) == self else { throw .listsDamaged(path: folder.keychainLists) }
         do throws(FileFailure) {
             try PrivateFile.replace(folder.keychainLists, spelling.utf8.span)
@@ -69,17 +69,17 @@ package struct KeychainLists: Hashable, Sendable {
         }
     }
 
-    /// Adds a keychain at the end of what is searched, unless a search looks into it anyway.
+    /// Adds a keychain at the end of the search list, unless it is searched anyway.
     package mutating func include(_ keychain: LocalKeychain) {
         if let searchList {
             if !searchList.contains(keychain.name) { self.searchList = searchList + [keychain.name] }
         } else if !keychain.isNamed, !additions.contains(keychain.name) {
-            // A list of what is there now would leave out every keychain that is made later.
+            // A list of the current keychains would omit every keychain that is created later.
             additions.append(keychain.name)
         }
     }
 
-    /// Forgets a keychain that is no more, by where its file was: a path has many spellings.
+    /// Removes a deleted keychain, identified by the location of its file, since a path can be written in many ways.
     ///
     /// - Throws: `emptyName`, `invalidName`.
     package mutating func forget(_ keychain: LocalKeychain, in folder: DataFolder) throws(LocalKeychainFailure) {
@@ -101,9 +101,9 @@ package struct KeychainLists: Hashable, Sendable {
         try LocalKeychain(defaultKeychain ?? LocalKeychain.defaultName, in: folder)
     }
 
-    /// The keychains that a search looks into, in order; those that were set may be missing.
+    /// The keychains to search, in order; those that were set may be missing.
     ///
-    /// - Throws: `emptyName`, `invalidName`, `file` when the data folder cannot be listed.
+    /// - Throws: `emptyName`, `invalidName`, `file` if the data folder cannot be listed.
     package func searched(in folder: DataFolder) throws(LocalKeychainFailure) -> [LocalKeychain] {
         var references: [String]
         if let searchList {
@@ -127,14 +127,14 @@ package struct KeychainLists: Hashable, Sendable {
 }
 
 extension LocalKeychain {
-    /// Puts a new keychain on the search list, where the user has set one.
+    /// Adds a new keychain to what is searched.
     ///
-    /// - Throws: `LocalKeychainFailure` (`listsDamaged`, also when the list is full, `file`).
+    /// - Throws: `LocalKeychainFailure` (`listsDamaged`, also if the list is full; `file`).
     func joinSearchList(in folder: DataFolder) throws(LocalKeychainFailure) {
         try KeychainLists.change(in: folder) { lists throws(LocalKeychainFailure) in lists.include(self) }
     }
 
-    /// Takes a keychain that is no more from the search list, and from its place as the default one.
+    /// Removes a deleted keychain from the search list, and as the default keychain.
     ///
     /// - Throws: `LocalKeychainFailure` (`listsDamaged`, `file`).
     package func leaveLists(in folder: DataFolder) throws(LocalKeychainFailure) {
@@ -144,7 +144,7 @@ extension LocalKeychain {
     }
 }
 
-/// The file: a line that names the format, what is set, and a last line that shows that nothing is missing.
+/// The file: a line that names the format, the settings, and a last line that shows that nothing is missing.
 ///
 /// ```
 /// kcbackup keychain lists 1
@@ -155,7 +155,7 @@ extension LocalKeychain {
 /// end
 /// ```
 ///
-/// Where no search list is set, but there are keychains outside the data folder, `also` stands in the place of `search`.
+/// If no search list is set but there are keychains outside the data folder, `also` takes the place of `search`.
 extension KeychainLists {
     private static let firstLine = "kcbackup keychain lists 1"
 
@@ -168,7 +168,7 @@ extension KeychainLists {
     }
 
     private init?(parsing text: String) {
-        // Of text that is not canonical nothing is guessed.
+        // Text that is not canonical is not interpreted.
         var lines = text.split(separator: "\n", omittingEmptySubsequences: false)[...]
         guard lines.popLast() == "", lines.popLast() == "end", lines.popFirst() == Self.firstLine[...] else {
             return nil
@@ -186,7 +186,7 @@ extension KeychainLists {
         for line in lines {
             let reference = String(line.dropFirst())
             guard line.hasPrefix(" "), Self.isReference(reference) else { return nil }
-            // What is in the data folder is searched anyway.
+            // Keychains in the data folder are searched anyway.
             guard isSearch || reference.hasPrefix("/") else { return nil }
             list.append(reference)
         }

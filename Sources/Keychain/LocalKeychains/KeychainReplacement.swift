@@ -3,23 +3,23 @@ package import DeviceIdentity
 package import KeychainModel
 internal import KeychainStore
 
-/// Bringing back a keychain whose file is damaged or gone.
+/// Restores a keychain whose file is damaged or missing.
 extension LocalKeychain {
-    /// Which file is at the place of the keychain, to notice that another one has come there; nil for none.
+    /// Identifies the file at the keychain's path, to detect that it is replaced by another one; nil if there is none.
     ///
     /// - Throws: `FileFailure`.
     package func fileIdentity() throws(FileFailure) -> FileIdentity? { try FileIdentity(of: path) }
 
-    /// Puts a kept state in the place of the file, which keeps its bytes under another name.
+    /// Replaces the file with a kept state, and keeps the old file under another name.
     ///
-    /// A kill leaves the old file, no file, or the new one; where there is none, this can be done again.
+    /// A kill leaves the old file, no file, or the new one; if there is none, the call can be repeated.
     ///
     /// - Parameters:
-    ///   - state: was opened, so that it is known to be whole.
-    ///   - found: the file that did not open.
-    /// - Returns: where the old file is now; nil where there was none.
-    /// - Throws: `KeychainStoreError.busy` if another file has come to the place; `damaged` for a state that is not as it
-    ///   was kept. `FileFailure`, `StreamFailure`, `CryptographyFailure`.
+    ///   - state: a state that has been opened, so that it is known to be intact.
+    ///   - found: the file that could not be opened.
+    /// - Returns: the new path of the old file; nil if there was none.
+    /// - Throws: `KeychainStoreError.busy` if another file has appeared at the path; `damaged` if the state has changed
+    ///   since it was kept. `FileFailure`, `StreamFailure`, `CryptographyFailure`.
     package func replaceFile(
         by state: KeptStates.State, insteadOf found: FileIdentity?, deviceKey: DeviceKey, now: Timestamp
     ) throws -> String? {
@@ -35,7 +35,7 @@ extension LocalKeychain {
             throw KeychainStoreError.damaged("it is not as it was kept")
         }
         let mark = ".damaged-" + now.description.filter { $0 != "-" && $0 != ":" }
-        // What lies beside a file belongs to it, and would be taken for the new one's.
+        // Files next to the old file belong to it, and would be taken for those of the new one.
         for suffix in ["-journal", "-wal", "-shm"] where try Path.exists(path + suffix) {
             try Path.move(path + suffix, to: path + mark + suffix)
         }

@@ -1,36 +1,36 @@
 internal import ByteStreams
 package import DeviceIdentity
 
-/// The device key of this installation, and what lies beside it.
+/// The device key of this installation, and the files next to it.
 package struct LocalDevice: Sendable {
     private let folder: DataFolder
-    /// Where the key is kept.
+    /// The provider that keeps the key.
     package let provider: any DeviceKeyProvider
 
-    /// Finds the key in the data folder.
+    /// Locates the key in the data folder.
     ///
-    /// - Parameter machineIDPath: where the machine ID is (machine-id(5)).
+    /// - Parameter machineIDPath: the path of the machine ID (machine-id(5)).
     package init(_ folder: DataFolder, machineIDPath: String = "/etc/machine-id") {
         self.folder = folder
         provider = FileDeviceKeyProvider(path: folder.deviceKey, machineIDPath: machineIDPath)
     }
 
-    /// The key that is there.
+    /// The existing key.
     ///
-    /// - Throws: `DeviceKeyFailure`, `LocalKeychainFailure` (`deviceKeyMissing`) when keychains are there without their
-    ///   key, `FileFailure`.
+    /// - Throws: `DeviceKeyFailure`, `LocalKeychainFailure` (`deviceKeyMissing`) if there are keychains but their key
+    ///   is missing, `FileFailure`.
     package func key() throws -> DeviceKey {
         try refusingOrphans { () throws(DeviceKeyFailure) in try provider.load() }
     }
 
-    /// Which device the key belongs to, and whether it was made on this machine, even if `key` refuses.
+    /// The device that the key belongs to, and whether it was made on this machine, even if `key` throws.
     ///
     /// - Throws: as `key`.
     package func status() throws -> DeviceKeyStatus {
         try refusingOrphans { () throws(DeviceKeyFailure) in try provider.status() }
     }
 
-    /// The key that is there, or nil where none was ever made.
+    /// The existing key, or nil if none was ever made.
     ///
     /// - Throws: `DeviceKeyFailure`.
     package func keyIfAny() throws(DeviceKeyFailure) -> DeviceKey? {
@@ -42,7 +42,7 @@ package struct LocalDevice: Sendable {
         }
     }
 
-    /// The key that is there, or a new one with the first keychain.
+    /// The existing key, or a new one for the first keychain.
     ///
     /// - Throws: `DeviceKeyFailure`, `LocalKeychainFailure` (`deviceKeyMissing`), `FileFailure`.
     package func keyOrFirst() throws -> (key: DeviceKey, isNew: Bool) {
@@ -51,7 +51,7 @@ package struct LocalDevice: Sendable {
         do throws(DeviceKeyFailure) {
             return (try provider.create(), true)
         } catch {
-            // Another process has made it since.
+            // Another process has created it in the meantime.
             if case .exists = error { return (try provider.load(), false) }
             throw error
         }
@@ -62,7 +62,7 @@ package struct LocalDevice: Sendable {
         TrustedDevices(besideKeyAt: folder.deviceKey, of: key)
     }
 
-    /// Tells a lost key from one that was never made.
+    /// Distinguishes a lost key from one that was never made.
     private func refusingOrphans<R>(_ body: () throws(DeviceKeyFailure) -> R) throws -> R {
         do throws(DeviceKeyFailure) {
             return try body()
@@ -72,7 +72,7 @@ package struct LocalDevice: Sendable {
         }
     }
 
-    /// Refuses to make a new key while there are keychains that need a lost one.
+    /// Throws if there are keychains that need a lost key, so that no new one is made.
     private func refuseOrphans() throws {
         let names = try LocalKeychain.names(in: folder)
         if !names.isEmpty { throw LocalKeychainFailure.deviceKeyMissing(keychains: names.count) }

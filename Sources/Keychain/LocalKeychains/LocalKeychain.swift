@@ -2,7 +2,7 @@ package import ByteStreams
 package import Cryptography
 package import KeychainStore
 
-/// A keychain as its user names it, and where its file is.
+/// A keychain as the user names it, and the path of its file.
 package struct LocalKeychain: Hashable, Sendable {
     /// The default keychain of users who have set no other.
     package static let defaultName = "login"
@@ -10,15 +10,17 @@ package struct LocalKeychain: Hashable, Sendable {
     // A file name has at most 255 bytes, of which the endings of keychain, journal and lock take up to 17.
     private static let nameLimit = 64
 
-    /// As the user named it.
+    /// The name or path given by the user.
     package let name: String
-    /// The file.
+    /// The path of the file.
     package let path: String
 
-    /// Finds the file of a name (in the data folder) or of a path (anything with a `/`); nil means the default keychain
-    /// (`KeychainLists`), which is `login` unless another was set.
+    /// Finds the file for a name (in the data folder) or a path (anything with a `/`).
     ///
-    /// - Parameter workingFolder: where relative paths start; nil leaves that to the operating system.
+    /// - Parameters:
+    ///   - given: the name or path; nil for the default keychain (`KeychainLists`), which is `login` unless another was
+    ///     set.
+    ///   - workingFolder: the folder to which relative paths refer; nil leaves that to the operating system.
     /// - Throws: `emptyName`, `invalidName`; for nil also `listsDamaged` and `file`.
     package init(
         _ given: String?, in folder: DataFolder, workingFolder: String? = nil
@@ -41,7 +43,7 @@ package struct LocalKeychain: Hashable, Sendable {
         }
     }
 
-    /// True when the keychain is in the data folder under its name.
+    /// True if the keychain is in the data folder under its name.
     package var isNamed: Bool { !name.contains("/") }
 
     /// The names of the keychains in the data folder, sorted.
@@ -55,9 +57,9 @@ package struct LocalKeychain: Hashable, Sendable {
         .filter(isName).sorted()
     }
 
-    /// Opens the file; only what needs no passcode can be read.
+    /// Opens the file; only data that requires no passcode can be read.
     ///
-    /// - Parameter minimumCost: the lowest scrypt cost believed; for tests.
+    /// - Parameter minimumCost: the lowest scrypt cost that is accepted; for tests.
     /// - Throws: `KeychainStoreError`, `DeviceKeyFailure`, `LocalKeychainFailure` (`deviceKeyMissing`), `FileFailure`.
     package func open(on device: LocalDevice, minimumCost: ScryptCost? = nil) throws -> Keychain {
         guard try Path.exists(path) else { throw KeychainStoreError.notFound(path) }

@@ -1,17 +1,17 @@
 package import ByteStreams
 
-/// Why a keychain of this user cannot be found or opened, before its file is looked at.
+/// Why a keychain of this user cannot be found or opened, before its file is examined.
 package enum LocalKeychainFailure: Error, Hashable, Sendable {
     /// The name is empty.
     case emptyName
     /// The name has characters that a keychain's name cannot have.
     case invalidName
-    /// The device key is gone while this many keychains are still there.
+    /// The device key is missing, but this many keychains exist.
     case deviceKeyMissing(keychains: Int)
-    /// The file with the default keychain and the search list is not as this program writes it.
+    /// The file with the default keychain and the search list is not in the form in which this program writes it.
     case listsDamaged(path: String)
-    /// The process has the rights of another user or group than the one who started it.
+    /// The process has the rights of a user or group other than that of the user who started it.
     case borrowedRights
-    /// That file, or the data folder, cannot be trusted, read or written.
+    /// The file with the lists, or the data folder, cannot be trusted, read or written.
     case file(FileFailure)
 }

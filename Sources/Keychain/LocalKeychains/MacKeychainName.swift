@@ -3,17 +3,17 @@ internal import ByteStreams
 extension LocalKeychain {
     private static let macEnding = ".keychain-db"
 
-    /// Finds the file for a name as it is typed on a Mac.
+    /// Finds the file for a name as users type it on a Mac.
     ///
-    /// `work`, `work.keychain` and `work.keychain-db` are the name `work`, and so is a path to such a file in the data
-    /// folder or in `~/Library/Keychains`, where macOS has its named keychains. Any other path is taken as it is; where
-    /// nothing is there, but something is at the same path with or without `-db`, that is meant, since macOS adds the
-    /// `-db` itself.
+    /// `work`, `work.keychain` and `work.keychain-db` all mean the name `work`, and so does a path to such a file in
+    /// the data folder or in `~/Library/Keychains`, where macOS keeps its named keychains. Any other path is used
+    /// unchanged. If nothing exists there, but something does at the same path with or without `-db`, that file is
+    /// meant, since macOS adds `-db` itself.
     ///
     /// - Parameters:
-    ///   - home: the home folder, absolute.
-    ///   - workingFolder: where relative paths start, absolute.
-    /// - Throws: `emptyName`, `invalidName`, `file` when it cannot be told what is there.
+    ///   - home: the home folder, as an absolute path.
+    ///   - workingFolder: the folder to which relative paths refer, as an absolute path.
+    /// - Throws: `emptyName`, `invalidName`, `file` if it cannot be determined whether a file exists.
     package init(
         macName word: String, in folder: DataFolder, home: String, workingFolder: String
     ) throws(LocalKeychainFailure) {
@@ -32,7 +32,7 @@ extension LocalKeychain {
         try self.init(Self.isThere(path) ? path : try Self.twin(of: path) ?? path, in: folder)
     }
 
-    /// The name in a file name, or nil when it has neither ending.
+    /// The name without its ending; nil if it has neither ending.
     private static func withoutEnding(_ name: String) -> String? {
         for ending in [macEnding, ending] where name.hasSuffix(ending) && name.utf8.count > ending.utf8.count {
             return String(name.dropLast(ending.count))
@@ -40,7 +40,7 @@ extension LocalKeychain {
         return nil
     }
 
-    /// The other spelling of a path, if there is a file.
+    /// The path with or without `-db`, whichever was not given, if a file exists there.
     private static func twin(of path: String) throws(LocalKeychainFailure) -> String? {
         let other: String
         if path.hasSuffix(macEnding) {
@@ -61,7 +61,7 @@ extension LocalKeychain {
         }
     }
 
-    /// The path without empty and `.` components; `..` stays, since only the file system knows what it means.
+    /// The path without empty and `.` components; `..` stays, since only the file system knows its meaning.
     private static func tidy(_ path: String) -> String {
         "/" + path.split(separator: "/").filter { $0 != "." }.joined(separator: "/")
     }

@@ -5,7 +5,7 @@ internal import KeychainKeys
 package import KeychainModel
 package import KeychainStore
 
-/// A keychain that is to be made, and with the first one its folder and the key of this device.
+/// Creates a keychain and, with the first one, its folder and the key of this device.
 ///
 /// ```swift
 /// let made = try NewKeychain(local, in: folder, on: device, cost: cost, now: now).make(passcode: passcode)
@@ -18,11 +18,11 @@ package struct NewKeychain {
     private let now: Timestamp
     private let isSearched: Bool
 
-    /// Names the keychain.
+    /// Prepares a new keychain.
     ///
     /// - Parameters:
-    ///   - cost: the work that one try of its passcode takes.
-    ///   - isSearched: true to put it on the search list of `security`; by default if it is in the data folder.
+    ///   - cost: the scrypt cost of one passcode attempt.
+    ///   - isSearched: true to put it on the search list of `security`; by default, if it is in the data folder.
     package init(
         _ local: LocalKeychain, in folder: DataFolder, on device: LocalDevice, cost: ScryptCost?, now: Timestamp,
         isSearched: Bool? = nil
@@ -35,17 +35,17 @@ package struct NewKeychain {
         self.isSearched = isSearched ?? local.isNamed
     }
 
-    /// What was made.
+    /// The result of creating a keychain.
     package struct Made {
         /// The device that the keychain belongs to.
         package let device: DeviceID
-        /// True when the key of the device was made with it.
+        /// True if the key of the device was created with it.
         package let isFirstOfDevice: Bool
         /// Why the keychain is not on the search list of `security`; nil if it is, or does not belong there.
         package let notListed: LocalKeychainFailure?
     }
 
-    /// Makes an empty keychain; once the file has its name, nothing fails.
+    /// Creates an empty keychain; once the file has its name, nothing can fail.
     ///
     /// - Throws: `KeychainStoreError`, `DeviceKeyFailure`, `LocalKeychainFailure` (`deviceKeyMissing`), `FileFailure`.
     package func make(passcode: borrowing SecretBytes?) throws -> Made {
@@ -54,9 +54,9 @@ package struct NewKeychain {
         return list(key, isNew)
     }
 
-    /// Makes a keychain that gets its name when `fill` has filled it; when that throws, there is none.
+    /// Creates a keychain that gets its name once `fill` has filled it; if that throws, there is none.
     ///
-    /// - Returns: what `fill` returned, and what was made.
+    /// - Returns: the result of `fill`, and that of creating the keychain.
     /// - Throws: what `fill` throws, and as `make(passcode:)`.
     package func make<Result>(
         passcode: borrowing SecretBytes?, _ fill: (Keychain) throws -> Result
@@ -69,10 +69,10 @@ package struct NewKeychain {
         return (result, list(key, isNew))
     }
 
-    /// Makes a keychain with the class keys of an earlier one of this device, whose passcode opens it, and fills it.
+    /// Creates a keychain with the class keys of an earlier one of this device, whose passcode opens it, and fills it.
     ///
-    /// - Parameter minimumCost: the lowest scrypt cost believed; for tests.
-    /// - Returns: what `fill` returned, and what was made.
+    /// - Parameter minimumCost: the lowest scrypt cost that is accepted; for tests.
+    /// - Returns: the result of `fill`, and that of creating the keychain.
     /// - Throws: what `fill` throws, and as `make(passcode:)`.
     package func make<Result>(
         adopting stored: StoredKeychain, minimumCost: ScryptCost?, _ fill: (Keychain) throws -> Result
@@ -108,7 +108,7 @@ package struct NewKeychain {
         return Made(device: key.id, isFirstOfDevice: isNew, notListed: failure)
     }
 
-    /// Where a keychain is while it is filled.
+    /// The temporary location of a keychain while it is being filled.
     private struct Place {
         private let staging: StagingFolder
         private let name: String
@@ -123,7 +123,7 @@ package struct NewKeychain {
 
         var path: String { staging.path + "/" + name }
 
-        /// The keychain must have been closed.
+        /// Publishes the keychain, which must have been closed.
         func publish() throws {
             try Keychain.requireFree(at: target)
             try staging.publish(name, as: name)

@@ -1,13 +1,13 @@
 internal import ByteStreams
 
 extension LocalKeychain {
-    /// Where the file is, whichever way its user spelled the path: absolute, with the folder's links, `.` and `..`
-    /// followed; as it was spelled when there is no such folder.
+    /// The location of the file, however the user wrote the path.
     ///
-    /// The last component stays as it is: a keychain is never opened through a link.
+    /// It is absolute, with the links, `.` and `..` of the folder resolved; it is the given path if there is no such
+    /// folder. The last component is not resolved, since a keychain is never opened through a link.
     var place: String { Self.place(of: path) }
 
-    /// Where the file of a path is; see `place`.
+    /// The location of the file at a path; see `place`.
     static func place(of path: String) -> String {
         let (folder, name) = Path.split(path)
         guard let folder = Path.real(folder) else { return path }

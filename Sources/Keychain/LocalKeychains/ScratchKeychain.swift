@@ -3,16 +3,16 @@ internal import DeviceIdentity
 package import KeychainModel
 package import KeychainStore
 
-/// A keychain for a trial: it is gone with this object, and nobody else can ever open it.
+/// A keychain for a trial, which disappears with this object and which no other process can ever open.
 ///
-/// Its device key is in the memory of this process alone, so what is left of the file on a disk opens nothing. After a
-/// kill, the folder is removed when the next one is made.
+/// Its device key exists only in the memory of this process, so any remains of the file on disk open nothing. After a
+/// kill, the folder is removed when the next one is created.
 package final class ScratchKeychain {
     private let staging: StagingFolder
     private let device: DeviceKey
     private let now: Timestamp
 
-    /// Makes the folder for it, within the data folder.
+    /// Creates the keychain's folder within the data folder.
     ///
     /// - Throws: `FileFailure`, `CryptographyFailure`.
     package init(in folder: DataFolder, now: Timestamp) throws {
@@ -24,7 +24,7 @@ package final class ScratchKeychain {
 
     private var path: String { staging.path + "/trial.keychain" }
 
-    /// Makes the keychain, empty and open.
+    /// Creates the keychain, empty and open.
     ///
     /// - Throws: `KeychainStoreError`.
     package func make() throws(KeychainStoreError) -> Keychain {

@@ -4,15 +4,15 @@ package import DeviceIdentity
 internal import KeychainModel
 package import KeychainStore
 
-/// The folder of the kept states of one keychain, which can be found where the keychain itself does not open.
+/// The folder of the kept states of one keychain, which can be found even if the keychain itself does not open.
 package struct StateFolder: Hashable, Sendable {
     let path: String
 
     private static let ending = ".keychain"
-    // Bytes of the authentication code: half of HMAC-SHA256, the least that RFC 2104 (section 5) recommends.
+    // Bytes of the MAC: half of HMAC-SHA256, the minimum that RFC 2104 (section 5) recommends.
     private static let codeLength = 16
 
-    /// The folder of a keychain, by the ID of its file and its place.
+    /// The folder of a keychain, determined by the ID of its file and its path.
     init(of storeID: [UInt8], at path: String, in folder: DataFolder) {
         self.path = "\(folder.keptStates)/\(Hexadecimal.encode(storeID))-\(Self.word(for: path))"
     }
@@ -25,7 +25,7 @@ package struct StateFolder: Hashable, Sendable {
         String(SHA256.hash(Array(LocalKeychain.place(of: path).utf8).span).hex.prefix(16))
     }
 
-    /// The folders of all keychains that were at the place of `local`: what can be known without opening it.
+    /// The folders of all keychains that were ever at the path of `local`, which need not be opened.
     ///
     /// - Throws: `FileFailure`.
     package static func all(at local: LocalKeychain, in folder: DataFolder) throws(FileFailure) -> [StateFolder] {
@@ -56,16 +56,16 @@ package struct StateFolder: Hashable, Sendable {
         return try Keychain.open(at: state.path, deviceKey: deviceKey, minimumCost: minimumCost)
     }
 
-    /// Removes one.
+    /// Removes a state.
     ///
     /// - Throws: `FileFailure`.
     package static func remove(_ state: KeptStates.State) throws(FileFailure) {
         for suffix in ["", "-journal", ".lock"] { try Path.remove(state.path + suffix) }
     }
 
-    /// Removes them all.
+    /// Removes all states.
     ///
-    /// - Returns: how many there were.
+    /// - Returns: the number of states removed.
     /// - Throws: `FileFailure`.
     package func removeAll() throws(FileFailure) -> Int {
         let states = try list()
@@ -73,7 +73,7 @@ package struct StateFolder: Hashable, Sendable {
         return states.count
     }
 
-    /// The authentication code of a copy.
+    /// The MAC of a copy.
     static func code(of file: OpenFile, _ deviceKey: DeviceKey) throws -> String {
         var source = try FileSlice(whole: file)
         var hash = SHA256()
@@ -84,13 +84,13 @@ package struct StateFolder: Hashable, Sendable {
         return Hexadecimal.encode(Array(code.prefix(codeLength)))
     }
 
-    /// The state of a date and a code.
+    /// The state with a given date and code.
     func state(_ date: Timestamp, _ code: String) -> KeptStates.State {
         let name = date.description.filter { $0 != "-" && $0 != ":" }
         return KeptStates.State(name: name, path: "\(path)/\(name)-\(code)\(Self.ending)", date: date, code: code)
     }
 
-    /// The state in a file of the folder; nil where the name is of another form.
+    /// The state in a file of the folder; nil if the name has another form.
     private func state(fileName: String) -> KeptStates.State? {
         guard fileName.hasSuffix(Self.ending) else { return nil }
         let parts = fileName.dropLast(Self.ending.count).split(separator: "-", omittingEmptySubsequences: false)

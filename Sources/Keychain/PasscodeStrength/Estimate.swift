@@ -2,7 +2,7 @@ internal import ByteStreams
 internal import CZxcvbn
 internal import Glibc
 
-/// zxcvbn's estimate for a passcode: the guesses as bits, and the parts it was split into.
+/// zxcvbn's estimate for a passcode: the number of guesses in bits, and the parts it was split into.
 struct Estimate {
     /// The kind of a part.
     enum Kind: Hashable {
@@ -14,9 +14,9 @@ struct Estimate {
     /// A run of bytes of the passcode.
     struct Part: Hashable {
         let kind: Kind
-        /// Bytes.
+        /// The length in bytes.
         let length: Int
-        /// True if the part is repeated in a row.
+        /// True if the part is repeated consecutively.
         let isRepeated: Bool
     }
 
@@ -30,7 +30,7 @@ struct Estimate {
     private static let wordLengths = 3...64
     private static let wordLimit = 16
 
-    /// Judges the first bytes of a passcode.
+    /// Rates the first bytes of a passcode.
     init(_ passcode: borrowing SecretBytes, _ words: [String]) {
         // A C string for the library, in wiped memory. A zero byte would end it, so it is replaced with another control
         // character, which is just as far from any word or pattern.
@@ -51,7 +51,7 @@ struct Estimate {
                         let bits = unsafe ZxcvbnMatch(text.baseAddress, words, &first)
                         unsafe parts = Self.parts(first)
                         unsafe ZxcvbnFreeInfo(first)
-                        // If the library cannot rate it, it must not pass as strong.
+                        // A passcode that the library cannot rate must not count as strong.
                         return bits.isFinite ? max(0, bits) : 0
                     }
                 }

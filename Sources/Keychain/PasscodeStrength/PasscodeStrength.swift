@@ -15,11 +15,11 @@ package struct PasscodeStrength: Hashable, Sendable {
 
     /// The number of bytes that are judged; in the first 100, zxcvbn looks for words and patterns.
     ///
-    /// The time grows faster than the square of the length, and a passcode that is strong so far only gets stronger.
+    /// The time grows faster than the square of the length, and more bytes can only make a strong passcode stronger.
     package static let judgedLength = 256
     /// Guesses per second assumed by `crackTime`: 10 on each of 1,000 cores.
     ///
-    /// Scrypt with 2^17 takes 0.4 s on a current core, so this attacker has some 4,000 cores.
+    /// Scrypt with 2^17 takes 0.4 s on a current core, so this attacker has about 4,000 cores.
     package static let guessesPerSecond = 10_000.0
 
     /// Judges a passcode; copies remain only in the library's stack and heap, which are not wiped.
@@ -37,7 +37,7 @@ package struct PasscodeStrength: Hashable, Sendable {
 
     /// The average time to guess the passcode, in words, at `guessesPerSecond`: half of the guesses.
     package var crackTime: String {
-        // Beyond this, the number says no more than the word.
+        // Beyond this, a number would say no more than the word.
         let seconds = exp2(min(bits, 100) - 1) / Self.guessesPerSecond
         for (limit, unit, length) in Self.units where seconds < limit {
             let count = Int(max(1, (seconds / length).rounded()))

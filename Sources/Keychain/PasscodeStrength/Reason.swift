@@ -1,4 +1,4 @@
-/// The explanation of a weak passcode, by the kind of part that gives most of it away.
+/// Explains a weak passcode by the kind of part that gives most of it away.
 enum Reason: String, CaseIterable {
     case empty = "it is empty"
     case tooShort = "it is too short"
@@ -20,7 +20,7 @@ enum Reason: String, CaseIterable {
         } else if score == 4 {
             self = .unpredictable
         } else if let part = estimate.parts.filter({ $0.kind != .unknown }).max(by: { $0.length < $1.length }),
-            // A mostly unpredictable passcode needs more of the same, whatever else is in it.
+            // A mostly unpredictable passcode needs to be longer, whatever else it contains.
             part.length * 3 >= estimate.length
         {
             self = Self.reason(of: part)

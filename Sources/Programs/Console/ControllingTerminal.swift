@@ -8,7 +8,7 @@ package struct ControllingTerminal: Terminal {
     // The terminal's limit for one line (termios(3), canonical mode).
     private static let lineLimit = 4096
 
-    /// Opens the terminal at the first question.
+    /// Creates an instance; the terminal is opened when first used.
     package init() {}
 
     /// See `Terminal`.
@@ -31,7 +31,9 @@ package struct ControllingTerminal: Terminal {
         return line.withBytes { span in String(decoding: span.indices.map { span[$0] }, as: UTF8.self) }
     }
 
-    /// Asks until there is an answer: who suspends the process in between is asked again when it continues.
+    /// Asks until there is an answer.
+    ///
+    /// If the user suspends the process, the question is repeated when it continues.
     private func ask(_ prompt: String, echoes: Bool) throws(TerminalFailure) -> SecretBytes {
         let terminal = try Opened()
         defer { terminal.close() }
@@ -64,7 +66,7 @@ package struct ControllingTerminal: Terminal {
         private let descriptor: Descriptor
 
         init() throws(TerminalFailure) {
-            // A signal may have arrived during long work; then nothing is asked.
+            // A signal may have arrived during long work; in that case, ask nothing.
             if Interruption.isRequested { throw .interrupted }
             let number = unsafe open(ControllingTerminal.path, O_RDWR | O_CLOEXEC | O_NOCTTY)
             guard number >= 0 else { throw .unavailable }
@@ -85,12 +87,12 @@ package struct ControllingTerminal: Terminal {
             }
         }
 
-        /// Shows a question and reads the answer; the terminal is afterwards as it was before.
+        /// Shows a question and reads the answer; restores the terminal's settings afterwards.
         func ask(_ prompt: String, echoes: Bool) throws(TerminalFailure) -> Answer {
             // Before the prompt, so that nothing typed after it is echoed or dropped.
             let settings = try echoes ? nil : silence()
             defer { if let settings { set(settings) } }
-            // What continued the process in the line above is answered by the prompt.
+            // If the line above suspended and continued the process, the prompt follows anyway, so SIGCONT is ignored.
             if let number = TerminalSignals.take(), number != SIGCONT { return .signal(number) }
             try show(prompt)
             do throws(TerminalFailure) {
@@ -99,8 +101,7 @@ package struct ControllingTerminal: Terminal {
                 if !echoes { try show("\n") }
                 return .line(line)
             } catch {
-                // What is said next has a line of its own. If the line feed fails too, the first error is still the
-                // one to report.
+                // Start the next message on its own line. If that fails too, report the first error.
                 try? show("\n")
                 if error == .interrupted, !Interruption.isRequested, let number = TerminalSignals.take() {
                     return .signal(number)
@@ -109,7 +110,7 @@ package struct ControllingTerminal: Terminal {
             }
         }
 
-        /// Switches the echo off, and returns the settings of before.
+        /// Turns the echo off and returns the previous settings.
         ///
         /// - Throws: `TerminalFailure.unavailable` if the terminal does not support it.
         private func silence() throws(TerminalFailure) -> termios {
@@ -121,18 +122,18 @@ package struct ControllingTerminal: Terminal {
             return settings
         }
 
-        /// Changes the settings, and drops what was typed before: it was not meant as the answer.
+        /// Changes the settings and discards earlier input, which was not meant as the answer.
         @discardableResult
         private func set(_ settings: termios) -> Bool {
             var settings = settings
-            // A process in the background is stopped here, and goes on with a signal.
+            // A background process is stopped here; when it continues, the call fails with EINTR.
             while unsafe tcsetattr(descriptor.number, TCSAFLUSH, &settings) != 0 {
                 guard errno == EINTR, !Interruption.isRequested else { return false }
             }
             return true
         }
 
-        /// Reads up to a line feed, which is dropped.
+        /// Reads up to a line feed, and drops the line feed.
         private func readLine(limit: Int) throws(TerminalFailure) -> SecretBytes {
             var line = SecretBytes(capacity: limit)
             while line.count < limit {

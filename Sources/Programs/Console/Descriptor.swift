@@ -3,19 +3,19 @@ package import ByteStreams
 internal import CSystem
 internal import Glibc
 
-/// A descriptor that this program did not open and does not close.
+/// A file descriptor that this program neither opens nor closes.
 package struct Descriptor: Sendable {
-    /// Its number.
+    /// The descriptor's number.
     package let number: Int32
 
-    /// Where input comes from.
+    /// Standard input.
     package static let standardInput = Descriptor(number: 0)
-    /// Where results go.
+    /// Standard output, for results.
     package static let standardOutput = Descriptor(number: 1)
-    /// Where messages go.
+    /// Standard error, for messages.
     package static let standardError = Descriptor(number: 2)
 
-    /// Refers to a descriptor.
+    /// Creates an instance for a descriptor number.
     package init(number: Int32) {
         self.number = number
     }
@@ -29,7 +29,7 @@ package struct Descriptor: Sendable {
         return flags != -1 && flags & FD_CLOEXEC == 0
     }
 
-    /// The number of columns of its terminal; nil if it has none or does not report it.
+    /// The number of columns of the terminal; nil if the descriptor is not a terminal or the number is unknown.
     package var width: Int? {
         var size = winsize()
         guard unsafe ioctl(number, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
@@ -80,8 +80,8 @@ package struct Descriptor: Sendable {
 
     /// Waits for input, the end, or a signal that asks the process to stop.
     ///
-    /// Signals are blocked between checking the flag and waiting; otherwise one that arrives in between would be missed
-    /// and the wait could last forever.
+    /// Signals are blocked between checking the flag and waiting. Otherwise a signal that arrives in between would be
+    /// missed, and the wait could last forever.
     private func waitForInput() throws(StreamFailure) {
         var held = sigset_t()
         unsafe sigemptyset(&held)

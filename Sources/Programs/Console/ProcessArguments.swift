@@ -7,11 +7,11 @@ package enum ProcessArguments {
         /// An argument is not UTF-8; the standard library would silently replace characters. Positions start at 1,
         /// after the program's name.
         case notUTF8(position: Int)
-        /// Not even the program's name is available, which Linux always passes: the Swift runtime finds the arguments
-        /// through `/proc/self/maps`, and reports none if it cannot read that file.
+        /// Not even the program's name is available, although Linux always passes it. The Swift runtime finds the
+        /// arguments through `/proc/self/maps`, and reports none if it cannot read that file.
         case missing
 
-        /// The problem as a clause without a full stop.
+        /// The problem as a clause without a period.
         package var reason: String {
             switch self {
             case .notUTF8(let position): "argument \(position) is not UTF-8"

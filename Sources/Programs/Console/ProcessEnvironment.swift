@@ -1,4 +1,4 @@
-// Fence: calls the C library for what Foundation provides, which would add 40 MB of tables.
+// Fence: calls the C library directly, because Foundation would add 40 MB of tables.
 internal import CSystem
 internal import Glibc
 
@@ -18,14 +18,14 @@ package enum ProcessEnvironment {
         return variables
     }
 
-    /// The home folder: from the environment, else (as under some timers) from the user database.
+    /// The home folder, from the environment or, if not set there (as under some timers), from the user database.
     package static var home: String {
         if let home = variables["HOME"], home.hasPrefix("/") { return home }
         var entry = unsafe passwd()
         var found: UnsafeMutablePointer<passwd>?
         var buffer = [CChar](repeating: 0, count: 16_384)
         return unsafe buffer.withUnsafeMutableBufferPointer { buffer in
-            // A user without an entry gets the root folder, as with login(1).
+            // Users without an entry get the root folder, as with login(1).
             guard let start = buffer.baseAddress,
                 unsafe getpwuid_r(getuid(), &entry, start, buffer.count, &found) == 0, unsafe found != nil,
                 let home = unsafe entry.pw_dir
@@ -34,7 +34,7 @@ package enum ProcessEnvironment {
         }
     }
 
-    /// The path of this program; its bare name where /proc does not say.
+    /// The path of this program; only its name if /proc is not available.
     package static var program: String {
         guard let path = unsafe realpath("/proc/self/exe", nil) else { return "kcbackup" }
         defer { unsafe free(path) }

@@ -3,13 +3,13 @@ package import ByteStreams
 internal import CSystem
 internal import Glibc
 
-/// A command of `cmd:COMMAND`, run by `/bin/sh -c`.
+/// Runs the command of a `cmd:COMMAND` source, with `/bin/sh -c`.
 package enum ShellCommand {
-    /// Why a command gave no output.
+    /// Why a command returned no output.
     package enum Failure: Error, Hashable, Sendable {
         /// It could not be started, with this `errno`.
         case notStarted(Int32)
-        /// It ended with a status other than 0; 128 and more stand for a signal.
+        /// It exited with a nonzero status; 128 and above indicate a signal.
         case failed(status: Int32)
         /// It printed more than this many bytes.
         case tooLong(limit: Int)
@@ -17,22 +17,23 @@ package enum ShellCommand {
         case stream(StreamFailure)
     }
 
-    /// Why a command that gives nothing did not end well.
+    /// Why a command that returns no output failed.
     package enum RunFailure: Error, Hashable, Sendable {
         /// It could not be started, with this `errno`.
         case notStarted(Int32)
-        /// It ended with a status other than 0; 128 and more stand for a signal.
+        /// It exited with a nonzero status; 128 and above indicate a signal.
         case failed(status: Int32)
-        /// It did not end in time, and was ended.
+        /// It did not finish in time and was terminated.
         case timedOut
-        /// A signal asked the process to stop, and it was ended.
+        /// A signal asked the process to stop, and the command was terminated.
         case interrupted
     }
 
-    /// Runs `command` to its end and returns its output; it inherits standard input and standard error, and no other
-    /// descriptor.
+    /// Runs `command` to completion and returns its output.
     ///
-    /// - Parameter limit: bytes that it may print.
+    /// The command inherits standard error, standard input if that is a terminal, and no other descriptors.
+    ///
+    /// - Parameter limit: the maximum size of the output in bytes.
     /// - Throws: `Failure`.
     package static func output(of command: String, environment: [String: String], limit: Int) throws(Failure)
         -> SecretBytes
@@ -60,7 +61,8 @@ package enum ShellCommand {
         } catch {
             trouble = .stream(error)
         }
-        // Further output fails on a closed pipe, and a command that prints nothing is signalled.
+        // A command that keeps writing then gets an error. If reading failed, the command is also sent SIGTERM, in case
+        // it writes nothing.
         close(ends[0])
         if trouble != nil { kill(process, SIGTERM) }
         let status = wait(for: process)
@@ -70,11 +72,12 @@ package enum ShellCommand {
         return output
     }
 
-    /// Runs `command`, which reads nothing and whose output goes nowhere, in a process group of its own.
+    /// Runs `command` in its own process group, without input and with its output discarded.
     ///
-    /// A signal that arrived before ends nothing: a command that tells of an interrupted run has to run.
+    /// An interruption that was requested earlier does not stop it: a command that reports an interrupted run must
+    /// still run.
     ///
-    /// - Parameter timeLimit: after it the group is ended, first kindly and then by force.
+    /// - Parameter timeLimit: the time after which the group is terminated, first with SIGTERM and then with SIGKILL.
     /// - Throws: `RunFailure`.
     package static func run(
         _ command: String, environment: [String: String], timeLimit: Duration
@@ -109,20 +112,20 @@ package enum ShellCommand {
         guard status == 0 else { throw .failed(status: status) }
     }
 
-    /// Asks a process group to end, and after a while ends what is left of it.
+    /// Asks a process group to terminate, and kills whatever is left of it after a grace period.
     private static func end(group: pid_t, leader: Int32) {
         kill(-group, SIGTERM)
         for _ in 0..<graceInSlices where leader >= 0 {
             if hasEnded(leader) { break }
         }
-        // Whatever the shell has started and left behind.
+        // Kill any processes that the shell started and left behind.
         kill(-group, SIGKILL)
     }
 
-    // Of a tenth of a second each.
+    // In slices of a tenth of a second.
     private static let graceInSlices = 20
 
-    /// Waits a tenth of a second at most for the end of a process.
+    /// Waits at most a tenth of a second for a process to exit.
     private static func hasEnded(_ descriptor: Int32) -> Bool {
         var process = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         return unsafe poll(&process, 1, 100) == 1
@@ -133,7 +136,8 @@ package enum ShellCommand {
         let code: Int32
     }
 
-    /// - Parameter output: where its output goes; nil for a command in a group of its own, without input and output.
+    /// - Parameter output: the descriptor for the command's output; nil to run the command in its own process group,
+    ///   without input or output.
     private static func start(
         _ command: String, _ environment: [String: String], output: Int32?
     ) throws(StartFailure) -> pid_t {
@@ -145,7 +149,8 @@ package enum ShellCommand {
         } else {
             unsafe posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0)
         }
-        // Standard input may be the secret of `fd:0`, or the file that is being imported; a person is asked there.
+        // Unless it is a terminal, standard input may be the secret of `fd:0`, or the file that is being imported. On a
+        // terminal, the command may ask the user.
         if output == nil || isatty(0) == 0 {
             unsafe posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
         }
@@ -153,7 +158,7 @@ package enum ShellCommand {
         let code = unsafe csystem_close_from(&actions, 3)
         guard code == 0 else { throw StartFailure(code: code) }
 
-        // Signals that this program ignores have their default action in the command, and none is blocked.
+        // Signals that this program ignores are reset to their default action in the command, and none is blocked.
         var attributes = posix_spawnattr_t()
         unsafe posix_spawnattr_init(&attributes)
         defer { unsafe posix_spawnattr_destroy(&attributes) }
@@ -164,7 +169,7 @@ package enum ShellCommand {
         unsafe sigemptyset(&defaults)
         for signal in [SIGPIPE, SIGXFSZ] { unsafe sigaddset(&defaults, signal) }
         unsafe posix_spawnattr_setsigdefault(&attributes, &defaults)
-        // Not for a command that may ask something: another group cannot read from the terminal.
+        // A command that may ask the user stays in this group: another group cannot read from the terminal.
         let group = output == nil ? POSIX_SPAWN_SETPGROUP : 0
         unsafe posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK | group))
 
@@ -186,7 +191,7 @@ package enum ShellCommand {
         var status: Int32 = 0
         while unsafe waitpid(process, &status, 0) == -1 {
             guard errno == EINTR else { return 255 }
-            // Stopping this program stops the command too.
+            // When this program is stopped, stop the command too.
             if Interruption.isRequested { kill(process, SIGTERM) }
         }
         // WEXITSTATUS and WTERMSIG, which are macros.

@@ -1,14 +1,14 @@
 package import ByteStreams
 
-/// The terminal of the person who runs the program, if any.
+/// The terminal of the user who runs the program, if there is one.
 package protocol Terminal: Sendable {
-    /// True if standard input is a terminal, so that the user can be asked unprompted.
+    /// True if standard input is a terminal, so that the user can be prompted.
     var isAttended: Bool { get }
     /// True if results go to a terminal.
     var showsOutput: Bool { get }
     /// True if messages go to a terminal.
     var showsMessages: Bool { get }
-    /// The number of columns; nil if there is no terminal or it does not report it.
+    /// The number of columns; nil if there is no terminal or the number is unknown.
     var width: Int? { get }
 
     /// Shows `prompt` and reads a line without echo.
@@ -19,13 +19,13 @@ package protocol Terminal: Sendable {
     func show(_ text: borrowing SecretBytes) throws(TerminalFailure)
 }
 
-/// Why there is no answer.
+/// Why there was no answer.
 package enum TerminalFailure: Error, Hashable, Sendable {
-    /// There is no terminal, or its echo cannot be switched off.
+    /// There is no terminal, or its echo cannot be turned off.
     case unavailable
-    /// The input ended before a line did.
+    /// The input ended in the middle of a line.
     case closed
-    /// The line has more than this many bytes.
+    /// The line is longer than this many bytes.
     case lineTooLong(limit: Int)
     /// A signal asked the process to stop.
     case interrupted

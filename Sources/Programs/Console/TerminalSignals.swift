@@ -1,21 +1,21 @@
-// Fence: catches the signals of the terminal while a person types.
+// Fence: catches terminal signals while the user types.
 internal import ByteStreams
 internal import Glibc
 internal import Synchronization
 
-/// The signals that suspend, continue or end the process while it waits for an answer: before they do, the terminal has
-/// to be as its shell expects it, and afterwards the question is asked again.
+/// The signals that suspend, continue or end the process while it waits for an answer.
 ///
-/// SIGINT and SIGTERM are those of `Interruption`.
+/// Before the signal takes effect, the terminal must be restored to the state that the shell expects; afterwards, the
+/// question is asked again. SIGINT and SIGTERM are handled by `Interruption`.
 enum TerminalSignals {
-    /// The signals; a shell that continues a process may have switched the echo on.
+    /// The signals, including SIGCONT, because a shell that continues a process may have turned the echo on.
     static let numbers = [SIGTSTP, SIGCONT, SIGQUIT, SIGHUP]
     private static let arrived = Atomic<Int32>(0)
 
-    /// True once one of them arrived.
+    /// True if one of the signals has arrived.
     static var isPending: Bool { arrived.load(ordering: .relaxed) != 0 }
 
-    /// The signal that arrived last, once; nil if none did.
+    /// Returns the signal that arrived last and clears it; nil if none has arrived.
     static func take() -> Int32? {
         let number = arrived.exchange(0, ordering: .relaxed)
         return number == 0 ? nil : number
@@ -25,7 +25,7 @@ enum TerminalSignals {
     static func caught<Result: ~Copyable>(
         _ body: () throws(TerminalFailure) -> Result
     ) throws(TerminalFailure) -> Result {
-        // A static is initialised under a lock on first use, which must not happen inside the handler.
+        // A static property is initialized under a lock on first use, which must not happen inside the signal handler.
         _ = take()
         let before = numbers.map(install)
         defer {
@@ -34,7 +34,7 @@ enum TerminalSignals {
         return try body()
     }
 
-    /// Does what the signal does by default; returns when the process is continued.
+    /// Performs the signal's default action; returns when the process is continued.
     static func deliver(_ number: Int32) {
         var standard = sigaction()
         unsafe standard.__sigaction_handler.sa_handler = SIG_DFL
@@ -42,11 +42,11 @@ enum TerminalSignals {
         _ = unsafe sigaction(number, &standard, &ours)
         raise(number)
         _ = unsafe sigaction(number, &ours, nil)
-        // The one that continued the process is answered by asking again, as for every other.
+        // Drop the SIGCONT that continued the process: the question is asked again anyway.
         _ = take()
     }
 
-    /// Catches a signal, unless the caller of the program had it ignored; returns what was done about it before.
+    /// Catches a signal, unless the parent process had it ignored; returns the previous action.
     private static func install(_ number: Int32) -> sigaction {
         var before = sigaction()
         _ = unsafe sigaction(number, nil, &before)

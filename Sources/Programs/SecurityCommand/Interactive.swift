@@ -4,14 +4,14 @@ internal import KeychainModel
 
 /// Commands from standard input, one per line.
 extension Session {
-    // Longer than any command with a certificate in hexadecimal.
+    // In bytes; longer than any command with a certificate in hexadecimal.
     private static let lineLimit = 1 << 20
 
-    /// Runs commands until the input ends, or a line says `quit` or `exit`.
+    /// Runs commands until the input ends or a line is `quit` or `exit`.
     ///
-    /// - Parameter prompt: what a person at a terminal is asked with.
-    /// - Returns: how the last command ended.
-    /// - Throws: `StreamFailure`, `Failure` when a line is too long.
+    /// - Parameter prompt: the prompt shown to a user at a terminal.
+    /// - Returns: the exit status of the last command.
+    /// - Throws: `StreamFailure`; `Failure` if a line is too long.
     func runInteractively(prompt: String) throws -> ExitStatus {
         isInteractive = true
         var status = ExitStatus.ok
@@ -54,12 +54,12 @@ enum LineObjection: String, Error {
     case notUTF8 = "the line is not UTF-8"
 }
 
-/// Splits a line at spaces, with a shell's quotation marks and backslashes.
+/// Splits a line at spaces, with quotation marks and backslashes as in a shell.
 ///
-/// Within single quotation marks everything is literal; within double ones a backslash escapes a double quotation mark
-/// and a backslash; elsewhere it escapes any character.
+/// Within single quotation marks, everything is literal. Within double quotation marks, a backslash escapes a double
+/// quotation mark or a backslash; elsewhere it escapes any character.
 ///
-/// - Throws: `LineObjection`; invalid UTF-8 is not replaced, since it may be part of a password.
+/// - Throws: `LineObjection`; invalid UTF-8 is refused rather than replaced, since it may be part of a password.
 func shellWords(_ line: borrowing SecretBytes) throws(LineObjection) -> [String] {
     var words: [String] = []
     var word: [UInt8] = []

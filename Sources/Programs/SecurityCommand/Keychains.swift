@@ -4,17 +4,17 @@ internal import KeychainStore
 internal import LocalKeychains
 internal import SecurityStatus
 
-/// Resolves the keychains of a command.
+/// Finds the keychains for a command.
 extension Session {
-    /// The keychain with a name.
+    /// Returns the keychain with this name.
     func named(_ word: String) throws(LocalKeychainFailure) -> LocalKeychain {
         try LocalKeychain(
             macName: word, in: world.dataFolder, home: world.home, workingFolder: world.workingFolder)
     }
 
-    /// The named keychain, or the default one.
+    /// Returns the named keychain or, without a name, the default keychain.
     ///
-    /// - Throws: `errSecNoDefaultKeychain` if the default one does not exist, `LocalKeychainFailure`.
+    /// - Throws: `errSecNoDefaultKeychain` if there is no default keychain, `LocalKeychainFailure`.
     func namedOrDefault(_ word: String?) throws -> LocalKeychain {
         if let word { return try named(word) }
         let standard = try KeychainLists.load(from: world.dataFolder).standard(in: world.dataFolder)
@@ -22,7 +22,8 @@ extension Session {
         return standard
     }
 
-    /// The named keychains, or those of the search list; missing ones are noted and skipped.
+    /// Returns the named keychains or, without names, those in the search list; missing keychains are noted and
+    /// skipped.
     func searched(_ words: [String]) throws -> [LocalKeychain] {
         if !words.isEmpty { return try words.map { try named($0) } }
         return try KeychainLists.load(from: world.dataFolder).searched(in: world.dataFolder).filter { keychain in
@@ -36,14 +37,14 @@ extension Session {
         }
     }
 
-    /// How an error refers to the keychain.
+    /// Returns how error messages refer to the keychain.
     func object(_ word: String?) -> String { word ?? "<default>" }
 
-    /// The keychain's path for a listing.
+    /// Returns the keychain's path for a listing.
     func listed(_ keychain: LocalKeychain) -> String { shown(keychain.path) }
 }
 
-/// Searches items in several keychains.
+/// Searches for items in several keychains.
 extension Session {
     /// An item and its keychain.
     struct Found {
@@ -52,12 +53,12 @@ extension Session {
         let local: LocalKeychain
     }
 
-    /// The first item that matches a query, in the first keychain that has one.
+    /// Returns the first item that matches a query, from the first keychain that has one.
     ///
-    /// An unreadable keychain does not hide what is in the next one; but if nothing is found, its error is the result,
-    /// since it might contain the item.
+    /// An unreadable keychain does not hide items in the next one. But if nothing is found, its error is thrown, since
+    /// it might contain the item.
     ///
-    /// - Throws: `errSecItemNotFound`, and any error of reading a keychain.
+    /// - Throws: `errSecItemNotFound`, and any error from reading a keychain.
     func first(_ query: ItemQuery, in keychains: [LocalKeychain]) throws -> Found {
         var query = query
         query.limit = 1
@@ -79,9 +80,9 @@ extension Session {
 
     /// Visits every item that matches a query, keychain by keychain.
     ///
-    /// - Parameter prepare: receives each keychain before its items are visited.
+    /// - Parameter prepare: called with each keychain before its items are visited.
     /// - Returns: `ok`, or `failed` if something could not be read and was reported.
-    /// - Throws: the errors of `body`, and the error of the only keychain that was named.
+    /// - Throws: the errors of `body`, and an error of the keychain if there is only one.
     func forEach(
         _ query: ItemQuery, in keychains: [LocalKeychain], api: String,
         prepare: (Keychain, LocalKeychain) throws -> Void = { _, _ in }, _ body: (Found) throws -> Void
@@ -114,7 +115,7 @@ extension Session {
         return status
     }
 
-    /// Reports damaged rows, even if quiet: not everything was searched.
+    /// Reports damaged rows, even with `-q`: not everything was searched.
     private func noteDamage(_ count: Int, in keychain: LocalKeychain) {
         note("\(count) damaged in \(shownInMessages(keychain.path)), see 'kcbackup item list'", evenIfQuiet: true)
     }

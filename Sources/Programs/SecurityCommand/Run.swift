@@ -9,7 +9,7 @@ func run(_ arguments: [String], in world: World) -> ExitStatus {
     return session.reporting { try session.start(arguments) }
 }
 
-/// Refuses an unreadable command line.
+/// Reports a command line that cannot be read.
 func refuse(_ objection: ProcessArguments.Unreadable, in world: World) -> ExitStatus {
     Session(world).message("security: \(objection.reason)\n")
     return .usage
@@ -79,7 +79,7 @@ extension Session {
         return noteDoubts() && status == .ok ? .failed : status
     }
 
-    /// Reports changes that may not be durable; true if there are any.
+    /// Reports changes that may not be durable; returns true if there are any.
     private func noteDoubts() -> Bool {
         let doubts = Durability.takeDoubts()
         for doubt in doubts {
@@ -89,7 +89,7 @@ extension Session {
         return !doubts.isEmpty
     }
 
-    /// Converts what `body` throws into messages and a status.
+    /// Converts the errors that `body` throws into messages and an exit status.
     fileprivate func reporting(_ command: Command? = nil, _ body: () throws -> ExitStatus) -> ExitStatus {
         do {
             return try body()
@@ -112,7 +112,7 @@ extension Session {
     }
 }
 
-/// The program's usage: the flags before the command, and all commands with a one-line summary.
+/// The program's usage text: the flags before the command, and all commands with one-line summaries.
 let programUsage: String = {
     let width = Command.all.map(\.name.count).max() ?? 0
     let forms = programFlags.map { "[\($0.form)]" }.joined(separator: " ")

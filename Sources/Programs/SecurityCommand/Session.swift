@@ -2,16 +2,16 @@ internal import ByteStreams
 internal import Console
 internal import KeychainModel
 
-/// One run of the program: its world and output style.
+/// One run of the program, with its world and output style.
 final class Session {
     let world: World
     /// When the command began; everything that one command writes has this date.
     private(set) var now: Timestamp
-    /// Print only results and errors.
+    /// True to print only results and errors.
     var isQuiet = false
-    /// Print more than usual.
+    /// True to print more than usual.
     var isVerbose = false
-    /// Commands come from standard input, where other users cannot see them.
+    /// True if commands come from standard input, where other users cannot see them.
     var isInteractive = false
     private var hasWarnedOfArguments = false
 
@@ -25,30 +25,30 @@ final class Session {
         now = world.clock()
     }
 
-    /// Writes bytes to standard output as they are.
+    /// Writes bytes to standard output, unchanged.
     func write(_ bytes: borrowing SecretBytes) throws(StreamFailure) {
         try bytes.withBytes { span throws(StreamFailure) in try write(span) }
     }
 
-    /// Writes bytes to standard output as they are.
+    /// Writes bytes to standard output, unchanged.
     func write(_ bytes: borrowing Span<UInt8>) throws(StreamFailure) {
         if bytes.isEmpty { return }
         try world.output.write(bytes)
     }
 
-    /// Writes our own text to standard output.
+    /// Writes text of this program to standard output.
     func write(_ text: String) throws(StreamFailure) {
         try world.output.write(text.utf8.span)
     }
 
     /// Writes to standard error.
     ///
-    /// A failure cannot be reported; the exit status still tells.
+    /// A failure cannot be reported; the exit status still tells the outcome.
     func message(_ text: String) {
         try? world.messages.write(text.utf8.span)
     }
 
-    /// Writes requested output to standard error; a failure is one of the run.
+    /// Writes requested output to standard error; unlike in `message`, a failure is an error.
     func writeToStandardError(_ text: borrowing SecretBytes) throws(StreamFailure) {
         try text.withBytes { span throws(StreamFailure) in try world.messages.write(span) }
     }
@@ -69,20 +69,20 @@ final class Session {
                 + "out, or give -w last, to be asked for it\n")
     }
 
-    /// Explains what a keychain without a password means.
+    /// Explains the consequences of a keychain without a password.
     func warnOfNoPassword() {
         message(
             "security: warning: without a password, whoever can use your account on this device can read this keychain\n"
         )
     }
 
-    /// Foreign text for standard output: unchanged in a file or pipe, escaped on a terminal.
+    /// Prepares foreign text for standard output: unchanged in a file or pipe, escaped on a terminal.
     func shown(_ text: String) -> String { world.terminal.showsOutput ? displayed(text) : text }
 
-    /// Foreign text for standard error: unchanged in a file or pipe, escaped on a terminal.
+    /// Prepares foreign text for standard error: unchanged in a file or pipe, escaped on a terminal.
     func shownInMessages(_ text: String) -> String { world.terminal.showsMessages ? displayed(text) : text }
 
-    /// Runs what macOS's `security` does through the named API, which error messages mention.
+    /// Runs what macOS's `security` does with the named API, which error messages mention.
     func calling<Result: ~Copyable>(_ api: String, _ body: () throws -> Result) throws -> Result {
         do {
             return try body()

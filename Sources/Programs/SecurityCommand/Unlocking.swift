@@ -5,14 +5,14 @@ internal import KeychainModel
 internal import KeychainStore
 internal import LocalKeychains
 
-/// Opens and unlocks keychains; the only file that deals with sessions.
+/// Opens and unlocks keychains; only this file deals with sessions.
 extension Session {
-    /// Opens a keychain without its class keys: attributes are always readable.
+    /// Opens a keychain without its class keys; attributes are always readable.
     func open(_ local: LocalKeychain) throws -> Keychain {
         try local.open(on: world.device, minimumCost: world.lowestCost)
     }
 
-    /// Makes the class key of an accessibility available; prompts for the password on a terminal.
+    /// Makes the class key for an accessibility available, prompting for the password on a terminal if needed.
     ///
     /// - Throws: `locked` if there is no terminal, `wrongPasscode`, `tooManyAttempts`, `TerminalFailure`.
     func unlock(_ keychain: Keychain, _ local: LocalKeychain, for accessibility: Accessibility) throws {
@@ -34,19 +34,19 @@ extension Session {
         try world.keychainSession.unlock(keychain, passcode: passcode, now: now)
     }
 
-    /// The data of an item; unlocks the keychain if needed.
+    /// Returns the data of an item; unlocks the keychain if needed.
     func secret(of found: Found) throws -> SecretBytes? {
         try unlock(found.keychain, found.local, for: found.item.accessibility)
         return try found.keychain.secret(of: found.item)
     }
 
-    /// Says why a keychain that was just unlocked will be locked again for the next command, if so.
+    /// Notes why a keychain that was just unlocked will be locked again for the next command, if that is the case.
     func noteRefusal(_ keychain: Keychain) throws {
         guard let refusal = try world.keychainSession.status(keychain, now: now).refusal else { return }
         note("no later command finds it unlocked: \(refusal.reason)")
     }
 
-    /// A keychain's name in a prompt.
+    /// Returns a keychain's name for a prompt.
     func promptName(_ local: LocalKeychain) -> String {
         displayed(local.isNamed ? local.name : Path.split(local.path).name, limit: 100)
     }

@@ -4,17 +4,17 @@ internal import KeychainModel
 internal import KeychainStore
 internal import LocalKeychains
 
-/// Everything around the program that tests replace: time, environment, folders, terminal, streams, costs.
+/// Everything outside the program that tests replace: time, environment, folders, terminal, streams, costs.
 struct World {
     /// The time of day, in UTC.
     var clock: () -> Timestamp
     /// The environment; secrets are never read from it.
     var environment: [String: String]
-    /// The home folder, absolute.
+    /// The home folder, as an absolute path.
     var home: String
-    /// The folder for relative paths, absolute.
+    /// The folder for relative paths, as an absolute path.
     var workingFolder: String
-    /// Where the machine ID is (machine-id(5)).
+    /// The path of the machine ID (machine-id(5)).
     var machineIDPath: String
     /// The user's terminal.
     var terminal: any Terminal
@@ -28,16 +28,16 @@ struct World {
     var keychainSession: KeychainSession
     /// The scrypt cost of a new keychain's password.
     var cost: ScryptCost?
-    /// The lowest cost accepted when opening a keychain; nil for the lower end of `Keybag.costRange`.
+    /// The lowest scrypt cost accepted when opening a keychain; nil for the lower end of `Keybag.costRange`.
     var lowestCost: ScryptCost?
 
-    /// The world of a real process.
+    /// Returns the world of the actual process.
     static func ofThisProcess() -> World {
         World(
             clock: { Timestamp(microseconds: ProcessEnvironment.microsecondsSince1970) ?? .reference },
             environment: ProcessEnvironment.variables,
             home: ProcessEnvironment.home,
-            // A removed folder has no name, and a relative path must not become one from the root.
+            // A removed folder has no name, and a relative path must not be resolved against the root instead.
             workingFolder: ProcessEnvironment.workingFolder ?? "/proc/self/cwd",
             machineIDPath: "/etc/machine-id",
             terminal: ControllingTerminal(),
@@ -48,7 +48,7 @@ struct World {
             cost: Keychain.defaultCost)
     }
 
-    /// Where keychains are kept.
+    /// The folder in which keychains are kept.
     var dataFolder: DataFolder { DataFolder(environment: environment, home: home) }
 
     /// The device key of this installation.

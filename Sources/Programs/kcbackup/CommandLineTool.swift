@@ -3,7 +3,7 @@ internal import ArgumentParser
 /// The program: its name, version and verbs.
 struct CommandLineTool: ParsableCommand {
     static let version = "0.1.0"
-    /// What archives say made them.
+    /// The name and version of the program, as recorded in archives.
     static let tool = "kcbackup \(version)"
 
     static let configuration = CommandConfiguration(

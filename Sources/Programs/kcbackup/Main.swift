@@ -1,7 +1,7 @@
 internal import Console
 internal import Glibc
 
-/// The process: everything outside the program is created here and passed down as one `World`.
+/// The process entry point; everything outside the program is created here and passed down as one `World`.
 @main
 struct Main {
     static func main() {

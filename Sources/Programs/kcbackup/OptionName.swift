@@ -1,6 +1,6 @@
 internal import ArgumentParser
 
-/// The option names, for the parser and for every text that mentions one.
+/// The option names, for the parser and for all texts that mention them.
 enum OptionName: String, CaseIterable, Sendable {
     case acceptOrigin = "accept-origin"
     case acceptShrink = "accept-shrink"
@@ -111,21 +111,21 @@ enum OptionName: String, CaseIterable, Sendable {
         }
     }
 
-    /// True if it may be given several times, each with another value.
+    /// True if the option may be given several times, with different values.
     var isRepeatable: Bool {
         [.attribute, .identity, .inspectRecipient, .recipient, .recipientsFile, .remove, .set].contains(self)
     }
 
-    /// The option as typed.
+    /// The option as typed on the command line.
     var spelling: String { "--" + rawValue }
 
-    /// For the parser.
+    /// The name for the parser.
     var name: NameSpecification {
         let long = NameSpecification.Element.customLong(rawValue)
         return letter.map { [.customShort($0), long] } ?? [long]
     }
 
-    /// The option named by an argument, with or without `=value`; nil for anything else.
+    /// Finds the option that an argument names, with or without `=value`; nil if it names none.
     init?(argument: String) {
         if argument.hasPrefix("--") {
             self.init(rawValue: String(argument.dropFirst(2).prefix { $0 != "=" }))

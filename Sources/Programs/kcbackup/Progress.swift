@@ -2,29 +2,30 @@ internal import BackupArchive
 internal import Console
 internal import ItemSources
 
-/// Shows a waiting user how far the work is: one line on the terminal of standard error, after the first second, and
-/// erased before anything else is written.
+/// Shows progress to a waiting user: one line on standard error's terminal.
+///
+/// The line appears after one second, and is erased before anything else is written.
 final class Progress {
     private let session: Session
     private let what: String
     private let total: UInt64?
     private let done: (() -> UInt64)?
     private let before: UInt64
-    /// When the first step was done; what was asked before takes as long as people take.
+    /// When the first step was done; time spent on questions before that does not count.
     private var start: Duration?
     private var nextLook = Duration.zero
     private var steps: UInt64 = 0
     private var isShown = false
 
-    // Work under a second needs no progress, and ten updates per second are enough.
+    // Work that takes less than a second needs no progress, and ten updates per second are enough.
     private static let patience = Duration.seconds(1)
     private static let interval = Duration.milliseconds(100)
 
     /// Starts progress for work described by `what`, such as "importing items".
     ///
     /// - Parameters:
-    ///   - total: how much there is to do, in steps or in the unit of `done`; nil if nobody knows.
-    ///   - done: how much was done, by a count that may have begun before; nil to count steps.
+    ///   - total: the amount of work, in steps or in the unit of `done`; nil if unknown.
+    ///   - done: returns the amount of work done so far, which need not start at zero; nil to count steps.
     init(_ what: String, of total: UInt64?, in session: Session, done: (() -> UInt64)? = nil) {
         self.session = session
         self.what = what
@@ -38,14 +39,14 @@ final class Progress {
         finish()
     }
 
-    /// Erases the line; explicit, since the end of the object's life may be too early or too late.
+    /// Erases the line; called explicitly, since the object may be released too early or too late.
     func finish() {
-        // Back to the first column, erasing everything after it.
+        // Return to the first column and erase the line.
         if isShown { session.draw("\r\u{1b}[2K") }
         isShown = false
     }
 
-    /// Notes that something was done.
+    /// Counts a step.
     func step() {
         steps += 1
         guard session.showsProgress else { return }
@@ -58,7 +59,7 @@ final class Progress {
         guard time >= nextLook else { return }
         nextLook = time + Self.interval
         isShown = true
-        // A line that fills the terminal would be broken, and only its last part erased.
+        // A line as wide as the terminal would wrap, and only its last part would be erased.
         let columns = max(1, (session.world.terminal.width ?? 80) - 1)
         session.draw("\r\u{1b}[2K\(words(after: time - start).prefix(columns))")
     }
@@ -66,7 +67,7 @@ final class Progress {
     private func words(after elapsed: Duration) -> String {
         let done = self.done.map { $0() - before } ?? steps
         guard let total, total > 0 else { return "\(what): \(steps)" }
-        // More is done than was expected where something is read once more to find out what is wrong with it.
+        // The total is exceeded if something is read again to find out what is wrong with it.
         guard done < total else { return "\(what): 100%" }
         let part = "\(what): \(done * 100 / total)%"
         guard done > 0 else { return part }
@@ -76,7 +77,7 @@ final class Progress {
 }
 
 extension Progress {
-    /// Starts progress for one step an item, of as many as `count` finds if anybody watches.
+    /// Starts progress for work with one step per item; `count` is called only if progress is shown.
     convenience init(_ what: String, in session: Session, itemsOf count: () throws -> Int) rethrows {
         self.init(what, of: session.showsProgress ? UInt64(try count()) : nil, in: session)
     }
@@ -84,8 +85,8 @@ extension Progress {
     /// Starts progress for work that reads the streams of an archive.
     ///
     /// - Parameters:
-    ///   - readings: how often it reads both streams.
-    ///   - metadataReadings: how often it reads the metadata beside that.
+    ///   - readings: how many times both streams are read.
+    ///   - metadataReadings: how many additional times the metadata is read.
     convenience init(
         _ what: String, in session: Session, reading archive: OpenedArchive, _ readings: UInt64,
         metadata metadataReadings: UInt64 = 0
@@ -95,7 +96,7 @@ extension Progress {
             done: { archive.bytesRead })
     }
 
-    /// Starts progress for work that reads a file of items; how much comes through a pipe nobody knows.
+    /// Starts progress for work that reads a file of items; the size of data from a pipe is unknown.
     convenience init(_ what: String, in session: Session, reading lines: ItemLines) {
         self.init(what, of: lines.size, in: session, done: lines.size == nil ? nil : { lines.bytesRead })
     }

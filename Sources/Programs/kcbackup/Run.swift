@@ -4,7 +4,7 @@ internal import Console
 internal import KeychainModel
 internal import LocalKeychains
 
-/// A command with work to do.
+/// A command that does some work.
 protocol Verb: ParsableCommand {
     /// The output options.
     var style: StyleOptions { get }
@@ -12,13 +12,13 @@ protocol Verb: ParsableCommand {
     /// Runs the command.
     ///
     /// - Returns: `ok`, or `incomplete` if some items could not be read or written and were reported.
-    /// - Throws: any error of the layers below; `Failure` converts them.
+    /// - Throws: any error from the layers below; `Failure` converts them.
     func run(in session: Session) throws -> ExitStatus
 }
 
 /// Runs one command line and returns its exit status.
 func run(_ arguments: [String], in world: World) -> ExitStatus {
-    // Parser errors are printed as JSON too, so this is determined before parsing.
+    // Parser errors are printed as JSON too, so the style must be known before parsing.
     let words = arguments.prefix { $0 != "--" }
     var session = Session(world, OutputStyle(before: words))
     let command: any ParsableCommand
@@ -47,7 +47,7 @@ func run(_ arguments: [String], in world: World) -> ExitStatus {
 }
 
 extension Session {
-    /// Reports a change that may not be durable, which makes the run unsuccessful.
+    /// Reports a change that may not be durable, which makes the run fail.
     fileprivate func warn(of doubt: FileFailure, endingWith status: ExitStatus) -> ExitStatus {
         let explanation = explainFile(doubt).prefixed("what was named there is done, and may be lost in a power cut: ")
         guard status == .ok else {
@@ -59,7 +59,7 @@ extension Session {
     }
 }
 
-/// Refuses an unreadable command line.
+/// Reports a command line that cannot be read.
 ///
 /// - Parameter arguments: the words, as close to the original as text allows.
 func refuse(
@@ -73,19 +73,19 @@ func refuse(
 }
 
 extension OutputStyle {
-    /// The output style of a command line that could not be parsed.
+    /// Determines the output style of a command line that could not be parsed.
     fileprivate init(before words: ArraySlice<String>) {
         self.init(isJSON: words.contains(OptionName.json.spelling))
     }
 }
 
-/// Before this program was written: an earlier clock means a dead battery or no time server.
+/// Predates this program: an earlier clock means a dead battery or a missing time server.
 private let earliestLikely = Timestamp.reference.advanced(byMicroseconds: 19 * 31_556_952_000_000)
 
 extension Session {
     /// Reports a failure and returns its exit status.
     ///
-    /// - Parameter archive: one of several that the run looks at; the message then names it.
+    /// - Parameter archive: the archive to name in the message, if the run reads several.
     func report(_ failure: Failure, about archive: String? = nil) -> ExitStatus {
         // Standard output was closed, as with `| head`.
         if case .output(StreamFailure(.writing, .system(brokenPipe))) = failure { return .brokenPipe }
@@ -97,10 +97,10 @@ extension Session {
     }
 }
 
-// EPIPE of <errno.h>.
+// EPIPE in <errno.h>.
 private let brokenPipe: Int32 = 32
 
-/// Handles what is not a verb: help, version, completions, the name of a command group.
+/// Handles requests other than verbs: help, version, completions, the name of a command group.
 private func answer(_ command: any ParsableCommand, _ session: Session) -> ExitStatus {
     do {
         var command = command
@@ -127,7 +127,7 @@ private func answer(_ error: any Error, _ session: Session) -> ExitStatus {
     }
 }
 
-/// The help with its usage broken between options, which the parser leaves on one line.
+/// Returns the help with line breaks between the options of its usage, which the parser prints on one line.
 private func breakingUsage(_ help: String, at width: Int) -> String {
     let title = "USAGE: "
     let lines = help.split(separator: "\n", omittingEmptySubsequences: false).map { line in
@@ -146,10 +146,10 @@ private func breakingUsage(_ help: String, at width: Int) -> String {
     return lines.joined(separator: "\n")
 }
 
-/// The parser's message in our form: one line, lower case, no full stop, escaped.
+/// Returns the parser's message in this program's format: one line, lower case, no period, escaped.
 private func objection(_ error: any Error) -> String {
     var text = ""
-    // The possible values come as a list, one per line, each after a dash.
+    // The possible values are listed one per line, each after a dash.
     for line in CommandLineTool.message(for: error).split(separator: "\n") {
         let words = line.drop { $0 == " " }
         text +=
@@ -160,7 +160,7 @@ private func objection(_ error: any Error) -> String {
     return displayed(text.prefix(1).lowercased() + text.dropFirst())
 }
 
-/// The verb that was probably meant, for a message about a word that is none.
+/// Returns the verb that was probably meant, for a message about an unknown word.
 private func suggestion(for message: String, in command: String?) -> String {
     guard let word = message.wholeMatch(of: /unexpected argument '([^']*)'/)?.1 else { return "" }
     var group: any ParsableCommand.Type = CommandLineTool.self
@@ -173,13 +173,13 @@ private func suggestion(for message: String, in command: String?) -> String {
     return similarWord(to: String(word), among: verbs).map { "; did you mean '\($0)'?" } ?? ""
 }
 
-/// The command whose help the parser would point to.
+/// Returns the command whose help the parser would suggest.
 private func command(of error: any Error) -> String? {
     let text = CommandLineTool.fullMessage(for: error)
     return text.firstMatch(of: /See '([^']*) --help'/).map { String($0.1) }
 }
 
-/// Refuses a repeated option that takes only one value: which one was intended is unknown.
+/// Refuses a repeated option that accepts only one value, since it is unknown which one was intended.
 private func refuseRepetition(_ words: ArraySlice<String>) throws(UsageProblem) {
     var seen: Set<OptionName> = []
     for word in words {

@@ -2,35 +2,35 @@ internal import Console
 internal import ByteStreams
 internal import KeychainModel
 
-/// One run of one command: its world, output style and subjects.
+/// One run of one command, with its world, output style and subjects.
 final class Session {
     let world: World
     let style: OutputStyle
-    /// What the run works on, for error messages.
+    /// What the run is working on, for error messages.
     var subjects = Failure.Subjects()
-    /// The archive that warnings are about, where the run looks at several.
+    /// The archive that warnings are about, if the run reads several.
     var oneOfSeveral: String?
-    /// How many items that are in no archive were told of one by one or by their collection.
+    /// The number of items left out of the archive that were already reported, individually or by collection.
     var toldUnreadable = 0
     /// When the run began; everything that one run writes has this date.
     let now: Timestamp
-    /// The line that is erased before anything is written.
+    /// The progress line, which is erased before anything else is written.
     weak var progress: Progress?
 
-    /// Starts a run.
+    /// Creates a session for a run.
     init(_ world: World, _ style: OutputStyle) {
         self.world = world
         self.style = style
         now = world.clock()
     }
 
-    /// Reads secrets.
+    /// The input for secrets.
     var secrets: any SecretInput { SourcedSecretInput(world: world) }
 
     /// The width of tables; nil if results do not go to a terminal.
     var tableWidth: Int? { world.terminal.showsOutput ? world.terminal.width ?? 80 : nil }
 
-    /// True if somebody sees how far work is.
+    /// True if progress is visible to a user.
     var showsProgress: Bool { world.terminal.showsMessages && !style.isQuiet && !style.isJSON }
 
     /// Prints a result: the JSON object with `--json`, otherwise the lines.
@@ -45,7 +45,7 @@ final class Session {
         try output.flush()
     }
 
-    /// Writes one line of JSON that holds secrets to standard output, in ASCII when a terminal shows it.
+    /// Writes one line of JSON that contains secrets to standard output, as ASCII on a terminal.
     func writeJSON(_ json: borrowing SecretBytes) throws(Failure) {
         var line = SecretBytes(capacity: json.count + 1)
         if world.terminal.showsOutput {
@@ -57,16 +57,16 @@ final class Session {
         try write(line)
     }
 
-    /// Writes bytes to standard output as they are.
+    /// Writes bytes to standard output, unchanged.
     ///
-    /// - Throws: `Failure.output`, so that no file of the run is blamed.
+    /// - Throws: `Failure.output`, which is not attributed to a file of the run.
     func write(_ bytes: borrowing SecretBytes) throws(Failure) {
         try bytes.withBytes { span throws(Failure) in try write(span) }
     }
 
-    /// Writes bytes to standard output as they are.
+    /// Writes bytes to standard output, unchanged.
     ///
-    /// - Throws: `Failure.output`, which blames no file that the run was about.
+    /// - Throws: `Failure.output`, which is not attributed to a file of the run.
     func write(_ bytes: borrowing Span<UInt8>) throws(Failure) {
         if bytes.isEmpty { return }
         progress?.finish()
@@ -77,7 +77,7 @@ final class Session {
         }
     }
 
-    /// Prints a note to a watching user, or to anyone with `--verbose`.
+    /// Prints a note if a user is watching or with `--verbose`.
     func note(_ text: String) {
         if style.isQuiet || !(world.terminal.showsMessages || style.isVerbose) { return }
         message(text + "\n")
@@ -89,18 +89,19 @@ final class Session {
         message("kcbackup: warning: \(subject)\(text)\n")
     }
 
-    /// What has to stand before a message about one of several archives, so that it names the archive.
+    /// Returns the prefix that makes a message about one of several archives name the archive.
     func prefix(of message: String, about archive: String) -> String {
         oneOfSeveral == nil || message.contains(quoted(archive)) ? "" : quoted(archive) + ": "
     }
 
-    /// Lists items, with or without a terminal: at most 20 lines, all with `--verbose`, none with `--quiet`.
+    /// Lists items, even without a terminal: at most 20 lines, all with `--verbose`, none with `--quiet`.
     ///
-    /// - Parameter line: makes a line of an item's place in `items` and the words that tell it from the others.
+    /// - Parameter line: returns the line for an item, given its index in `items` and a name that distinguishes it from
+    ///   the others.
     func list(_ items: [Item], _ line: (Int, String) -> String) {
         if style.isQuiet { return }
         let limit = 20
-        // One more is not worth a line that says so.
+        // One more item takes no more space than a line that says so.
         let shown = style.isVerbose || items.count <= limit + 1 ? items.count : limit
         let words = wordsApart(items.prefix(shown))
         for (index, words) in words.enumerated() { message(line(index, words) + "\n") }
@@ -109,7 +110,7 @@ final class Session {
 
     /// Writes to standard error.
     ///
-    /// A failure cannot be reported; the exit status still tells.
+    /// A failure cannot be reported; the exit status still tells the outcome.
     func message(_ text: String) {
         progress?.finish()
         draw(text)
@@ -132,10 +133,10 @@ final class Session {
 
 /// The output style of a run.
 struct OutputStyle: Hashable, Sendable {
-    /// Print results as JSON.
+    /// True to print results as JSON.
     var isJSON = false
-    /// Print only results, warnings and errors.
+    /// True to print only results, warnings and errors.
     var isQuiet = false
-    /// Print more than usual.
+    /// True to print more than usual.
     var isVerbose = false
 }

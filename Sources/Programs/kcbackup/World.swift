@@ -6,7 +6,7 @@ internal import KeychainStore
 internal import LocalKeychains
 internal import SecretService
 
-/// Everything around the program that tests replace: time, environment, folders, terminal, outputs, costs.
+/// Everything outside the program that tests replace: time, environment, folders, terminal, outputs, costs.
 struct World {
     /// The time of day, in UTC.
     var clock: () -> Timestamp
@@ -18,7 +18,7 @@ struct World {
     var home: String
     /// The folder for relative paths; nil for the process's working folder.
     var workingFolder: String?
-    /// Where the machine ID is (machine-id(5)).
+    /// The path of the machine ID (machine-id(5)).
     var machineIDPath: String
     /// The user's terminal.
     var terminal: any Terminal
@@ -31,7 +31,7 @@ struct World {
     /// The keychains that stay unlocked between commands.
     var unlocked = KeychainSession()
 
-    /// The world of a real process.
+    /// Returns the world of the actual process.
     static func ofThisProcess() -> World {
         let start = ContinuousClock.now
         return World(
@@ -47,23 +47,24 @@ struct World {
             costs: DerivationCosts())
     }
 
-    /// The folder of the user in `/run/user`, where systemd puts the session bus.
+    /// The user's folder in `/run/user`, in which systemd creates the session bus.
     var userRuntimeFolder = SessionBus.runtimeFolder
 
-    /// The path of this program, for those that are to start it later.
+    /// The path of this program, for units and scripts that start it later.
     var program = ProcessEnvironment.program
 
-    /// Where this program stores its files.
+    /// The folder in which this program stores its files.
     var dataFolder: DataFolder { DataFolder(environment: environment, home: home) }
 
-    /// Where something can lie for a moment.
+    /// The folder for temporary files.
     var temporaryFolder: String {
         guard let folder = environment["TMPDIR"], !folder.isEmpty else { return "/tmp" }
         return folder
     }
 
-    /// Resolves a path given by the user: `~/` at its start is the home folder, also where no shell saw it, as in
-    /// `file:~/x`.
+    /// Resolves a path given by the user.
+    ///
+    /// A leading `~/` is the home folder, even if no shell has expanded it, as in `file:~/x`.
     func resolve(_ path: String) -> String {
         if path.hasPrefix("~/") { return home + path.dropFirst(1) }
         guard let workingFolder, !path.hasPrefix("/") else { return path }

@@ -9,9 +9,10 @@ import TestSupport
 import Testing
 
 extension SampleArchive {
-    /// Writes one with an item of each accessibility that archives hold, named after it.
+    /// Writes an archive with an item of each accessibility that archives hold, named after it.
     ///
-    /// What a keychain stores means nothing to the format: the stored secrets of an unencrypted one are made up.
+    /// The format does not interpret what a keychain stores, so the stored secrets of an unencrypted archive are made
+    /// up.
     fileprivate init(
         by device: DeviceKey, _ mode: ArchiveMode = .encrypted, to identity: X25519Identity,
         withPassphrase: Bool = false
@@ -67,7 +68,7 @@ private func moment(_ seconds: Int64) -> Timestamp {
 }
 
 extension HostileCase {
-    /// Makes the archive and expects that it is refused as it must be.
+    /// Creates the archive and expects it to be rejected with the expected failure.
     func check() throws {
         let genuine = try Genuine.all.get()
         var forgery = try Forgery(mode == .encrypted ? genuine.encrypted : genuine.unencrypted)
@@ -77,10 +78,10 @@ extension HostileCase {
     }
 }
 
-/// The archives that hostile ones are made from.
+/// The archives from which hostile ones are made.
 struct Genuine: Sendable {
     let encrypted: SampleArchive
-    /// Another one of the same device, to the same identity.
+    /// Another archive of the same device, for the same identity.
     let second: SampleArchive
     let unencrypted: SampleArchive
     let withPassphrase: SampleArchive
@@ -101,9 +102,9 @@ struct Genuine: Sendable {
 
     var identity: X25519Identity { encrypted.identity }
 
-    /// What reading `bytes` ends with on the device that made all but one of them, and how many items were read.
+    /// Reads `bytes` on the device that made most of the archives; returns the error and the number of items read.
     ///
-    /// Who finds nothing wrong must find that twice, and find nothing wrong with the metadata alone.
+    /// If there is no error, a second reading and the metadata alone must not cause one either.
     func outcome(of bytes: [UInt8], passphrase: String? = nil) throws -> (error: (any Error)?, read: Int) {
         let folder = try TemporaryFolder()
         let path = try folder.write("hostile.kcb", bytes)

@@ -9,7 +9,7 @@ import TarArchive
 import TestSupport
 import Testing
 
-/// A stanza that no key opens, as some implementations add them.
+/// Adds a stanza that no key opens, as some implementations do.
 private struct OddRecipient: Recipient {
     var type = "joint-grease"
     var arguments = ["x"]
@@ -29,7 +29,7 @@ private func passphraseFile(_ text: [UInt8], logN: Int = 1) throws -> [UInt8] {
     return try encryptor.finish()
 }
 
-/// A genuine encrypted archive to which `identity.age` was added, and for whom its streams are.
+/// A genuine encrypted archive to which `identity.age` was added, with streams for that identity.
 private struct WithIdentity {
     var forgery: Forgery
     let own: X25519Identity
@@ -43,7 +43,7 @@ private struct WithIdentity {
         forgery.secretsRecipients.append(own.recipient)
     }
 
-    /// What the identity file says in a genuine archive.
+    /// The text of the identity file in a genuine archive.
     var text: String {
         let text = IdentityFile.text(
             of: own, comments: ["kcbackup archive: \(archiveID)", "kcbackup only key: no"])
@@ -157,7 +157,8 @@ struct HostileIdentityTests {
         }
     }
 
-    /// docs/decisions/0005: whoever can open a stream knows its file key, and can write another one under its header.
+    /// docs/decisions/0005: anyone who can open a stream knows its file key, and can write another one under its
+    /// header.
     @Test("the holder of one identity cannot make an archive that the passphrase seems to vouch for")
     func forgedByRecipient() throws {
         let genuine = try Genuine.all.get()
@@ -166,7 +167,7 @@ struct HostileIdentityTests {
         forgery.edit("\"acct\":\"ak\"", "\"mail\"", "\"bank\"")
         forgery.editArchive(forgery.signer.id.description, forger.id.description)
         forgery.signer = forger
-        // The passphrase's stanza alone, under the file key that the forger knows.
+        // Only the passphrase's stanza, under the file key that the forger knows.
         forgery.arrange = { entries in
             for index in [2, 3] {
                 do {
@@ -178,7 +179,7 @@ struct HostileIdentityTests {
             }
         }
         let path = try folder.write("forged.kcb", try forgery.bytes())
-        // It proves genuine, which shows that the forgery is a good one; the note inside `identity.age` gives it away.
+        // The archive passes as genuine, so the forgery is effective; only the note inside `identity.age` reveals it.
         #expect(try ArchiveFile(path: path).prove().header.device == forger.id)
         #expect(try ArchiveFile(path: path).recipients().secrets == ["X25519"])
         #expect(

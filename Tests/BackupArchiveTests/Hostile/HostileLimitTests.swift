@@ -4,7 +4,7 @@ import BackupArchive
 import KeychainModel
 import Testing
 
-/// Free attributes with names of three bytes, as the end of a metadata line has them.
+/// Free attributes with names of three bytes, as they appear at the end of a metadata line.
 private func extra(_ values: [Int]) -> String {
     let members = values.enumerated().map { index, length in
         "\"\(100 + index)\":\"\(String(repeating: "v", count: length))\""
@@ -53,7 +53,7 @@ private let damagedOverTheLimit: @Sendable (String) -> String = {
         .replacing("\"damaged\":0", with: "\"damaged\":10000001")
 }
 
-/// The lengths of 17 values with which an item has `bytes` in all: two dates and a number of 8 each, its texts, and names.
+/// The lengths of 17 values that give an item `bytes` in total: two dates and a number of 8 each, its texts, and names.
 private func valuesThatFill(bytes: Int) -> [Int] {
     let others = 3 * 8 + "ak".count + "kcbackup".count + "ak".count + "mail".count
     let names = 17 * 3
@@ -61,7 +61,7 @@ private func valuesThatFill(bytes: Int) -> [Int] {
     return full + [bytes - others - names - full.reduce(0, +)]
 }
 
-/// An age file whose header has its first stanza, a line of arguments and one of a body, many times.
+/// An age file whose header repeats its first stanza (a line of arguments and a line of body) many times.
 private func repeatingFirstStanza(_ file: [UInt8], count: Int) -> [UInt8] {
     let lines = file.split(separator: 10, maxSplits: 3, omittingEmptySubsequences: false)
     let stanza = lines[1] + [10] + lines[2] + [10]

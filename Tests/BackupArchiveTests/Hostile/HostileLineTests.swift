@@ -3,7 +3,7 @@ import BackupArchive
 import KeychainModel
 import Testing
 
-/// The line of the `ak` item in both streams, and of the sealed `aku` one behind it.
+/// The line of the `ak` item in both streams, and that of the sealed `aku` item after it.
 private let plainLine = 1
 private let sealedLine = 2
 

@@ -8,7 +8,7 @@ import KeychainModel
 import TestSupport
 import Testing
 
-/// A gzip stream of `start` and then of a gigabyte of one letter, in a few megabytes.
+/// A gzip stream of `start` followed by a gigabyte of one letter, in a few megabytes.
 private func gigabyte(after start: [UInt8]) -> [UInt8] {
     let piece = [UInt8](repeating: UInt8(ascii: "a"), count: 1 << 20)
     guard var encoder = try? GzipEncoder(to: MemorySink(), level: 9), (try? encoder.write(piece.span)) != nil,
@@ -17,7 +17,7 @@ private func gigabyte(after start: [UInt8]) -> [UInt8] {
     return storedGzip(start) + Array([[UInt8]](repeating: member, count: 1 << 10).joined())
 }
 
-/// The text of an age header with `stanzas`, whose MAC fits nothing.
+/// The text of an age header with `stanzas` and an invalid MAC.
 private func ageHeader(_ stanzas: [String]) -> [UInt8] {
     let body = String(repeating: "A", count: 43)
     let text = stanzas.map { "-> \($0)\n\(body)\n" }.joined()
@@ -126,13 +126,13 @@ struct ResourceTests {
             let bytes = try forgery.bytes()
             let before = try peakMemory()
             _ = try genuine.outcome(of: bytes)
-            // The longest line allowed is 22 MiB; it is held once, and twice while its memory grows.
+            // The longest permitted line is 22 MiB; it is held once, and twice while its memory grows.
             if try peakMemory() - before > 100 << 10 { exit(1) }
         }
     }
 }
 
-/// The most memory that this process ever had, in KiB (proc(5), "VmHWM").
+/// The peak memory of this process in KiB (proc(5), "VmHWM").
 private func peakMemory() throws -> Int {
     let status = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
     let line = try #require(status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") })

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 @Suite struct CertificateTimeTests {
-    /// A spelling, and the same moment as `YYYYMMDDhhmmss` in UTC.
+    /// An encoding, and the same time as `YYYYMMDDhhmmss` in UTC.
     static let utcTimes = [
         ("1101010000Z", "20110101000000"), ("010101000001Z", "20010101000001"), ("990101000000Z", "19990101000000"),
         ("710101000000Z", "19710101000000"), ("500101000000Z", "19500101000000"), ("491231235959Z", "20491231235959"),
@@ -61,7 +61,7 @@ import Testing
         }
     }
 
-    /// Foundation's calendar is the other opinion.
+    /// Compares with Foundation's calendar.
     private func seconds(_ moment: String) throws -> Int64 {
         let digits = moment.compactMap(\.wholeNumberValue)
         func number(_ range: Range<Int>) -> Int { digits[range].reduce(0) { $0 * 10 + $1 } }

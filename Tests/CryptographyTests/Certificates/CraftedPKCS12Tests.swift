@@ -37,7 +37,7 @@ import Testing
                     + DER.element(0xa0, DER.element(tag, der))))
     }
 
-    /// What a ContentInfo of plain data holds.
+    /// A ContentInfo that contains plain data.
     private func content(_ bytes: [UInt8], type: [UInt8] = data) -> [UInt8] {
         DER.element(
             DERTag.sequence,

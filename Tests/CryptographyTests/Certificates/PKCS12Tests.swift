@@ -14,7 +14,7 @@ import Testing
         return openssl
     }
 
-    /// How `openssl pkcs12 -export` is told to encrypt.
+    /// Encryption options of `openssl pkcs12 -export`.
     static let encryptions = [
         "", "-legacy", "-descert -keypbe PBE-SHA1-3DES -macalg sha1", "-certpbe NONE -keypbe NONE",
         "-macalg sha512 -iter 5000",
@@ -213,7 +213,7 @@ import Testing
             key: try PrivateKey(der: der.span), certificate: try certificate(name, openssl), friendlyName: friendly)
     }
 
-    /// The file with another number of iterations in its MAC.
+    /// The file with a different number of iterations in its MAC.
     private func remade(_ file: [UInt8], iterations: [UInt8]) throws -> [UInt8] {
         var outer = DERReader(0..<file.count)
         var parts = DERReader(try outer.expect(DERTag.sequence, in: file.span).content)
@@ -230,6 +230,6 @@ import Testing
 }
 
 extension String {
-    /// How often `part` occurs.
+    /// The number of occurrences of `part`.
     fileprivate func components(of part: String) -> Int { ranges(of: part).count }
 }

@@ -5,7 +5,7 @@ import Testing
 @testable import Cryptography
 
 @Suite struct PrivateKeyTests {
-    /// What `openssl genpkey` is told, the kind, and the bits.
+    /// Options of `openssl genpkey`, the kind, and the size in bits.
     static let kinds: [(options: String, kind: KeyKind, bits: Int)] = [
         ("-algorithm RSA -pkeyopt rsa_keygen_bits:1024", .rsa, 1024),
         ("-algorithm EC -pkeyopt ec_paramgen_curve:P-256", .ec, 256),
@@ -100,7 +100,7 @@ import Testing
         let original = try key(openssl.read("mail.key.der"))
         #expect(try key(bytes, "right").pkcs8().bytesForTest() == original.pkcs8().bytesForTest())
         #expect(failure(bytes) == .passphraseRequired)
-        // Among this many, some leave a valid padding behind.
+        // Among this many wrong passphrases, some result in valid padding.
         for number in 0..<100 where !line.contains("scrypt") || number < 3 {
             #expect(failure(bytes, "wrong\(number)") == .wrongPassphrase)
         }
@@ -233,7 +233,7 @@ import Testing
             }
             _ = try read.pkcs8()
         }
-        // Nearly every bit of an elliptic key counts; nothing tells that a bit of an RSA key is wrong.
+        // Nearly every bit of an elliptic key is significant; a wrong bit of an RSA key is not always detected.
         #expect(refused > (name == "mail" ? 1_500 : 10))
     }
 }

@@ -9,7 +9,7 @@ import Testing
         try X509Certificate(der: openssl.make("x509 -in \(name) -outform DER -out"))
     }
 
-    /// The digits in `name=01:23`.
+    /// The hexadecimal digits in `name=01:23`.
     private func hexAfterEquals(_ text: String) -> String {
         text.drop { $0 != "=" }.dropFirst().filter { $0 != ":" }.lowercased()
     }
@@ -104,7 +104,7 @@ import Testing
             try X509Certificate(der: der + [0])
         }
         #expect(throws: CertificateFailure.self) { try X509Certificate(der: der + der) }
-        // The same with the indefinite length of BER, which libcrypto reads.
+        // The same certificate with the indefinite length of BER, which libcrypto accepts.
         let berCopy = [0x30, 0x80] + der[4...] + [0, 0]
         #expect(throws: CertificateFailure.malformed("a certificate is not DER")) { try X509Certificate(der: berCopy) }
         #expect(throws: CertificateFailure.tooLarge(limit: .fileSize)) {
@@ -134,7 +134,7 @@ import Testing
             #expect(read != original)
             #expect(read.sha256 != original.sha256)
         }
-        // The signature alone is a good part of a certificate, and is not looked at.
+        // The signature makes up a good part of a certificate, and is not checked.
         #expect((100..<2_000).contains(readable))
     }
 }

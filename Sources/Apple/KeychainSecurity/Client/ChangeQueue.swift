@@ -2,22 +2,23 @@ internal import Glibc
 internal import KeychainStore
 internal import Synchronization
 
-/// The changes that threads of this process wait for.
+/// The pending changes of this process's threads.
 ///
-/// Whichever thread has its turn commits them all in one transaction, so that with many threads nobody waits for the disk
-/// more often than twice: for the commit that is under way, and for the one with its own change.
+/// The thread whose turn it is commits all of them in one transaction. A thread therefore waits for at most two
+/// commits: the one in progress, and the one that contains its own change.
 final class ChangeQueue: Sendable {
     private let waiting = Mutex<[PendingChange]>([])
 
-    /// How many changes wait.
+    /// The number of pending changes.
     var count: Int { waiting.withLock { $0.count } }
 
-    /// Adds a change.
     func append(_ change: PendingChange) {
         waiting.withLock { $0.append(change) }
     }
 
-    /// Takes all changes of this process; after a fork, those of the parent's threads are the parent's.
+    /// Removes and returns all changes queued by this process.
+    ///
+    /// After a fork, changes queued by the parent's threads are dropped, because the parent commits them.
     func takeAll() -> [PendingChange] {
         let all = waiting.withLock { changes in
             defer { changes = [] }
@@ -27,13 +28,13 @@ final class ChangeQueue: Sendable {
     }
 }
 
-/// A change that one thread waits for, and another one may make.
+/// A change that one thread waits for and another thread may carry out.
 ///
-/// Only the thread whose turn it is touches it between its being queued and its outcome being there.
+/// From when it is queued until it has an outcome, only the thread whose turn it is may access it.
 final class PendingChange: @unchecked Sendable {
     private let body: (ItemCall, KeychainWriter) throws -> Void
     private let process = getpid()
-    /// Nil until it was tried; success only after the commit.
+    /// Nil until the change has been tried; a success only after the commit.
     private(set) var outcome: Result<Void, any Error>?
 
     /// - Parameter body: called at most once, while the thread that queued it waits.
@@ -52,7 +53,7 @@ final class PendingChange: @unchecked Sendable {
         }
     }
 
-    /// Sets why it was not committed, unless it failed for a reason of its own.
+    /// Records why the batch was not committed, unless the change already failed on its own.
     func fail(_ error: any Error) {
         if case .failure = outcome { return }
         outcome = .failure(error)

@@ -1,14 +1,14 @@
 internal import ByteStreams
 internal import Foundation
 
-/// A program's entitlements in a property list; only its access groups are used.
+/// A program's entitlements, read from a property list; only its access groups are used.
 ///
-/// This is a convention among cooperating programs of one user, not a boundary against a hostile one: any program that
-/// can read the keychain file and the device key can read everything.
+/// Entitlements are a convention among cooperating programs of one user, not a boundary against a hostile one: any
+/// program that can read the keychain file and the device key can read everything.
 struct Entitlements {
     let accessGroups: AccessGroups
 
-    // Entitlements of real programs are below 64 KiB.
+    // Real programs' entitlements are smaller than 64 KiB.
     private static let sizeLimit = 1 << 20
 
     /// The entries that name groups, in order of precedence, as in Apple's keychain.
@@ -45,7 +45,7 @@ struct Entitlements {
     /// - Throws: `KeychainClientFailure`.
     init(contentsOf path: String) throws(KeychainClientFailure) {
         guard let file = FileHandle(forReadingAtPath: path) else { throw .entitlementsUnreadable(path: path) }
-        // An empty file gives nil.
+        // `read` returns nil for an empty file.
         guard let bytes = try? file.read(upToCount: Self.sizeLimit + 1) ?? Data(), bytes.count <= Self.sizeLimit else {
             throw .entitlementsUnreadable(path: path)
         }
@@ -59,9 +59,10 @@ struct Entitlements {
         accessGroups = AccessGroups(ordered: groups)
     }
 
-    /// The groups of a program: those of `NAME.entitlements` next to it, or its own name if there is no such file.
+    /// Returns the access groups of a program: those in `NAME.entitlements` next to it, or its own name if there is no
+    /// such file.
     ///
-    /// - Throws: `KeychainClientFailure`: an unreadable file is not skipped.
+    /// - Throws: `KeychainClientFailure`, also if the file exists but cannot be read.
     static func groups(ofExecutable path: String) throws(KeychainClientFailure) -> AccessGroups {
         let list = path + ".entitlements"
         // If existence cannot be determined, reading the file fails with the reason.
@@ -71,19 +72,19 @@ struct Entitlements {
         return AccessGroups(ordered: [name])
     }
 
-    /// The path of this process's executable.
+    /// Returns the path of this process's executable.
     ///
     /// - Throws: `KeychainClientFailure` (`executableUnknown`).
     static func executable() throws(KeychainClientFailure) -> String {
-        // From the kernel (proc(5)); argv[0] can be anything.
+        // Ask the kernel (proc(5)); argv[0] can be anything.
         guard let path = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe") else {
             throw .executableUnknown
         }
         return program(at: path)
     }
 
-    /// The path behind a link of `/proc`; the kernel marks a program that was replaced while running as deleted, and it
-    /// is still the same program.
+    /// Returns the path that a `/proc` link points to, without the " (deleted)" that the kernel appends after an
+    /// upgrade replaces the executable of a running program.
     static func program(at link: String) -> String {
         let mark = " (deleted)"
         return link.hasSuffix(mark) && (try? Path.exists(link)) == false ? String(link.dropLast(mark.count)) : link

@@ -1,15 +1,15 @@
 internal import Foundation
 
-/// A lock whose waiting threads get it in the order in which they came.
+/// A lock that serves waiting threads in order of arrival.
 ///
-/// The system's lock goes to whichever thread is running, and with many of them one may wait for seconds.
+/// The system's lock goes to whichever thread is running; under contention, one thread may wait for seconds.
 final class FairLock: Sendable {
     private let condition = NSCondition()
-    // Changed under the condition.
+    // Guarded by the condition's lock.
     nonisolated(unsafe) private var next = 0
     nonisolated(unsafe) private var served = 0
 
-    /// Runs `body` while no other thread does.
+    /// Runs `body` under the lock.
     func withLock<Result>(_ body: () throws -> Result) rethrows -> Result {
         condition.lock()
         let ticket = unsafe next

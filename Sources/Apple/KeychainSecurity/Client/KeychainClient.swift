@@ -11,10 +11,10 @@ internal import LocalKeychains
 /// try KeychainClient.configure(keychain: "work")
 /// ```
 ///
-/// By default it is the user's default keychain, and the program's access groups are those of `NAME.entitlements` next
-/// to the executable, or its own name if there is no such file.
+/// The default is the user's default keychain. The default access groups are those in `NAME.entitlements` next to the
+/// executable, or the program's own name if there is no such file.
 public final class KeychainClient: @unchecked Sendable {
-    // Everything below is accessed under the lock: a keychain is not thread-safe.
+    // The lock guards everything below: a keychain is not thread-safe.
     private let lock = FairLock()
     private var configuration: Configuration
     private var opened: Opened?
@@ -36,11 +36,11 @@ public final class KeychainClient: @unchecked Sendable {
         var clock: () -> Timestamp = { Timestamp(Date()) ?? .reference }
         /// What the user has unlocked.
         var session = KeychainSession()
-        /// The work that one try of the passcode of a new keychain takes.
+        /// The cost of one try of a new keychain's passcode.
         var cost: ScryptCost? = Keychain.defaultCost
-        /// Updates the class keys of a keychain from the session; nil for the session's own way.
+        /// Updates the class keys of a keychain from the session; nil to use the session's own method.
         var resume: ((Keychain) throws -> Void)?
-        /// Drops them again: between calls this process has no class key that needs a passcode.
+        /// Drops the class keys again: between calls, this process holds no class key that needs a passcode.
         var release: (Keychain) -> Void = { keychain in
             if keychain.hasPasscode { keychain.lock(untilFirstUnlock: true) }
         }
@@ -49,21 +49,21 @@ public final class KeychainClient: @unchecked Sendable {
     private struct Opened {
         let keychain: Keychain
         let process: Int32
-        /// True where the kernel keeps no class keys, and this process does between its calls.
+        /// True if the kernel cannot keep the class keys, so that this process keeps them between calls.
         var holdsKeys = false
     }
 
-    /// Gives the passcode of a keychain that is locked; nil to leave it so.
+    /// Returns the passcode of a locked keychain, or nil to leave it locked.
     public typealias PasscodeSource = @Sendable () -> Data?
 
-    // Writers in several processes take turns, and the lock is not fair.
+    // Writers in different processes take turns, and the lock between them is not fair.
     private static let lockWait = Duration.seconds(60)
 
     init(_ configuration: Configuration) {
         self.configuration = configuration
     }
 
-    /// Selects keychain and entitlements for all later calls of this process; best called at its start.
+    /// Selects the keychain and the entitlements for all later calls in this process; call it at startup.
     ///
     /// ```swift
     /// try KeychainClient.configure(
@@ -71,18 +71,18 @@ public final class KeychainClient: @unchecked Sendable {
     /// ```
     ///
     /// - Parameters:
-    ///   - keychain: a name as `kcbackup keychain list` shows it, or a path that contains a `/`; nil for the user's
-    ///     default.
+    ///   - keychain: a name as shown by `kcbackup keychain list`, or a path that contains a `/`; nil for the user's
+    ///     default keychain.
     ///   - entitlements: the path of a property list with `keychain-access-groups` or `application-identifier`; nil for
     ///     `NAME.entitlements` next to the executable.
-    /// - Throws: `KeychainClientFailure`; nothing is changed then.
+    /// - Throws: `KeychainClientFailure`; the selection is then unchanged.
     public static func configure(
         keychain: String? = nil, entitlements: String? = nil
     ) throws(KeychainClientFailure) {
         var configuration = Configuration()
         if let keychain {
             guard (try? LocalKeychain(keychain, in: DataFolder(path: "/"))) != nil else { throw .keychainName }
-            // A later change of the working folder must not lead to another keychain.
+            // Make the path absolute, so that a later change of the working directory does not select another keychain.
             let isRelative = keychain.contains("/") && !keychain.hasPrefix("/")
             configuration.keychain =
                 isRelative ? FileManager.default.currentDirectoryPath + "/" + keychain : keychain
@@ -96,21 +96,24 @@ public final class KeychainClient: @unchecked Sendable {
 
     /// Sets the function that provides the passcode when a call needs a locked item; nil, the default, sets none.
     ///
-    /// For programs without a user who unlocks the keychain, such as services in containers. A passcode that it
-    /// gives unlocks the keychain as `unlock(passcode:)` does, and the call goes on; with nil the call fails with
-    /// `errSecInteractionNotAllowed`, with a wrong passcode with `errSecAuthFailed`.
+    /// This is for programs that run without a user to unlock the keychain, such as services in containers. If the
+    /// function returns a passcode, it unlocks the keychain as `unlock(passcode:)` does, and the call continues. If it
+    /// returns nil, the call fails with `errSecInteractionNotAllowed`; if the passcode is wrong, with
+    /// `errSecAuthFailed`.
     ///
     /// ```swift
     /// KeychainClient.setPasscodeSource { try? Data(contentsOf: URL(filePath: "/run/credentials/mail/passcode")) }
     /// ```
     ///
-    /// - Parameter source: called by any thread that makes a call, without `kSecUseAuthenticationUIFail` or `…Skip`.
+    /// - Parameter source: called on any thread that makes a call, unless the call has `kSecUseAuthenticationUIFail` or
+    ///   `…Skip`.
     public static func setPasscodeSource(_ source: PasscodeSource?) { shared.setPasscodeSource(source) }
 
-    /// Runs one call that reads, excluding other threads of this process; if it needs what is locked, the passcode source
-    /// is asked, and the call is run again.
+    /// Runs one call that reads, excluding other threads of this process.
     ///
-    /// - Parameter mayAsk: false to leave what is locked so.
+    /// If the call needs a locked item, the passcode source is asked, and the call is run again.
+    ///
+    /// - Parameter mayAsk: false to leave locked items locked.
     /// - Returns: `errSecSuccess`, or the status of the error.
     func read<Result>(
         mayAsk: Bool = true, _ body: (ItemCall) throws -> Result
@@ -123,9 +126,10 @@ public final class KeychainClient: @unchecked Sendable {
         }
     }
 
-    /// Runs one call that changes the keychain, likewise; it is durable when this returns.
+    /// Runs one call that changes the keychain, under the same rules as `read`.
     ///
-    /// `body` may run on another thread, together with the changes of that one and of others that wait.
+    /// The change is durable when this returns. `body` may run on another thread, in one transaction with other pending
+    /// changes.
     func change<Result>(
         mayAsk: Bool = true, _ body: (ItemCall, KeychainWriter) throws -> Result
     ) -> (status: OSStatus, result: Result?) {
@@ -144,7 +148,7 @@ public final class KeychainClient: @unchecked Sendable {
         }
     }
 
-    /// Makes all changes that wait, in one transaction; called under the lock.
+    /// Makes all pending changes in one transaction; called with the lock held.
     private func commitChanges() {
         let waiting = changes.takeAll()
         do {
@@ -171,7 +175,7 @@ public final class KeychainClient: @unchecked Sendable {
             }
         }
         let outcome = attempt()
-        // Asked without the lock: the source may take its time, and may itself use the keychain's other calls.
+        // The lock is not held here: the source may be slow, and may itself make keychain calls.
         guard outcome.status == errSecInteractionNotAllowed, mayAsk, let source = lock.withLock({ passcodeSource }),
             let passcode = source()
         else { return outcome }
@@ -183,9 +187,9 @@ public final class KeychainClient: @unchecked Sendable {
         return attempt()
     }
 
-    /// Runs `body` on the keychain with the class keys that are unlocked, excluding other threads of this process.
+    /// Runs `body` on the keychain with the unlocked class keys, excluding other threads of this process.
     ///
-    /// `body` may say that this process is to hold the class keys between calls.
+    /// `body` may set `holdsKeys` to keep the class keys in this process between calls.
     func withKeychain<Result>(
         _ body: (Keychain, Configuration, _ holdsKeys: inout Bool) throws -> Result
     ) throws -> Result {
@@ -205,7 +209,8 @@ public final class KeychainClient: @unchecked Sendable {
         return try body(keychain, configuration, &holdsKeys)
     }
 
-    /// Runs `body` with the place of the keychain, whether it is there or not, excluding other threads of this process.
+    /// Runs `body` with the location of the keychain, whether or not it exists, excluding other threads of this
+    /// process.
     func withPlace<Result>(_ body: (LocalKeychain, DataFolder, Configuration) throws -> Result) throws -> Result {
         try lock.withLock {
             let folder = configuration.folder ?? Self.folderOfThisUser
@@ -214,13 +219,13 @@ public final class KeychainClient: @unchecked Sendable {
         }
     }
 
-    /// How many changes wait for their turn.
+    /// The number of changes that wait for their turn.
     var waitingChanges: Int { changes.count }
 
-    /// Runs `body` while no call of this process makes progress.
+    /// Runs `body` while no call in this process makes progress.
     func whileLocked(_ body: () -> Void) { lock.withLock(body) }
 
-    /// Sets what is asked for the passcode; nil to ask nothing.
+    /// Sets the passcode source; nil for none.
     func setPasscodeSource(_ source: PasscodeSource?) { lock.withLock { passcodeSource = source } }
 
     private func accessGroups() throws -> AccessGroups {
@@ -230,7 +235,7 @@ public final class KeychainClient: @unchecked Sendable {
             configuration.groups = groups
             return groups
         } catch {
-            // A list that exists but cannot be understood grants nothing.
+            // A file that exists but is invalid grants no access groups.
             throw CallFailure(errSecMissingEntitlement)
         }
     }

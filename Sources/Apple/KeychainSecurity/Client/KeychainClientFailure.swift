@@ -1,4 +1,4 @@
-/// Why a program cannot be identified, or why its entitlements are invalid.
+/// Why the keychain or the program's entitlements cannot be used.
 ///
 /// ```swift
 /// do {
@@ -8,7 +8,7 @@
 /// }
 /// ```
 public enum KeychainClientFailure: Error, Hashable, Sendable {
-    /// The property list cannot be read, or is too large for entitlements.
+    /// The property list cannot be read, or is too large to be a list of entitlements.
     case entitlementsUnreadable(path: String)
     /// The file is not a property list, or an entry for access groups is neither a string nor an array of strings.
     case entitlementsMalformed(path: String)
@@ -16,7 +16,7 @@ public enum KeychainClientFailure: Error, Hashable, Sendable {
     case executableUnknown
     /// The name of the keychain is empty or contains invalid characters.
     case keychainName
-    /// The keychain cannot be made, opened, unlocked or locked; one of `errSec…`.
+    /// The keychain cannot be created, opened, unlocked or locked; the value is one of `errSec…`.
     case failed(OSStatus)
 
     /// The status of `failed`; nil for other failures.

@@ -3,12 +3,13 @@ public import Foundation
 internal import KeychainStore
 internal import LocalKeychains
 
-// What a program does for a user who does not run `kcbackup keychain`: in a fresh container, as a service.
+// For programs whose users do not run `kcbackup keychain`, such as services and programs in fresh containers.
 extension KeychainClient {
-    /// Makes the keychain that the calls of this process use, which is the user's default one unless `configure` has
-    /// named another, and with the first keychain the key of this device.
+    /// Creates the keychain that this process's calls use: the user's default keychain, unless `configure` has selected
+    /// another one.
     ///
-    /// With a passcode it is unlocked afterwards, as by `unlock(passcode:)`.
+    /// The device key is created along with the first keychain. A keychain with a passcode is left unlocked, as after
+    /// `unlock(passcode:)`.
     ///
     /// ```swift
     /// if try KeychainClient.status().state == .missing {
@@ -16,31 +17,32 @@ extension KeychainClient {
     /// }
     /// ```
     ///
-    /// - Parameter passcode: the UTF-8 bytes of a passcode; nil for no passcode: anybody with access to the account can
-    ///   then read every secret, and WhenPasscodeSetThisDeviceOnly items are refused.
-    /// - Throws: `KeychainClientFailure.failed`, with `errSecDuplicateKeychain` if it is there already.
+    /// - Parameter passcode: the UTF-8 bytes of a passcode, or nil for none. Without a passcode, anyone with access to
+    ///   the account can read every secret, and WhenPasscodeSetThisDeviceOnly items are refused.
+    /// - Throws: `KeychainClientFailure.failed`, with `errSecDuplicateKeychain` if the keychain already exists.
     public static func createDefaultKeychain(passcode: Data?) throws(KeychainClientFailure) {
         try shared.create(passcode: passcode)
     }
 
-    /// Makes the keychain if it is not there, and unlocks it if it is locked and a passcode is given.
+    /// Creates the keychain if it does not exist, and unlocks it if it is locked and a passcode is given.
     ///
     /// ```swift
     /// try KeychainClient.openOrCreate(passcode: Data("correct horse battery staple".utf8))
     /// ```
     ///
-    /// - Parameter passcode: as for `createDefaultKeychain(passcode:)` and `unlock(passcode:)`; with nil, a keychain that
-    ///   is locked stays so.
+    /// - Parameter passcode: as for `createDefaultKeychain(passcode:)` and `unlock(passcode:)`; with nil, a locked
+    ///   keychain stays locked.
     /// - Throws: `KeychainClientFailure.failed`, with `errSecAuthFailed` for a wrong passcode.
     public static func openOrCreate(passcode: Data?) throws(KeychainClientFailure) {
         try shared.openOrCreate(passcode: passcode)
     }
 
-    /// Unlocks the keychain for all programs of the user, until it locks by itself or is locked, as
-    /// `kcbackup keychain unlock` does.
+    /// Unlocks the keychain for all programs of the user until it is locked or locks automatically, as `kcbackup
+    /// keychain unlock` does.
     ///
-    /// Where the kernel refuses its key service, as in many containers, it is unlocked for this process alone, until
-    /// `lock()` or the end of the process; the class keys are then in memory of the process that is locked and wiped.
+    /// If the kernel refuses its key service, as in many containers, the keychain is unlocked for this process alone,
+    /// until `lock()` is called or the process ends. The class keys are then kept in locked memory of this process and
+    /// wiped afterwards.
     ///
     /// ```swift
     /// do {
@@ -50,15 +52,15 @@ extension KeychainClient {
     /// }
     /// ```
     ///
-    /// - Parameter passcode: the UTF-8 bytes; ignored if the keychain has no passcode.
-    /// - Throws: `KeychainClientFailure.failed`, with `errSecAuthFailed` for a wrong passcode, and after several wrong
-    ///   ones for a time for any.
+    /// - Parameter passcode: the UTF-8 bytes of the passcode; ignored if the keychain has none.
+    /// - Throws: `KeychainClientFailure.failed`, with `errSecAuthFailed` for a wrong passcode; after several wrong
+    ///   ones, for a time, every passcode fails.
     public static func unlock(passcode: Data) throws(KeychainClientFailure) {
         try shared.unlock(passcode: passcode)
     }
 
-    /// Locks the keychain for all programs of the user, as `kcbackup keychain lock` does; one without a passcode stays
-    /// unlocked.
+    /// Locks the keychain for all programs of the user, as `kcbackup keychain lock` does; a keychain without a passcode
+    /// stays unlocked.
     ///
     /// ```swift
     /// try KeychainClient.lock()
@@ -69,7 +71,7 @@ extension KeychainClient {
         try shared.lockKeychain()
     }
 
-    /// What of the keychain can be used now.
+    /// Returns which items of the keychain can be used now.
     ///
     /// ```swift
     /// let status = try KeychainClient.status()
@@ -101,7 +103,7 @@ extension KeychainClient {
             do throws(KeychainClientFailure) {
                 return try create(passcode: passcode)
             } catch {
-                // Another program has made it since.
+                // Another program has created it in the meantime.
                 guard error == .failed(errSecDuplicateKeychain) else { throw error }
                 found = try status()
             }
@@ -123,7 +125,7 @@ extension KeychainClient {
         try failing {
             try withKeychain { keychain, configuration, _ in
                 guard keychain.hasPasscode else { return }
-                // Where the kernel refuses, it has nothing either; the keys of this process go in any case.
+                // If the kernel refuses, it holds no keys either; drop the keys of this process in any case.
                 keychain.lock()
                 if try configuration.session.status(keychain, now: configuration.clock()).refusal != nil { return }
                 try configuration.session.lock(keychain)

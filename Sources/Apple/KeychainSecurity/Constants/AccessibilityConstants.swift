@@ -1,4 +1,4 @@
-// Values: SecItemConstants.c of Apple's Security-61901.
+// Values from SecItemConstants.c in Apple's Security-61901.
 
 /// When an item may be read: one of `kSecAttrAccessible…`; `WhenUnlocked` by default.
 public let kSecAttrAccessible: CFString = "pdmn"

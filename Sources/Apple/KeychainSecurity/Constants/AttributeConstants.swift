@@ -1,10 +1,10 @@
-// Values: SecItemConstants.c of Apple's Security-61901. Which class has which attribute: docs/security-module.md.
+// Values from SecItemConstants.c in Apple's Security-61901. docs/security-module.md lists the attributes of each class.
 
 /// The access group; the first of the program's groups by default.
 public let kSecAttrAccessGroup: CFString = "agrp"
 /// Whether the item is synchronizable: a Boolean, or in a query `kSecAttrSynchronizableAny`.
 public let kSecAttrSynchronizable: CFString = "sync"
-/// In a query: synchronizable or not.
+/// In a query: matches items whether or not they are synchronizable.
 public let kSecAttrSynchronizableAny: CFString = "syna"
 /// When the item was added; set by the keychain.
 public let kSecAttrCreationDate: CFString = "cdat"
@@ -20,13 +20,13 @@ public let kSecAttrCreator: CFString = "crtr"
 public let kSecAttrType: CFString = "type"
 /// The name, for display.
 public let kSecAttrLabel: CFString = "labl"
-/// Another name.
+/// An alternative name.
 public let kSecAttrAlias: CFString = "alis"
-/// The script of its texts, as a number.
+/// The script code of the item's text, as a number.
 public let kSecAttrScriptCode: CFString = "scrp"
 /// Whether to hide it from the user.
 public let kSecAttrIsInvisible: CFString = "invi"
-/// Whether it states that no password is to be stored.
+/// Whether the item records that no password is to be stored.
 public let kSecAttrIsNegative: CFString = "nega"
 /// Whether it has a custom icon.
 public let kSecAttrHasCustomIcon: CFString = "cusi"
@@ -34,7 +34,7 @@ public let kSecAttrHasCustomIcon: CFString = "cusi"
 public let kSecAttrAccount: CFString = "acct"
 /// The service.
 public let kSecAttrService: CFString = "svce"
-/// Arbitrary bytes of the program.
+/// Arbitrary bytes for the program's own use.
 public let kSecAttrGeneric: CFString = "gena"
 /// The security domain.
 public let kSecAttrSecurityDomain: CFString = "sdmn"
@@ -56,7 +56,7 @@ public let kSecAttrIssuer: CFString = "issr"
 public let kSecAttrSerialNumber: CFString = "slnr"
 /// The subject key identifier of a certificate.
 public let kSecAttrSubjectKeyID: CFString = "skid"
-/// The SHA-1 of the public key of a certificate, which links it to its key.
+/// The SHA-1 of a certificate's public key, which links it to its key.
 public let kSecAttrPublicKeyHash: CFString = "pkhh"
 /// The type of a certificate; 1 to 3 for X.509 version 1 to 3.
 public let kSecAttrCertificateType: CFString = "ctyp"
@@ -66,17 +66,17 @@ public let kSecAttrCertificateEncoding: CFString = "cenc"
 public let kSecAttrKeyClass: CFString = "kcls"
 /// The SHA-1 of the public key, which links a key to its certificate.
 public let kSecAttrApplicationLabel: CFString = "klbl"
-/// Arbitrary bytes of the program.
+/// Arbitrary bytes for the program's own use.
 public let kSecAttrApplicationTag: CFString = "atag"
 /// The algorithm: one of `kSecAttrKeyType…`.
 public let kSecAttrKeyType: CFString = "type"
-/// The size of a key.
+/// The size of a key in bits.
 public let kSecAttrKeySizeInBits: CFString = "bsiz"
 /// The effective size of a key.
 public let kSecAttrEffectiveKeySize: CFString = "esiz"
 /// Whether a key is permanent.
 public let kSecAttrIsPermanent: CFString = "perm"
-/// Whether a key may be exported only encrypted; stored, but not enforced here.
+/// Whether a key may be exported only in encrypted form; stored, but not enforced here.
 public let kSecAttrIsSensitive: CFString = "sens"
 /// Whether a key may be exported at all; stored, but not enforced here.
 public let kSecAttrIsExtractable: CFString = "extr"
@@ -98,7 +98,7 @@ public let kSecAttrCanUnwrap: CFString = "unwp"
 public let kSecAttrSyncViewHint: CFString = "vwht"
 /// The token that holds a key; there are no tokens here.
 public let kSecAttrTokenID: CFString = "tkid"
-/// The Secure Enclave, which no machine here has.
+/// The Secure Enclave; no machine here has one.
 public let kSecAttrTokenIDSecureEnclave: CFString = "com.apple.setoken"
 /// In queries: whether an item is the tombstone of a deleted synchronizable item.
 public let kSecAttrTombstone: CFString = "tomb"

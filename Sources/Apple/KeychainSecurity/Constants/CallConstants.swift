@@ -1,4 +1,4 @@
-// Values: SecItemConstants.c of Apple's Security-61901.
+// Values from SecItemConstants.c in Apple's Security-61901.
 
 /// The maximum number of items: `kSecMatchLimitOne` (the default), `kSecMatchLimitAll` or a number.
 public let kSecMatchLimit: CFString = "m_Limit"
@@ -6,15 +6,15 @@ public let kSecMatchLimit: CFString = "m_Limit"
 public let kSecMatchLimitOne: CFString = "m_LimitOne"
 /// All items, as an array.
 public let kSecMatchLimitAll: CFString = "m_LimitAll"
-/// Compare texts case-insensitively.
+/// Compare text case-insensitively.
 public let kSecMatchCaseInsensitive: CFString = "m_CaseInsensitive"
-/// Certificates and identities whose subject contains a text.
+/// Match certificates and identities whose subject contains this text.
 public let kSecMatchSubjectContains: CFString = "m_SubjectContains"
-/// Certificates and identities with this email address, or with none.
+/// Match certificates and identities with this email address, or with none.
 public let kSecMatchEmailAddressIfPresent: CFString = "m_EmailAddressIfPresent"
-/// Certificates and identities of these issuers: an array of names in DER.
+/// Match certificates and identities from these issuers: an array of names in DER.
 public let kSecMatchIssuers: CFString = "m_Issuers"
-/// Certificates and identities that are valid on a date.
+/// Match certificates and identities that are valid on this date.
 public let kSecMatchValidOnDate: CFString = "m_ValidOnDate"
 /// Not supported: there is no trust evaluation.
 public let kSecMatchPolicy: CFString = "m_Policy"
@@ -24,7 +24,7 @@ public let kSecMatchTrustedOnly: CFString = "m_TrustedOnly"
 public let kSecMatchItemList: CFString = "m_ItemList"
 /// Not supported.
 public let kSecMatchSearchList: CFString = "m_SearchList"
-/// Internet passwords whose server is this host or a subdomain of it.
+/// Match internet passwords whose server is this host or a subdomain of it.
 public let kSecMatchHostOrSubdomainOfHost: CFString = "m_HostOrSubdomainOfHost"
 /// Return the secret.
 public let kSecReturnData: CFString = "r_Data"
@@ -38,11 +38,11 @@ public let kSecReturnPersistentRef: CFString = "r_PersistentRef"
 public let kSecValueData: CFString = "v_Data"
 /// An object: `SecCertificate`, `SecKey` or `SecIdentity`.
 public let kSecValueRef: CFString = "v_Ref"
-/// A reference that `kSecReturnPersistentRef` gave.
+/// A reference that was returned for `kSecReturnPersistentRef`.
 public let kSecValuePersistentRef: CFString = "v_PersistentRef"
 /// Not supported.
 public let kSecUseItemList: CFString = "u_ItemList"
-/// Accepted and ignored: `KeychainClient.setPasscodeSource` says who is asked.
+/// Accepted and ignored: the passcode comes from the source set with `KeychainClient.setPasscodeSource`.
 public let kSecUseOperationPrompt: CFString = "u_OpPrompt"
 /// The older form of `kSecUseAuthenticationUIFail`: true or false.
 public let kSecUseNoAuthenticationUI: CFString = "u_NoAuthUI"
@@ -62,7 +62,7 @@ public let kSecUseDataProtectionKeychain: CFString = "nleg"
 public let kSecAttrNoLegacy: CFString = "nleg"
 /// Not supported: there is no system keychain.
 public let kSecUseSystemKeychain: CFString = "u_SystemKeychain"
-/// Whether a deletion leaves a tombstone; by default only those of synchronizable items do.
+/// Whether deleting an item leaves a tombstone; by default, only synchronizable items leave one.
 public let kSecUseTombstones: CFString = "u_Tomb"
 /// The passphrase of a PKCS #12 file.
 public let kSecImportExportPassphrase: CFString = "passphrase"
@@ -72,7 +72,7 @@ public let kSecImportItemLabel: CFString = "label"
 public let kSecImportItemKeyID: CFString = "keyid"
 /// Not supported: there is no trust evaluation.
 public let kSecImportItemTrust: CFString = "trust"
-/// The certificates of an imported identity, its own first.
+/// The certificates of an imported identity, starting with its own.
 public let kSecImportItemCertChain: CFString = "chain"
 /// An imported `SecIdentity`.
 public let kSecImportItemIdentity: CFString = "identity"

@@ -1,4 +1,4 @@
-// Values: SecItemConstants.c of Apple's Security-61901: numbers as text.
+// Values from SecItemConstants.c in Apple's Security-61901: numbers as text.
 
 /// The public half.
 public let kSecAttrKeyClassPublic: CFString = "0"
@@ -32,7 +32,7 @@ public let kSecAttrKeyTypeRC2: CFString = "23"
 public let kSecAttrKeyTypeRC4: CFString = "25"
 /// CAST.
 public let kSecAttrKeyTypeCAST: CFString = "56"
-/// The attributes of the private half of a pair to be made.
+/// The attributes of the private half of a key pair to be generated.
 public let kSecPrivateKeyAttrs: CFString = "private"
-/// The attributes of the public half of a pair to be made.
+/// The attributes of the public half of a key pair to be generated.
 public let kSecPublicKeyAttrs: CFString = "public"

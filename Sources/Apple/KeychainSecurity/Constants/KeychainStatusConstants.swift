@@ -1,4 +1,4 @@
-// Numbers: SecBase.h of Apple's Security-61901. For code that names them; hardly one is returned here.
+// Numbers from SecBase.h in Apple's Security-61901. Defined for source compatibility; few of them are returned here.
 
 /// Internal component.
 public let errSecInternalComponent: OSStatus = -2070

@@ -1,8 +1,8 @@
-// Values: SecItemConstants.c of Apple's Security-61901.
+// Values from SecItemConstants.c in Apple's Security-61901.
 
 /// FTP.
 public let kSecAttrProtocolFTP: CFString = "ftp "
-/// FTP, an account.
+/// An FTP account.
 public let kSecAttrProtocolFTPAccount: CFString = "ftpa"
 /// HTTP.
 public let kSecAttrProtocolHTTP: CFString = "http"
@@ -32,17 +32,17 @@ public let kSecAttrProtocolSSH: CFString = "ssh "
 public let kSecAttrProtocolFTPS: CFString = "ftps"
 /// HTTP over TLS.
 public let kSecAttrProtocolHTTPS: CFString = "htps"
-/// HTTP, a proxy.
+/// An HTTP proxy.
 public let kSecAttrProtocolHTTPProxy: CFString = "htpx"
-/// HTTP over TLS, a proxy.
+/// A proxy for HTTP over TLS.
 public let kSecAttrProtocolHTTPSProxy: CFString = "htsx"
-/// FTP, a proxy.
+/// An FTP proxy.
 public let kSecAttrProtocolFTPProxy: CFString = "ftpx"
 /// SMB.
 public let kSecAttrProtocolSMB: CFString = "smb "
 /// RTSP.
 public let kSecAttrProtocolRTSP: CFString = "rtsp"
-/// RTSP, a proxy.
+/// An RTSP proxy.
 public let kSecAttrProtocolRTSPProxy: CFString = "rtsx"
 /// DAAP.
 public let kSecAttrProtocolDAAP: CFString = "daap"
@@ -70,11 +70,11 @@ public let kSecAttrAuthenticationTypeMSN: CFString = "msna"
 public let kSecAttrAuthenticationTypeDPA: CFString = "dpaa"
 /// Remote password authentication.
 public let kSecAttrAuthenticationTypeRPA: CFString = "rpaa"
-/// HTTP, basic.
+/// HTTP Basic.
 public let kSecAttrAuthenticationTypeHTTPBasic: CFString = "http"
-/// HTTP, digest.
+/// HTTP Digest.
 public let kSecAttrAuthenticationTypeHTTPDigest: CFString = "httd"
-/// A form on a page.
+/// A form on a web page.
 public let kSecAttrAuthenticationTypeHTMLForm: CFString = "form"
-/// The default of the protocol.
+/// The default for the protocol.
 public let kSecAttrAuthenticationTypeDefault: CFString = "dflt"

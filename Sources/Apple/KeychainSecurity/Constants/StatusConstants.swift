@@ -1,6 +1,6 @@
 internal import SecurityStatus
 
-// Apple's constants; their numbers are those of `SecurityStatus`, and so are the words here.
+// Apple's constants, with the numbers and messages of `SecurityStatus`.
 
 /// No error.
 public let errSecSuccess: OSStatus = SecurityStatus.success.code
@@ -42,7 +42,7 @@ public let errSecUnknownFormat: OSStatus = SecurityStatus.unknownFormat.code
 public let errSecKeyIsSensitive: OSStatus = SecurityStatus.keyIsSensitive.code
 /// Passphrase is required for import/export.
 public let errSecPassphraseRequired: OSStatus = SecurityStatus.passphraseRequired.code
-/// The MAC of a PKCS #12 file does not fit; the passphrase may be wrong.
+/// The MAC of a PKCS #12 file does not match; the passphrase may be wrong.
 public let errSecPkcs12VerifyFailure: OSStatus = SecurityStatus.pkcs12VerifyFailure.code
 /// No keychain is available.
 public let errSecNotAvailable: OSStatus = SecurityStatus.notAvailable.code

@@ -1,15 +1,15 @@
 // Fence: takes keys and values through pointers, as Apple's functions do.
 public import Foundation
 
-/// How a dictionary keeps its keys; there is one way.
+/// How a dictionary keeps its keys; there is only one way here.
 public struct CFDictionaryKeyCallBacks: Sendable {
-    /// The one way.
+    /// Creates the only value.
     public init() {}
 }
 
-/// How a dictionary keeps its values; there is one way.
+/// How a dictionary keeps its values; there is only one way here.
 public struct CFDictionaryValueCallBacks: Sendable {
-    /// The one way.
+    /// Creates the only value.
     public init() {}
 }
 
@@ -24,11 +24,11 @@ public let kCFTypeDictionaryValueCallBacks = CFDictionaryValueCallBacks()
 ///
 /// - Parameters:
 ///   - allocator: ignored.
-///   - keys: pointers to objects that are texts; others are left out.
-///   - values: as many pointers to objects.
-///   - count: how many there are.
-///   - keyCallBacks: ignored, as keys are kept in one way.
-///   - valueCallBacks: ignored, as values are kept in one way.
+///   - keys: pointers to string objects; an entry with any other key is left out.
+///   - values: pointers to objects, as many as there are keys.
+///   - count: the number of entries.
+///   - keyCallBacks: ignored, as there is only one way to keep keys.
+///   - valueCallBacks: ignored, as there is only one way to keep values.
 /// - Returns: the dictionary.
 public func CFDictionaryCreate(
     _ allocator: CFAllocator?, _ keys: UnsafeMutablePointer<UnsafeRawPointer?>?,
@@ -47,7 +47,7 @@ public func CFDictionaryCreate(
     return dictionary
 }
 
-/// Creates an empty dictionary that can be changed.
+/// Creates an empty mutable dictionary.
 public func CFDictionaryCreateMutable(
     _ allocator: CFAllocator?, _ capacity: CFIndex, _ keyCallBacks: UnsafePointer<CFDictionaryKeyCallBacks>?,
     _ valueCallBacks: UnsafePointer<CFDictionaryValueCallBacks>?
@@ -55,7 +55,7 @@ public func CFDictionaryCreateMutable(
     CFMutableDictionary()
 }
 
-/// Creates a copy of a dictionary that can be changed.
+/// Creates a mutable copy of a dictionary.
 public func CFDictionaryCreateMutableCopy(
     _ allocator: CFAllocator?, _ capacity: CFIndex, _ dictionary: CFDictionary!
 ) -> CFMutableDictionary! {
@@ -66,7 +66,7 @@ public func CFDictionaryCreateMutableCopy(
 ///
 /// - Parameters:
 ///   - dictionary: the dictionary to change.
-///   - key: a pointer to an object that is a text; nothing is set for another.
+///   - key: a pointer to a string object; with any other object, nothing is set.
 ///   - value: a pointer to an object.
 public func CFDictionarySetValue(
     _ dictionary: CFMutableDictionary!, _ key: UnsafeRawPointer!, _ value: UnsafeRawPointer!
@@ -75,7 +75,7 @@ public func CFDictionarySetValue(
     dictionary.setObject(value, forKey: NSString(string: key))
 }
 
-/// Sets a value for a key that is not there yet; see `CFDictionarySetValue`.
+/// Sets a value for a key that is not in the dictionary yet; see `CFDictionarySetValue`.
 public func CFDictionaryAddValue(
     _ dictionary: CFMutableDictionary!, _ key: UnsafeRawPointer!, _ value: UnsafeRawPointer!
 ) {
@@ -85,7 +85,7 @@ public func CFDictionaryAddValue(
     unsafe CFDictionarySetValue(dictionary, key, value)
 }
 
-/// How many entries a dictionary has.
+/// The number of entries in a dictionary.
 public func CFDictionaryGetCount(_ dictionary: CFDictionary!) -> CFIndex { dictionary.count }
 
 private func object(_ pointer: UnsafeRawPointer?) -> AnyObject? {

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// The types that `CFGetTypeID` knows; their numbers differ from those of Apple's systems, where they are no constants.
+/// The types that `CFGetTypeID` knows; Apple's systems use other numbers, which are not constants there.
 private enum KnownType: CFTypeID {
     case other = 1
     case string
@@ -37,12 +37,12 @@ private enum KnownType: CFTypeID {
     }
 
     private static func isTruth(_ number: NSNumber) -> Bool {
-        // Foundation makes one object for each truth value, and no number is the same object.
+        // Foundation has one object for each Boolean value, which is never the object of a number.
         number === NSNumber(value: true) || number === NSNumber(value: false)
     }
 }
 
-/// The type of a value, to be compared with that of `CFStringGetTypeID()` and its like.
+/// Returns the type of a value, for comparison with `CFStringGetTypeID()` and similar functions.
 ///
 /// ```swift
 /// var result: CFTypeRef?
@@ -51,13 +51,13 @@ private enum KnownType: CFTypeID {
 /// ```
 public func CFGetTypeID(_ value: CFTypeRef!) -> CFTypeID { KnownType(of: value as Any).rawValue }
 
-/// The type of texts.
+/// The type of strings.
 public func CFStringGetTypeID() -> CFTypeID { KnownType.string.rawValue }
 /// The type of bytes.
 public func CFDataGetTypeID() -> CFTypeID { KnownType.data.rawValue }
-/// The type of truth values.
+/// The type of Booleans.
 public func CFBooleanGetTypeID() -> CFTypeID { KnownType.boolean.rawValue }
-/// The type of numbers that are no truth values.
+/// The type of numbers, except Booleans.
 public func CFNumberGetTypeID() -> CFTypeID { KnownType.number.rawValue }
 /// The type of dates.
 public func CFDateGetTypeID() -> CFTypeID { KnownType.date.rawValue }
@@ -78,7 +78,7 @@ public func SecIdentityGetTypeID() -> CFTypeID { KnownType.identity.rawValue }
 /// The type of access controls.
 public func SecAccessControlGetTypeID() -> CFTypeID { KnownType.accessControl.rawValue }
 
-/// True if two values are equal, by the measure of their type.
+/// True if two values are equal, as their type defines equality.
 public func CFEqual(_ one: CFTypeRef!, _ other: CFTypeRef!) -> Bool {
     guard let one, let other else { return one == nil && other == nil }
     if one === other { return true }
@@ -86,21 +86,21 @@ public func CFEqual(_ one: CFTypeRef!, _ other: CFTypeRef!) -> Bool {
     return KnownType(of: one) == KnownType(of: other) && left == right
 }
 
-/// The hash value of a value; equal values have the same.
+/// Returns the hash of a value; equal values have equal hashes.
 public func CFHash(_ value: CFTypeRef!) -> CFHashCode {
     guard let value else { return 0 }
     guard let hashable = value as? AnyHashable else { return CFHashCode(bitPattern: ObjectIdentifier(value).hashValue) }
     return CFHashCode(bitPattern: hashable.hashValue)
 }
 
-/// The number of an error: of those with `NSOSStatusErrorDomain`, one of `errSec…`.
+/// Returns the code of an error; with `NSOSStatusErrorDomain`, one of `errSec…`.
 public func CFErrorGetCode(_ error: CFError!) -> CFIndex { error.code }
 
-/// The domain of an error.
+/// Returns the domain of an error.
 public func CFErrorGetDomain(_ error: CFError!) -> CFErrorDomain! { error.domain }
 
-/// What else an error says.
+/// Returns the additional information in an error.
 public func CFErrorCopyUserInfo(_ error: CFError!) -> CFDictionary! { error.userInfo }
 
-/// An error as a sentence.
+/// Returns a description of an error, as a sentence.
 public func CFErrorCopyDescription(_ error: CFError!) -> CFString! { error.localizedDescription }

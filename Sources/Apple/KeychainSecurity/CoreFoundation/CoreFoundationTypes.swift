@@ -1,7 +1,7 @@
 public import Foundation
 
 // Swift on Linux has no Core Foundation. With these names, code written for Apple's systems compiles unchanged: a cast
-// such as `query as CFDictionary` is a cast to the same type.
+// such as `query as CFDictionary` casts to the type that the value already has.
 
 /// The status of a call: 0 is success, any other value is one of `errSec…`.
 public typealias OSStatus = Int32
@@ -9,7 +9,7 @@ public typealias OSStatus = Int32
 public let noErr: OSStatus = 0
 /// A dictionary, as used for queries, attributes and results.
 public typealias CFDictionary = [String: Any]
-/// A string, as used for keys and their fixed values.
+/// A string, as used for keys and constant values.
 public typealias CFString = String
 /// Any value that a call can return.
 public typealias CFTypeRef = AnyObject
@@ -35,7 +35,7 @@ public typealias CFTypeID = UInt
 public typealias CFHashCode = UInt
 /// The domain of an error.
 public typealias CFErrorDomain = CFString
-/// A dictionary that can be changed.
+/// A mutable dictionary.
 public typealias CFMutableDictionary = NSMutableDictionary
 
 /// The memory allocator; there is only one, and callers pass `nil`.

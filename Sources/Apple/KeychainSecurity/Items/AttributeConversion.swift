@@ -3,11 +3,11 @@ internal import KeychainModel
 
 /// Converts attribute values between the API's dictionaries and the model.
 extension AttributeCode {
-    /// The value given by a caller; the same types are accepted as on Apple's systems.
+    /// Converts a value given by a caller; the same types are accepted as on Apple's systems.
     ///
-    /// Bytes may be given as text or as a number (four little-endian bytes), a text as its UTF-8 bytes, and a number as
-    /// text that spells it. Protocols, key classes and key types are strings in the API and numbers in the keychain;
-    /// types and creators of passwords may be given as four characters, for which they stand.
+    /// Binary attributes also accept text and numbers (four little-endian bytes), text attributes accept UTF-8 bytes,
+    /// and numeric attributes accept decimal text. Protocols, key classes and key types are strings in the API and
+    /// numbers in the keychain. The type and creator of a password may be given as a four-character code.
     ///
     /// - Throws: `CallFailure` (`errSecParam`).
     func value(of given: Any, in itemClass: ItemClass) throws(CallFailure) -> AttributeValue {
@@ -40,23 +40,23 @@ extension AttributeCode {
         return standsForCharacters(in: itemClass) ? FourCharacterCode(text).map { .number(Int64($0.number)) } : nil
     }
 
-    /// The text that a value is, or whose UTF-8 bytes it is.
+    /// Returns a string as it is, and bytes decoded as UTF-8.
     static func text(_ given: Any) -> String? {
         if let text = given as? String { return text }
         return (given as? Data).flatMap { String(validating: $0, as: UTF8.self) }
     }
 
-    /// The number that a text spells, as a number is printed: no sign but a minus, no zeros in front, no spaces.
+    /// Parses a number in canonical decimal form: no plus sign, no leading zeros, no spaces.
     static func number(spelledBy text: String) -> Int64? {
         Int64(text).flatMap { String($0) == text ? $0 : nil }
     }
 
-    /// True for the numbers that are four characters.
+    /// True if numbers of this attribute are four-character codes.
     private func standsForCharacters(in itemClass: ItemClass) -> Bool {
         self == .ptcl || (self == .type || self == .crtr) && itemClass != .key
     }
 
-    /// True for the numbers whose constants are strings.
+    /// True if the API's constants for this attribute are numbers spelled as strings.
     private func spellsNumbers(in itemClass: ItemClass) -> Bool {
         itemClass == .key && (self == .kcls || self == .type)
     }
@@ -66,7 +66,7 @@ extension AttributeCode {
         return Int64(exactly: number)
     }
 
-    /// A value as returned to a caller.
+    /// Converts a value for a result.
     func given(_ value: AttributeValue, in itemClass: ItemClass) -> Any {
         switch value {
         case .text(let text): text
@@ -85,13 +85,13 @@ extension AttributeCode {
 }
 
 extension AttributeValue {
-    /// The same as bytes, where it is text.
+    /// The value as bytes if it is text; otherwise unchanged.
     fileprivate var bytes: AttributeValue {
         if case .text(let text) = self { .data(Array(text.utf8)) } else { self }
     }
 }
 
-/// Four printable ASCII characters as one number, the first in the highest byte.
+/// Four printable ASCII characters as one number, with the first character in the highest byte.
 struct FourCharacterCode {
     let number: UInt32
     let text: String
@@ -115,7 +115,7 @@ struct FourCharacterCode {
 }
 
 extension Timestamp {
-    /// The date to the nearest microsecond; nil outside the years 1 to 9999.
+    /// Rounds the date to the nearest microsecond; nil outside the years 1 to 9999.
     init?(_ date: Date) {
         let microseconds = (date.timeIntervalSince1970 * 1e6).rounded()
         guard let whole = Int64(exactly: microseconds) else { return nil }
@@ -124,7 +124,7 @@ extension Timestamp {
 }
 
 extension Date {
-    /// The date as used by the API.
+    /// Converts a timestamp to the API's date type.
     init(_ moment: Timestamp) {
         self.init(timeIntervalSince1970: Double(moment.microseconds) / 1e6)
     }

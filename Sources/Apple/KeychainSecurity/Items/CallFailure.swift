@@ -6,7 +6,7 @@ internal import KeychainModel
 internal import KeychainStore
 internal import LocalKeychains
 
-/// Why a call fails: the status that its caller gets.
+/// Why a call failed: the status that its caller gets.
 struct CallFailure: Error, Hashable {
     /// One of `errSec…`, never `errSecSuccess`.
     let status: OSStatus

@@ -3,7 +3,7 @@ internal import Foundation
 internal import KeychainModel
 internal import KeychainStore
 
-/// The work of one call on an open keychain, for a program with these groups, at this time.
+/// One call on an open keychain, with the program's access groups and the current time.
 struct ItemCall {
     let keychain: Keychain
     let groups: AccessGroups
@@ -15,7 +15,7 @@ struct ItemCall {
     ///
     /// - Returns: the requested result, or nil.
     func add(_ request: ItemRequest, with writer: KeychainWriter) throws -> Any? {
-        // An object contains its data; other data would be dropped.
+        // A referenced object contains its own data; data given in addition would be lost.
         guard let subject = request.subject, request.object == nil || request.data == nil else {
             throw CallFailure(errSecParam)
         }
@@ -62,7 +62,7 @@ struct ItemCall {
         return FoundItem(item: item, data: data)
     }
 
-    /// The draft with the attributes of the request, and with its access group.
+    /// Returns the draft with the attributes and the access group of the request.
     private func complete(_ draft: ItemDraft, _ request: ItemRequest) throws(CallFailure) -> ItemDraft {
         var draft = draft
         if request.object == nil, draft.itemClass == .certificate, let data = request.data,
@@ -71,7 +71,7 @@ struct ItemCall {
             draft = certificate.draft
         }
         for (code, value) in request.attributes where draft.itemClass.has(code) { draft.attributes[code] = value }
-        // Set by the keychain, whatever the caller says.
+        // The keychain sets the dates; values from the caller are ignored.
         draft.attributes[.cdat] = nil
         draft.attributes[.mdat] = nil
         draft.attributes[.sync] = .number(request.synchronizable == .yes ? 1 : 0)
@@ -80,7 +80,7 @@ struct ItemCall {
         return draft
     }
 
-    /// There are no tokens here, so no item can be in one.
+    /// Refuses items in a token, as there are no tokens here.
     private func refuseToken(_ token: AttributeValue?) throws(CallFailure) {
         guard token ?? .text("") == .text("") else { throw CallFailure(errSecUnimplemented) }
     }
@@ -136,9 +136,9 @@ struct ItemCall {
         }
     }
 
-    /// Deletes every item that matches the request; both halves of an identity.
+    /// Deletes every item that matches the request; for an identity, both halves.
     ///
-    /// - Returns: false if no item was found; rows that are not valid items do not count, and are gone all the same.
+    /// - Returns: false if no item was found. Matching rows that are not valid items are deleted too, but do not count.
     func delete(_ request: ItemRequest, with writer: KeychainWriter) throws -> Bool {
         var finder = ItemFinder(self, writer.reader, request)
         finder.takesRowsUnseen = true
@@ -163,6 +163,6 @@ struct ItemCall {
 }
 
 extension ItemClass {
-    /// True if items of the class can have an attribute.
+    /// True if items of the class can have this attribute.
     func has(_ code: AttributeCode) -> Bool { code.belongs(to: self) }
 }

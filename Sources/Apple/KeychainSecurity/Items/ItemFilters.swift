@@ -11,14 +11,14 @@ struct ItemFilters {
     private var issuers: [[UInt8]]?
     private var moment: Date?
 
-    /// True if every item that the query finds is accepted.
+    /// True if there are no conditions, so that every item that the query finds is accepted.
     var isEmpty: Bool {
         !ignoresCase && host == nil && subjectPart == nil && emailAddress == nil && issuers == nil && moment == nil
     }
 
     /// Parses one condition.
     ///
-    /// - Throws: `CallFailure`: `errSecUnimplemented` for what needs trust evaluation, `errSecParam`.
+    /// - Throws: `CallFailure`: `errSecUnimplemented` for conditions that need trust evaluation, `errSecParam`.
     mutating func read(_ key: String, _ value: Any) throws(CallFailure) {
         switch key {
         case kSecMatchCaseInsensitive: ignoresCase = try ItemRequest.flag(value)
@@ -56,7 +56,7 @@ struct ItemFilters {
         else { throw CallFailure(errSecParam) }
     }
 
-    /// Splits attributes into those that the query compares byte by byte, and those that `accepts` compares.
+    /// Splits attributes into those that the query compares byte by byte and those that `accepts` compares.
     func split(
         _ attributes: [AttributeCode: AttributeValue]
     ) -> (exact: [AttributeCode: AttributeValue], folded: [AttributeCode: String]) {
@@ -79,7 +79,8 @@ struct ItemFilters {
         return fits && (server == host || server.hasSuffix("." + host))
     }
 
-    /// True if a certificate, given in DER, satisfies the conditions on it; other bytes never do.
+    /// True if a certificate, given in DER, satisfies the conditions on certificates; false if `der` is not a
+    /// certificate.
     func accepts(certificate der: Data?) -> Bool {
         if subjectPart == nil, emailAddress == nil, issuers == nil, moment == nil { return true }
         guard let der, let certificate = try? X509Certificate(der: Array(der)) else { return false }

@@ -15,18 +15,18 @@ struct FoundIdentity {
     let key: FoundItem
 }
 
-/// Finds the items of a request, in one snapshot of the keychain.
+/// Finds the items that match a request, in one snapshot of the keychain.
 ///
-/// A row that is not a valid item, or whose seal is broken, is skipped as if it did not exist. An item whose class key
-/// is not available ends the search with `errSecInteractionNotAllowed`, even if no secret is requested: on Apple's
-/// systems attributes are locked too, and a program must not take "locked" for "not found".
+/// A row that is not a valid item, or whose seal is broken, is skipped as if it did not exist. If the class key of an
+/// item is not available, the search fails with `errSecInteractionNotAllowed`, even if no secret was requested: on
+/// Apple's systems, attributes are locked too, and a program must not mistake "locked" for "not found".
 struct ItemFinder {
     private let call: ItemCall
     private let reader: KeychainReader
     private let request: ItemRequest
     /// True to include secrets.
     var needsData = false
-    /// True to accept locked or damaged rows: deleting needs no class key.
+    /// True to accept locked or damaged rows, as when deleting, which needs no class key.
     var takesRowsUnseen = false
 
     init(_ call: ItemCall, _ reader: KeychainReader, _ request: ItemRequest) {
@@ -35,7 +35,7 @@ struct ItemFinder {
         self.request = request
     }
 
-    /// The subject of the search.
+    /// Returns the subject of the search.
     ///
     /// - Throws: `CallFailure` (`errSecParam`) if filters do not apply.
     func subject() throws(CallFailure) -> ItemRequest.Subject {
@@ -46,22 +46,22 @@ struct ItemFinder {
         return subject
     }
 
-    /// The matching items, up to the limit.
+    /// Returns the matching items, up to the limit.
     func items() throws -> [FoundItem] {
         guard case .items(let itemClass) = try subject() else { throw CallFailure(errSecParam) }
         return try found(itemClass, attributes: conditions, limit: limit)
     }
 
-    /// All matching items, regardless of the limit, without their secrets.
+    /// Returns all matching items, regardless of the limit, without their secrets.
     func allItems() throws -> [Item] {
         guard case .items(let itemClass) = try subject() else { throw CallFailure(errSecParam) }
         return try found(itemClass, attributes: conditions, limit: nil).map(\.item)
     }
 
-    /// The matching identities, up to the limit.
+    /// Returns the matching identities, up to the limit.
     func identities() throws -> [FoundIdentity] { try identities(limit: limit) }
 
-    /// All matching identities, regardless of the limit.
+    /// Returns all matching identities, regardless of the limit.
     func allIdentities() throws -> [FoundIdentity] { try identities(limit: nil) }
 
     private func identities(limit: Int?) throws -> [FoundIdentity] {
@@ -82,7 +82,7 @@ struct ItemFinder {
         return identities
     }
 
-    /// The query for candidates in the keychain.
+    /// Returns the query that finds candidates in the keychain.
     func query(_ itemClass: ItemClass) throws(CallFailure) -> ItemQuery { try query(itemClass, conditions) }
 
     private func query(
@@ -108,7 +108,7 @@ struct ItemFinder {
     }
 
     private var conditions: [AttributeCode: AttributeValue] {
-        // Further conditions narrow the search for an object.
+        // Attributes in the request narrow the search for a referenced object.
         (request.object?.conditions ?? [:]).merging(request.attributes) { $1 }
     }
 
@@ -144,14 +144,14 @@ struct ItemFinder {
         }
     }
 
-    /// The item if it counts; nil to skip it.
+    /// Returns the item if it matches, or nil to skip it.
     private func judged(_ item: Item) throws -> FoundItem? {
         if request.meansTombstones || takesRowsUnseen { return FoundItem(item: item, data: nil) }
         guard call.keychain.canOpen(item.accessibility) else {
             if request.skipsLocked { return nil }
             throw CallFailure(errSecInteractionNotAllowed)
         }
-        // A certificate is public, and its filters examine it. Other secrets are copied only if requested.
+        // Certificates are public, and the filters need their contents. Other secrets are copied only if requested.
         if needsData || item.itemClass == .certificate {
             guard let found = try opened(item),
                 item.itemClass != .certificate || request.filters.accepts(certificate: found.data)
@@ -161,7 +161,7 @@ struct ItemFinder {
         return try reader.isWhole(item) ? FoundItem(item: item, data: nil) : nil
     }
 
-    /// An item with its secret; nil if its seal is broken.
+    /// Returns an item with its secret; nil if its seal is broken.
     private func opened(_ item: Item) throws(KeychainStoreError) -> FoundItem? {
         do {
             guard let secret = try reader.secret(of: item) else { return FoundItem(item: item, data: nil) }

@@ -2,7 +2,7 @@ internal import Foundation
 internal import KeychainModel
 internal import KeychainStore
 
-/// The parsed dictionary of a call: every key is known and every value has the right type.
+/// The parsed dictionary of a call: every key is known, and every value has the right type.
 struct ItemRequest {
     /// What to search for.
     enum Subject: Hashable {
@@ -11,7 +11,7 @@ struct ItemRequest {
         case identities
     }
 
-    /// The call that the dictionary is for; the allowed keys differ.
+    /// The call that the dictionary is for; each call allows different keys.
     enum Call {
         case add
         case copy
@@ -21,9 +21,9 @@ struct ItemRequest {
 
     /// The maximum number of items.
     enum Limit: Hashable {
-        /// As a word or as the number 1; the result is a single value.
+        /// `kSecMatchLimitOne` or the number 1; the result is a single value.
         case one
-        /// 0 or above 1.
+        /// 0, or a number above 1.
         case number(Int)
         case all
     }
@@ -37,9 +37,9 @@ struct ItemRequest {
         static let persistentReference = Returns(rawValue: 8)
     }
 
-    /// Nil only if a persistent reference or an object determines it.
+    /// Nil only if a persistent reference determines it.
     var subject: Subject?
-    /// Attributes by code, except `sync`; for an identity those of its certificate and of its key.
+    /// Attributes by code, except `sync`; for an identity, those of its certificate and of its key.
     var attributes: [AttributeCode: AttributeValue] = [:]
     /// Nil if not given.
     var synchronizable: ItemQuery.Synchronizable?
@@ -55,10 +55,10 @@ struct ItemRequest {
     var leavesTombstones: Bool?
     /// True to skip locked items instead of failing.
     var skipsLocked = false
-    /// False to fail at locked items rather than ask for the passcode.
+    /// False to fail on locked items instead of asking for the passcode.
     var mayAsk = true
 
-    /// More keys than this are refused, as in Apple's keychain.
+    /// Larger dictionaries are refused, as in Apple's keychain.
     static let keyLimit = 128
 }
 
@@ -70,7 +70,7 @@ extension ItemRequest {
         guard dictionary.count <= Self.keyLimit else { throw CallFailure(errSecParam) }
         try readSubject(dictionary)
         var accessibility: Set<String> = []
-        // In the order of the keys, so that of two mistakes always the same one is reported.
+        // Sorted by key, so that a dictionary with two mistakes always reports the same one.
         for (key, value) in dictionary.sorted(by: { $0.key < $1.key }) where key != kSecClass {
             switch key {
             case kSecAttrAccessible:
@@ -93,7 +93,7 @@ extension ItemRequest {
             default: try read(key, value, for: call)
             }
         }
-        // Both forms of an attribute may be given, as in returned attributes, if they agree.
+        // Both forms may be given if they agree: a dictionary of returned attributes contains both.
         guard accessibility.count <= 1 else { throw CallFailure(errSecParam) }
         if let code = accessibility.first { attributes[.pdmn] = .text(code) }
         try check(call)
@@ -119,7 +119,7 @@ extension ItemRequest {
     private mutating func read(_ key: String, _ value: Any, for call: Call) throws(CallFailure) {
         if key.hasPrefix("r_") { return try readReturn(key, value) }
         if key.hasPrefix("m_") {
-            // A limit selects items; of the other calls, only deleting supports it.
+            // A limit selects items; apart from reading, only deleting supports it.
             guard call == .copy || call == .delete && key == kSecMatchLimit else { throw CallFailure(errSecParam) }
             if key == kSecMatchLimit {
                 limit = try Self.limit(value)
@@ -160,7 +160,7 @@ extension ItemRequest {
         case kSecUseTombstones: leavesTombstones = try Self.flag(value)
         case kSecUseSystemKeychain where try !Self.flag(value): break
         case kSecUseUserIndependentKeychain where try !Self.flag(value): break
-        // A list of items selects items, which is meaningless for adding.
+        // A list of items selects items, which makes no sense when adding.
         case kSecUseItemList where call == .add: throw CallFailure(errSecParam)
         case kSecUseItemList, kSecUseSystemKeychain, kSecUseUserIndependentKeychain, kSecUseKeychain,
             kSecUseAuthenticationContext:
@@ -170,32 +170,32 @@ extension ItemRequest {
     }
 
     private mutating func readAttribute(_ key: String, _ value: Any) throws(CallFailure) {
-        // Attributes have four characters; another key is none, known or not.
+        // Attribute codes have four characters; any other key is not an attribute.
         guard let code = AttributeCode(code: key) else {
             throw CallFailure(key.utf16.count == 4 ? errSecNoSuchAttr : errSecParam)
         }
-        // Apple's keychain does not let callers set this one.
+        // Apple's keychain does not let callers set this attribute.
         guard code != .clip else { throw CallFailure(errSecParam) }
         switch subject {
         case .items(let itemClass):
             guard code.belongs(to: itemClass) else { throw CallFailure(errSecNoSuchAttr) }
             attributes[code] = try code.value(of: value, in: itemClass)
         case .identities:
-            // Attributes of both, such as the label, are the certificate's.
+            // An attribute that both classes have, such as the label, refers to the certificate.
             guard let owner = [ItemClass.certificate, .key].first(where: code.belongs) else {
                 throw CallFailure(errSecNoSuchAttr)
             }
             attributes[code] = try code.value(of: value, in: owner)
         case nil:
-            // Without a class nothing else can be interpreted; this is reported before mistakes in attributes.
+            // Without a class, nothing else can be interpreted; report this before mistakes in attributes.
             throw CallFailure(errSecParam)
         }
     }
 
     private func check(_ call: Call) throws(CallFailure) {
         if subject == nil, persistentReference == nil { throw CallFailure(errSecParam) }
-        // A secret in a query is ignored, as on Apple's systems, where one dictionary is used to delete and then to
-        // add.
+        // A secret in a query is ignored, as on Apple's systems, where programs delete and then add with the same
+        // dictionary.
         let isFit =
             switch call {
             case .add: !meansTombstones && !skipsLocked
@@ -206,7 +206,7 @@ extension ItemRequest {
         guard isFit, call == .delete || leavesTombstones == nil else { throw CallFailure(errSecParam) }
         // A persistent reference identifies one item.
         if let reference = persistentReference {
-            // "Synchronizable or not" is not a condition.
+            // `kSecAttrSynchronizableAny` is not a condition.
             let isBare = attributes.isEmpty && synchronizable ?? .any == .any
             guard isBare, object == nil, filters.isEmpty, subject ?? reference.subject == reference.subject else {
                 throw CallFailure(errSecParam)
@@ -235,7 +235,7 @@ extension ItemRequest {
         return .items(itemClass)
     }
 
-    /// A Boolean; a number is accepted too, a string is not.
+    /// Parses a Boolean; numbers are accepted too, strings are not.
     static func flag(_ given: Any) throws(CallFailure) -> Bool {
         guard let number = given as? NSNumber, !number.doubleValue.isNaN else { throw CallFailure(errSecParam) }
         return number.boolValue

@@ -2,9 +2,10 @@ internal import ByteStreams
 internal import Foundation
 internal import KeychainModel
 
-/// The form of results: one kind of value is returned directly, several as a dictionary.
+/// Builds results: one kind of value is returned directly, several as a dictionary.
 extension ItemCall {
-    /// The result for an item; nil if nothing is requested, or an object of an item that has none.
+    /// Returns the result for an item; nil if nothing is requested, or if the item has no object and only that is
+    /// requested.
     func result(_ found: FoundItem, _ returns: ItemRequest.Returns) throws -> Any? {
         let reference = PersistentReference(.items(found.item.itemClass), found.item.uuid)
         return result(
@@ -12,7 +13,7 @@ extension ItemCall {
             reference: reference, attributes: found.item.dictionary)
     }
 
-    /// The result for an identity: the attributes of both halves, the data of the certificate.
+    /// Returns the result for an identity: the attributes of both halves, and the data of the certificate.
     func result(_ found: FoundIdentity, _ returns: ItemRequest.Returns) throws -> Any? {
         let reference = PersistentReference(.identities, found.certificate.item.uuid)
         var object: SecIdentity?
@@ -47,7 +48,7 @@ extension ItemCall {
 }
 
 extension FoundItem {
-    /// The object of a certificate or key; passwords have none.
+    /// The object for a certificate or key; nil for passwords.
     fileprivate var object: AnyObject? {
         guard let data else { return nil }
         switch item.itemClass {
@@ -59,7 +60,7 @@ extension FoundItem {
 }
 
 extension Item {
-    /// The attributes in a result: the access control in addition to the accessibility.
+    /// The attributes in a result, with the access control in addition to the accessibility.
     fileprivate var dictionary: CFDictionary {
         var dictionary = attributes.dictionary(of: itemClass)
         dictionary[kSecAttrAccessControl] = SecAccessControl(protection: accessibility.rawValue)
@@ -68,7 +69,7 @@ extension Item {
 }
 
 extension Attributes {
-    /// Without what belongs to the item rather than to its key.
+    /// The attributes of the key itself, without those of its item.
     fileprivate var ofKey: Attributes {
         var own = self
         for code in [AttributeCode.agrp, .cdat, .mdat, .pdmn, .sync, .vwht, .tkid, .musr, .ggrp] { own[code] = nil }

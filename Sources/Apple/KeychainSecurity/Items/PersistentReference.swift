@@ -16,9 +16,9 @@ struct PersistentReference: Hashable {
         self.uuid = uuid
     }
 
-    /// Parses a reference from `data`.
+    /// Parses a reference.
     ///
-    /// - Throws: `CallFailure` (`errSecParam`) for anything else.
+    /// - Throws: `CallFailure` (`errSecParam`) if `data` is not a reference.
     init(_ data: Data) throws(CallFailure) {
         let bytes = Array(data)
         guard bytes.count == Self.size, let code = String(validating: bytes.prefix(4), as: UTF8.self),
@@ -33,7 +33,7 @@ struct PersistentReference: Hashable {
         self.uuid = uuid
     }
 
-    /// The 20 bytes.
+    /// The reference as 20 bytes.
     var data: Data {
         let code =
             switch subject {

@@ -14,11 +14,11 @@ internal import SecurityStatus
 ///
 /// - Parameters:
 ///   - attributes: class, attributes, `kSecValueData` or `kSecValueRef`, and the requested results.
-///   - result: set to what the return keys request; unchanged if the call fails or nothing is requested. With nil, the
-///     item is added, and nothing is returned.
+///   - result: set to what the return keys request; unchanged if the call fails or nothing is requested. If nil, the
+///     item is added and nothing is returned.
 /// - Returns: `errSecSuccess`, `errSecDuplicateItem`, `errSecParam`, `errSecNoSuchClass`, `errSecNoSuchAttr`,
-///   `errSecMissingEntitlement`, `errSecInteractionNotAllowed`, `errSecAuthFailed` for `WhenPasscodeSetThisDeviceOnly` without a passcode, or a
-///   status for a failure of the keychain. See docs/security-module.md.
+///   `errSecMissingEntitlement`, `errSecInteractionNotAllowed`, `errSecAuthFailed` for `WhenPasscodeSetThisDeviceOnly`
+///   without a passcode, or a status for a failure of the keychain. See docs/security-module.md.
 @discardableResult
 public func SecItemAdd(_ attributes: CFDictionary, _ result: UnsafeMutablePointer<CFTypeRef?>?) -> OSStatus {
     unsafe KeychainClient.shared.add(attributes, result)
@@ -39,7 +39,7 @@ public func SecItemAdd(_ attributes: CFDictionary, _ result: UnsafeMutablePointe
 /// - Parameters:
 ///   - query: class, conditions, limit, and the requested results.
 ///   - result: set to one value or, if the limit is not one, an array; unchanged if the call fails or nothing is
-///     requested. With nil, the status says whether there is such an item.
+///     requested. If nil, the status tells whether there is such an item.
 /// - Returns: `errSecSuccess`, `errSecItemNotFound`, `errSecParam`, `errSecNoSuchAttr`, `errSecMissingEntitlement`,
 ///   `errSecInteractionNotAllowed`, `errSecUnimplemented`, or a status for a failure of the keychain.
 @discardableResult
@@ -75,13 +75,13 @@ public func SecItemDelete(_ query: CFDictionary) -> OSStatus {
     KeychainClient.shared.delete(query)
 }
 
-/// The message for a status, for display.
+/// Returns the message for a status, for display.
 ///
 /// ```swift
 /// print(SecCopyErrorMessageString(errSecItemNotFound, nil) ?? "")
 /// ```
 ///
-/// - Returns: always a string; a status without a message is represented by its number.
+/// - Returns: always a string; for a status without a message, its number.
 public func SecCopyErrorMessageString(_ status: OSStatus, _ reserved: UnsafeMutableRawPointer?) -> CFString? {
     SecurityStatus.message(for: status)
 }
@@ -127,7 +127,7 @@ extension KeychainClient {
     ) -> OSStatus {
         do throws(CallFailure) {
             var request = try ItemRequest(dictionary, for: kind)
-            // Without a place for a result nothing is asked for: whether the call succeeds is the answer.
+            // Without a place for the result, the status is the only answer.
             if unsafe result == nil { request.returns = [] }
             let outcome = call(request)
             if outcome.status == errSecSuccess, !request.returns.isEmpty {

@@ -1,10 +1,10 @@
 // Fence: returns results through a pointer, as Apple's functions do.
 public import Foundation
 
-// The four calls for dictionaries that are objects, `CFMutableDictionary` among them: on Apple's systems a
-// `CFDictionary` is one.
+// Overloads for dictionaries that are objects, such as `CFMutableDictionary`: on Apple's systems, these are
+// `CFDictionary` too.
 
-/// Adds an item; see the function with a `CFDictionary`.
+/// Adds an item; see the overload for `CFDictionary`.
 @discardableResult
 @_disfavoredOverload
 public func SecItemAdd(_ attributes: NSDictionary, _ result: UnsafeMutablePointer<CFTypeRef?>?) -> OSStatus {
@@ -12,7 +12,7 @@ public func SecItemAdd(_ attributes: NSDictionary, _ result: UnsafeMutablePointe
     return unsafe SecItemAdd(attributes, result)
 }
 
-/// Finds items; see the function with a `CFDictionary`.
+/// Finds items; see the overload for `CFDictionary`.
 @discardableResult
 @_disfavoredOverload
 public func SecItemCopyMatching(_ query: NSDictionary, _ result: UnsafeMutablePointer<CFTypeRef?>?) -> OSStatus {
@@ -20,7 +20,7 @@ public func SecItemCopyMatching(_ query: NSDictionary, _ result: UnsafeMutablePo
     return unsafe SecItemCopyMatching(query, result)
 }
 
-/// Changes all items that match a query, or none; see the function with two `CFDictionary`.
+/// Changes all items that match a query, or none; see the overload for `CFDictionary`.
 @discardableResult
 @_disfavoredOverload
 public func SecItemUpdate(_ query: NSDictionary, _ attributesToUpdate: NSDictionary) -> OSStatus {
@@ -30,7 +30,7 @@ public func SecItemUpdate(_ query: NSDictionary, _ attributesToUpdate: NSDiction
     return SecItemUpdate(query, attributes)
 }
 
-/// Deletes all items that match a query; see the function with a `CFDictionary`.
+/// Deletes all items that match a query; see the overload for `CFDictionary`.
 @discardableResult
 @_disfavoredOverload
 public func SecItemDelete(_ query: NSDictionary) -> OSStatus {

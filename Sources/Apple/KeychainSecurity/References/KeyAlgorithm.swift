@@ -3,18 +3,18 @@ internal import CertificateItems
 internal import Cryptography
 internal import KeychainModel
 
-/// What an algorithm's identifier says.
+/// A parsed `SecKeyAlgorithm` identifier.
 enum KeyAlgorithm: Hashable {
-    /// A signature; of a message, whose digest is made first, or of a digest.
+    /// A signature of a message, which is hashed first, or of a digest.
     case signature(SignatureForm, ofMessage: Bool)
     case encryption(EncryptionForm)
-    /// RSA-OAEP of a key for AES-GCM.
+    /// RSA-OAEP encryption of a random AES-GCM key.
     case hybrid(KeyHash)
     case ecies(KeyHash, derivesNonce: Bool)
-    /// Without a hash, the secret as it is.
+    /// Without a hash, the result is the raw shared secret.
     case exchange(KeyHash?)
 
-    /// Reads an identifier; nil for an unknown one.
+    /// Parses an identifier; nil if it is unknown.
     init?(_ algorithm: SecKeyAlgorithm) {
         let parts = algorithm.rawValue.split(separator: ":").map(String.init)
         guard parts.count > 2, parts[0] == "algid" else { return nil }
@@ -33,7 +33,7 @@ enum KeyAlgorithm: Hashable {
         case ("encrypt", "ECIES"):
             guard let hash = hashes.first else { return nil }
             self = .ecies(hash, derivesNonce: parts.last == "AESGCM-KDFIV")
-        // The curves here have the cofactor 1, so that both ways are one.
+        // The supported curves have cofactor 1, so ECDH with and without the cofactor are the same.
         case ("keyexchange", "ECDH"), ("keyexchange", "ECDHC"): self = .exchange(hashes.first)
         default: return nil
         }
@@ -52,7 +52,7 @@ enum KeyAlgorithm: Hashable {
         }
     }
 
-    /// True if a key can do the operation so.
+    /// True if the key can do the operation with this algorithm.
     func supports(_ operation: SecKeyOperationType, _ key: SecKey) -> Bool {
         let isPrivate = key.attributes.number(.kcls) == KeyClass.privateKey.rawValue
         let isPublic = key.attributes.number(.kcls) == KeyClass.publicKey.rawValue
@@ -69,7 +69,7 @@ enum KeyAlgorithm: Hashable {
     }
 }
 
-/// Encryption of bytes of any length for a key, in Apple's forms (SecKey.h).
+/// Public-key encryption of data of any length, in Apple's formats (SecKey.h).
 enum HybridEncryption {
     private static func size(forBits bits: Int, above limit: Int) -> Int { bits > limit ? 32 : 16 }
 
@@ -116,7 +116,7 @@ enum HybridEncryption {
         return try WideNonceGCM.open(sealed.dropFirst(count), key: derived.key, nonce: derived.nonce)
     }
 
-    /// What follows from a shared secret.
+    /// The key and nonce derived from a shared secret.
     private struct Derived: ~Copyable {
         let key: SecretBytes
         let nonce: [UInt8]

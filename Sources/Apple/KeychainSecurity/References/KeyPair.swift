@@ -3,14 +3,14 @@ internal import Cryptography
 internal import Foundation
 internal import KeychainModel
 
-/// A key that was made, and what is to be stored of it.
+/// A generated key, and the dictionaries that store it.
 struct KeyPair {
     let privateKey: SecKey
     let publicKey: SecKey
-    /// The dictionaries that add the halves which are to be permanent.
+    /// The dictionaries that add the halves that are to be permanent.
     private let additions: [CFDictionary]
 
-    /// Makes the key that parameters describe; nothing is stored.
+    /// Generates the key that the parameters describe; stores nothing.
     ///
     /// - Throws: `CallFailure`: `errSecParam`, `errSecUnimplemented`, `errSecInternal`.
     init(_ parameters: CFDictionary) throws(CallFailure) {
@@ -39,7 +39,8 @@ struct KeyPair {
             throw CallFailure(errSecParam)
         }
         var additions: [CFDictionary] = []
-        // What both are said to be is the private half's matter; the public half is stored only by its own attributes.
+        // A shared `kSecAttrIsPermanent` applies to the private half only; the public half is stored only if its own
+        // attributes say so.
         let halves = [
             (privateKey, both.merging(ofPrivate) { $1 }, ofPrivate[kSecAttrIsPermanent] ?? both[kSecAttrIsPermanent]),
             (publicKey, Self.withoutPermanence(both).merging(ofPublic) { $1 }, ofPublic[kSecAttrIsPermanent]),
@@ -63,7 +64,7 @@ struct KeyPair {
 
     /// Adds the halves that are to be permanent, all or none.
     ///
-    /// - Throws: `CallFailure` with what `SecItemAdd` gives.
+    /// - Throws: `CallFailure` with the status of `SecItemAdd`.
     func stored(by client: KeychainClient) throws(CallFailure) -> KeyPair {
         var requests: [ItemRequest] = []
         for addition in additions { requests.append(try ItemRequest(addition, for: .add)) }

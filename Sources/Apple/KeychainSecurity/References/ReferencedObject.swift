@@ -9,7 +9,7 @@ enum ReferencedObject {
     case key(SecKey)
     case identity(SecIdentity)
 
-    /// - Throws: `CallFailure` (`errSecParam`) for an object of another kind.
+    /// - Throws: `CallFailure` (`errSecParam`) for any other object.
     init(_ given: Any) throws(CallFailure) {
         switch given {
         case let certificate as SecCertificate: self = .certificate(certificate)
@@ -28,7 +28,7 @@ enum ReferencedObject {
         }
     }
 
-    /// The attributes that identify the item of the object.
+    /// The attributes that identify the object's item.
     var conditions: [AttributeCode: AttributeValue] {
         switch self {
         case .certificate(let certificate): certificate.conditions
@@ -39,7 +39,7 @@ enum ReferencedObject {
 }
 
 extension SecCertificate {
-    /// The item for the certificate.
+    /// A draft of the item for the certificate.
     var draft: ItemDraft { ItemDraft(certificate: certificate) }
 
     fileprivate var conditions: [AttributeCode: AttributeValue] {
@@ -48,7 +48,7 @@ extension SecCertificate {
 }
 
 extension Attributes {
-    /// The subset of the attributes that exist.
+    /// Returns those of the given attributes that exist.
     fileprivate func entries(among codes: [AttributeCode]) -> [AttributeCode: AttributeValue] {
         var found: [AttributeCode: AttributeValue] = [:]
         for code in codes { found[code] = self[code] }

@@ -2,7 +2,7 @@
 public import Foundation
 internal import KeychainModel
 
-/// When an item may be read, as an object: here only its protection class.
+/// When an item may be read, as an object; here, only its protection class.
 public final class SecAccessControl: Hashable, Sendable, CustomStringConvertible {
     /// One of `kSecAttrAccessible…`.
     let protection: String
@@ -23,7 +23,7 @@ public final class SecAccessControl: Hashable, Sendable, CustomStringConvertible
     public var description: String { "<SecAccessControl: \(protection)>" }
 }
 
-/// Conditions for reading an item; none is supported here.
+/// Conditions for reading an item; none of them is supported here.
 public struct SecAccessControlCreateFlags: OptionSet, Sendable {
     /// The flags as bits.
     public let rawValue: CFOptionFlags
@@ -37,19 +37,19 @@ public struct SecAccessControlCreateFlags: OptionSet, Sendable {
     public static let biometryAny = SecAccessControlCreateFlags(rawValue: 1 << 1)
     /// The older name of `biometryAny`.
     public static let touchIDAny = biometryAny
-    /// A fingerprint or face that is enrolled now.
+    /// A currently enrolled fingerprint or face.
     public static let biometryCurrentSet = SecAccessControlCreateFlags(rawValue: 1 << 3)
     /// The older name of `biometryCurrentSet`.
     public static let touchIDCurrentSet = biometryCurrentSet
     /// The passcode, for each use.
     public static let devicePasscode = SecAccessControlCreateFlags(rawValue: 1 << 4)
-    /// One of the conditions is enough.
+    /// One of the conditions suffices.
     public static let or = SecAccessControlCreateFlags(rawValue: 1 << 14)
-    /// All conditions are needed.
+    /// All conditions must be met.
     public static let and = SecAccessControlCreateFlags(rawValue: 1 << 15)
     /// Use of a private key in a Secure Enclave.
     public static let privateKeyUsage = SecAccessControlCreateFlags(rawValue: 1 << 30)
-    /// A password of the application.
+    /// An application password.
     public static let applicationPassword = SecAccessControlCreateFlags(rawValue: 1 << 31)
 }
 
@@ -68,12 +68,12 @@ public struct SecAccessControlCreateFlags: OptionSet, Sendable {
 /// ```
 ///
 /// - Parameters:
-///   - allocator: without meaning here.
+///   - allocator: ignored.
 ///   - protection: one of `kSecAttrAccessible…`.
-///   - flags: must be empty. This system cannot enforce any flag, and an item with less protection than requested would
-///     be worse than none.
+///   - flags: must be empty. This system cannot enforce any flag, and it is better to create no item than one with less
+///     protection than requested.
 ///   - error: set to the reason, with `NSOSStatusErrorDomain` and `errSecParam` or `errSecUnimplemented`.
-/// - Returns: nil for an unknown protection class and for any flag.
+/// - Returns: nil for an unknown protection class or for any flag.
 public func SecAccessControlCreateWithFlags(
     _ allocator: CFAllocator?, _ protection: Any, _ flags: SecAccessControlCreateFlags,
     _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?

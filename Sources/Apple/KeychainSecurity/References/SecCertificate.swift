@@ -2,7 +2,7 @@
 internal import Cryptography
 public import Foundation
 
-/// An X.509 certificate as an object.
+/// An X.509 certificate.
 public final class SecCertificate: Hashable, Sendable, CustomStringConvertible {
     let certificate: X509Certificate
 
@@ -18,11 +18,11 @@ public final class SecCertificate: Hashable, Sendable, CustomStringConvertible {
     /// Hashes the bytes.
     public func hash(into hasher: inout Hasher) { hasher.combine(certificate) }
 
-    /// The type and the subject in one line.
+    /// The type name and the subject, in one line.
     public var description: String { "<SecCertificate: \(certificate.subjectSummary ?? "")>" }
 }
 
-/// Creates a certificate; nil if `data` is not the DER of one.
+/// Creates a certificate; nil if `data` is not a certificate in DER.
 ///
 /// ```swift
 /// let der = try Data(contentsOf: URL(filePath: "/etc/mail/mail.der"))
@@ -35,12 +35,13 @@ public func SecCertificateCreateWithData(_ allocator: CFAllocator?, _ data: CFDa
     (try? X509Certificate(der: Array(data))).map { SecCertificate($0) }
 }
 
-/// The DER of a certificate.
+/// Returns the DER of a certificate.
 public func SecCertificateCopyData(_ certificate: SecCertificate) -> CFData {
     Data(certificate.certificate.der)
 }
 
-/// A one-line description of a certificate: its common name, or the next best; nil if it has no text.
+/// Returns a one-line description of a certificate: its common name, or the next best attribute; nil if the subject has
+/// no text.
 public func SecCertificateCopySubjectSummary(_ certificate: SecCertificate) -> CFString? {
     certificate.certificate.subjectSummary
 }
@@ -67,19 +68,19 @@ public func SecCertificateCopyEmailAddresses(
     return errSecSuccess
 }
 
-/// The serial number: the content of its INTEGER, big-endian.
+/// Returns the serial number: the content of its INTEGER, big-endian.
 public func SecCertificateCopySerialNumberData(
     _ certificate: SecCertificate, _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?
 ) -> CFData? {
     Data(certificate.certificate.serialNumber)
 }
 
-/// The issuer as the keychain stores it.
+/// Returns the issuer in the normalized form that the keychain stores.
 public func SecCertificateCopyNormalizedIssuerSequence(_ certificate: SecCertificate) -> CFData? {
     Data(certificate.certificate.normalizedIssuer)
 }
 
-/// The subject as the keychain stores it.
+/// Returns the subject in the normalized form that the keychain stores.
 public func SecCertificateCopyNormalizedSubjectSequence(_ certificate: SecCertificate) -> CFData? {
     Data(certificate.certificate.normalizedSubject)
 }

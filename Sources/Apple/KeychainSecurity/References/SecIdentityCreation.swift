@@ -2,7 +2,7 @@
 internal import Cryptography
 internal import Foundation
 
-/// Joins a certificate with its private key in the keychain.
+/// Finds the private key for a certificate in the keychain, and joins the two into an identity.
 ///
 /// ```swift
 /// let file = try Data(contentsOf: URL(filePath: "/etc/mail/mail.der"))
@@ -14,10 +14,10 @@ internal import Foundation
 /// ```
 ///
 /// - Parameters:
-///   - keychainOrArray: ignored, as there is one keychain.
+///   - keychainOrArray: ignored, as there is only one keychain.
 ///   - certificate: the certificate, which need not be in the keychain.
 ///   - identity: set to the identity; unchanged if there is none.
-/// - Returns: `errSecSuccess`, `errSecItemNotFound` if the key is not there, or another status of
+/// - Returns: `errSecSuccess`, `errSecItemNotFound` if the key is not in the keychain, or another status of
 ///   `SecItemCopyMatching`.
 @discardableResult
 public func SecIdentityCreateWithCertificate(

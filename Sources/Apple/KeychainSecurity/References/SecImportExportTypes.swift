@@ -1,10 +1,11 @@
-// Values: SecImportExport.h of Apple's Security-61901.
+// Values from SecImportExport.h in Apple's Security-61901.
 
-/// A format of a file of certificates and keys.
+/// A file format for certificates and keys.
 public enum SecExternalFormat: UInt32, Hashable, Sendable {
-    /// To be found out in an import; in an export one that suits the items.
+    /// On import, detect the format; on export, choose one that suits the items.
     case formatUnknown
-    /// What OpenSSL calls traditional: PKCS #1 for RSA, SEC 1 for elliptic curves; a public key is a SubjectPublicKeyInfo.
+    /// OpenSSL's traditional format: PKCS #1 for RSA, SEC 1 for elliptic curves; a public key is a
+    /// SubjectPublicKeyInfo.
     case formatOpenSSL
     /// Not supported: keys of SSH 1.
     case formatSSH
@@ -14,7 +15,7 @@ public enum SecExternalFormat: UInt32, Hashable, Sendable {
     case formatRawKey
     /// PKCS #8, encrypted with the passphrase.
     case formatWrappedPKCS8
-    /// In imports alone: OpenSSL's traditional form, encrypted.
+    /// Import only: OpenSSL's traditional format, encrypted.
     case formatWrappedOpenSSL
     /// Not supported: encrypted keys of SSH 1.
     case formatWrappedSSH
@@ -22,9 +23,9 @@ public enum SecExternalFormat: UInt32, Hashable, Sendable {
     case formatWrappedLSH
     /// The DER of a certificate.
     case formatX509Cert
-    /// Several items, each as a block of PEM.
+    /// Several items, each as a PEM block.
     case formatPEMSequence
-    /// In imports alone: certificates in PKCS #7.
+    /// Import only: certificates in PKCS #7.
     case formatPKCS7
     /// Identities, encrypted with the passphrase.
     case formatPKCS12
@@ -34,9 +35,9 @@ public enum SecExternalFormat: UInt32, Hashable, Sendable {
     case formatSSHv2
 }
 
-/// What a file of certificates and keys holds.
+/// What a file of certificates and keys contains.
 public enum SecExternalItemType: UInt32, Hashable, Sendable {
-    /// To be found out.
+    /// To be detected.
     case itemTypeUnknown
     /// A private key.
     case itemTypePrivateKey
@@ -58,7 +59,7 @@ public struct SecItemImportExportFlags: OptionSet, Hashable, Sendable {
     /// Creates flags from bits.
     public init(rawValue: UInt32) { self.rawValue = rawValue }
 
-    /// As PEM.
+    /// Write PEM.
     public static let pemArmour = SecItemImportExportFlags(rawValue: 1 << 0)
 }
 
@@ -70,39 +71,39 @@ public struct SecKeyImportExportFlags: OptionSet, Hashable, Sendable {
     /// Creates flags from bits.
     public init(rawValue: UInt32) { self.rawValue = rawValue }
 
-    /// A file with several private keys is refused.
+    /// Refuse a file with several private keys.
     public static let importOnlyOne = SecKeyImportExportFlags(rawValue: 1 << 0)
-    /// Not supported: the user is asked for the passphrase.
+    /// Not supported: ask the user for the passphrase.
     public static let securePassphrase = SecKeyImportExportFlags(rawValue: 1 << 1)
-    /// Accepted and ignored: keys have no list of trusted programs here.
+    /// Accepted and ignored: keys here have no list of trusted programs.
     public static let noAccessControl = SecKeyImportExportFlags(rawValue: 1 << 2)
 }
 
 /// The version of `SecItemImportExportKeyParameters`.
 public let SEC_KEY_IMPORT_EXPORT_PARAMS_VERSION: UInt32 = 0
 
-/// What an import or export of keys needs.
+/// Parameters for importing or exporting keys.
 @safe public struct SecItemImportExportKeyParameters {
     /// `SEC_KEY_IMPORT_EXPORT_PARAMS_VERSION`.
     public var version: UInt32 = SEC_KEY_IMPORT_EXPORT_PARAMS_VERSION
     /// How keys are imported.
     public var flags: SecKeyImportExportFlags = []
-    /// A text or data: `Unmanaged.passUnretained("walnut" as AnyObject)`.
+    /// A string or data: `Unmanaged.passUnretained("walnut" as AnyObject)`.
     public var passphrase: Unmanaged<CFTypeRef>?
-    /// Ignored: nobody is asked.
+    /// Ignored: no dialog is shown.
     public var alertTitle: Unmanaged<CFTypeRef>?
-    /// Ignored: nobody is asked.
+    /// Ignored: no dialog is shown.
     public var alertPrompt: Unmanaged<CFTypeRef>?
-    /// Ignored: lists of trusted programs are macOS's.
+    /// Ignored: lists of trusted programs exist only on macOS.
     public var accessRef: Unmanaged<CFTypeRef>?
-    /// Ignored: keys have the uses of their kind.
+    /// Ignored: a key's usage follows from its type.
     public var keyUsage: Unmanaged<CFTypeRef>?
-    /// Ignored: nothing is added to a keychain, and `SecItemAdd` takes all attributes.
+    /// Ignored: nothing is added to a keychain, and `SecItemAdd` accepts all attributes.
     public var keyAttributes: Unmanaged<CFTypeRef>?
 
     /// Creates parameters without a passphrase.
     public init() {}
 }
 
-/// A keychain of macOS as an object; there is none here, and callers pass nil.
+/// A macOS keychain as an object; there are none here, and callers pass nil.
 public enum SecKeychain: Hashable, Sendable {}

@@ -5,7 +5,7 @@ internal import Cryptography
 public import Foundation
 internal import KeychainModel
 
-/// Writes certificates, keys and identities as a file.
+/// Exports certificates, keys and identities as a file.
 ///
 /// ```swift
 /// var result: CFTypeRef?
@@ -22,15 +22,15 @@ internal import KeychainModel
 ///
 /// - Parameters:
 ///   - secItemOrArray: a `SecCertificate`, `SecKey` or `SecIdentity`, or an array of them.
-///   - outputFormat: with `formatUnknown`, PKCS #12 for identities, DER for one certificate, OpenSSL's form for one key,
-///     and PEM for anything else.
+///   - outputFormat: with `formatUnknown`, PKCS #12 for identities, DER for one certificate, OpenSSL's format for one
+///     key, and PEM for anything else.
 ///   - flags: `pemArmour` for PEM.
-///   - keyParams: the passphrase, which `formatPKCS12` and `formatWrappedPKCS8` need; with it, private keys in PEM are
+///   - keyParams: the passphrase, which `formatPKCS12` and `formatWrappedPKCS8` need; if given, private keys in PEM are
 ///     encrypted too.
 ///   - exportedData: set to the file; unchanged if the call fails.
-/// - Returns: `errSecSuccess`; `errSecParam` for other objects and none; `errSecUnsupportedFormat` if the items cannot be
-///   in a file of the format; `errSecPassphraseRequired`; `errSecDataNotAvailable` for a private key that is not
-///   extractable.
+/// - Returns: `errSecSuccess`; `errSecParam` if there are no objects, or objects of other types;
+///   `errSecUnsupportedFormat` if the format cannot hold the items; `errSecPassphraseRequired`;
+///   `errSecDataNotAvailable` for a private key that is not extractable.
 @discardableResult
 public func SecItemExport(
     _ secItemOrArray: Any, _ outputFormat: SecExternalFormat, _ flags: SecItemImportExportFlags,
@@ -50,9 +50,10 @@ public func SecItemExport(
 }
 
 extension SecItemImportExportKeyParameters {
-    /// The passphrase, if there is one.
+    /// Returns the passphrase, if there is one.
     ///
-    /// - Throws: `CallFailure` (`errSecParam` for an object that is none, `errSecUnimplemented` if the user is to be asked).
+    /// - Throws: `CallFailure` (`errSecParam` for an object that is not a passphrase, `errSecUnimplemented` if the user
+    ///   is to be asked).
     func secret() throws(CallFailure) -> SecretBytes? {
         if flags.contains(.securePassphrase) { throw CallFailure(errSecUnimplemented) }
         guard let object = unsafe passphrase?.takeUnretainedValue() else { return nil }
@@ -62,7 +63,7 @@ extension SecItemImportExportKeyParameters {
     }
 }
 
-/// The objects of an export by kind.
+/// The exported objects, grouped by kind.
 private struct ExportedObjects {
     private var identities: [PKCS12.Identity] = []
     private var certificates: [X509Certificate] = []
@@ -139,7 +140,7 @@ private struct ExportedObjects {
         return symmetricKeys.isEmpty ? .formatOpenSSL : .formatRawKey
     }
 
-    /// The only object; a file without PEM cannot tell several apart.
+    /// Returns the only object; without PEM, a file cannot hold several.
     private func one<Object>(_ objects: [Object], among count: Int) throws(CertificateFailure) -> Object? {
         guard count == 1 else { throw unsupported }
         return objects.first
@@ -153,7 +154,7 @@ private struct ExportedObjects {
     }
 
     private func pkcs12(_ passphrase: borrowing SecretBytes?) throws -> SecretBytes {
-        // A key without a certificate cannot be part of an identity.
+        // PKCS #12 files hold identities, and a key without a certificate is not one.
         guard privateKeys.isEmpty, publicKeys.isEmpty, symmetricKeys.isEmpty else { throw unsupported }
         switch passphrase {
         case .some(let passphrase):
@@ -177,7 +178,7 @@ private struct ExportedObjects {
 }
 
 extension SecKey {
-    /// The private half, if it may leave.
+    /// The private key, if it is extractable.
     fileprivate func exportableKey() throws -> PrivateKey { try requireExtractable().privateKey() }
 
     fileprivate func requireExtractable() throws(CallFailure) -> SecKey {

@@ -5,7 +5,7 @@ internal import Cryptography
 public import Foundation
 internal import KeychainModel
 
-/// Reads the certificates, keys and identities of a file; nothing is added to a keychain.
+/// Reads the certificates, keys and identities in a file; adds nothing to a keychain.
 ///
 /// ```swift
 /// let file = try Data(contentsOf: URL(filePath: "/etc/mail/mail.pem"))
@@ -16,13 +16,13 @@ internal import KeychainModel
 ///
 /// - Parameters:
 ///   - importedData: the file: certificates and keys in PEM or DER, PKCS #7, PKCS #8, PKCS #12.
-///   - fileNameOrExtension: ignored; the content tells the format.
-///   - inputFormat: set to the format; what it was before is ignored.
-///   - itemType: set to the kind of items; what it was before is ignored.
-///   - flags: ignored; PEM is recognised.
-///   - keyParams: the passphrase, and whether several private keys are refused.
-///   - importKeychain: nil; `SecItemAdd` adds what `outItems` has, with any attributes.
-///   - outItems: set to the identities, then the keys and certificates that are in none.
+///   - fileNameOrExtension: ignored; the format is detected from the content.
+///   - inputFormat: set to the format; its previous value is ignored.
+///   - itemType: set to the kind of items; its previous value is ignored.
+///   - flags: ignored; PEM is detected.
+///   - keyParams: the passphrase, and whether to refuse several private keys.
+///   - importKeychain: nil; use `SecItemAdd` to add the objects in `outItems`, with any attributes.
+///   - outItems: set to the identities, followed by the keys and certificates that belong to no identity.
 /// - Returns: `errSecSuccess`; `errSecPassphraseRequired`; `errSecAuthFailed` for a wrong passphrase;
 ///   `errSecUnknownFormat` for another kind of file; `errSecDecode` for a malformed one; `errSecUnsupportedFormat`;
 ///   `errSecMultiplePrivKeys`; `errSecParam`.
@@ -57,7 +57,7 @@ public func SecItemImport(
 }
 
 extension ImportedItems {
-    /// The identities, then everything that is in none.
+    /// The identities, followed by the items that belong to no identity.
     fileprivate func objects() throws(CertificateFailure) -> CFArray {
         var objects: CFArray = []
         var placed: Set<Int> = []
@@ -80,7 +80,7 @@ extension ImportedItems {
         return SecCertificate(try X509Certificate(der: item.secret.withBytes { span in span.indices.map { span[$0] } }))
     }
 
-    /// The one kind of its items, or that there are several.
+    /// The kind of the only item; `itemTypeAggregate` if there are several.
     fileprivate var kind: SecExternalItemType {
         guard let item = items.first, items.count == 1 else { return .itemTypeAggregate }
         if item.draft.itemClass == .certificate { return .itemTypeCertificate }
@@ -88,7 +88,7 @@ extension ImportedItems {
             ? .itemTypePrivateKey : .itemTypePublicKey
     }
 
-    /// Apple's name of the format; nil stands for a file that could not have been read.
+    /// Returns Apple's name for the format; nil becomes `formatUnknown`.
     fileprivate func format(_ format: CertificateFormat?) -> SecExternalFormat {
         switch format {
         case .pem: items.count == 1 && kind == .itemTypeCertificate ? .formatX509Cert : .formatPEMSequence

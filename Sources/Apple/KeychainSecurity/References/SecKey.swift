@@ -5,13 +5,13 @@ internal import Cryptography
 public import Foundation
 internal import KeychainModel
 
-/// A key of the keychain or of a PKCS #12 file as an object.
+/// A key from the keychain or a PKCS #12 file.
 ///
-/// It can be stored, found and exported; it signs, encrypts and agrees on secrets.
+/// It can be stored, found and exported, and used to sign, encrypt and agree on secrets.
 public final class SecKey: Hashable, Sendable, CustomStringConvertible {
     /// The attributes of a key item, except dates and access rules.
     let attributes: Attributes
-    /// The key itself, in stored form.
+    /// The key itself, in the form in which it is stored.
     let material: SecretBytes
 
     init(_ attributes: Attributes, _ material: consuming SecretBytes) {
@@ -19,20 +19,20 @@ public final class SecKey: Hashable, Sendable, CustomStringConvertible {
         self.material = material
     }
 
-    /// The type, algorithm and size; never the key.
+    /// The type, the algorithm and the size, but never the key itself.
     public var description: String {
         "<SecKey: type \(attributes.number(.type) ?? 0), \(attributes.number(.bsiz) ?? 0) bits>"
     }
 
-    /// The key for the API's callers, in memory that is not wiped.
+    /// The key for callers of the API, in memory that is not wiped.
     var data: Data { material.data }
 
-    /// The algorithm; nil for symmetric keys and unknown ones.
+    /// The kind of key; nil for symmetric keys and unknown algorithms.
     var kind: KeyKind? { attributes.number(.type).flatMap { KeyKind(keyType: $0) } }
 
-    /// The private half.
+    /// Returns the private key.
     ///
-    /// - Throws: `CertificateFailure` if the key is none, or has other bytes than such a key.
+    /// - Throws: `CertificateFailure` if this is not a private key, or its bytes are not valid for its type.
     func privateKey() throws(CertificateFailure) -> PrivateKey {
         guard let kind, attributes.number(.kcls) == KeyClass.privateKey.rawValue else {
             throw .unsupported("a key that is not private")
@@ -40,9 +40,9 @@ public final class SecKey: Hashable, Sendable, CustomStringConvertible {
         return try PrivateKey(externalRepresentation: material, kind: kind)
     }
 
-    /// The public half.
+    /// Returns the public key.
     ///
-    /// - Throws: `CertificateFailure` if there is none, or the key has other bytes than such a key.
+    /// - Throws: `CertificateFailure` if there is none, or the bytes of the key are not valid for its type.
     func publicKey() throws(CertificateFailure) -> PublicKey {
         guard let kind, let half = attributes.number(.kcls) else { throw .unsupported("a key without a public half") }
         switch half {
@@ -54,13 +54,13 @@ public final class SecKey: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// A public key with the attributes of its item.
+    /// Creates an object for a public key, with the attributes of its item.
     convenience init(_ key: PublicKey) throws(CertificateFailure) {
         let draft = try ItemDraft(publicKey: key)
         self.init(draft.attributes, SecretBytes(key.externalRepresentation.span))
     }
 
-    /// Compares what makes a key another one: its class, type and public half.
+    /// Compares class, type, size, public key hash and the key itself.
     public static func == (left: SecKey, right: SecKey) -> Bool {
         guard left !== right else { return true }
         let codes: [AttributeCode] = [.kcls, .type, .klbl, .bsiz]
@@ -68,22 +68,23 @@ public final class SecKey: Hashable, Sendable, CustomStringConvertible {
             && constantTimeEqual(left.material, right.material)
     }
 
-    /// Hashes the public half's identifier.
+    /// Hashes the public key hash.
     public func hash(into hasher: inout Hasher) { hasher.combine(attributes[.klbl]) }
 }
 
-/// The public half of a key; nil for symmetric keys.
+/// Returns the public half of a key; nil for symmetric keys.
 public func SecKeyCopyPublicKey(_ key: SecKey) -> SecKey? { try? SecKey(key.publicKey()) }
 
-/// The bytes of a signature or of an encrypted block: for RSA those of the modulus, for elliptic curves those of a number.
+/// Returns the block size in bytes: the length of an RSA modulus, or of a coordinate on an elliptic curve.
 public func SecKeyGetBlockSize(_ key: SecKey) -> Int { (Int(key.attributes.number(.bsiz) ?? 0) + 7) / 8 }
 
-/// The public key of a certificate; nil for a kind of key that a keychain has no number for.
+/// Returns the public key of a certificate; nil if the keychain has no number for its type.
 public func SecCertificateCopyKey(_ certificate: SecCertificate) -> SecKey? {
     try? SecKey(certificate.certificate.publicKey)
 }
 
-/// The stored form of a key: PKCS #1 for RSA, for elliptic curves the point followed by the number.
+/// Returns the external form of a key: PKCS #1 for RSA; for elliptic curves, the point, followed in a private key by
+/// the secret number.
 ///
 /// ```swift
 /// let attributes: [String: Any] = [kSecAttrKeyType: kSecAttrKeyTypeECSECPrimeRandom, kSecAttrKeySizeInBits: 256]
@@ -92,14 +93,14 @@ public func SecCertificateCopyKey(_ certificate: SecCertificate) -> SecKey? {
 /// }
 /// ```
 ///
-/// - Returns: always a value; `error` is for source compatibility.
+/// - Returns: always a value; `error` exists only for source compatibility.
 public func SecKeyCopyExternalRepresentation(
     _ key: SecKey, _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?
 ) -> CFData? {
     key.data
 }
 
-/// The attributes of a key, with the names used in queries.
+/// Returns the attributes of a key, under the names used in queries.
 public func SecKeyCopyAttributes(_ key: SecKey) -> CFDictionary? {
     key.attributes.dictionary(of: .key)
 }
@@ -114,7 +115,7 @@ public final class SecIdentity: Hashable, Sendable, CustomStringConvertible {
         self.key = key
     }
 
-    /// Compares certificate and key.
+    /// Compares the certificates and the keys.
     public static func == (left: SecIdentity, right: SecIdentity) -> Bool {
         left.certificate == right.certificate && left.key == right.key
     }
@@ -122,7 +123,7 @@ public final class SecIdentity: Hashable, Sendable, CustomStringConvertible {
     /// Hashes the certificate.
     public func hash(into hasher: inout Hasher) { hasher.combine(certificate) }
 
-    /// The type and the subject of the certificate.
+    /// The type name and the subject of the certificate.
     public var description: String { "<SecIdentity: \(certificate.certificate.subjectSummary ?? "")>" }
 }
 
@@ -156,7 +157,7 @@ public func SecIdentityCopyPrivateKey(_ identity: SecIdentity, _ key: UnsafeMuta
 }
 
 extension Attributes {
-    /// The attributes as in a result of the API.
+    /// The attributes as in an API result.
     func dictionary(of itemClass: ItemClass) -> CFDictionary {
         var dictionary: CFDictionary = [:]
         for entry in entries { dictionary[entry.code.code] = entry.code.given(entry.value, in: itemClass) }

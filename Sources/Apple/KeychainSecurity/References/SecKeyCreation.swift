@@ -5,7 +5,7 @@ internal import Cryptography
 public import Foundation
 internal import KeychainModel
 
-/// Creates a key from its bytes, to be used, or stored with `kSecValueRef`.
+/// Creates a key from its bytes, for use or for storing with `kSecValueRef`.
 ///
 /// ```swift
 /// let bytes = try Data(contentsOf: URL(filePath: "/etc/mail/key.pkcs1"))
@@ -17,12 +17,12 @@ internal import KeychainModel
 /// ```
 ///
 /// - Parameters:
-///   - keyData: the key in the form of `SecKeyCopyExternalRepresentation`: PKCS #1 for RSA, for elliptic curves the
-///     point followed by the number.
-///   - attributes: `kSecAttrKeyType` (RSA, elliptic curves and Edwards curves), and `kSecAttrKeyClass`, private or public:
-///     symmetric keys are stored as data with `SecItemAdd`.
+///   - keyData: the key in the form of `SecKeyCopyExternalRepresentation`: PKCS #1 for RSA; for elliptic curves, the
+///     point, followed in a private key by the private scalar.
+///   - attributes: `kSecAttrKeyType` (RSA, elliptic curves and Edwards curves) and `kSecAttrKeyClass` (private or
+///     public). To store a symmetric key, add it as data with `SecItemAdd`.
 ///   - error: set to the reason, with `errSecParam`, `errSecUnimplemented` or `errSecDecode`.
-/// - Returns: nil if the bytes are not such a key.
+/// - Returns: nil if the bytes are not a key of this type.
 public func SecKeyCreateWithData(
     _ keyData: CFData, _ attributes: CFDictionary, _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?
 ) -> SecKey? {
@@ -51,7 +51,7 @@ public func SecKeyCreateWithData(
     }
 }
 
-/// Makes a key, and stores it if it is to be permanent.
+/// Generates a key, and stores it if it is to be permanent.
 ///
 /// ```swift
 /// let key = SecKeyCreateRandomKey(
@@ -63,11 +63,11 @@ public func SecKeyCreateWithData(
 ///
 /// - Parameters:
 ///   - parameters: `kSecAttrKeyType` and `kSecAttrKeySizeInBits` (RSA 1,024 to 16,384, elliptic curves 256, 384 or 521,
-///     Ed25519 and X25519 256); attributes of both halves; those of one in `kSecPrivateKeyAttrs` and
-///     `kSecPublicKeyAttrs`. A half whose attributes say `kSecAttrIsPermanent` is added to the keychain.
-///   - error: set to the reason: `errSecParam`; `errSecUnimplemented` for the Secure Enclave and other tokens; what
-///     `SecItemAdd` gives.
-/// - Returns: the private key, or nil with an error, and then nothing is stored.
+///     Ed25519 and X25519 256); attributes for both halves; attributes for one half under `kSecPrivateKeyAttrs` or
+///     `kSecPublicKeyAttrs`. A half with `kSecAttrIsPermanent` is added to the keychain.
+///   - error: set to the reason: `errSecParam`; `errSecUnimplemented` for the Secure Enclave and other tokens; or a
+///     status of `SecItemAdd`.
+/// - Returns: the private key, or nil with an error; in that case, nothing is stored.
 public func SecKeyCreateRandomKey(
     _ parameters: CFDictionary, _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?
 ) -> SecKey? {
@@ -79,7 +79,7 @@ public func SecKeyCreateRandomKey(
     }
 }
 
-/// Makes a key as `SecKeyCreateRandomKey`, and gives both halves.
+/// Generates a key as `SecKeyCreateRandomKey` does, and returns both halves.
 ///
 /// ```swift
 /// var (publicKey, privateKey): (SecKey?, SecKey?)
@@ -87,7 +87,7 @@ public func SecKeyCreateRandomKey(
 ///     [kSecAttrKeyType: kSecAttrKeyTypeRSA, kSecAttrKeySizeInBits: 3072], &publicKey, &privateKey)
 /// ```
 ///
-/// - Returns: `errSecSuccess`, or the number of the error of `SecKeyCreateRandomKey`.
+/// - Returns: `errSecSuccess`, or the error code of `SecKeyCreateRandomKey`.
 @discardableResult
 public func SecKeyGeneratePair(
     _ parameters: CFDictionary, _ publicKey: UnsafeMutablePointer<SecKey?>?,

@@ -3,7 +3,7 @@ internal import ByteStreams
 internal import Cryptography
 public import Foundation
 
-/// What can be done with a key.
+/// An operation with a key.
 public enum SecKeyOperationType: CFIndex, Hashable, Sendable {
     /// `SecKeyCreateSignature`.
     case sign = 0
@@ -19,20 +19,21 @@ public enum SecKeyOperationType: CFIndex, Hashable, Sendable {
 
 /// The names of the parameters of `SecKeyCopyKeyExchangeResult`.
 public struct SecKeyKeyExchangeParameter: RawRepresentable, Hashable, Sendable {
-    /// The key in the dictionary.
+    /// The key in the parameter dictionary.
     public let rawValue: CFString
 
-    /// Names a parameter.
+    /// Creates a parameter name.
     public init(rawValue: CFString) { self.rawValue = rawValue }
 
-    /// How many bytes are wanted; a number.
+    /// The number of bytes to derive; a number.
     public static let requestedSize = SecKeyKeyExchangeParameter(rawValue: "requestedSize")
-    /// What else goes into the derivation; data.
+    /// Additional input to the key derivation; data.
     public static let sharedInfo = SecKeyKeyExchangeParameter(rawValue: "sharedInfo")
 }
 
-/// True if a key can do an operation with an algorithm: private keys sign, decrypt and exchange, public ones verify and
-/// encrypt.
+/// True if a key supports an operation with an algorithm.
+///
+/// Private keys sign, decrypt and exchange; public keys verify and encrypt.
 ///
 /// ```swift
 /// let attributes: [String: Any] = [kSecAttrKeyType: kSecAttrKeyTypeECSECPrimeRandom, kSecAttrKeySizeInBits: 256]
@@ -60,10 +61,11 @@ public func SecKeyIsAlgorithmSupported(
 ///
 /// - Parameters:
 ///   - key: the private key.
-///   - algorithm: one of the signatures of its type of key.
-///   - dataToSign: the message, or its digest, as the algorithm says.
-///   - error: set to the reason, with `errSecParam` if the key cannot sign so or the digest has another length.
-/// - Returns: nil with an error.
+///   - algorithm: a signature algorithm for the type of the key.
+///   - dataToSign: the message or its digest, depending on the algorithm.
+///   - error: set to the reason, with `errSecParam` if the key does not support the algorithm or the digest has the
+///     wrong length.
+/// - Returns: the signature, or nil with an error.
 public func SecKeyCreateSignature(
     _ key: SecKey, _ algorithm: SecKeyAlgorithm, _ dataToSign: CFData,
     _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?
@@ -75,7 +77,7 @@ public func SecKeyCreateSignature(
     }
 }
 
-/// True if a signature is one of the data by the private half of a public key.
+/// True if the signature was made over the data with the private half of a public key.
 ///
 /// ```swift
 /// func isFromAda(_ message: Data, signature: Data, publicKey: SecKey) -> Bool {
@@ -85,10 +87,10 @@ public func SecKeyCreateSignature(
 ///
 /// - Parameters:
 ///   - key: the public key.
-///   - algorithm: the one that the data was signed with.
-///   - signedData: the message, or its digest, as the algorithm says.
-///   - signature: what `SecKeyCreateSignature` returned.
-///   - error: set to the reason where it is not, with `errSecVerifyFailed`, or `errSecParam` as in
+///   - algorithm: the algorithm that the data was signed with.
+///   - signedData: the message or its digest, depending on the algorithm.
+///   - signature: the result of `SecKeyCreateSignature`.
+///   - error: set to the reason if the result is false: `errSecVerifyFailed`, or `errSecParam` as in
 ///     `SecKeyCreateSignature`.
 public func SecKeyVerifySignature(
     _ key: SecKey, _ algorithm: SecKeyAlgorithm, _ signedData: CFData, _ signature: CFData,
@@ -113,10 +115,10 @@ public func SecKeyVerifySignature(
 ///
 /// - Parameters:
 ///   - key: the public key.
-///   - algorithm: one of the encryptions of its type of key.
+///   - algorithm: an encryption algorithm for the type of the key.
 ///   - plaintext: the data.
-///   - error: set to the reason, with `errSecParam`, also where the data is too long for the algorithm.
-/// - Returns: nil with an error.
+///   - error: set to the reason, with `errSecParam`, which includes data that is too long for the algorithm.
+/// - Returns: the encrypted data, or nil with an error.
 public func SecKeyCreateEncryptedData(
     _ key: SecKey, _ algorithm: SecKeyAlgorithm, _ plaintext: CFData,
     _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?
@@ -146,10 +148,10 @@ public func SecKeyCreateEncryptedData(
 ///
 /// - Parameters:
 ///   - key: the private key.
-///   - algorithm: the one that the data was encrypted with.
-///   - ciphertext: what `SecKeyCreateEncryptedData` returned.
-///   - error: set to the reason, with `errSecParam`, also where the data was not encrypted for the key.
-/// - Returns: nil with an error; else memory of the program that is not wiped.
+///   - algorithm: the algorithm that the data was encrypted with.
+///   - ciphertext: the result of `SecKeyCreateEncryptedData`.
+///   - error: set to the reason, with `errSecParam`, which includes data that was not encrypted for this key.
+/// - Returns: the data, in memory that is not wiped, or nil with an error.
 public func SecKeyCreateDecryptedData(
     _ key: SecKey, _ algorithm: SecKeyAlgorithm, _ ciphertext: CFData,
     _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?
@@ -177,12 +179,12 @@ public func SecKeyCreateDecryptedData(
 /// ```
 ///
 /// - Parameters:
-///   - privateKey: the own private key.
-///   - algorithm: one of the exchanges of both types of key.
-///   - publicKey: the other's public key, of the same curve.
-///   - parameters: `requestedSize`, which algorithms with a derivation need, and `sharedInfo`.
+///   - privateKey: this party's private key.
+///   - algorithm: a key exchange algorithm that both types of key support.
+///   - publicKey: the other party's public key, on the same curve.
+///   - parameters: `requestedSize`, which algorithms with a key derivation need, and `sharedInfo`.
 ///   - error: set to the reason, with `errSecParam`.
-/// - Returns: nil with an error; else memory of the program that is not wiped.
+/// - Returns: the shared secret, in memory that is not wiped, or nil with an error.
 public func SecKeyCopyKeyExchangeResult(
     _ privateKey: SecKey, _ algorithm: SecKeyAlgorithm, _ publicKey: SecKey, _ parameters: CFDictionary,
     _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?
@@ -199,7 +201,7 @@ public func SecKeyCopyKeyExchangeResult(
     }
 }
 
-// Bytes: far more than keys for anything need.
+// In bytes; far more than any key needs.
 private let largestSecret = 1 << 16
 
 private func digest(
@@ -209,7 +211,7 @@ private func digest(
     return try hash.digest(of: Array(data).span)
 }
 
-/// Runs an operation that the key can do; nil, with the error set, where it cannot or fails.
+/// Runs an operation if the key supports it; returns nil and sets the error if it does not, or if `body` fails.
 private func attempt<Result>(
     _ operation: SecKeyOperationType, _ key: SecKey, _ algorithm: SecKeyAlgorithm,
     _ error: UnsafeMutablePointer<Unmanaged<CFError>?>?,
@@ -227,7 +229,7 @@ private func attempt<Result>(
     }
 }
 
-/// Sets an error with a status as its number.
+/// Sets an error whose code is a status.
 func set(_ error: UnsafeMutablePointer<Unmanaged<CFError>?>?, _ status: OSStatus) {
     let failure = NSError(
         domain: statusDomain, code: Int(status),

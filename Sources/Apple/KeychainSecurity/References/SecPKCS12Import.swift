@@ -5,7 +5,7 @@ internal import Cryptography
 public import Foundation
 internal import KeychainModel
 
-/// Reads the identities of a PKCS #12 file; nothing is added to a keychain.
+/// Reads the identities in a PKCS #12 file; adds nothing to a keychain.
 ///
 /// ```swift
 /// let file = try Data(contentsOf: URL(filePath: "/etc/mail/mail.p12"))
@@ -18,11 +18,11 @@ internal import KeychainModel
 ///   - data: the file.
 ///   - options: the passphrase, under `kSecImportExportPassphrase`.
 ///   - items: set to one dictionary for each identity: `kSecImportItemIdentity`, `kSecImportItemCertChain` (its own
-///     certificate first, then those of its issuers that are in the file), `kSecImportItemKeyID` and, if the file has
+///     certificate, followed by those of its issuers that are in the file), `kSecImportItemKeyID` and, if the file has
 ///     one, `kSecImportItemLabel`. There is no `kSecImportItemTrust`: trust is not evaluated here.
 /// - Returns: `errSecSuccess`; `errSecPassphraseRequired` if the file needs a passphrase and none is given;
-///   `errSecAuthFailed` for a wrong one; `errSecUnknownFormat` for another kind of file; `errSecDecode` for a malformed
-///   one; `errSecUnsupportedFormat` for a cipher that this system does not have; `errSecParam`.
+///   `errSecAuthFailed` for a wrong passphrase; `errSecUnknownFormat` for another kind of file; `errSecDecode` for a
+///   malformed file; `errSecUnsupportedFormat` for a cipher that this system does not support; `errSecParam`.
 @discardableResult
 public func SecPKCS12Import(
     _ data: CFData, _ options: CFDictionary, _ items: UnsafeMutablePointer<CFArray?>
@@ -56,11 +56,11 @@ private func dictionary(
     return dictionary
 }
 
-/// A certificate and those of its issuers that the file contains, matched by name.
+/// Returns a certificate and those of its issuers that are in the file, matched by name.
 private func chain(from leaf: X509Certificate, among contents: PKCS12.Contents) -> [X509Certificate] {
     let others = contents.certificates.map(\.value) + contents.identities.map(\.certificate)
     var chain = [leaf]
-    // A self-signed certificate ends the chain, and no certificate may occur in it twice.
+    // A self-signed certificate ends the chain; no certificate may occur in it twice.
     while let last = chain.last, last.issuer != last.subject,
         let issuer = others.first(where: { $0.subject == last.issuer && !chain.contains($0) })
     {
@@ -70,7 +70,7 @@ private func chain(from leaf: X509Certificate, among contents: PKCS12.Contents) 
 }
 
 extension SecKey {
-    /// A private key with the attributes of its item.
+    /// Creates an object for a private key, with the attributes of its item.
     convenience init(_ key: PrivateKey, label: String? = nil) throws(CertificateFailure) {
         let draft = try ItemDraft(privateKey: key, label: label)
         self.init(draft.attributes, try key.externalRepresentation())
@@ -78,7 +78,7 @@ extension SecKey {
 }
 
 extension CertificateFailure {
-    /// The status for a caller of the API.
+    /// The status for callers of the API.
     var status: OSStatus {
         switch self {
         case .malformed: errSecDecode

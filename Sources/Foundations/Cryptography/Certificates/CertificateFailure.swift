@@ -2,7 +2,7 @@
 package enum CertificateFailure: Error, Hashable, Sendable {
     /// The file breaks a rule of its format; the text names the rule and contains no foreign text.
     case malformed(String)
-    /// None of the known formats.
+    /// The file is in none of the known formats.
     case unknownFormat
     /// The content is encrypted and no passphrase was given.
     case passphraseRequired
@@ -40,7 +40,7 @@ package enum CertificateLimit: String, CaseIterable, Hashable, Sendable {
     /// The largest value that is accepted.
     package var value: Int {
         switch self {
-        // A system's complete set of root certificates takes some 200 kB.
+        // A system's complete set of root certificates takes about 200 kB.
         case .fileSize: 16 << 20
         case .entryCount: 10_000
         case .nesting: 4

@@ -19,9 +19,9 @@ package enum CertificateFormat: Hashable, Sendable {
     /// PKCS#7 signed data, which carries certificates (RFC 2315).
     case pkcs7
 
-    /// Looks at the outermost values; nil for an unknown format.
+    /// Examines the outermost values; nil for an unknown format.
     ///
-    /// This is only what the file claims to be. The reader of the format checks it.
+    /// This is only what the file appears to be. The reader of the format checks it.
     package init?(of bytes: borrowing Span<UInt8>) {
         guard let shape = Shape(bytes) else {
             guard PEM.isPEM(bytes) else { return nil }
@@ -41,7 +41,7 @@ package enum CertificateFormat: Hashable, Sendable {
     }
 }
 
-/// The tags of the first two values inside the outermost SEQUENCE, which may be of BER.
+/// The tags of the first two values inside the outermost SEQUENCE, in BER or DER.
 private struct Shape {
     let first: UInt8
     /// The only content octet of the first value; nil if it does not have exactly one.

@@ -2,15 +2,15 @@ internal import CLibCrypto
 
 /// The two encodings of a time in a certificate.
 package enum CertificateTime: Hashable, Sendable {
-    /// Two digits of the year, 1950 to 2049.
+    /// With a two-digit year, 1950 to 2049.
     case utcTime
-    /// Four digits of the year.
+    /// With a four-digit year.
     case generalizedTime
 
     /// Seconds since 1970-01-01T00:00:00Z, without leap seconds; nil if the text is not such a time.
     ///
-    /// Besides the forms of RFC 5280 (`YYMMDDhhmmssZ`, `YYYYMMDDhhmmssZ`), the forms that Apple accepts are accepted:
-    /// an offset `+hhmm` or `-hhmm` instead of `Z`, and a UTCTime without seconds before `Z`.
+    /// Besides the forms of RFC 5280 (`YYMMDDhhmmssZ`, `YYYYMMDDhhmmssZ`), it accepts those that Apple accepts: an
+    /// offset `+hhmm` or `-hhmm` instead of `Z`, and a UTCTime without seconds before `Z`.
     package func secondsSince1970(_ text: [UInt8]) -> Int64? {
         let digits = text.prefix { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }.count
         let zone = text.dropFirst(digits)
@@ -25,7 +25,7 @@ package enum CertificateTime: Hashable, Sendable {
         return difference(from: text)
     }
 
-    /// libcrypto does the calendar arithmetic; it accepts more forms than this reader.
+    /// Leaves the calendar arithmetic to libcrypto, which accepts more forms than this reader.
     private func difference(from text: [UInt8]) -> Int64? {
         defer { ERR_clear_error() }
         let type = self == .utcTime ? V_ASN1_UTCTIME : V_ASN1_GENERALIZEDTIME

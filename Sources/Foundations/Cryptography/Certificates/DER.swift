@@ -44,7 +44,7 @@ struct DERReader {
         return element
     }
 
-    /// Throws if anything is left.
+    /// Checks that nothing is left.
     ///
     /// - Throws: `CertificateFailure.malformed`.
     func expectEnd() throws(CertificateFailure) {
@@ -52,7 +52,7 @@ struct DERReader {
     }
 }
 
-/// Tag and length of an element, of BER as well as of DER.
+/// The tag and length of an element, in BER or DER.
 struct DERHeader {
     let tag: UInt8
     /// Bytes of the content; nil for the indefinite form of BER.
@@ -123,7 +123,7 @@ enum DER {
         return [tag, 0x80 | UInt8(length.count)] + length
     }
 
-    /// An element.
+    /// An element with its header.
     static func element(_ tag: UInt8, _ content: [UInt8]) -> [UInt8] {
         header(tag, count: content.count) + content
     }

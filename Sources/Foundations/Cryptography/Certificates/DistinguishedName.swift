@@ -10,7 +10,7 @@ struct DistinguishedName: Hashable, Sendable {
         let value: [UInt8]
     }
 
-    /// The whole SEQUENCE, as encoded in the certificate.
+    /// The complete SEQUENCE, as encoded in the certificate.
     let der: [UInt8]
     /// The attributes of each relative name, in order.
     let relativeNames: [[Attribute]]
@@ -52,7 +52,7 @@ struct DistinguishedName: Hashable, Sendable {
     /// The content of the SEQUENCE as Apple's keychain compares it (`issr`, `subj`): each PrintableString in upper
     /// case, trimmed, with runs of blanks collapsed to one space; everything else unchanged.
     ///
-    /// Source: RFC 3280, 4.1.2.4 (c) and (d), and what `createNormalizedX501Name` of Apple's SecCertificate.c does.
+    /// Source: RFC 3280, 4.1.2.4 (c) and (d), and `createNormalizedX501Name` in Apple's SecCertificate.c.
     var normalized: [UInt8] {
         relativeNames.flatMap { names in
             DER.element(
@@ -78,7 +78,7 @@ extension DistinguishedName {
     static let organization: [UInt8] = [0x55, 0x04, 0x0a]
     static let organizationalUnit: [UInt8] = [0x55, 0x04, 0x0b]
     static let descriptionType: [UInt8] = [0x55, 0x04, 0x0d]
-    /// emailAddress of PKCS#9.
+    /// emailAddress (PKCS #9).
     static let emailAddress: [UInt8] = [0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x09, 0x01]
 
     /// The texts of all attributes of one type, in order.
@@ -101,7 +101,7 @@ extension DistinguishedName {
 }
 
 extension DistinguishedName.Attribute {
-    /// The value if it is a non-empty text.
+    /// The value as text; nil if it is empty or not text.
     ///
     /// A trailing zero byte, which some issuers include, is dropped.
     var text: String? { Self.text(tag: tag, value[...]) }

@@ -84,7 +84,7 @@ extension PrivateKey {
         return unsafe try LibCrypto.require(key, else: .malformed("a private key has the wrong length"))
     }
 
-    /// ECPrivateKey of SEC 1 around 04 ‖ X ‖ Y ‖ K.
+    /// The key as an ECPrivateKey (SEC 1), from 04 ‖ X ‖ Y ‖ K.
     private static func sec1(_ bytes: borrowing SecretBytes) throws(CertificateFailure) -> SecretBytes {
         let length = bytes.count / 3
         guard bytes.count == 1 + 3 * length, let curve = curves[length] else {
@@ -108,7 +108,7 @@ extension PrivateKey {
         return der
     }
 
-    /// Object identifiers of the curves, by the bytes of an element of their fields.
+    /// The object identifiers of the curves, keyed by the length of a field element in bytes.
     static let curves: [Int: [UInt8]] = [
         24: [0x2a, 0x86, 0x48, 0xce, 0x3d, 0x03, 0x01, 0x01],
         28: [0x2b, 0x81, 0x04, 0x00, 0x21],

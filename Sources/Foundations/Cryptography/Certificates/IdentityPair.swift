@@ -5,7 +5,7 @@ package struct IdentityPair: Hashable, Sendable {
     /// The index of the certificate.
     package let certificate: Int
 
-    /// Pairs two indices.
+    /// Creates a pair of two indices.
     package init(key: Int, certificate: Int) {
         self.key = key
         self.certificate = certificate
@@ -13,8 +13,8 @@ package struct IdentityPair: Hashable, Sendable {
 
     /// Pairs every key with every certificate of its public key, in the order of the keys.
     ///
-    /// Of several certificates for one key, those for which `isPreferred` (indices of key and certificate) holds come
-    /// first.
+    /// Among several certificates for one key, those for which `isPreferred` (indices of key and certificate) returns
+    /// true come first.
     package static func all(
         keys: [PublicKey], certificates: [PublicKey], isPreferred: (Int, Int) -> Bool = { _, _ in false }
     ) -> [IdentityPair] {

@@ -5,7 +5,7 @@ internal import CLibCrypto
 package enum X963 {
     /// Derives `count` bytes from a secret.
     ///
-    /// - Throws: `CertificateFailure.library`, also for a count that the hash cannot give.
+    /// - Throws: `CertificateFailure.library`, also if the function cannot produce that many bytes with this hash.
     package static func derive(
         _ secret: borrowing SecretBytes, info: [UInt8], count: Int, hash: KeyHash
     ) throws(CertificateFailure) -> SecretBytes {
@@ -20,7 +20,7 @@ package enum X963 {
     }
 }
 
-/// AES-GCM with a nonce of 16 bytes, as Apple's key functions use it; for a key that encrypts once.
+/// AES-GCM with a 16-byte nonce, as Apple's key functions use it; for keys that encrypt only once.
 package enum WideNonceGCM {
     package static let nonceSize = 16
     package static let tagSize = 16
@@ -53,7 +53,7 @@ package enum WideNonceGCM {
 
     /// The plaintext.
     ///
-    /// - Throws: `CertificateFailure` (`malformed` if the tag does not fit, `tooLarge`).
+    /// - Throws: `CertificateFailure` (`malformed` if the tag is invalid, `tooLarge`).
     package static func open(
         _ sealed: ArraySlice<UInt8>, key: borrowing SecretBytes, nonce: [UInt8], data: [UInt8] = []
     ) throws(CertificateFailure) -> SecretBytes {

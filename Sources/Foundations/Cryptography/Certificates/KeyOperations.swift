@@ -9,7 +9,7 @@ package enum KeyHash: String, CaseIterable, Hashable, Sendable {
     case sha384 = "SHA384"
     case sha512 = "SHA512"
 
-    /// Bytes of a digest.
+    /// The length of a digest in bytes.
     package var size: Int {
         switch self {
         case .sha1: 20
@@ -36,20 +36,20 @@ package enum KeyHash: String, CaseIterable, Hashable, Sendable {
 
 /// How a digest is signed.
 package enum SignatureForm: Hashable, Sendable {
-    /// RSA without padding: as many bytes as the modulus.
+    /// RSA without padding, on as many bytes as the modulus has.
     case rsaRaw
-    /// RSASSA-PKCS1-v1_5 (RFC 8017); without a hash, the bytes are padded as they are.
+    /// RSASSA-PKCS1-v1_5 (RFC 8017); without a hash, the input itself is padded.
     case rsaPKCS1(KeyHash?)
-    /// RSASSA-PSS (RFC 8017), MGF1 with the same hash, a salt as long as a digest.
+    /// RSASSA-PSS (RFC 8017), with MGF1 using the same hash and a salt as long as a digest.
     case rsaPSS(KeyHash)
     /// ECDSA; the signature is a SEQUENCE of two numbers (X9.62).
     case ecdsa(KeyHash?)
-    /// ECDSA; the signature is the two numbers, each as long as the field (RFC 4754).
+    /// ECDSA; the signature consists of the two numbers, each as long as a field element (RFC 4754).
     case ecdsaNumbers(KeyHash?)
-    /// Ed25519 or Ed448 (RFC 8032), of the message itself.
+    /// Ed25519 or Ed448 (RFC 8032), signing the message itself.
     case edwards
 
-    /// The hash of what is signed; nil for any bytes.
+    /// The hash whose digest is signed; nil if any bytes are.
     package var hash: KeyHash? {
         switch self {
         case .rsaPKCS1(let hash), .ecdsa(let hash), .ecdsaNumbers(let hash): hash
@@ -58,7 +58,7 @@ package enum SignatureForm: Hashable, Sendable {
         }
     }
 
-    /// True if keys of `kind` sign so.
+    /// True if keys of `kind` can sign in this form.
     package func fits(_ kind: KeyKind) -> Bool {
         switch self {
         case .rsaRaw, .rsaPKCS1, .rsaPSS: kind == .rsa
@@ -68,19 +68,20 @@ package enum SignatureForm: Hashable, Sendable {
     }
 }
 
-/// How a few bytes are encrypted with RSA (RFC 8017).
+/// How RSA encrypts a short message (RFC 8017).
 package enum EncryptionForm: Hashable, Sendable {
-    /// Without padding: as many bytes as the modulus.
+    /// Without padding, on as many bytes as the modulus has.
     case raw
     case pkcs1
-    /// OAEP, MGF1 with the same hash.
+    /// OAEP, with MGF1 using the same hash.
     case oaep(KeyHash)
 }
 
 extension PrivateKey {
-    /// Makes a key.
+    /// Generates a key.
     ///
-    /// - Parameter sizeInBits: of RSA 1,024 to 16,384; of elliptic curves 256, 384 or 521; of the others their own.
+    /// - Parameter sizeInBits: 1,024 to 16,384 for RSA; 256, 384 or 521 for elliptic curves; for other kinds, their
+    ///   fixed size.
     /// - Throws: `CertificateFailure` (`unsupported` for another size or kind, `library`).
     package static func generate(_ kind: KeyKind, sizeInBits: Int) throws(CertificateFailure) -> PrivateKey {
         let made: OpaquePointer?
@@ -96,10 +97,10 @@ extension PrivateKey {
         return unsafe try PrivateKey(adopting: LibCrypto.require(made, else: .library("making a key")))
     }
 
-    /// Signs a digest, or for Edwards curves a message.
+    /// Signs a digest, or, for Edwards curves, a message.
     ///
     /// - Throws: `CertificateFailure` (`malformed` if the bytes do not have the length of a digest, `unsupported` for a
-    ///   form of other keys, `library`).
+    ///   form that this kind of key does not have, `library`).
     package func sign(
         _ digest: borrowing Span<UInt8>, _ form: SignatureForm
     ) throws(CertificateFailure) -> [UInt8] {
@@ -136,10 +137,10 @@ extension PrivateKey {
         return Array(signature.prefix(count))
     }
 
-    /// Decrypts what `PublicKey.encrypt` made.
+    /// Decrypts the output of `PublicKey.encrypt`.
     ///
-    /// - Throws: `CertificateFailure` (`malformed` if it was not made for this key, `unsupported` for other kinds of
-    ///   keys).
+    /// - Throws: `CertificateFailure` (`malformed` if it was not encrypted for this key, `unsupported` for other kinds
+    ///   of keys).
     package func decrypt(
         _ bytes: borrowing Span<UInt8>, _ form: EncryptionForm
     ) throws(CertificateFailure) -> SecretBytes {
@@ -153,9 +154,9 @@ extension PrivateKey {
         }
     }
 
-    /// The secret that this key and another one's public half have in common (ECDH, X25519, X448).
+    /// The secret shared with another key pair, from this private key and the other public key (ECDH, X25519, X448).
     ///
-    /// - Throws: `CertificateFailure` (`unsupported` for other kinds and another curve, `library`).
+    /// - Throws: `CertificateFailure` (`unsupported` for other kinds or a different curve, `library`).
     package func sharedSecret(with other: PublicKey) throws(CertificateFailure) -> SecretBytes {
         guard kind == other.kind, kind == .ec || kind == .x25519 || kind == .x448, sizeInBits == other.sizeInBits else {
             throw .unsupported("two keys that do not agree on a secret")
@@ -173,10 +174,10 @@ extension PrivateKey {
 }
 
 extension PublicKey {
-    /// True if `signature` is one of `digest` (for Edwards curves of a message) by the private half.
+    /// True if `signature` is a signature of `digest` (for Edwards curves, of a message) by the private half.
     ///
     /// - Throws: `CertificateFailure` (`malformed` if the bytes do not have the length of a digest, `unsupported` for a
-    ///   form of other keys, `library`).
+    ///   form that this kind of key does not have, `library`).
     package func verifies(
         _ signature: [UInt8], of digest: borrowing Span<UInt8>, _ form: SignatureForm
     ) throws(CertificateFailure) -> Bool {
@@ -209,9 +210,9 @@ extension PublicKey {
         } == 1
     }
 
-    /// Encrypts a few bytes for the private half.
+    /// Encrypts a short message for the private half.
     ///
-    /// - Throws: `CertificateFailure` (`malformed` if they are too many, `unsupported` for other kinds of keys).
+    /// - Throws: `CertificateFailure` (`malformed` if the message is too long, `unsupported` for other kinds of keys).
     package func encrypt(
         _ bytes: borrowing Span<UInt8>, _ form: EncryptionForm
     ) throws(CertificateFailure) -> [UInt8] {
@@ -226,7 +227,7 @@ extension PublicKey {
         }.withBytes { $0.array }
     }
 
-    /// libcrypto's object.
+    /// The key as a libcrypto object.
     fileprivate func loaded() throws(CertificateFailure) -> LibCryptoObject {
         unsafe try LibCryptoObject(
             decoding: subjectPublicKeyInfo.span, freedBy: { unsafe EVP_PKEY_free($0) }, rule: "not a public key"
@@ -257,7 +258,7 @@ extension PublicKey {
         }
         let info = DER.element(DERTag.sequence, algorithm) + DER.element(DERTag.bitString, [0] + bytes)
         let key = try PublicKey(der: DER.element(DERTag.sequence, info))
-        // What libcrypto cannot load has no kind and no size.
+        // A key that libcrypto cannot load has no kind and no size.
         guard key.kind == kind else { throw .malformed("the numbers of a public key are not one") }
         self = key
     }
@@ -296,7 +297,7 @@ extension PublicKey {
         }
     }
 
-    /// What an operation writes; it is run twice, first for the most that it may write.
+    /// The output of an operation, which runs twice, first to find the maximum size of the output.
     func output(
         _ input: borrowing Span<UInt8>, else failure: CertificateFailure = .library("using a key"),
         _ operate: (

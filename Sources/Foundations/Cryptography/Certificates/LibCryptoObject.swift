@@ -14,7 +14,7 @@ internal import CLibCrypto
         unsafe self.free = free
     }
 
-    /// Decodes all of `bytes`; if that fails, the error says `rule`.
+    /// Decodes all of `bytes`; on failure, the error carries `rule`.
     ///
     /// - Throws: `CertificateFailure.malformed`, also if bytes are left over.
     init(

@@ -2,7 +2,7 @@ package import ByteStreams
 
 /// The textual encoding of certificates and keys (RFC 7468), read leniently: text around the blocks is skipped.
 package enum PEM {
-    /// What a block holds, by its label.
+    /// The content of a block, according to its label.
     package enum Content: Hashable, Sendable {
         /// An X.509 certificate.
         case certificate
@@ -20,7 +20,8 @@ package enum PEM {
     @safe package final class Block: Sendable {
         /// The text between `BEGIN` and the dashes: at most 64 printable ASCII characters, such as `CERTIFICATE`.
         package let label: String
-        /// The lines `Name: value` of a traditionally encrypted key (RFC 1421), each ended by a line feed; empty elsewhere.
+        /// The `Name: value` lines of a traditionally encrypted key (RFC 1421), each ended by a line feed; otherwise
+        /// empty.
         package let headers: String
         /// The decoded content; treated as a secret, since it may be a private key.
         package let bytes: SecretBytes
@@ -59,8 +60,8 @@ package enum PEM {
 
     /// All blocks of `text`, in order; empty if there is no BEGIN line.
     ///
-    /// - Throws: `CertificateFailure` (`malformed` for a block without an end or with anything but base64; `tooLarge`
-    ///   beyond `fileSize` or `entryCount`).
+    /// - Throws: `CertificateFailure` (`malformed` for a block without an END line or with anything but base64;
+    ///   `tooLarge` beyond `fileSize` or `entryCount`).
     package static func blocks(in text: borrowing Span<UInt8>) throws(CertificateFailure) -> [Block] {
         try CertificateLimit.fileSize.check(text.count)
         var blocks: [Block] = []
@@ -77,7 +78,7 @@ package enum PEM {
         return blocks
     }
 
-    /// Reads from after the BEGIN line to the END line.
+    /// Reads from the line after BEGIN up to the END line.
     private static func block(
         _ label: String, _ lines: inout Lines, in text: borrowing Span<UInt8>
     ) throws(CertificateFailure) -> Block {

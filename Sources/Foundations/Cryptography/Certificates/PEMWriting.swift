@@ -4,7 +4,7 @@ package import ByteStreams
 private let lineBytes = 48
 
 extension ByteBuffer where Self: ~Copyable {
-    /// Appends a block of PEM with a label such as `CERTIFICATE`.
+    /// Appends a PEM block with a label such as `CERTIFICATE`.
     package mutating func appendPEM(_ bytes: borrowing Span<UInt8>, label: String) {
         append(utf8: "-----BEGIN \(label)-----\n")
         for start in stride(from: 0, to: bytes.count, by: lineBytes) {
@@ -16,9 +16,10 @@ extension ByteBuffer where Self: ~Copyable {
 }
 
 extension PrivateKey {
-    /// Appends the key as a block of PEM: encrypted if there is a passphrase, else PKCS#8.
+    /// Appends the key as a PEM block: encrypted if there is a passphrase, else plain PKCS#8.
     ///
-    /// - Parameter isTraditional: PKCS#1 or SEC 1 instead of PKCS#8, for the kinds of keys that have such a form.
+    /// - Parameter isTraditional: true to write PKCS#1 or SEC 1 instead of PKCS#8, for kinds of keys that have such a
+    ///   form.
     /// - Throws: `CertificateFailure` (`tooLarge`, `library`).
     package func appendPEM(
         to text: inout SecretBytes, passphrase: borrowing SecretBytes?, isTraditional: Bool = false

@@ -9,9 +9,9 @@ package enum PKCS12 {
         package let key: PrivateKey
         /// A certificate of its public key.
         package let certificate: X509Certificate
-        /// The name that the file gives the key, else the certificate.
+        /// The name that the file gives the key or, if it gives none, the certificate.
         package let friendlyName: String?
-        /// The ID that links the two inside the file; of the key, else of the certificate.
+        /// The ID that links the two inside the file, taken from the key or, if it has none, from the certificate.
         package let localKeyID: [UInt8]?
 
         /// Pairs a key with a certificate.
@@ -25,7 +25,7 @@ package enum PKCS12 {
         }
     }
 
-    /// An entry of a file, with the two attributes that a file can give it.
+    /// An entry of a file, with the two attributes that a file can give an entry.
     package struct Entry<Value: Sendable>: Sendable {
         /// The certificate or the key.
         package let value: Value
@@ -47,10 +47,10 @@ package enum PKCS12 {
         package let otherCount: Int
     }
 
-    /// Opens a file after checking its MAC, which proves passphrase and contents.
+    /// Opens a file after checking its MAC, which verifies the passphrase and the contents.
     ///
-    /// Without a passphrase both forms of "no password" are tried, the empty one and the absent one; so they are for an
-    /// empty passphrase. Ciphers of old files (RC2, RC4) need OpenSSL's `legacy` module.
+    /// Without a passphrase, or with an empty one, both forms of "no password" are tried: the empty one and the absent
+    /// one. The ciphers of old files (RC2, RC4) need OpenSSL's `legacy` module.
     ///
     /// - Throws: `CertificateFailure` (`unknownFormat` if the file is not PKCS#12; `malformed`; `passphraseRequired`;
     ///   `wrongPassphrase`, also if an authenticated part was altered; `unsupported`; `tooLarge`).

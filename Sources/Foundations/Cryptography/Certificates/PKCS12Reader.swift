@@ -12,7 +12,7 @@ struct PKCS12Reader {
         PKCS12.Contents(keys: keys, certificates: certificates, otherCount: otherCount)
     }
 
-    /// Reads all of `der`; an empty `passphrase` means none, and `isGiven` tells whether the caller gave one.
+    /// Reads all of `der`; an empty `passphrase` means none, and `isGiven` says whether the caller gave one.
     mutating func read(
         _ der: borrowing Span<UInt8>, _ passphrase: borrowing SecretBytes, isGiven: Bool
     ) throws(CertificateFailure) {
@@ -28,7 +28,7 @@ struct PKCS12Reader {
         }
     }
 
-    /// Finds out for which form of the passphrase the MAC is valid.
+    /// Finds the form of the passphrase for which the MAC is valid.
     private mutating func authenticate(
         _ file: OpaquePointer, _ passphrase: borrowing SecretBytes, isGiven: Bool
     ) throws(CertificateFailure) -> Passphrase {
@@ -81,7 +81,7 @@ struct PKCS12Reader {
             let sealed = unsafe content.enc_data
         else { throw .malformed("an encrypted safe has no content") }
         let encryption = unsafe try PasswordBasedEncryption(content.algorithm, budget: &budget)
-        // The last argument but two wipes the plaintext after decoding.
+        // The third argument from the end makes libcrypto wipe the plaintext after decoding.
         let bags = unsafe try form.with(passphrase) { passphrase, length in
             unsafe PKCS12_item_decrypt_d2i_ex(
                 content.algorithm, kcbackup_safe_bags_item(), passphrase, length, sealed, 1, encryption.context, nil)
@@ -123,7 +123,7 @@ struct PKCS12Reader {
 
     private mutating func addCertificate(_ bag: OpaquePointer) throws(CertificateFailure) {
         guard unsafe PKCS12_SAFEBAG_get_bag_nid(bag) == NID_x509Certificate else { return try countOther() }
-        // libcrypto gives no access to the bytes of the bag, so trailing bytes after the certificate go unnoticed.
+        // libcrypto gives no access to the bytes of the bag, so trailing bytes after the certificate are not detected.
         let x509 = unsafe try LibCryptoObject(
             PKCS12_SAFEBAG_get1_cert(bag), freedBy: { unsafe X509_free($0) },
             else: .malformed("a bag does not hold an X.509 certificate"))

@@ -2,7 +2,7 @@ package import ByteStreams
 internal import CLibCrypto
 
 extension PKCS12 {
-    /// Iterations of each key derivation, unless the caller chooses otherwise.
+    /// The default number of iterations of each key derivation.
     package static let defaultIterations = 100_000
 
     /// Creates a file: AES-256-CBC under PBKDF2 with HMAC-SHA-256 (PBES2) for the certificates and for each key, and an
@@ -41,7 +41,8 @@ struct PKCS12Writer: ~Copyable {
     private let form: Passphrase
     private var written: Set<PublicKey.Identity> = []
 
-    /// `form` selects how other programs write "no passphrase"; ours is the text that was given, even if empty.
+    /// `form` selects how other programs write "no passphrase"; this program writes the given text, even if it is
+    /// empty.
     init(iterations: Int, form: Passphrase = .bytes) throws(CertificateFailure) {
         let cost = try CertificateLimit.iterations.checkedCount(iterations)
         let keys = try Self.bags()
@@ -101,7 +102,7 @@ struct PKCS12Writer: ~Copyable {
         }
     }
 
-    /// Encrypts the certificates, puts both safes into a file and authenticates it.
+    /// Encrypts the certificates, puts both safes into a file and adds the MAC.
     func finish(_ passphrase: borrowing SecretBytes) throws(CertificateFailure) -> SecretBytes {
         let failure = CertificateFailure.library("making a PKCS#12 file")
         let safes = unsafe try LibCryptoObject(

@@ -15,7 +15,7 @@ struct DerivationBudget {
         spent += iterations
     }
 
-    /// Charges the derivation with `number` iterations; a missing number means 1.
+    /// Charges a derivation with `number` iterations; a missing number means 1.
     mutating func spend(number: UnsafePointer<ASN1_INTEGER>?) throws(CertificateFailure) {
         guard let number = unsafe number else { return try spend(1) }
         unsafe try spend(integer(number))
@@ -31,7 +31,7 @@ private func integer(_ number: UnsafePointer<ASN1_INTEGER>?) throws(CertificateF
 
 /// A checked `AlgorithmIdentifier` of password-based encryption: PKCS#12, PBES1 or PBES2 (RFC 7292, RFC 8018).
 ///
-/// The costs in the file are charged before anything is derived.
+/// The costs stated in the file are charged before any key is derived.
 @safe struct PasswordBasedEncryption {
     /// The libcrypto context that has the cipher; NULL for the default one.
     let context: OpaquePointer?
@@ -109,11 +109,11 @@ private func integer(_ number: UnsafePointer<ASN1_INTEGER>?) throws(CertificateF
             work = product
         }
         let memory = 128 * cost * blockSize
-        // libcrypto's small buffers count too; 1 MiB covers them.
+        // The limit must cover libcrypto's small buffers too; 1 MiB is enough for them.
         try CertificateLimit.scryptMemory.check(Int(memory) + 1 << 20)
     }
 
-    /// The context that has a cipher: the default one, or OpenSSL 3's legacy provider.
+    /// The context that provides a cipher: the default one, or OpenSSL 3's legacy provider.
     private static func context(of cipher: Int32, name: String) throws(CertificateFailure) -> OpaquePointer? {
         guard let cipherName = unsafe OBJ_nid2sn(cipher), cipher != NID_undef else { throw .unsupported(name) }
         if unsafe has(cipherName, in: nil) { return nil }

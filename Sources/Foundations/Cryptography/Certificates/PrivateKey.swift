@@ -1,9 +1,9 @@
 package import ByteStreams
 internal import CLibCrypto
 
-/// A private key; libcrypto holds its numbers and wipes them with the last owner.
+/// A private key; libcrypto holds its numbers and wipes them when the last owner releases it.
 @safe package final class PrivateKey: @unchecked Sendable {
-    /// libcrypto's object, never changed after initialisation.
+    /// libcrypto's object, never changed after initialization.
     let pointer: OpaquePointer
     /// The public half; the point of an elliptic curve is in uncompressed form.
     package let publicKey: PublicKey
@@ -18,7 +18,7 @@ internal import CLibCrypto
     /// Takes ownership of `pointer`, an `EVP_PKEY` with its private half.
     ///
     /// - Throws: `CertificateFailure` (`malformed` if the two halves of an elliptic key do not match, `tooLarge`,
-    ///   `unsupported`); the pointer is freed then.
+    ///   `unsupported`); the pointer is then freed.
     init(adopting pointer: OpaquePointer) throws(CertificateFailure) {
         do throws(CertificateFailure) {
             publicKey = unsafe try Self.checked(pointer)
@@ -48,7 +48,7 @@ internal import CLibCrypto
             try LibCrypto.check(status, else: .library("setting the form of a point"))
             let context = unsafe EVP_PKEY_CTX_new(pointer, nil)
             defer { unsafe EVP_PKEY_CTX_free(context) }
-            // A file holds both halves, and the public one identifies the certificate.
+            // A file holds both halves, and the public half identifies the certificate.
             try LibCrypto.check(
                 unsafe EVP_PKEY_pairwise_check(context),
                 else: .malformed("the public half does not belong to the private key"))
@@ -91,7 +91,7 @@ internal import CLibCrypto
 
     /// The "traditional" DER of OpenSSL: RSAPrivateKey of PKCS#1 for RSA, ECPrivateKey of SEC 1 for elliptic curves.
     ///
-    /// - Throws: `CertificateFailure.unsupported` for other kinds of keys, which have no such form; `library`.
+    /// - Throws: `CertificateFailure` (`unsupported` for other kinds of keys, which have no such form; `library`).
     package func traditional() throws(CertificateFailure) -> SecretBytes {
         guard kind == .rsa || kind == .ec else { throw .unsupported("a key that only PKCS#8 can hold") }
         return unsafe try LibCrypto.encodedSecret { unsafe i2d_PrivateKey(pointer, $0) }

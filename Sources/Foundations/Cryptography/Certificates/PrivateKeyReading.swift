@@ -31,7 +31,7 @@ extension PrivateKey {
         }
     }
 
-    /// Reads the only private key of a PEM text; besides it only curve parameters are allowed.
+    /// Reads the only private key of a PEM text; apart from it, only curve parameters are allowed.
     ///
     /// - Throws: `CertificateFailure`, as for DER.
     package convenience init(
@@ -61,7 +61,7 @@ extension PrivateKey {
             do throws(CertificateFailure) {
                 try self.init(plain, passphrase: nil, budget: &budget)
             } catch {
-                // One wrong passphrase in 256 leaves valid padding, followed by bytes that are not a key.
+                // One wrong passphrase in 256 results in valid padding, but the bytes are then not a key.
                 switch error {
                 case .malformed, .unknownFormat, .passphraseRequired: throw .wrongPassphrase
                 default: throw error
@@ -134,7 +134,7 @@ extension PrivateKey {
         let info = unsafe try form.with(passphrase) { passphrase, length in
             unsafe PKCS8_decrypt_ex(sealed, passphrase, length, encryption.context, nil)
         }
-        // There is no MAC: a wrong passphrase shows as bad padding or as bytes that are not a key.
+        // There is no MAC: a wrong passphrase shows up as bad padding or as bytes that are not a key.
         let object = unsafe try LibCryptoObject(
             info, freedBy: { unsafe PKCS8_PRIV_KEY_INFO_free($0) }, else: .wrongPassphrase)
         return unsafe try loaded(object.pointer)

@@ -32,7 +32,7 @@ package struct PublicKey: Hashable, Sendable {
     package let externalRepresentation: [UInt8]
     /// SHA-1 of `externalRepresentation`, which links a certificate (`pkhh`) to its private key (`klbl`).
     package let hash: [UInt8]
-    /// True if kind and `externalRepresentation` determine the key.
+    /// True if the kind and `externalRepresentation` together determine the key.
     ///
     /// They do not name the elliptic curve, so the length must identify it, as on Apple's systems: P-192, P-224, P-256,
     /// P-384 or P-521.
@@ -43,7 +43,7 @@ package struct PublicKey: Hashable, Sendable {
         case .other: false
         }
     }
-    /// The same for equal keys, whether their points are compressed or not.
+    /// Equal for equal keys, whether their points are compressed or not.
     let identity: Identity
 
     struct Identity: Hashable, Sendable {
@@ -99,7 +99,7 @@ package struct PublicKey: Hashable, Sendable {
     }
 }
 
-/// SHA-1 (FIPS 180-4), only where a format identifies keys or certificates by it; nothing relies on its strength.
+/// SHA-1 (FIPS 180-4), used only where a format identifies keys or certificates by it; nothing relies on its strength.
 enum SHA1 {
     static func hash(_ bytes: borrowing Span<UInt8>) -> [UInt8] {
         var hash = [UInt8](repeating: 0, count: 20)

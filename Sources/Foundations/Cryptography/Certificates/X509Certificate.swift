@@ -2,7 +2,7 @@ internal import CLibCrypto
 
 /// An X.509 certificate (RFC 5280): its bytes, and the fields that a keychain and its tools use.
 ///
-/// Validity is not checked: signatures and chains are ignored.
+/// It is not validated: signatures and chains are ignored.
 package struct X509Certificate: Hashable, Sendable {
     /// The certificate as received.
     package let der: [UInt8]
@@ -94,7 +94,7 @@ extension X509Certificate {
     /// What Apple's keychain stores as `subj`: the content of the Name without tag and length, each PrintableString in
     /// upper case and with single spaces.
     package var normalizedSubject: [UInt8] { subjectName.normalized }
-    /// What Apple's keychain stores as `issr`, normalized likewise; part of a certificate's unique key.
+    /// What Apple's keychain stores as `issr`, normalized in the same way; part of a certificate's unique key.
     package var normalizedIssuer: [UInt8] { issuerName.normalized }
     /// SHA-1 of the public key (the content of its BIT STRING), as in `pkhh`.
     package var publicKeyHash: [UInt8] { publicKey.hash }
@@ -117,12 +117,12 @@ extension X509Certificate {
     package func hash(into hasher: inout Hasher) { hasher.combine(der) }
 }
 
-/// The names used from the extension subjectAltName (RFC 5280, 4.2.1.6).
+/// The names taken from the extension subjectAltName (RFC 5280, 4.2.1.6).
 struct GeneralNames {
     var emailAddresses: [String] = []
     var hostNames: [String] = []
 
-    /// A missing or malformed extension gives no names: they only help to find a certificate.
+    /// A missing or malformed extension yields no names: they only help to find a certificate.
     init(extension value: [UInt8]?) {
         guard let value else { return }
         let bytes = value.span
@@ -141,7 +141,7 @@ struct GeneralNames {
 }
 
 extension UnsafePointer<ASN1_STRING> {
-    /// The content.
+    /// The content octets.
     var octets: [UInt8] {
         unsafe [UInt8](UnsafeBufferPointer(start: ASN1_STRING_get0_data(self), count: Int(ASN1_STRING_length(self))))
     }

@@ -4,18 +4,18 @@ internal import KeychainModel
 internal import KeychainStore
 internal import LocalKeychains
 
-/// A certificate item, and its parsed data.
+/// A certificate item and its parsed data.
 struct FoundCertificate {
     let found: Session.Found
-    /// Nil if the data is not a readable certificate; it then has only its label.
+    /// Nil if the data is not a readable certificate; only its label is then known.
     let certificate: X509Certificate?
 
-    /// The name to search: the common name, else the summary, else the item's label.
+    /// The name for searching: the common name or, failing that, the summary or the item's label.
     var name: String {
         certificate?.commonName ?? certificate?.subjectSummary ?? found.item.attributes.text(.labl) ?? ""
     }
 
-    /// The parsed certificate.
+    /// Returns the parsed certificate.
     ///
     /// - Throws: `CertificateFailure.malformed` if there is none.
     func requireCertificate() throws(CertificateFailure) -> X509Certificate {
@@ -32,9 +32,9 @@ struct FoundIdentity {
 
 /// Conditions on certificates.
 struct CertificateCriteria {
-    /// A part of the name.
+    /// Part of the name.
     var name: String?
-    /// An email address, in any case.
+    /// An email address, compared case-insensitively.
     var emailAddress: String?
     /// A SHA-1 or SHA-256 fingerprint.
     var fingerprint: [UInt8]?
@@ -55,7 +55,7 @@ struct CertificateCriteria {
         return true
     }
 
-    /// Parses a fingerprint as tools print it, in either case, with or without colons.
+    /// Parses a fingerprint as tools print it, in upper or lower case, with or without colons.
     ///
     /// - Throws: `UsageProblem`.
     static func fingerprint(_ text: String) throws(UsageProblem) -> [UInt8] {
@@ -68,7 +68,7 @@ struct CertificateCriteria {
 }
 
 extension Session {
-    /// All certificates in some keychains that satisfy the conditions, keychain by keychain.
+    /// Returns all certificates in the keychains that satisfy the conditions, keychain by keychain.
     ///
     /// - Returns: the certificates, and `failed` if something could not be read and was reported.
     func certificates(
@@ -81,7 +81,7 @@ extension Session {
                 let candidate = try certificate(of: found)
                 if criteria.match(candidate) { certificates.append(candidate) }
             } catch KeychainStoreError.itemDamaged {
-                // It might be the wanted one, and must not hide the others.
+                // It might be the wanted certificate, and must not hide the others.
                 isWhole = false
                 let label = displayed(found.item.attributes.text(.labl) ?? "", limit: 100)
                 note(
@@ -92,7 +92,7 @@ extension Session {
         return (certificates, isWhole ? status : .failed)
     }
 
-    /// All certificates whose private key is in the same keychain.
+    /// Returns all certificates whose private key is in the same keychain.
     ///
     /// - Returns: the identities, and `failed` if something could not be read and was reported.
     func identities(in keychains: [LocalKeychain], api: String) throws -> ([FoundIdentity], ExitStatus) {
@@ -110,7 +110,7 @@ extension Session {
         return (identities, status)
     }
 
-    /// Parses a certificate item; if its data is not a certificate, its attributes are used.
+    /// Parses a certificate item; if its data is not a certificate, uses its attributes.
     private func certificate(of found: Found) throws -> FoundCertificate {
         guard let data = try secret(of: found) else { return FoundCertificate(found: found, certificate: nil) }
         let der = data.withBytes { span in span.indices.map { span[$0] } }

@@ -9,17 +9,17 @@ internal import SecurityStatus
 /// The certificates and private keys that an export writes.
 struct ExportContents {
     var identities: [PKCS12.Identity] = []
-    /// Certificates that are in none of `identities`.
+    /// Certificates that are not in `identities`.
     var certificates: [X509Certificate] = []
-    /// The private keys of `identities`, each once.
+    /// The private keys of `identities`, without duplicates.
     var identityKeys: [PrivateKey] = []
-    /// Private keys that are in none of `identities`.
+    /// Private keys that are not in `identities`.
     var looseKeys: [PrivateKey] = []
 
     /// All private keys.
     var keys: [PrivateKey] { identityKeys + looseKeys }
 
-    /// The contents of the exported file.
+    /// Encodes the contents as a file.
     ///
     /// - Parameter passphrase: encrypts private keys; required for `pkcs12`, and for `pemseq` if there are keys.
     /// - Throws: `SecurityStatus`, `CertificateFailure`.
@@ -30,7 +30,7 @@ struct ExportContents {
         var text = SecretBytes(capacity: 4096)
         switch format {
         case .pkcs12:
-            // A key without a certificate cannot be part of an identity.
+            // PKCS #12 files hold identities, and a key without a certificate is not one.
             if !looseKeys.isEmpty { throw SecurityStatus.unsupportedFormat }
             let file = try pkcs12(passphrase)
             if !isArmored { return file }
@@ -72,7 +72,7 @@ struct ExportContents {
         }
     }
 
-    /// DER without PEM cannot separate several objects.
+    /// Without PEM, a DER file cannot separate several objects.
     private static func requireOne(_ count: Int) throws {
         guard count == 1 else {
             throw Failure(
@@ -82,10 +82,10 @@ struct ExportContents {
 }
 
 extension Session {
-    /// Collects what an export of a type contains.
+    /// Collects the contents of an export.
     ///
-    /// - Throws: `errSecItemNotFound` if it is empty, `errSecDataNotAvailable` for a key that cannot be exported, and
-    ///   the first failure of a keychain: a partial export would look complete.
+    /// - Throws: `errSecItemNotFound` if there are none, `errSecDataNotAvailable` for a key that cannot be exported,
+    ///   and the first failure of a keychain, because a partial export would look complete.
     func exportContents(_ type: ExportType, in keychains: [LocalKeychain]) throws -> ExportContents {
         var contents = ExportContents()
         var placed: Set<ItemUUID> = []
@@ -141,7 +141,7 @@ extension Session {
         if status != .ok { throw Failure(saying: "not everything could be read, so nothing is exported") }
     }
 
-    /// The private key of an item.
+    /// Returns the private key of an item.
     private func privateKey(of found: Found) throws -> PrivateKey {
         let label = displayed(found.item.attributes.text(.labl) ?? "", limit: 100)
         let attributes = found.item.attributes

@@ -78,14 +78,15 @@ extension Session {
         return try password(words, flag)
     }
 
-    /// Notes that access to an item depends only on the keychain.
+    /// Notes that access to an item depends only on its keychain.
     func noteAccessLists() {
         note("there are no access control lists here: every program of yours can use the item")
     }
 }
 
 extension PasswordKind {
-    /// The item with the unique key of these attributes; missing ones are absent in it.
+    /// Returns a query for the item with the unique key in these attributes; attributes that are not given must be
+    /// absent.
     fileprivate func query(_ attributes: [AttributeCode: AttributeValue]) -> ItemQuery {
         var query = ItemQuery(itemClass: itemClass)
         for code in key { query.attributes[code] = attributes[code] ?? Item.keyDefault(code) }

@@ -45,10 +45,10 @@ extension Session {
             candidates = certificates.map { ($0, nil) }
             status = found
         }
-        // The complete name selects that certificate, even if other names contain it.
+        // A complete name selects that certificate, even if the names of others contain it.
         let exact = candidates.filter { $0.0.name == criteria.name }
         if !exact.isEmpty { candidates = exact }
-        // An unreadable certificate may have the same name; a fingerprint is unique anywhere.
+        // An unreadable certificate may have the same name, whereas a fingerprint is unique.
         guard let (certificate, key) = candidates.first, status == .ok || criteria.fingerprint != nil else {
             message("Unable to delete \(what) matching \"\(shownInMessages(word))\"\n")
             throw Failure.alreadyReported
@@ -57,7 +57,7 @@ extension Session {
             throw Failure(saying: "\"\(word)\" is ambiguous, matches more than one \(what)")
         }
         let keychain = certificate.found.keychain
-        // Both or neither.
+        // In one transaction, so that both or neither are deleted.
         try keychain.write { writer in
             try writer.delete(matching: ItemQuery(certificate.found.item), now: now)
             if let key { try writer.delete(matching: ItemQuery(key.item), now: now) }

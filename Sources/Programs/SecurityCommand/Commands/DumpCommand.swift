@@ -27,7 +27,7 @@ extension Session {
             try forEach(
                 ItemQuery(), in: keychains, api: "SecKeychainSearchCopyNext",
                 prepare: { keychain, local in
-                    // Asked before anything is printed, not in between.
+                    // Ask for the password before any output.
                     if words.has("d") { try unlock(keychain, local, for: .whenUnlocked) }
                 }
             ) { found in

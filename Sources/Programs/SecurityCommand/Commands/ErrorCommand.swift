@@ -19,10 +19,10 @@ extension Command {
     }
 }
 
-/// Parses a code as people copy it: -25300, 25300 (a different one), 0xFFFF9D2C, or 4294941996 for the same bits.
+/// Parses a status as users copy it: -25300, 25300 (a different one), or 0xFFFF9D2C and 4294941996 for the same bits.
 private func statusCode(_ word: String) -> Int32? {
     if word.hasPrefix("0x") || word.hasPrefix("0X") {
-        // `UInt32` would accept a sign as well.
+        // `UInt32` would also accept a sign.
         guard word.dropFirst(2).allSatisfy(\.isHexDigit) else { return nil }
         return UInt32(word.dropFirst(2), radix: 16).map { Int32(bitPattern: $0) }
     }

@@ -39,7 +39,7 @@ enum ExportType: String, CaseIterable, Sendable {
 enum ExportFormat: String, CaseIterable, Sendable {
     case pkcs12, pemseq, pkcs8, openssl, x509
 
-    /// The default format for a type.
+    /// The default format for this type.
     static func suiting(_ type: ExportType) -> ExportFormat {
         switch type {
         case .identities: .pkcs12
@@ -66,7 +66,7 @@ extension Session {
         do throws(FileFailure) {
             try PrivateFile.create(world.resolve(file), data, anywhere: true)
         } catch {
-            // The status for an existing file would mention a keychain.
+            // The message for this status would mention a keychain.
             if error.problem == .exists { throw Failure(saying: "\"\(file)\" is there already and is not overwritten") }
             throw error
         }

@@ -39,7 +39,7 @@ extension Session {
         let keychains = try searched(words.operands)
         var (certificates, status) = try certificates(criteria, in: keychains, api: "SecKeychainSearchCopyNext")
         if !words.has("a") {
-            // An unreadable certificate might match.
+            // An unreadable certificate might have matched.
             if certificates.isEmpty {
                 throw status == .ok ? Failure(.itemNotFound, api: "SecKeychainSearchCopyNext") : Failure.alreadyReported
             }
@@ -94,7 +94,7 @@ extension Session {
         }.joined()
     }
 
-    /// Why an identity is not valid now, in macOS's words; nil if it is.
+    /// Returns why an identity is not valid now, in macOS's words; nil if it is valid.
     private func objection(_ identity: FoundIdentity) -> String? {
         guard let certificate = identity.certificate.certificate else { return "CSSMERR_CL_UNKNOWN_FORMAT" }
         if now.seconds > certificate.notAfter { return "CSSMERR_TP_CERT_EXPIRED" }
@@ -103,7 +103,7 @@ extension Session {
     }
 }
 
-/// The policies of macOS: the `-p` argument, and the printed name.
+/// macOS's policies: the `-p` argument and the printed name.
 private let policyNames = [
     "basic": "X.509 Basic", "codesigning": "Code Signing", "eap": "EAP", "ipsec": "IPSec", "smime": "S/MIME",
     "ssl-client": "SSL (client)", "ssl-server": "SSL (server)", "sys-default": "System Default",

@@ -53,7 +53,7 @@ extension Session {
         var text = SecretBytes(capacity: 256)
         try calling("SecKeychainItemCopyContent") {
             if words.has("g") && !words.has("w") { text.append(utf8: "password: ") }
-            // An item without data counts as having empty data, as on macOS.
+            // An item without data is treated as having empty data, as on macOS.
             switch try secret(of: found) {
             case .none: break
             case .some(let secret):

@@ -51,7 +51,8 @@ extension Session {
                     try writer.add(draft(item, words), secret: secret, now: now)
                     added.insert(position)
                 } catch {
-                    // A chain may contain certificates that already exist, and a renewed certificate its existing key.
+                    // A chain may contain certificates that already exist, and a renewed certificate comes with its
+                    // existing key.
                     if error != .duplicateItem { throw error }
                 }
             }
@@ -87,13 +88,13 @@ extension Session {
             do {
                 return try ImportedItems(reading: bytes, passphrase: passphrase)
             } catch CertificateFailure.wrongPassphrase where CertificateFormat(of: bytes) == .pkcs12 {
-                // Only PKCS#12 has the check that this status describes.
+                // The message for this status describes a check that only PKCS #12 has.
                 throw SecurityStatus.pkcs12VerifyFailure
             }
         }
     }
 
-    /// Checks that a file contains what `-t` says.
+    /// Checks that a file contains the kind of items given with `-t`.
     private func check(_ imported: ImportedItems, _ type: String?) throws {
         let fits: (ItemDraft) -> Bool
         switch type {
@@ -107,7 +108,7 @@ extension Session {
         if !imported.items.allSatisfy({ fits($0.draft) }) { throw SecurityStatus.unknownFormat }
     }
 
-    /// The import counts, a line for each kind; matching keys and certificates of PKCS#12 count as one.
+    /// Returns the import counts, one line for each kind; a matching key and certificate from PKCS #12 count as one.
     private func counts(_ imported: ImportedItems, _ added: Set<Int>, isPKCS12: Bool) -> String {
         let pairs = isPKCS12 ? imported.identities : []
         let identities = pairs.count { added.contains($0.key) || added.contains($0.certificate) }
@@ -122,11 +123,11 @@ extension Session {
     }
 }
 
-/// The formats of `-f` that are supported.
+/// The supported formats for `-f`.
 private let importFormats: Set = ["openssl", "pkcs7", "pkcs8", "pkcs12", "pemseq", "x509"]
 
 extension Session {
-    /// Refuses a macOS format that is not supported, and an unknown one.
+    /// Refuses unknown formats, and macOS formats that are not supported.
     func checkFormat(_ format: String?, among known: Set<String>) throws {
         guard let format, !known.contains(format) else { return }
         if ["openssh1", "openssh2", "bsafe", "raw", "netscape", "pkcs7"].contains(format) {
@@ -140,7 +141,7 @@ extension Session {
         do throws(FileFailure) {
             return try PrivateFile.readPublic(world.resolve(file), limit: CertificateLimit.fileSize.value)
         } catch {
-            // The status for a missing file would mention a keychain.
+            // The message for this status would mention a keychain.
             if error.problem == .notFound { throw Failure(saying: "unable to read \"\(file)\": there is no such file") }
             throw error
         }

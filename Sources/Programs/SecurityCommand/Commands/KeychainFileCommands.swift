@@ -48,7 +48,7 @@ extension Session {
         for name in names {
             try calling("SecKeychainCreate \(name)") {
                 let local = try named(name)
-                // Checked before a password is typed; the creation checks again.
+                // Check before the user types a password; creating the keychain checks again.
                 if try Path.exists(local.path) { throw SecurityStatus.duplicateKeychain }
                 switch given {
                 case .some(let password): try create(local, password.copy())
@@ -62,7 +62,7 @@ extension Session {
     }
 
     private func create(_ local: LocalKeychain, _ password: consuming SecretBytes) throws {
-        // The lists are read first: a keychain that cannot be added to them is not created.
+        // Read the lists first: a keychain that cannot be added to them must not be created.
         _ = try KeychainLists.load(from: world.dataFolder)
         var passcode: SecretBytes? = password
         if passcode?.isEmpty == true {
@@ -71,7 +71,7 @@ extension Session {
         }
         let new = NewKeychain(
             local, in: world.dataFolder, on: world.device, cost: world.cost, now: now, isSearched: true)
-        // The keychain exists from here on, even if something fails.
+        // From here on the keychain exists, even if something fails.
         if let failure = try new.make(passcode: passcode).notListed {
             note(
                 "\(shownInMessages(local.name)) was made, and is not searched: \(cause(failure).status.message)",
@@ -103,9 +103,9 @@ extension Session {
         }
     }
 
-    /// Opens the keychain; nil if that can never succeed here, since it must still be possible to delete it.
+    /// Opens the keychain; returns nil if it can never be opened here, since it must still be possible to delete it.
     ///
-    /// A path can lead to anything: the file is removed only if it is a keychain of this program.
+    /// A path can lead to any file, so the file is removed only if it is a keychain of this program.
     private func openForDeletion(_ local: LocalKeychain) throws -> Keychain? {
         do {
             return try open(local)

@@ -2,7 +2,7 @@ internal import ByteStreams
 internal import LocalKeychains
 internal import SecurityStatus
 
-/// The domains of macOS: only the user's exists here.
+/// macOS's domains; only the user's exists here.
 private let domainFlag = Flag("d", .value("domain"), "The domain: user, system, common or dynamic; only user has any")
 
 extension Command {

@@ -90,7 +90,7 @@ extension Command {
 }
 
 extension Session {
-    /// Locks keychain by keychain; a failure is reported, and the others are still locked.
+    /// Locks one keychain after the other; a failure is reported and does not keep the others from being locked.
     ///
     /// - Returns: `ok`, or the status of the first failure.
     fileprivate func lockEach<Word>(

@@ -31,7 +31,7 @@ extension Session {
         var new = try password(words, "p")
         if new == nil {
             guard world.terminal.isAttended else { throw SecurityStatus.interactionNotAllowed }
-            // Tried before the new one is asked for, so that a typing error is noticed at once.
+            // Check it before asking for the new one, so that a typing error is noticed right away.
             try world.keychainSession.unlock(keychain, passcode: current, now: now, keepsSession: false)
             new = try askForNewPassword("New Password: ", "Retype New Password: ", mismatch: "try again")
         }
@@ -44,7 +44,7 @@ extension Session {
         do {
             _ = try KeptStates(of: keychain, in: world.dataFolder).removeAll()
         } catch {
-            // The password is changed by then.
+            // The password has been changed by now.
             note("a state that the old password opens is left in the folder 'undo'", evenIfQuiet: true)
         }
         if change.droppedKeys > 0 {
@@ -63,14 +63,14 @@ extension Session {
         guard keychain.hasPasscode else { return nil }
         if let given = try password(words, "o") { return given }
         guard world.terminal.isAttended else {
-            // As in Apple's tests: an unlocked keychain lacks the right password, a locked one a user to ask.
+            // As in Apple's tests: an unlocked keychain was given the wrong password; a locked one has no user to ask.
             let state = try world.keychainSession.resume(keychain)
             throw state == .unlocked ? SecurityStatus.authFailed : SecurityStatus.interactionNotAllowed
         }
         return try askForPassword("Old Password: ")
     }
 
-    /// Says what is deleted along with the password, and asks for confirmation if there is anything.
+    /// Names what is deleted along with the password, and asks for confirmation if there is anything.
     private func confirmRemoval(_ keychain: Keychain) throws {
         warnOfNoPassword()
         let bound = try keychain.passcodeBoundItems()

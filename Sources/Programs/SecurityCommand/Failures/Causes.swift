@@ -27,7 +27,7 @@ func cause(_ error: KeychainStoreError) -> Cause {
     case .locked: Cause(.interactionNotAllowed)
     case .wrongPasscode: Cause(.authFailed)
     case .tooManyAttempts(let seconds):
-        Cause(.authFailed, "too many wrong passwords; the next one is heard in \(seconds) s")
+        Cause(.authFailed, "too many wrong passwords; the next attempt is possible in \(seconds) s")
     case .passcodeNotSet:
         Cause(.authFailed, "items of WhenPasscodeSetThisDeviceOnly need a keychain with a password")
     case .passcodeEmpty: Cause(.parameter, "the password is empty")
@@ -119,7 +119,7 @@ func cause(_ failure: FileFailure) -> Cause {
                 + "trusted; see chmod(1)")
     case .foreignFolder(let owner):
         Cause(.notAvailable, "the folder \(failure.path) belongs to another user (number \(owner)); see sudo(8), -H")
-    case .busy: Cause(.openedForWriting, "another program is changing what \(failure.path) stands for")
+    case .busy: Cause(.openedForWriting, "another program is changing \(failure.path)")
     case .noSafeNaming:
         Cause(.writePermission, "the file system cannot name \(failure.path) without the risk of replacing a file")
     case .tooLarge(let limit): Cause(.dataTooLarge, "\(failure.path) has more than \(limit) bytes")
@@ -175,7 +175,7 @@ func cause(_ failure: CertificateFailure) -> Cause {
 /// The cause of an `errno`.
 private func cause(errno code: Int32, _ doing: String) -> Cause {
     switch code {
-    // EINTR gets here only if a signal asks the process to stop.
+    // EINTR gets here only if a signal asked the process to stop.
     case 4 where Interruption.isRequested: .interruption
     // ENOSPC, EDQUOT
     case 28, 122: Cause(.diskFull, doing)

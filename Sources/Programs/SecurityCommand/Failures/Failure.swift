@@ -7,13 +7,13 @@ internal import KeychainStore
 internal import LocalKeychains
 internal import SecurityStatus
 
-/// A failed command: Apple's status code, and what Apple's message does not say.
+/// A failed command: Apple's status code, and what Apple's message does not tell.
 struct Failure: Error, Hashable, Sendable {
-    /// The API that `security` of macOS would have called, with its object if any.
+    /// The API that macOS's `security` would have called, with its object, if any.
     let api: String?
     /// The status, or nil if Apple has no code for it.
     let status: SecurityStatus?
-    /// Additions to Apple's message: a fact about this system, or what to do; may contain foreign text.
+    /// Additions to Apple's message: facts about this system, or advice; may contain foreign text.
     let notes: [String]
     /// The exit status.
     let exit: ExitStatus
@@ -23,7 +23,7 @@ struct Failure: Error, Hashable, Sendable {
         self.init(api: api, status: status, notes: note.map { [$0] } ?? [], exit: ExitStatus(code: status.exitStatus))
     }
 
-    /// Creates a failure with our own message only, and exit status 1.
+    /// Creates a failure with exit status 1 and only a message of this program.
     init(saying words: String) {
         self.init(api: nil, status: nil, notes: [words], exit: .failed)
     }
@@ -35,10 +35,10 @@ struct Failure: Error, Hashable, Sendable {
         self.exit = exit
     }
 
-    /// Everything was already reported; exit status 1.
+    /// A failure that was already reported; exit status 1.
     static let alreadyReported = Failure(api: nil, status: nil, notes: [], exit: .failed)
 
-    /// Converts any error of the layers below.
+    /// Converts any error from the layers below.
     init(_ error: any Error, api: String?) {
         if let failure = error as? Failure {
             self = failure
@@ -53,7 +53,7 @@ struct Failure: Error, Hashable, Sendable {
         self.init(api: api, status: cause.status, notes: cause.note.map { [$0] } ?? [], exit: exit)
     }
 
-    /// The lines for standard error.
+    /// Returns the lines for standard error.
     ///
     /// - Parameter shown: makes foreign text safe for the output.
     func lines(_ shown: (String) -> String) -> String {
@@ -63,15 +63,15 @@ struct Failure: Error, Hashable, Sendable {
     }
 }
 
-// EPIPE of <errno.h>.
+// EPIPE in <errno.h>.
 private let brokenPipe: Int32 = 32
 
-/// Apple's equivalent of an error of the layers below.
+/// Apple's equivalent of an error from the layers below.
 struct Cause: Hashable, Sendable {
     let status: SecurityStatus
-    /// What the status message does not say.
+    /// What the status message does not tell.
     let note: String?
-    /// A signal asked the process to stop.
+    /// True if a signal asked the process to stop.
     let isInterruption: Bool
 
     init(_ status: SecurityStatus, _ note: String? = nil, isInterruption: Bool = false) {
@@ -82,7 +82,7 @@ struct Cause: Hashable, Sendable {
 
     static let interruption = Cause(.userCanceled, isInterruption: true)
 
-    /// Converts any error; an unknown one shows only its type, not its contents.
+    /// Converts any error; for an unknown error, only the type is shown, not its contents.
     init(sorting error: any Error) {
         self =
             switch error {

@@ -11,7 +11,7 @@ struct ItemFlag: Sendable {
         case text
         /// Four characters that encode a number.
         case fourCharacters
-        /// Four characters that stay text.
+        /// Four characters stored as text.
         case fourCharacterText
         case port
     }
@@ -22,7 +22,7 @@ struct ItemFlag: Sendable {
         self.form = form
     }
 
-    /// The attribute value for an argument.
+    /// Returns the attribute value for an argument.
     ///
     /// - Throws: `UsageProblem`.
     func attribute(_ word: String) throws(UsageProblem) -> AttributeValue {
@@ -47,11 +47,11 @@ struct ItemFlag: Sendable {
 /// The two kinds of passwords: their flags, and macOS's defaults.
 struct PasswordKind: Sendable {
     let itemClass: ItemClass
-    /// The attribute that names what the password is for, and that is the default label.
+    /// The attribute for what the password is used with, which is also the default label.
     let subject: AttributeCode
-    /// The word for `subject`.
+    /// The name of `subject`.
     let subjectWord: String
-    /// All attributes that have a flag.
+    /// All attributes that have flags.
     let flags: [ItemFlag]
     /// The attributes by which `-U` finds the item to update.
     let key: [AttributeCode]
@@ -87,7 +87,7 @@ struct PasswordKind: Sendable {
             ItemFlag("t", "type", .atyp, "The authentication, a code of four characters", form: .fourCharacterText),
         ], key: [.acct, .sdmn, .srvr, .ptcl, .atyp, .port, .path])
 
-    /// The attributes given on the command line.
+    /// Returns the attributes given on the command line.
     ///
     /// - Throws: `UsageProblem`.
     func attributes(_ words: Words) throws(UsageProblem) -> [AttributeCode: AttributeValue] {

@@ -1,18 +1,18 @@
-/// A command of the program; parsing, usage and manual are generated from this.
+/// A command of the program; parsing and the usage text are based on this.
 struct Command: Sendable {
-    /// Its name.
+    /// The name of the command.
     let name: String
-    /// One sentence on what it does.
+    /// What the command does, in one sentence.
     let summary: String
-    /// Its flags, in the order of the usage.
+    /// The flags, in the order of the usage text.
     let flags: [Flag]
     /// The operands after the flags, as in `[keychain...]`.
     let operands: String
-    /// True if one operand comes before the flags.
+    /// True if one operand precedes the flags.
     let operandFirst: Bool
-    /// True if words that begin with a dash are operands, such as negative numbers.
+    /// True if words that begin with a dash, such as negative numbers, are operands.
     let takesAllWords: Bool
-    /// Additional lines of the usage.
+    /// Additional lines for the usage text.
     let notes: [String]
     /// Runs the command.
     let run: @Sendable (Words, Session) throws -> ExitStatus
@@ -32,19 +32,19 @@ struct Command: Sendable {
         self.run = run
     }
 
-    /// Every command shows its usage with `-h`.
+    /// The flag that every command has: `-h` shows its usage.
     static let helpFlag = Flag("h", .none, "Show this usage")
 
     /// Parses the words after the name.
     ///
     /// - Throws: `Words.Objection`.
     func parse(_ words: some Collection<String>) throws(Words.Objection) -> Words {
-        // The separator makes everything an operand.
+        // After `--`, every word is an operand.
         if takesAllWords, words.first != "-h" { return try Words(["--"] + words, flags: []) }
         return try Words(words, flags: flags + [Self.helpFlag], operandFirst: operandFirst)
     }
 
-    /// The usage: the syntax, a line for each flag, and the notes.
+    /// The usage text: the syntax, one line for each flag, and the notes.
     var usage: String {
         let form = ([name] + (flags + [Self.helpFlag]).map { "[\($0.form)]" } + [operands]).filter { !$0.isEmpty }
         let width = flags.map(\.form.count).max() ?? 0
@@ -56,7 +56,7 @@ struct Command: Sendable {
     }
 }
 
-/// The command line is invalid; the text, if any, says why and contains no foreign text.
+/// An invalid command line; the reason, if any, contains no foreign text.
 struct UsageProblem: Error, Hashable, Sendable {
     var reason: String?
 }

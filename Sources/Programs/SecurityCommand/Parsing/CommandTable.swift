@@ -1,5 +1,5 @@
 extension Command {
-    /// All commands, in the order of the usage.
+    /// All commands, in the order of the usage text.
     static let all: [Command] = [
         .help, .listKeychains, .defaultKeychain, .loginKeychain, .createKeychain, .deleteKeychain,
         .lockKeychain, .unlockKeychain, .setKeychainSettings, .setKeychainPassword, .showKeychainInfo,
@@ -9,7 +9,7 @@ extension Command {
         .error,
     ]
 
-    /// The command with this name, or the only one that begins with it.
+    /// Returns the command with this name, or the only command whose name begins with it.
     static func named(_ word: String) -> Command? {
         if let exact = all.first(where: { $0.name == word }) { return exact }
         let candidates = all.filter { !word.isEmpty && $0.name.hasPrefix(word) }

@@ -1,19 +1,19 @@
-/// One flag of a command: a dash and a letter, alone or with a value.
+/// A flag of a command: a dash and a letter, with or without a value.
 struct Flag: Hashable, Sendable {
-    /// What follows the letter.
+    /// The argument that follows the letter.
     enum Argument: Hashable, Sendable {
         case none
-        /// A value, attached or as the next word; the text is its name in the usage.
+        /// A value, either attached or as the next word; the string is its name in the usage text.
         case value(String)
-        /// A secret as a value; if the flag is the last word of the command line, it prompts instead.
+        /// A secret as a value; if the flag is the last word on the command line, the user is prompted instead.
         case secret(String)
     }
 
     let letter: Character
     let argument: Argument
-    /// The description in the usage.
+    /// The description in the usage text.
     let help: String
-    /// True if each repetition adds a value; otherwise the last one counts, as in getopt(3).
+    /// True if each repetition adds a value; otherwise the last one wins, as with getopt(3).
     let isRepeatable: Bool
 
     init(_ letter: Character, _ argument: Argument = .none, _ help: String, isRepeatable: Bool = false) {

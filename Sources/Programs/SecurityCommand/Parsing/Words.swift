@@ -1,8 +1,8 @@
-/// The parsed words after a command: flags with their values, then operands.
+/// The parsed words after a command name: flags with their values, then operands.
 struct Words: Hashable, Sendable {
     /// The values of each given flag, in order; empty for a flag without a value.
     private(set) var values: [Character: [String]] = [:]
-    /// Secret flags that were last and without a value: prompt for it.
+    /// Secret flags at the end of the command line without a value, for which the user is prompted.
     private(set) var asked: Set<Character> = []
     /// Everything after the flags.
     private(set) var operands: [String] = []
@@ -13,10 +13,12 @@ struct Words: Hashable, Sendable {
         case valueMissing(Character)
     }
 
-    /// Parses words as getopt(3) does: flags can be combined, values are attached or the next word, `--` or the first
-    /// word that is not a flag ends them.
+    /// Parses words as getopt(3) does.
     ///
-    /// - Parameter operandFirst: true if one operand comes before the flags.
+    /// Flags can be combined, and a value is attached or is the next word. `--`, or the first word that is not a flag,
+    /// ends the flags.
+    ///
+    /// - Parameter operandFirst: true if one operand precedes the flags.
     /// - Throws: `Objection`.
     init(_ words: some Sequence<String>, flags: [Flag], operandFirst: Bool = false) throws(Objection) {
         var rest = Array(words)[...]
@@ -58,9 +60,9 @@ struct Words: Hashable, Sendable {
         }
     }
 
-    /// True if the flag was given in any form.
+    /// True if the flag was given, with or without a value.
     func has(_ letter: Character) -> Bool { values[letter] != nil || asked.contains(letter) }
 
-    /// The value of a flag.
+    /// Returns the value of a flag.
     func value(_ letter: Character) -> String? { values[letter]?.last }
 }

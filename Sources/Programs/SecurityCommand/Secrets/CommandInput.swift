@@ -1,7 +1,7 @@
 internal import ByteStreams
 internal import Console
 
-/// The input of interactive mode.
+/// The input for interactive mode.
 protocol CommandInput: Sendable {
     /// Appends at most as many bytes as `output` has room for; appends nothing at the end.
     ///
@@ -11,7 +11,7 @@ protocol CommandInput: Sendable {
 
 extension Descriptor: CommandInput {}
 
-/// Any `CommandInput` as a source.
+/// Adapts a `CommandInput` to `ByteSource`.
 struct CommandSource: ByteSource {
     let input: any CommandInput
 

@@ -3,16 +3,16 @@ internal import Console
 internal import Cryptography
 internal import SecurityStatus
 
-/// Passwords from the command line, as on macOS, or from a person at a terminal.
+/// Passwords from the command line, as on macOS, or from a user at a terminal.
 extension Session {
-    // Typing errors before giving up.
+    // The number of attempts before giving up.
     private static let tries = 3
 
-    /// The password in one of the flags, or nil if there is none.
+    /// Returns the password given with one of the flags; nil if there is none.
     ///
-    /// A process's arguments cannot be wiped, and other users can read them; this prints a warning.
+    /// It prints a warning, because other users can read the arguments of a process, and they cannot be wiped.
     ///
-    /// - Throws: `UsageProblem` for two passwords.
+    /// - Throws: `UsageProblem` if two passwords are given.
     func password(_ words: Words, _ flags: Character...) throws(UsageProblem) -> SecretBytes? {
         let given = flags.filter { words.value($0) != nil }
         if given.count > 1 { throw UsageProblem(reason: "there are two passwords") }
@@ -27,9 +27,9 @@ extension Session {
 
     /// Prompts for a new password, twice.
     ///
-    /// - Parameter mismatch: the message if the two differ.
-    /// - Throws: `errSecInteractionNotAllowed` if there is no terminal, `TerminalFailure`, `Failure` if the two differ
-    ///   three times.
+    /// - Parameter mismatch: the message if the two passwords differ.
+    /// - Throws: `errSecInteractionNotAllowed` if there is no terminal, `TerminalFailure`, `Failure` if the two
+    ///   passwords differ three times.
     func askForNewPassword(
         _ first: String, _ second: String, mismatch: String = "passwords don't match"
     ) throws -> SecretBytes {
@@ -51,7 +51,7 @@ extension Session {
         return try world.terminal.readSecret(prompt)
     }
 
-    /// Decodes hexadecimal digits of either case into wiped memory; nil for anything else.
+    /// Decodes hexadecimal digits, in upper or lower case, into wiped memory; nil if the text is not hexadecimal.
     private func bytes(ofHexadecimal text: String) -> SecretBytes? {
         var bytes = SecretBytes(capacity: text.utf8.count / 2)
         var high: UInt8?

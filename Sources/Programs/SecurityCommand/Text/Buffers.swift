@@ -1,9 +1,12 @@
 internal import ByteStreams
 
-/// The forms in which `security` of macOS writes bytes: printable ones as text, any others in hexadecimal.
+/// The formats in which macOS's `security` prints bytes: as text if they are printable, otherwise in hexadecimal.
 extension ByteBuffer where Self: ~Copyable {
-    /// Appends bytes as in a listing: `"text"` if all are readable, else `0x` with hexadecimal digits, a space, and, if
-    /// any is readable, another space and `"text"` with the others as octal escapes; nothing for no bytes.
+    /// Appends bytes as in a listing.
+    ///
+    /// If all bytes are readable, they are appended as `"text"`. Otherwise they are appended as `0x` with hexadecimal
+    /// digits and a space and, if any byte is readable, another space and `"text"` with octal escapes for the other
+    /// bytes. Nothing is appended for no bytes.
     mutating func appendListed(_ bytes: borrowing Span<UInt8>) {
         let readable = bytes.indices.count { isReadable(bytes[$0]) }
         if readable < bytes.count {
@@ -26,7 +29,7 @@ extension ByteBuffer where Self: ~Copyable {
         append(UInt8(ascii: "\""))
     }
 
-    /// Appends bytes as `-w` prints them: unchanged if all are printable ASCII, else as hexadecimal digits.
+    /// Appends bytes as `-w` prints them: unchanged if all are printable ASCII, otherwise as hexadecimal digits.
     mutating func appendBare(_ bytes: borrowing Span<UInt8>) {
         if bytes.indices.allSatisfy({ isPrintable(bytes[$0]) }) {
             append(bytes)
@@ -46,5 +49,5 @@ private let lowerCase = Array("0123456789abcdef".utf8)
 
 private func isPrintable(_ byte: UInt8) -> Bool { (0x20..<0x7f).contains(byte) }
 
-/// A backslash would look like the beginning of an escape.
+/// A backslash is not readable, since it would look like the beginning of an escape.
 private func isReadable(_ byte: UInt8) -> Bool { isPrintable(byte) && byte != UInt8(ascii: "\\") }

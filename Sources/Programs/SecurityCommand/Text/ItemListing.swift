@@ -16,7 +16,7 @@ private struct Column: Sendable {
     /// The bytes to show; nil for `<NULL>`.
     let bytes: @Sendable (Item) -> [UInt8]?
 
-    /// A column for an attribute, under macOS's name for it.
+    /// Creates a column for an attribute, under macOS's name for it.
     init(_ name: String, _ form: Form, _ code: AttributeCode, absent: [UInt8]? = nil) {
         self.init(quoted: name, form) { item in listedBytes(item.attributes[code]) ?? absent }
     }
@@ -28,9 +28,9 @@ private struct Column: Sendable {
     }
 }
 
-/// The listing of an item, as `security` of macOS writes it, without its data.
+/// Returns the listing of an item, as macOS's `security` prints it, without its data.
 ///
-/// - Parameter path: the keychain's file, fit to be shown.
+/// - Parameter path: the path of the keychain file, safe to display.
 func listing(of item: Item, in path: String) -> [UInt8] {
     var text: [UInt8] = []
     text.append(utf8: "keychain: \"\(path)\"\nversion: 512\nclass: ")
@@ -44,7 +44,8 @@ func listing(of item: Item, in path: String) -> [UInt8] {
     return text
 }
 
-/// The class as a macOS record type: passwords by their code, certificates and the three kinds of keys by a number.
+/// Returns the class as a macOS record type: the code for passwords; a number for certificates and the three kinds of
+/// keys.
 private func listedClass(_ item: Item) -> [UInt8] {
     switch item.itemClass {
     case .genericPassword, .internetPassword: Array(item.itemClass.rawValue.utf8)
@@ -53,7 +54,7 @@ private func listedClass(_ item: Item) -> [UInt8] {
     }
 }
 
-/// 0x0F for public, 0x10 for private, 0x11 for symmetric keys.
+/// Returns 0x0F for public, 0x10 for private and 0x11 for symmetric keys.
 private func keyRecordType(_ item: Item) -> Int64 { 0x0f &+ (item.attributes.number(.kcls) ?? 0) }
 
 private func listedBytes(_ value: AttributeValue?) -> [UInt8]? {
@@ -66,7 +67,7 @@ private func listedBytes(_ value: AttributeValue?) -> [UInt8]? {
     }
 }
 
-/// Four big-endian bytes, or eight if the number does not fit.
+/// Returns the number as four big-endian bytes, or eight if it does not fit into four.
 private func bigEndian(_ number: Int64) -> [UInt8] {
     let isLong = UInt32(exactly: number) == nil && Int32(exactly: number) == nil
     return stride(from: isLong ? 56 : 24, through: 0, by: -8).map { UInt8(truncatingIfNeeded: number >> $0) }
@@ -87,7 +88,8 @@ private func digits(_ number: Int, _ count: Int) -> String {
     return String(repeating: "0", count: max(0, count - text.count)) + text
 }
 
-/// The columns of macOS's records, in its order; attributes that macOS does not list, such as `agrp`, are omitted.
+/// Returns the columns of macOS's records, in its order; attributes that macOS does not list, such as `agrp`, are left
+/// out.
 private func columns(of itemClass: ItemClass) -> [Column] {
     switch itemClass {
     case .genericPassword: genericColumns
@@ -123,7 +125,7 @@ private let certificateColumns = [
     Column("skid", .blob, .skid), Column("snbr", .blob, .slnr), Column("subj", .blob, .subj),
 ]
 
-/// The columns of keys are named by the index of the attribute in a CSSM record.
+/// The columns of keys, which are named by the index of the attribute in a CSSM record.
 private let keyColumns: [Column] = {
     let none = bigEndian(0)
     func day(_ name: String, _ code: AttributeCode) -> Column {

@@ -3,7 +3,7 @@ internal import BackupArchive
 internal import BackupEngine
 internal import ByteStreams
 
-/// The archives that a command looks at, one after the other, and what opens them.
+/// The archives that a command reads, one after the other, and the keys that open them.
 struct ArchiveArguments: ParsableArguments {
     @Argument(
         help: ArgumentHelp("The archives; '-' is standard input.", valueName: "archive"),
@@ -15,15 +15,15 @@ struct ArchiveArguments: ParsableArguments {
 
     @Flag(
         name: OptionName.outside.name,
-        help: "Look only at what needs no key: container, checksums, signature; ask for nothing.")
+        help: "Check only what needs no key: container, checksums, signature.")
     var outside = false
 
-    /// Hands each archive to `look`, also after another failed; each failure is reported as it comes.
+    /// Calls `look` for each archive, even after another one failed; each failure is reported immediately.
     ///
-    /// A key that cannot be read ends the run: it would fail for every archive.
+    /// A key that cannot be read ends the run, since it would fail for every archive.
     ///
-    /// - Returns: the status of the first archive that failed; `incomplete` where none did, and one was incomplete.
-    /// - Throws: `UsageProblem`, `SecretProblem` (`notASource`), and what ends a run whatever it works on.
+    /// - Returns: the status of the first archive that failed. If none failed, `incomplete` if one was incomplete.
+    /// - Throws: `UsageProblem`, `SecretProblem` (`notASource`), and failures that end a run regardless of the archive.
     func forEach(
         in session: Session, _ look: (_ archive: String, _ opener: ArchiveOpener) throws -> ExitStatus
     ) throws -> ExitStatus {
@@ -31,7 +31,7 @@ struct ArchiveArguments: ParsableArguments {
         return try forEach(archives, named: \.self, in: session, look)
     }
 
-    /// Does the same with what was found for the arguments, once `check` has passed them.
+    /// Calls `look` for each subject found for the arguments, under the same rules; `check` must have been called.
     func forEach<Subject>(
         _ subjects: [Subject], named name: (Subject) -> String, in session: Session,
         _ look: (_ subject: Subject, _ opener: ArchiveOpener) throws -> ExitStatus
@@ -62,7 +62,7 @@ struct ArchiveArguments: ParsableArguments {
         return failed ?? status
     }
 
-    /// Refuses what no archive can be looked at with.
+    /// Refuses arguments and options that are invalid for any archive.
     ///
     /// - Throws: `UsageProblem`, `SecretProblem` (`notASource`).
     func check() throws {
@@ -75,7 +75,7 @@ struct ArchiveArguments: ParsableArguments {
 }
 
 extension Failure {
-    /// True for what ends a run whatever it works on: a signal, or nobody who takes the results.
+    /// True for failures that end a run regardless of the archive: a signal, or results that cannot be written.
     fileprivate var endsRun: Bool {
         if case .output = self { return true }
         return [.interrupted, .terminated].contains(explanation.status)

@@ -5,13 +5,14 @@ internal import KeychainModel
 internal import KeychainStore
 internal import LocalKeychains
 
-/// `verify --drill`: restores an archive into a keychain that is gone afterwards, and compares.
+/// `verify --drill`: restores an archive into a temporary keychain, and compares the two.
 struct ArchiveDrill {
     let proven: ProvenArchive
     let path: String
     let session: Session
 
-    /// Opens what only keys of a keychain, or its passcode of then, can open: every secret is restored anew.
+    /// Opens stored secrets with keys from a keychain or with the archived passcode: a trial restore reseals every
+    /// secret.
     ///
     /// - Throws: as `ArchivePasscodeOption.open`.
     func openSecrets(_ option: ArchivePasscodeOption, keptIn passcode: KeptSecret) throws {
@@ -19,9 +20,9 @@ struct ArchiveDrill {
         try option.open(proven, isNeeded: true, path: path, keptIn: passcode, in: session)
     }
 
-    /// Runs the trial.
+    /// Runs the trial restore.
     ///
-    /// - Throws: `Refusal.drillDiffers`, `RestoreRefusal`, `ArchiveFailure`, and what making the keychain throws.
+    /// - Throws: `Refusal.drillDiffers`, `RestoreRefusal`, `ArchiveFailure`, and the errors of creating the keychain.
     func run() throws -> DrillReport {
         let drill = try DrillBackup(proven)
         let scratch = try ScratchKeychain(in: session.world.dataFolder, now: session.now)
@@ -41,12 +42,12 @@ struct ArchiveDrill {
         return report
     }
 
-    /// Takes the class keys of the keychain that the archive was made of, where that is unlocked here.
+    /// Borrows the class keys of the keychain that the archive was made from, if that keychain is unlocked here.
     ///
-    /// The keychain may be gone or damaged: that is what backups are for.
+    /// The keychain may be missing or damaged, which must not fail the trial.
     private func borrowKeys() {
         guard let stored = proven.stored, stored.needsPasscode, proven.isFromThisDevice else { return }
-        // No later failure is about that keychain.
+        // Later failures are not about that keychain.
         defer { session.subjects.keychain = nil }
         do {
             let source = try proven.opened.source()
@@ -63,7 +64,7 @@ struct ArchiveDrill {
 }
 
 extension DrillReport {
-    /// The line that says how it went.
+    /// The line that reports the result.
     var line: String { "drilled: \(counted(compared, "item")) restored and compared\n" }
 
     /// The JSON object "drill".

@@ -6,7 +6,7 @@ internal import BackupCatalogue
 internal import ByteStreams
 internal import Cryptography
 
-/// Who will be able to open a new archive.
+/// The options for the keys that open a new archive.
 struct ArchiveKeyOptions: ParsableArguments {
     @Option(
         name: OptionName.passphrase.name,
@@ -21,14 +21,14 @@ struct ArchiveKeyOptions: ParsableArguments {
         help: ArgumentHelp("A public key that opens the metadata alone; may be repeated.", valueName: "recipient"))
     var inspectRecipient: [String] = []
 
-    /// The first of these options that is given.
+    /// The first of these options that was given.
     var firstGiven: OptionName? {
         if passphrase != nil { return .passphrase }
         if let given = restoring.firstGiven { return given }
         return inspectRecipient.isEmpty ? nil : .inspectRecipient
     }
 
-    /// The public keys that are given, each once.
+    /// Returns the given public keys, without duplicates.
     ///
     /// - Throws: `AgeFailure`, `FileFailure`, `ArchiveFailure`, `UsageProblem` (`noRestoreKey`,
     ///   `recipientInspects`).
@@ -38,27 +38,28 @@ struct ArchiveKeyOptions: ParsableArguments {
         for found in try restoring.recipients(passphrase, in: session) where seen.insert(found).inserted {
             given.restoring.append(found)
         }
-        // A key given both ways is a mistake, and a wrong guess would let it read secrets.
+        // A key given for both purposes is a mistake, and guessing wrong would let it open secrets.
         let restoring = seen
         for found in try inspectRecipient.map(RecipientOptions.parse) {
             if restoring.contains(found) { throw UsageProblem.recipientInspects }
             if seen.insert(found).inserted { given.inspecting.append(found) }
         }
-        // Nobody could ever restore what only inspectors open.
+        // An archive that only inspect keys open could never be restored.
         let asks = passphrase != nil || session.world.terminal.isAttended
         if given.restoring.isEmpty, !inspectRecipient.isEmpty, !asks { throw UsageProblem.noRestoreKey }
         return given
     }
 
-    /// The keys of the new archive, with a passphrase where one is given, or needed because nothing else restores it.
+    /// Returns the keys of the new archive, with a passphrase if one is given, or if nothing else could restore the
+    /// archive.
     ///
-    /// - Parameter keychain: its name, which is a bad passphrase.
-    /// - Throws: what asking throws, `ArchiveFailure`, `CryptographyFailure`.
+    /// - Parameter keychain: the name of the keychain, which is a bad passphrase.
+    /// - Throws: errors of reading secrets, `ArchiveFailure`, `CryptographyFailure`.
     func keys(_ given: GivenRecipients, of keychain: String, in session: Session) throws -> ArchiveKeys {
         try maker(given, of: keychain, in: session).make()
     }
 
-    /// What makes the keys of any number of new archives, after asking once.
+    /// Returns a maker for the keys of any number of new archives, after asking once.
     ///
     /// - Throws: as `keys`.
     func maker(_ given: GivenRecipients, of keychain: String, in session: Session) throws -> ArchiveKeyMaker {
@@ -73,34 +74,34 @@ struct ArchiveKeyOptions: ParsableArguments {
             given, passphrase: chosen ?? session.makeUpPassphrase(), cost: cost)
     }
 
-    /// What opens a new archive, as a catalogue has it.
+    /// Returns the names of the keys as recorded in a catalogue.
     func names(_ given: GivenRecipients) -> [String] {
         given.restoring.map(\.description) + given.inspecting.map { BackupPin.inspecting + $0.description }
             + (passphrase != nil || given.restoring.isEmpty ? [BackupPin.passphrase] : [])
     }
 }
 
-/// Makes the keys of new archives, each of which has its own.
+/// Makes the keys for new archives; each archive has its own.
 final class ArchiveKeyMaker {
     private let recipients: GivenRecipients
     private let passphrase: SecretBytes
     private let cost: ScryptCost?
 
-    /// Makes keys without a passphrase.
+    /// Creates a maker of keys without a passphrase.
     init(_ recipients: GivenRecipients) {
         self.recipients = recipients
         passphrase = SecretBytes(capacity: 0)
         cost = nil
     }
 
-    /// Makes keys that a passphrase opens too.
+    /// Creates a maker of keys that also open with a passphrase.
     init(_ recipients: GivenRecipients, passphrase: consuming SecretBytes, cost: ScryptCost) {
         self.recipients = recipients
         self.passphrase = passphrase
         self.cost = cost
     }
 
-    /// The keys of an archive that exists.
+    /// Returns keys for an existing archive.
     ///
     /// - Throws: `ArchiveFailure`.
     func make(of archiveID: [UInt8]) throws -> ArchiveKeys {
@@ -113,7 +114,7 @@ final class ArchiveKeyMaker {
             inspectors: recipients.inspecting)
     }
 
-    /// The keys of a new archive.
+    /// Returns keys for a new archive.
     ///
     /// - Throws: `ArchiveFailure`.
     func make() throws -> ArchiveKeys {
@@ -125,10 +126,10 @@ final class ArchiveKeyMaker {
     }
 }
 
-/// The public keys that were given, each once.
+/// The given public keys, without duplicates.
 struct GivenRecipients {
-    /// Those that open the whole archive.
+    /// Public keys that open the whole archive.
     var restoring: [X25519Recipient] = []
-    /// Those that open the metadata alone.
+    /// Public keys that open only the metadata.
     var inspecting: [X25519Recipient] = []
 }

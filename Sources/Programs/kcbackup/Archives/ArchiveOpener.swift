@@ -6,9 +6,9 @@ internal import Console
 internal import KeychainModel
 internal import LocalKeychains
 
-/// Opens the archives of a run with what was given; whatever is read or asked for is so once.
+/// Opens the archives of a run with the given keys; each key is read or asked for only once.
 final class ArchiveOpener {
-    /// True once a key could not be read, which no other archive would change.
+    /// True if a key could not be read, which would be the same for every other archive.
     private(set) var hasUnreadableKey = false
 
     private let options: ArchiveOptions
@@ -21,14 +21,15 @@ final class ArchiveOpener {
         self.session = session
     }
 
-    /// True when there is something to open `file` with: it needs no key, one was given, or somebody can be asked.
+    /// True if there is a way to open `file`: it needs no key, a key was given, or the user can be asked.
     func canOpen(_ file: ArchiveFile) -> Bool {
         file.header.mode == .unencrypted || options.hasKey || asks(file.hasPassphrase)
     }
 
-    /// Proves the archive genuine and opens it with what was given, or with a passphrase that is asked for.
+    /// Verifies that the archive is genuine, and opens it with the given keys or with a passphrase from the user.
     ///
-    /// - Throws: `ArchiveFailure`, `AgeFailure`, `DeviceKeyFailure`, `TrustedDevicesFailure`, and what asking throws.
+    /// - Throws: `ArchiveFailure`, `AgeFailure`, `DeviceKeyFailure`, `TrustedDevicesFailure`, and errors of reading
+    ///   secrets.
     func prove(_ file: ArchiveFile, at archive: String) throws -> ProvenArchive {
         let local = try LocalDevice(session.world).identity()
         return try ProvenArchive(open(file.prove(), at: archive), local: local)
@@ -38,7 +39,7 @@ final class ArchiveOpener {
         options.identity.isEmpty && hasPassphrase && session.world.terminal.isAttended
     }
 
-    /// The passphrase goes first: who opens an archive with it is told who made it only if no other key was used.
+    /// The passphrase is tried first, because it tells the origin of the archive only if no other key is used.
     private func open(_ genuine: GenuineArchive, at archive: String) throws -> OpenedArchive {
         guard genuine.header.mode == .encrypted else { return try genuine.open() }
         if options.passphrase != nil || asks(genuine.hasPassphrase) {
@@ -49,9 +50,9 @@ final class ArchiveOpener {
         return try genuine.open(identities: readIdentities())
     }
 
-    /// Tries the passphrases of earlier archives, the last one first, and then asks.
+    /// Tries the passphrases of earlier archives, latest first, and then asks.
     private func openWithPassphrase(_ genuine: GenuineArchive, at archive: String) throws -> OpenedArchive {
-        // Before anything is asked for, which would be for nothing.
+        // Check before asking the user in vain.
         guard genuine.hasPassphrase else { throw ArchiveFailure.noPassphraseSet }
         let wanted = WantedSecret(
             what: "passphrase of \(quoted(archive))", flag: .passphrase, source: options.passphrase)
@@ -62,7 +63,7 @@ final class ArchiveOpener {
                 continue
             }
         }
-        // Every source but a person says the same again, or nothing.
+        // Unlike a user, any other source would return the same passphrase again, or nothing.
         if !passphrases.isEmpty, options.passphrase != nil, options.passphrase != .terminal {
             throw ArchiveFailure.wrongPassphrase
         }
@@ -100,16 +101,17 @@ final class ArchiveOpener {
     }
 }
 
-/// A secret that is read when it is first needed, and kept as long as this object; a typed one only if it is right.
+/// A secret that is read when first needed and then kept as long as this object; a typed one is kept only if it is
+/// right.
 final class KeptSecret {
     private var secret: Kept?
 
-    /// True once there is one.
+    /// True if the secret has been read.
     var isRead: Bool { secret != nil }
 
-    /// Reads it, unless it was read before, and hands it to `body`.
+    /// Reads the secret, unless it has been read already, and passes it to `body`.
     ///
-    /// - Throws: what asking and `body` throw.
+    /// - Throws: errors of reading secrets, and what `body` throws.
     func use<Result>(
         _ wanted: WantedSecret, in session: Session, _ body: (borrowing SecretBytes) throws -> Result
     ) throws -> Result {
@@ -122,7 +124,7 @@ final class KeptSecret {
         }
     }
 
-    // A value that cannot be copied is borrowed from a class, not from an optional.
+    // A noncopyable value can be borrowed from a class instance, but not from an optional.
     private final class Kept {
         let bytes: SecretBytes
 

@@ -5,7 +5,7 @@ internal import Console
 internal import ByteStreams
 internal import KeychainModel
 
-/// What opens an archive.
+/// The options for opening an archive.
 struct ArchiveOptions: ParsableArguments {
     @Option(
         name: OptionName.identity.name,
@@ -24,10 +24,10 @@ struct ArchiveOptions: ParsableArguments {
         help: ArgumentHelp("Where the passphrase of the archive comes from.", valueName: "source"))
     var passphrase: SecretSource?
 
-    /// True when something to open it with was given.
+    /// True if a passphrase or an identity was given.
     var hasKey: Bool { passphrase != nil || !identity.isEmpty }
 
-    /// Opens the file; nothing is proved yet.
+    /// Opens the file, without verifying anything yet.
     ///
     /// - Throws: `ArchiveFailure`, `UsageProblem` (`emptyArchive`, `needs`, `inputTwice`).
     func open(_ archive: String, in session: Session) throws -> ArchiveFile {
@@ -39,7 +39,7 @@ struct ArchiveOptions: ParsableArguments {
         return file
     }
 
-    /// Refuses what cannot be meant, before anything is read.
+    /// Refuses contradictory options, before anything is read.
     ///
     /// - Throws: `SecretProblem` (`notASource`), `UsageProblem` (`needs`, `inputTwice`).
     func check(with archives: [String]) throws {
@@ -48,9 +48,9 @@ struct ArchiveOptions: ParsableArguments {
         try requireOneInput(archives + identity, [passphrase, identityPassphrase])
     }
 
-    /// Opens an age file with what was given, or with a passphrase that is asked for.
+    /// Opens an age file with the given keys or with a passphrase from the user.
     ///
-    /// - Throws: `AgeFailure`, and what asking throws.
+    /// - Throws: `AgeFailure`, and errors of reading secrets.
     func decrypt(_ file: borrowing EncryptedKeyFile, at path: String, in session: Session) throws -> SecretBytes {
         try check(with: [path])
         guard passphrase != nil || identity.isEmpty else { return try file.open(with: identities(in: session)) }
@@ -58,14 +58,14 @@ struct ArchiveOptions: ParsableArguments {
         return try session.trying(wanted) { try file.open(with: [ScryptIdentity(passphrase: $0)]) }
     }
 
-    /// The identities of the files that were given.
+    /// Returns the identities in the given files.
     ///
     /// - Throws: as `Session.identities(in:passphrase:)`.
     func identities(in session: Session) throws -> [any Identity] {
         try identity.flatMap { try identities(in: $0, session) }
     }
 
-    /// The identities of one file.
+    /// Returns the identities in one file.
     ///
     /// - Throws: as `Session.identities(in:passphrase:)`.
     func identities(in path: String, _ session: Session) throws -> [any Identity] {
@@ -73,7 +73,8 @@ struct ArchiveOptions: ParsableArguments {
     }
 }
 
-/// Refuses to read a pipe, which gives its bytes once, as several things; two secrets may be two lines of one.
+/// Refuses to read a pipe several times, since it returns its bytes only once; two secrets may be two lines of one
+/// pipe.
 ///
 /// - Throws: `UsageProblem` (`inputTwice`).
 func requireOneInput(_ paths: [String], _ sources: [SecretSource?]) throws(UsageProblem) {

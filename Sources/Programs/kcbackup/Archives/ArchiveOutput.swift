@@ -3,23 +3,24 @@ internal import ByteStreams
 internal import Console
 internal import KeychainModel
 
-/// Where a new archive goes, looked at before anything is asked or read.
+/// The destination of a new archive, checked before anything is asked or read.
 final class ArchiveOutput {
     private enum Place {
         /// A file that does not exist yet.
         case file
-        /// A dated file in a folder, whose path as it is told ends with a slash, or is empty.
+        /// A dated file in a folder; the folder's path, as shown in messages, ends with a slash or is empty.
         case dated(folder: String, stem: String)
         case standardOutput
     }
 
     private let place: Place
-    /// The path as its user named it, or with the name that a dated archive got; nil for standard output.
+    /// The path as the user named it, or with the name that a dated archive was given; nil for standard output.
     private(set) var path: String?
 
-    /// Understands `-o`; nil is a dated name in the working folder, and so is a folder in that folder.
+    /// Parses `-o`: nil means a dated name in the working folder, and a folder means a dated name in that folder.
     ///
-    /// - Throws: `UsageProblem` (`empty`), `Refusal` (`archiveOnTerminal`), `FileFailure` (`exists`, `notFound`).
+    /// - Throws: `UsageProblem` (`empty`, `together`), `Refusal` (`archiveOnTerminal`), `FileFailure` (`exists`,
+    ///   `notFound`).
     init(_ given: String?, of subject: BackupSubject, in session: Session) throws {
         if given == "" { throw UsageProblem.empty(.output) }
         if given == "-" {
@@ -48,15 +49,15 @@ final class ArchiveOutput {
         self.path = path
     }
 
-    /// The name of the first archive of a second, or of a later one.
+    /// Returns the name of a dated archive; the number distinguishes archives made in the same second.
     private static func name(_ stem: String, _ number: Int) -> String {
         stem + (number == 1 ? "" : "-\(number)") + ".kcb"
     }
 
-    /// As it is told.
+    /// The destination as shown in messages.
     var words: String { path.map { displayed($0) } ?? "standard output" }
 
-    /// Where the engine sends the archive.
+    /// Returns the destination for the engine.
     func destination(in session: Session) -> any ArchiveDestination {
         let world = session.world
         switch place {
@@ -70,12 +71,12 @@ final class ArchiveOutput {
                 return name
             }
         case .standardOutput:
-            // It is proved before its first byte is written, so it must be somewhere until then.
+            // The archive is verified before its first byte is written to the stream, so it is stored here until then.
             return StreamDestination(workFolder: world.temporaryFolder) { bytes in try session.write(bytes) }
         }
     }
 
-    /// Runs `body`, which makes the archive, and blames the temporary folder for what fails there.
+    /// Runs `body`, which makes the archive, and attributes failures in the temporary folder to that folder.
     ///
     /// - Throws: `Failure.temporaryFolder`, and what `body` throws.
     func making<Result>(in session: Session, _ body: () throws -> Result) throws -> Result {

@@ -5,7 +5,7 @@ internal import ByteStreams
 internal import Console
 internal import KeychainModel
 
-/// What opens the secrets of an unencrypted archive where no keychain does.
+/// The option for opening the secrets of an unencrypted archive when no keychain can.
 struct ArchivePasscodeOption: ParsableArguments {
     @Option(
         name: OptionName.archivePasscode.name,
@@ -14,12 +14,12 @@ struct ArchivePasscodeOption: ParsableArguments {
             valueName: "source"))
     var archivePasscode: SecretSource?
 
-    /// Opens the secrets with the passcode that was given or, where it is needed, asked for.
+    /// Opens the secrets with the given passcode or, if one is needed, with a passcode from the user.
     ///
     /// - Parameters:
-    ///   - isNeeded: true when nothing can be done with secrets that stay closed.
-    ///   - kept: a passcode that was read for an earlier archive of the run; what is read goes there.
-    /// - Throws: `ArchiveFailure` (`wrongPasscode`, `passcodeNeeded`), and what asking throws.
+    ///   - isNeeded: true if secrets that cannot be opened are of no use.
+    ///   - kept: a passcode read for an earlier archive of the run; a new one is stored there.
+    /// - Throws: `ArchiveFailure` (`wrongPasscode`, `passcodeNeeded`), and errors of reading secrets.
     func open(
         _ proven: ProvenArchive, isNeeded: Bool, path: String, keptIn kept: KeptSecret = KeptSecret(),
         in session: Session

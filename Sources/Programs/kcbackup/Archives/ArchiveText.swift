@@ -4,10 +4,10 @@ internal import Cryptography
 internal import DeviceIdentity
 internal import KeychainModel
 
-// How archives and what is in them are told, to people and in JSON (docs/json.md, "Parts").
+// Descriptions of archives and their contents, as text and in JSON (docs/json.md, "Parts").
 
 extension ArchiveOutline {
-    /// The lines that anybody may see.
+    /// The lines that need no key.
     func lines(_ path: String) -> [String] {
         var rows = [
             ("archive", displayed(path)), ("mode", header.mode.rawValue), ("made", header.created.moment),
@@ -18,7 +18,7 @@ extension ArchiveOutline {
     }
 
     var keyWords: String {
-        // The passphrase accounts for one recipient of each stream.
+        // The passphrase is one recipient of each stream.
         let own = hasPassphrase ? 1 : 0
         let restore = max(0, secretsRecipients.count - own)
         let inspect = max(0, metadataRecipients.count - secretsRecipients.count)
@@ -30,10 +30,10 @@ extension ArchiveOutline {
         return keys.compactMap { $0 }.joined(separator: ", ")
     }
 
-    /// What cannot be seen without a key.
+    /// What cannot be read without a key.
     static let inside = "items and secrets"
 
-    /// What was not seen for want of a key, and how to see it.
+    /// What was not read for lack of a key, and how to read it.
     var notSeen: String {
         let identity = "'-i FILE'"
         let passphrase = "'\(OptionName.passphrase.spelling) SOURCE'"
@@ -63,7 +63,7 @@ extension ArchiveOutline {
 }
 
 extension ArchiveSource {
-    /// The source in words.
+    /// The source as text.
     var words: String {
         switch kind {
         case Self.keychain: "keychain \(quoted(name))"
@@ -89,13 +89,13 @@ extension ArchiveContents {
 }
 
 extension Origin {
-    /// The origin in words.
+    /// The origin as text.
     var words: String {
         switch self {
         case .thisDevice: "this device"
         case .trustedDevice(let name): "the trusted device \(quoted(name))"
         case .passphrase: "somebody who knows the passphrase"
-        case .unknown: "unknown: nobody vouches for the device that signed it"
+        case .unknown: "unknown: the device that signed it is not trusted"
         }
     }
 
@@ -115,7 +115,7 @@ extension Verdict {
         }
     }
 
-    /// The reason in a table; empty when it restores.
+    /// The reason in a table; empty if the item restores.
     var reasonWord: String {
         switch self {
         case .restores: ""
@@ -135,7 +135,7 @@ extension Verdict {
 }
 
 extension Item {
-    /// The name by which a person knows the item, in one line: class, service or server, account.
+    /// A name for the item in messages: class, service or server, account.
     var words: String {
         let place = attributes.text(.svce) ?? attributes.text(.srvr) ?? attributes.text(.labl) ?? uuid.description
         let account = attributes.text(.acct).map { ", account \(quoted($0))" } ?? ""
@@ -143,7 +143,7 @@ extension Item {
     }
 }
 
-/// The words for each item; those that would be the same are told apart by label, port and access group.
+/// Returns a name for each item; names that would be the same are distinguished by label, port and access group.
 func wordsApart(_ items: some Collection<Item>) -> [String] {
     let words = items.map(\.words)
     var counts: [String: Int] = [:]

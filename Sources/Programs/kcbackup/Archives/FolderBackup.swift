@@ -8,37 +8,37 @@ internal import KeychainModel
 internal import KeychainStore
 internal import LocalKeychains
 
-/// `create --to`: backups in a folder that keeps them, of one keychain or of all.
+/// `create --to`: backs up one or all keychains to a backup folder.
 struct FolderBackup {
     let options: CreateOptions
     let path: String
     let session: Session
 
-    /// What became of one keychain.
+    /// The result for one keychain.
     fileprivate enum Result {
         case done(SeriesDestination.Outcome, CreateReport)
         case failed(Failure)
     }
 
-    /// A keychain or file of items, open.
+    /// A keychain or file of items that has been opened.
     private struct Part {
         let subject: BackupSubject
         let series: String
         let source: BackupSource
     }
 
-    /// What became of all keychains.
+    /// The results for all keychains.
     struct Summary {
         fileprivate let results: [(name: String, result: Result)]
         fileprivate let folder: BackupFolder
 
-        /// How the run ends: as the first keychain that failed.
+        /// The exit status of the run: that of the first keychain that failed.
         var status: ExitStatus {
             if let explanation = failures.first { return explanation.status }
             return isIncomplete ? .incomplete : .ok
         }
 
-        /// Why it does not end well, in one explanation.
+        /// Why the run failed or is incomplete, in one explanation; nil if it succeeded.
         var explanation: Explanation? {
             if let first = failures.first {
                 return failures.count == 1
@@ -61,13 +61,13 @@ struct FolderBackup {
 
         private var damaged: Int { reports.reduce(0) { $0 + $1.1.damaged.count } }
         private var isIncomplete: Bool { damaged > 0 }
-        /// The items in the archives.
+        /// The number of items in the archives.
         var items: Int { reports.reduce(0) { $0 + $1.1.contents.counts.total } }
-        /// The new archives.
+        /// The number of new archives.
         var saved: Int { reports.count { if case .saved = $0.0 { true } else { false } } }
     }
 
-    /// Backs up, and tells of it.
+    /// Backs up, and reports the results.
     func run() throws -> ExitStatus {
         let summary = try back()
         try tell(summary.results, in: summary.folder)
@@ -128,7 +128,7 @@ struct FolderBackup {
         return Summary(results: results.sorted { $0.name < $1.name }, folder: folder)
     }
 
-    /// Of all keychains, those that were replaced or are gone fail for themselves, unless the user says that it is meant.
+    /// When all keychains are backed up, fails only those that were replaced or are missing, unless the user allows it.
     private func setAsideReplaced(
         _ parts: inout [Part], _ results: inout [(name: String, result: Result)], in folder: BackupFolder
     ) throws {
@@ -161,7 +161,7 @@ struct FolderBackup {
             source: try named.open(subject, in: session))
     }
 
-    /// What makes a keychain this one and no other of its name.
+    /// Returns what distinguishes a keychain from others with the same name.
     private func identity(of part: Part) throws -> String {
         switch part.source {
         case .escrowed(let keychain): return Hexadecimal.encode(keychain.storeID)

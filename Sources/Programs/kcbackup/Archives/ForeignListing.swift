@@ -2,7 +2,7 @@ internal import ByteStreams
 internal import ItemSources
 internal import KeychainModel
 
-/// The list of the items that another program's file holds, without their secrets.
+/// The list of the items in another program's file, without their secrets.
 struct ForeignListing {
     let path: String
     let reading: ForeignReader.Reading
@@ -10,7 +10,7 @@ struct ForeignListing {
     let table: StreamedTable
     let session: Session
 
-    /// - Parameter isFirst: false where another file was shown before.
+    /// - Parameter isFirst: false if another file was listed before.
     func print(isFirst: Bool) throws {
         let text = ImportText(path: path, reading: reading, isResult: false, session: session)
         var visitor = ItemsVisitor(filter: filter)
@@ -40,7 +40,7 @@ struct ForeignListing {
     }
 }
 
-/// Keeps items that pass a filter.
+/// Collects the items that pass a filter.
 private struct ItemsVisitor: ItemVisitor {
     let filter: ItemFilter?
     var items: [Item] = []

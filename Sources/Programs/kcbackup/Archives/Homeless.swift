@@ -1,23 +1,23 @@
 internal import KeychainModel
 internal import SecretService
 
-/// What a Secret Service does not hold of the items that are written to it.
+/// The attributes of written items that a Secret Service cannot store.
 struct Homeless {
     private let items: [(item: Item, codes: [AttributeCode])]
-    // A service dates its items itself.
+    // A service sets the dates of its items itself.
     private static let dates: Set<AttributeCode> = [.cdat, .mdat]
 
-    /// Finds out what is lost of each of them.
+    /// Determines what is lost of each item.
     init(_ written: [Item]) {
         items = written.map { ($0, ServiceMapping.withoutHome($0)) }
     }
 
-    /// How many items lose more than their dates.
+    /// The items that lose more than their dates.
     private var others: [(item: Item, codes: [AttributeCode])] {
         items.map { ($0.item, $0.codes.filter { !Self.dates.contains($0) }) }.filter { !$0.codes.isEmpty }
     }
 
-    /// Names them.
+    /// Lists the items and what they lose.
     func tell(_ session: Session) {
         if items.isEmpty { return }
         session.note(

@@ -2,15 +2,15 @@ internal import BackupEngine
 internal import ItemSources
 internal import KeychainModel
 
-/// What a file of another program holds, and what an import of it did or would do, told to people and in JSON.
+/// Describes another program's file, and the result of importing it or of the dry run, as text and in JSON.
 struct ImportText {
     let path: String
     let reading: ForeignReader.Reading
-    /// True if what is told is the result; otherwise it is notes for a watching user.
+    /// True if the description is the result of the command; otherwise it is printed as notes.
     let isResult: Bool
     let session: Session
 
-    /// Tells what the file holds, before anything is written.
+    /// Describes the contents of the file, before anything is written.
     func tellContents() throws {
         if isResult, !session.style.isJSON {
             try session.result([:], contentLines.map { $0 + "\n" })
@@ -23,7 +23,7 @@ struct ImportText {
         }
     }
 
-    /// What the file is, what it holds, and what of that has no place in a keychain.
+    /// The kind of file, its contents, and which of them a keychain cannot hold.
     var contentLines: [String] {
         let contents = reading.contents
         let parts = contents.parts.map { counted($0.count, $0.kind, plural: plural($0.kind)) }
@@ -40,14 +40,14 @@ struct ImportText {
         return lines + contents.remarks.map { displayed($0, limit: 400) }
     }
 
-    /// Names the items that no keychain can hold.
+    /// Warns of the items that no keychain can hold.
     func warnOfRefused() {
         for refused in reading.contents.refused {
             session.warn("not taken: \(quoted(refused.name)): \(refused.problem.words)")
         }
     }
 
-    /// Tells what was done.
+    /// Reports the result.
     func tell(_ report: ImportReport, _ decisions: [(Item, RestoreAction)], keychain: String) throws {
         for (item, action) in decisions { session.note("\(action.name): \(item.words)") }
         for (item, problem) in report.failing { session.warn("not imported: \(item.words): \(problem.words)") }
@@ -83,7 +83,7 @@ struct ImportText {
         ])
     }
 
-    /// What the file holds.
+    /// The contents of the file.
     var contentsJSON: JSONValue {
         let contents = reading.contents
         func list(_ counts: [(kind: String, count: Int)]) -> JSONValue {
@@ -102,7 +102,7 @@ struct ImportText {
     }
 }
 
-/// The plural of the name of a kind: "entry without a password" becomes "entries without a password".
+/// Returns the plural of a kind's name: "entry without a password" becomes "entries without a password".
 private func plural(_ kind: String) -> String {
     let end = [" without ", " with ", " of ", " in ", " that ", " for "].compactMap {
         kind.firstRange(of: $0)?.lowerBound

@@ -6,7 +6,7 @@ internal import KeychainModel
 
 /// The list of an archive's items: measured in a first pass, printed row by row in a second.
 ///
-/// A million items go through without being held: the first pass keeps widths and counts alone.
+/// The first pass keeps only widths and counts, so that a million items need not be held in memory.
 final class InspectListing {
     private let outline: ArchiveOutline
     private let path: String
@@ -30,13 +30,13 @@ final class InspectListing {
         output = ResultBuffer(session)
     }
 
-    /// - Parameter isFirst: false where another archive was shown before.
+    /// - Parameter isFirst: false if another archive was listed before.
     func print(isFirst: Bool) throws {
         if !isFirst, !session.style.isJSON { output.bytes.append(utf8: "\n") }
         let progress = Progress("reading items", in: session, reading: proven.opened, 1, metadata: 1)
         var isMeasured = false
         try proven.inspect {
-            // Rows that are shown say by themselves how far the work is.
+            // The rows themselves show the progress in the second pass.
             if !isMeasured { progress.step() }
         } survey: { item in
             guard selection.includes(item) else { return }
@@ -53,7 +53,7 @@ final class InspectListing {
         try end()
     }
 
-    /// The columns of the list: the last one has the verdicts, or the reasons where all have the same verdict.
+    /// The columns of the list; the last one shows verdicts or, if only items that stay behind are listed, reasons.
     static func columns(_ staysBehind: Bool) -> [Table.Column] {
         ItemColumns.all + [Table.Column(title: staysBehind ? "REASON" : "VERDICT")]
     }
@@ -67,7 +67,7 @@ final class InspectListing {
     private func begin(_ read: ReadMetadata) throws {
         summary.contents = read.contents
         if session.style.isJSON {
-            // One object in all: its last member is the list, which is then written item by item.
+            // The output is one object; its last member is the list, which is written item by item.
             let head = JSONValue.members([
                 ("archive", outline.json(path)), ("verified", true), ("outsideVerified", true),
                 ("origin", proven.origin.json),
@@ -109,7 +109,7 @@ final class InspectListing {
     }
 }
 
-/// The items that `inspect` shows, and what it says of each.
+/// The items that `inspect` shows, and the verdicts about them.
 struct InspectSelection {
     let filter: ItemFilter?
     /// True to show only items that stay behind.
@@ -127,7 +127,7 @@ struct InspectSelection {
     }
 }
 
-/// What is said below the list.
+/// The text below the list.
 private struct Summary {
     var contents: ArchiveContents?
     var shown = 0

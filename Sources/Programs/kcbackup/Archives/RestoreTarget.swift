@@ -7,7 +7,7 @@ internal import KeychainKeys
 internal import KeychainModel
 internal import KeychainStore
 
-/// The keychain that a restore writes to: one that is there, or a new one that gets its name only when it is whole.
+/// The keychain that a restore writes to: an existing one, or a new one that gets its name only when it is complete.
 struct RestoreTarget {
     private let local: LocalKeychain
     private let archive: ProvenArchive
@@ -17,7 +17,7 @@ struct RestoreTarget {
     private let isDryRun: Bool
     private let keepsState: Bool
     private let session: Session
-    /// True when the keychain existed before.
+    /// True if the keychain existed before.
     let isThere: Bool
 
     init(
@@ -37,8 +37,10 @@ struct RestoreTarget {
         session.subjects.keychain = local.name
     }
 
-    /// Hands the keychain to `body`, with what keeps its state; a new one exists afterwards only if `body` returned and
-    /// something was to be written: not where all that was asked for stays behind.
+    /// Passes the keychain to `body`, with a closure that keeps its state.
+    ///
+    /// A new keychain is created only if `body` returns and there was something to write; not if all selected items
+    /// stay behind.
     func use(
         _ body: (_ keychain: any StoredItemTarget, _ keep: @escaping () throws -> Void) throws -> RestoreReport
     ) throws -> RestoreReport {
@@ -61,20 +63,22 @@ struct RestoreTarget {
         }
     }
 
-    /// Carries the report out of a keychain that is not to be made.
+    /// Carries the report out of the creation of a keychain that is then abandoned.
     private struct NothingWritten: Error {
         let report: RestoreReport
     }
 
-    /// A new keychain takes over the class keys of an unencrypted archive, and with them the passcode of its time, unless
-    /// it is to have a passcode of its own.
+    /// True if a new keychain takes over the class keys of an unencrypted archive, and with them the archived passcode,
+    /// because it was not given its own passcode.
     private var adopts: Bool { archive.stored != nil && options.passcode == nil }
 
     private func openArchive(isNeeded: Bool) throws {
         try archiveOptions.passcode.open(archive, isNeeded: isNeeded, path: archiveOptions.path, in: session)
     }
 
-    /// Secrets that were stored under the same class keys go in as they are, and need no key; all others are sealed.
+    /// Opens an existing keychain.
+    ///
+    /// Secrets stored under the same class keys are written unchanged, without a key; all others are resealed.
     private func existing() throws -> Keychain {
         let keychain = try local.open(in: session)
         try session.notePasscode(options.passcode, isUseless: !keychain.hasPasscode, for: local.name)
@@ -83,12 +87,12 @@ struct RestoreTarget {
             try options.unlock(keychain, in: session)
             return keychain
         }
-        // What is unlocked anyway helps to check seals. What removes items checks them all.
+        // Keys that are unlocked anyway are used to check seals. A restore that removes items checks all seals.
         try session.world.unlocked.resume(keychain)
         if try keychain.form(ofSecretsUnder: stored.keybag) == .plain || replaces || options.passcode != nil {
             try options.unlock(keychain, in: session)
         }
-        // Again, for what has been unlocked is lent now.
+        // Ask the keychain again: it can now lend the keys that have just been unlocked.
         let needsArchivesKeys = try keychain.form(ofSecretsUnder: stored.keybag) == .plain
         try openArchive(isNeeded: needsArchivesKeys)
         return keychain

@@ -2,26 +2,26 @@ internal import BackupArchive
 internal import BackupEngine
 internal import KeychainModel
 
-/// What a restore did or would do, told to people and in JSON.
+/// Describes the result of a restore or of its dry run, as text and in JSON.
 struct RestoreText {
     let report: RestoreReport
-    /// Every item with what became of it, where that was asked.
+    /// Every item with the decision about it, if that was requested.
     let decisions: [(Item, RestoreAction)]
     let outline: ArchiveOutline
     let path: String
     let origin: Origin
-    /// Where it goes: as its user names it, and in words.
+    /// The target, as the user named it and as text.
     let target: (name: String, words: String)
-    /// False if the keychain did not exist, and items were asked for of which none can be written.
+    /// False if the keychain did not exist, and none of the selected items could be written to it.
     let isMade: Bool
-    /// What of the items a target that is no keychain does not hold.
+    /// The attributes that a Secret Service, as the target, does not store.
     var homeless = Homeless([])
 
     func tell(_ session: Session) throws {
         for (item, action) in decisions where action.isUnremarkable {
             session.note("\(action.name): \(item.words)")
         }
-        // Items that stay behind are always listed, with or without a terminal.
+        // Items that stay behind are always listed, even without a terminal.
         session.list(report.stayingBehind.map(\.item)) { index, words in
             "stays behind: \(words): \(report.stayingBehind[index].reason.words)"
         }
@@ -53,7 +53,7 @@ struct RestoreText {
 
     private var summary: String {
         let counts = report.counts
-        // What will be done, and what was.
+        // The words for what will be done, and for what was done.
         let parts: [(Int, String, String)] = [
             (counts.remove, "to remove first", "removed first"), (counts.create, "to create", "created"),
             (counts.update, "to update", "updated"), (counts.same, "the same", "the same"),
@@ -101,7 +101,7 @@ extension RestoreCounts {
 }
 
 extension RestoreAction {
-    /// True when nothing but a count is said of it by default.
+    /// True if the action is only counted by default.
     fileprivate var isUnremarkable: Bool {
         switch self {
         case .create, .update, .same, .keep: true

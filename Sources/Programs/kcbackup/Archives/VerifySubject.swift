@@ -5,18 +5,18 @@ internal import ByteStreams
 internal import KeychainModel
 internal import LocalKeychains
 
-/// One archive that `verify` looks at.
+/// One archive that `verify` checks.
 struct VerifySubject {
-    /// As messages name it.
+    /// The archive's name in messages.
     let path: String
-    /// Where it lies, and what the catalogue of that folder says of it; nil for an archive that is in none.
+    /// The archive's folder and its entry in that folder's catalogue; nil if it is in no catalogue.
     var known: (folder: String, entry: CatalogueEntry)?
-    /// True where its folder was named, and not the archive itself.
+    /// True if the folder was named, not the archive itself.
     var isOfFolder = false
-    /// Why there is nothing to look at.
+    /// Why there is no archive to check.
     var problem: (any Error)?
 
-    /// Finds what the arguments mean: files, and all archives of folders.
+    /// Returns the subjects for the arguments: files, and all archives in folders.
     static func all(_ arguments: [String], in session: Session) -> [VerifySubject] {
         let catalogues = KnownCatalogues(session)
         return arguments.flatMap { argument in
@@ -26,7 +26,7 @@ struct VerifySubject {
         }
     }
 
-    /// An archive by its name; what a catalogue says of it is a help, and no condition.
+    /// Returns a single archive; its entry in a catalogue is used if there is one, but not required.
     private static func ofFile(
         _ argument: String, _ catalogues: KnownCatalogues, _ session: Session
     ) -> VerifySubject {
@@ -66,7 +66,7 @@ struct VerifySubject {
                 }
                 unlisted = try contents?.unlisted ?? Catalogue.archiveNames(in: place).sorted()
             } catch let failure as CatalogueFailure {
-                // The archives can be looked at all the same.
+                // The archives can be checked without the catalogue.
                 subjects = [VerifySubject(path: folder, isOfFolder: true, problem: failure)]
                 unlisted = try Catalogue.archiveNames(in: place).sorted()
             }
@@ -78,9 +78,9 @@ struct VerifySubject {
         }
     }
 
-    /// Opens the file; nothing is proved yet.
+    /// Opens the file, without verifying anything yet.
     ///
-    /// - Returns: nil for an archive that another run has removed since.
+    /// - Returns: nil if another run has removed the archive in the meantime.
     /// - Throws: `CatalogueFailure.missing`, and as `ArchiveOptions.open`.
     func open(_ options: ArchiveOptions, in session: Session) throws -> ArchiveFile? {
         if let problem { throw problem }
@@ -93,14 +93,14 @@ struct VerifySubject {
             if isListed != true { return nil }
             throw CatalogueFailure.missing(name: path)
         }
-        // A pipe of this name would be waited for without end.
+        // Not `options.open`, which would wait indefinitely for a pipe with this name.
         return try ArchiveFile(path: place)
     }
 
-    /// Compares a genuine archive with what the catalogue says of it.
+    /// Compares a genuine archive with its entry in the catalogue.
     ///
-    /// - Parameter fingerprint: of what is in it; nil where that was not read.
-    /// - Returns: the archive, where the catalogue knows it.
+    /// - Parameter fingerprint: the fingerprint of its contents; nil if they were not read.
+    /// - Returns: the checked archive, if the catalogue knows it.
     /// - Throws: `CatalogueFailure.replaced`.
     func compared(
         with outline: ArchiveOutline, _ origin: Origin, fingerprint: [UInt8]?, isDrilled: Bool, in session: Session
@@ -119,7 +119,7 @@ struct VerifySubject {
     }
 }
 
-/// Reads the catalogue of each folder once.
+/// Reads each folder's catalogue only once.
 private final class KnownCatalogues {
     private let session: Session
     private var found: [String: Catalogue?] = [:]
@@ -136,18 +136,18 @@ private final class KnownCatalogues {
     }
 }
 
-/// What is to be noted in catalogues at the end of a run: no lock is held while archives are read.
+/// Results to record in catalogues at the end of a run, so that no lock is held while archives are read.
 final class CheckedFolders {
     private var archives: [String: [CheckedArchive]] = [:]
 
-    /// Takes an archive that was found to be what the catalogue says.
+    /// Adds an archive that matches its entry in the catalogue.
     func append(_ archive: CheckedArchive, in folder: String) {
         archives[folder, default: []].append(archive)
     }
 
-    /// Notes all of them; what cannot be noted is a warning, since the archives are whole all the same.
+    /// Records all results; failing to record them is only a warning, since the archives are intact anyway.
     func note(in session: Session) {
-        // After a signal there is no time to wait for another run.
+        // After a signal, do not wait for another run.
         if Interruption.isRequested { return }
         let path = session.subjects.path
         for (folder, archives) in archives.sorted(by: { $0.key < $1.key }) {

@@ -2,15 +2,15 @@ internal import BackupArchive
 internal import BackupEngine
 internal import KeychainModel
 
-/// What is said of an archive that `verify` opened.
+/// Describes an archive that `verify` opened.
 struct VerifyText {
     let outline: ArchiveOutline
     let path: String
     let proven: ProvenArchive
     let contents: ArchiveContents
-    /// Nil where the key opens the metadata alone.
+    /// Nil if the key opens only the metadata.
     let report: VerifyReport?
-    /// Nil where it was not restored for a trial.
+    /// Nil if there was no trial restore.
     let drill: DrillReport?
 
     var json: JSONValue {

@@ -7,7 +7,7 @@ internal import ByteStreams
 internal import KeychainModel
 internal import KeychainStore
 
-/// `kcbackup create`: a keychain becomes an archive.
+/// `kcbackup create`: makes an archive from a keychain.
 struct CreateCommand: Verb {
     static let configuration = CommandConfiguration(
         commandName: "create",
@@ -18,8 +18,8 @@ struct CreateCommand: Verb {
             and never read a secret.
 
             An unencrypted archive restores only on this device. Its secrets stay encrypted under keys that only this \
-            device has; everything else in it is readable by anybody. It needs no passcode; with one, or while the \
-            keychain is unlocked, every secret is opened to find damage.
+            device has; anyone can read the rest. It needs no passcode; with one, or while the keychain is unlocked, \
+            every secret is opened to detect damage.
 
             EXAMPLES:
               kcbackup create laptop.kcb
@@ -67,7 +67,7 @@ struct CreateCommand: Verb {
         return report.damaged.isEmpty ? .ok : .incomplete
     }
 
-    /// What is missing is asked for in the order in which a mistake is noticed soonest: recipients, passcode, passphrase.
+    /// Asks for missing secrets in the order in which mistakes are noticed earliest: recipients, passcode, passphrase.
     private func encrypted(
         _ backup: CreateBackup, _ source: BackupSource, _ subject: BackupSubject, _ target: ArchiveOutput,
         _ session: Session
@@ -87,7 +87,7 @@ struct CreateCommand: Verb {
         return report
     }
 
-    /// Nothing has to be opened, and whatever can be is, to find damage.
+    /// Needs no key; secrets that can be opened are opened anyway, to detect damage.
     private func unencrypted(
         _ backup: CreateBackup, _ source: BackupSource, _ target: ArchiveOutput, _ session: Session
     ) throws -> CreateReport {
@@ -105,7 +105,7 @@ struct CreateCommand: Verb {
         session.note("\(target.words): \(counted(total, "item")), \(byteCount(report.size))")
         session.note(options.travelWords(report))
         if report.notOpened > 0 {
-            // No warning: a nightly run without the passcode is meant to be silent.
+            // Not a warning: a nightly run without the passcode should stay silent.
             session.note("\(counted(report.notOpened, "item")) not opened: the keychain is locked")
         }
         guard style.json, let path = target.path else { return }
@@ -119,7 +119,7 @@ struct CreateCommand: Verb {
             ]), [])
     }
 
-    /// The outside of the new archive; it exists even if it cannot be read any more.
+    /// Describes the new archive, which exists even if it cannot be read again.
     private func outline(_ path: String, _ session: Session) -> JSONValue {
         do {
             return try ArchiveOutline(ArchiveFile(path: session.world.resolve(path))).json(path)

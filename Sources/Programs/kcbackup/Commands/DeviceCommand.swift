@@ -31,8 +31,8 @@ struct DeviceShowCommand: Verb {
     func run(in session: Session) throws -> ExitStatus {
         let device = LocalDevice(session.world)
         let status = try device.status()
-        // A key from another machine identifies its device, but cannot be used until the user has said what this
-        // machine is.
+        // A key from another machine identifies its device, but cannot be used until the user has adopted or renewed
+        // it.
         let key = status.machine == .different ? nil : try device.key()
         try printDevice(status.device, key, status.machine, device.provider.location, in: session)
         if status.machine == .different {
@@ -46,7 +46,7 @@ struct DeviceShowCommand: Verb {
 func printDevice(
     _ id: DeviceID, _ key: DeviceKey?, _ machine: MachineMatch, _ path: String, in session: Session
 ) throws {
-    // With --json a run prints one object; if there is an error, it is the error's.
+    // With --json, a run prints one object; if there is an error, that object is the error.
     if key == nil, session.style.isJSON { return }
     let words =
         switch machine {
@@ -71,10 +71,10 @@ func printDevice(
 struct DeviceAdoptCommand: Verb {
     static let configuration = CommandConfiguration(
         commandName: "adopt",
-        abstract: "Say that this is still the device of the key: the machine ID changed, the device did not.",
+        abstract: "Confirm that this is still the same device, though its machine ID has changed.",
         discussion: """
-            After a system was reinstalled or a disk moved into a new machine. If the home folder was copied and the \
-            old machine goes on as it was, use 'kcbackup device renew' instead: two devices must not share a key.
+            Use this after reinstalling a system or moving its disk into a new machine. If the home folder was copied \
+            and the old machine stays in use, run 'kcbackup device renew' instead: two devices must not share a key.
 
             EXAMPLES:
               kcbackup device adopt
@@ -100,11 +100,10 @@ struct DeviceAdoptCommand: Verb {
 struct DeviceRenewCommand: Verb {
     static let configuration = CommandConfiguration(
         commandName: "renew",
-        abstract: "Say that this is another device: it gets a key of its own.",
+        abstract: "Make this a device of its own, with a new key.",
         discussion: """
-            For a home folder that was copied to another machine. Keychains here, unencrypted archives and \
-            ThisDeviceOnly items can be opened with the old key alone, which is kept beside the new one and never \
-            deleted.
+            Use this in a home folder that was copied to another machine. Keychains here, unencrypted archives and \
+            ThisDeviceOnly items open only with the old key, which is kept beside the new one and never deleted.
 
             EXAMPLES:
               kcbackup device renew
@@ -121,7 +120,7 @@ struct DeviceRenewCommand: Verb {
         let keychains = try LocalKeychain.names(in: session.world.dataFolder)
         for name in keychains { session.warn("keychain \(quoted(name)) will not open with the new key") }
         guard try device.provider.holdsKey else {
-            // Without an old key nothing is retired; a device that never had a key gets one with its first keychain.
+            // Without an old key, nothing is retired; a device that never had a key gets one with its first keychain.
             if keychains.isEmpty { throw DeviceKeyFailure.notFound(path: device.provider.location) }
             try session.confirm("Make a new key for this device?", isGiven: yes)
             let key = try device.provider.create()

@@ -12,8 +12,8 @@ struct DeviceExportCommand: Verb {
         commandName: "export",
         abstract: "Write an encrypted copy of the key of this device.",
         discussion: """
-            Without the key of the device its keychains, its unencrypted archives and ThisDeviceOnly items are lost. \
-            Keep the copy somewhere else than the machine. It is an age file; anyone who can decrypt it has the key.
+            Without the device key, this device's keychains, unencrypted archives and ThisDeviceOnly items are lost. \
+            Keep the copy away from this machine. It is an age file; anyone who can decrypt it has the key.
 
             EXAMPLES:
               kcbackup device export -o device-key.age
@@ -38,7 +38,7 @@ struct DeviceExportCommand: Verb {
     func run(in session: Session) throws -> ExitStatus {
         if output.isEmpty { throw UsageProblem.empty(.output) }
         if output == "-" { throw UsageProblem.malformed(.output, form: "the path of a new file") }
-        // An age file has one passphrase or public keys, never both.
+        // An age file has either one passphrase or public keys.
         if passphrase != nil, let other = recipients.firstGiven { throw UsageProblem.together(.passphrase, other) }
         let device = LocalDevice(session.world)
         let text = try device.provider.exported()
@@ -78,9 +78,9 @@ struct DeviceImportCommand: Verb {
         commandName: "import",
         abstract: "Make a copied key the key of this device.",
         discussion: """
-            After a system was reinstalled: then keychains of a copied home folder, unencrypted archives and \
-            ThisDeviceOnly items open again. Two machines must not share a key. A key that is here already is never \
-            replaced. A 'device.key.retired-…' that 'kcbackup device renew' kept can be imported as well.
+            Use this after reinstalling a system: keychains of a copied home folder, unencrypted archives and \
+            ThisDeviceOnly items open again. Two machines must not share a key. An existing key is never replaced. A \
+            'device.key.retired-…' that 'kcbackup device renew' kept can be imported too.
 
             EXAMPLES:
               kcbackup device import device-key.age
@@ -100,7 +100,7 @@ struct DeviceImportCommand: Verb {
     var style: StyleOptions
 
     func run(in session: Session) throws -> ExitStatus {
-        // An age file has one passphrase or public keys, never both.
+        // An age file has either one passphrase or public keys.
         if opening.passphrase != nil, !opening.identity.isEmpty { throw UsageProblem.together(.passphrase, .identity) }
         session.subjects.path = file
         let path = session.world.resolve(file)
@@ -109,7 +109,7 @@ struct DeviceImportCommand: Verb {
             text = try opening.decrypt(encrypted, at: file, in: session)
         } else {
             if opening.hasKey { session.warn("\(quoted(file)) is not encrypted and needs no key") }
-            // A key in the clear must be readable by its owner only.
+            // An unencrypted key must be readable by its owner only.
             text = try PrivateFile.read(path)
         }
         let provider = LocalDevice(session.world).provider

@@ -7,20 +7,20 @@ internal import KeychainModel
 internal import KeychainStore
 internal import LocalKeychains
 
-/// `kcbackup diff`: what changed between two archives, or since one; never a secret.
+/// `kcbackup diff`: shows what changed between two archives, or since an archive was made; never shows secrets.
 struct DiffCommand: Verb {
     static let configuration = CommandConfiguration(
         commandName: "diff",
         abstract: "Show what changed between two archives, or between an archive and a keychain.",
         discussion: """
-            Lists the items that were added, removed and changed: which attributes, and whether the secret is another \
-            one, but never a secret. An item is known by its UUID, and without that by its unique key, so one that got \
-            another name is a change. Items that are in no archive by rule are left out.
+            Lists the items that were added, removed and changed: which attributes, and whether the secret differs, \
+            but never a secret. Items are matched by UUID, and without one by unique key, so a renamed item is a \
+            change. Items that no archive contains by rule are left out.
 
-            A key that opens the metadata alone is enough; then only the sizes of secrets are compared, which is said, \
-            and the exit code is 3. Otherwise it is 0, also where the two differ.
+            A key that opens only the metadata is enough; then only the sizes of secrets are compared, the output says \
+            so, and the exit code is 3. Otherwise it is 0, even if the two differ.
 
-            Keys are tried for both archives. Where a passphrase opens them and none is given, it is asked for.
+            Keys are tried for both archives. If a passphrase is needed and none is given, it is asked for.
 
             EXAMPLES:
               kcbackup diff monday.kcb tuesday.kcb
@@ -49,19 +49,17 @@ struct DiffCommand: Verb {
     @OptionGroup
     var archivePasscode: ArchivePasscodeOption
 
-    @Option(
-        name: OptionName.passcode.name,
-        help: ArgumentHelp("Where the passcode of the keychain comes from.", valueName: "source"))
-    var passcode: SecretSource?
+    @OptionGroup
+    var passcodeOption: PasscodeOption
 
     @OptionGroup
     var style: StyleOptions
 
     func run(in session: Session) throws -> ExitStatus {
         guard (other == nil) != (keychain == nil) else { throw UsageProblem.comparesOne }
-        if passcode != nil, keychain == nil { throw UsageProblem.needs(.passcode, .keychain) }
+        if passcodeOption.passcode != nil, keychain == nil { throw UsageProblem.needs(.passcode, .keychain) }
         for (source, option) in [
-            (opening.passphrase, OptionName.passphrase), (passcode, .passcode),
+            (opening.passphrase, OptionName.passphrase), (passcodeOption.passcode, .passcode),
             (archivePasscode.archivePasscode, .archivePasscode),
         ] where source == .unknown { throw SecretProblem.notASource(option) }
         try opening.check(with: [archive] + (other.map { [$0] } ?? []))
@@ -77,17 +75,16 @@ struct DiffCommand: Verb {
             progress.finish()
             return try tell(report, outline, ("with", otherOutline.json(other)), shallow, in: session)
         }
-        var options = try KeychainOptions.parse([])
-        options.keychain = keychain
-        options.passcode = passcode
         if !first.takesPasscode { warnOfPasscode(session) }
         let shallow = first.closed
         let keychain: any ItemSource
         if let keyring = DesktopKeyring(self.keychain) {
-            if passcode != nil { throw UsageProblem.needsKeychain(.passcode) }
+            if passcodeOption.passcode != nil { throw UsageProblem.needsKeychain(.passcode) }
             keychain = try keyring.read(keyring.connect(in: session), in: session)
         } else {
-            keychain = try shallow == nil ? options.openUnlocked(in: session) : options.open(in: session)
+            let opened = try passcodeOption.open(LocalKeychain(self.keychain, in: session.world), in: session)
+            if shallow == nil { try passcodeOption.unlock(opened, in: session) }
+            keychain = opened
         }
         let progress = Progress("comparing items", in: session, reading: first.opened, 2)
         let report = try CompareBackups(first, comparesSecrets: shallow == nil)
@@ -97,7 +94,7 @@ struct DiffCommand: Verb {
             report, outline, ("keychain", .text(session.subjects.keychain ?? "")), shallow, in: session)
     }
 
-    /// What was read or asked for, for both archives.
+    /// Keys that were read or asked for, shared by both archives.
     private struct Keys {
         let opener: ArchiveOpener
         let passcode: KeptSecret
@@ -113,7 +110,7 @@ struct DiffCommand: Verb {
         } catch ArchiveFailure.noMatchingIdentity
             where file.hasPassphrase && opening.passphrase == nil && session.world.terminal.isAttended
         {
-            // The identities are for the other one.
+            // The identities are for the other archive.
             proven = try ArchiveOpener(ArchiveOptions.parse([]), in: session).prove(file, at: path)
         }
         if proven.takesPasscode {
@@ -127,7 +124,7 @@ struct DiffCommand: Verb {
         session.warn("no passcode opens these archives here; '\(OptionName.archivePasscode.spelling)' is not used")
     }
 
-    /// - Parameter shallow: why no secret was compared; nil where they were.
+    /// - Parameter shallow: why secrets were not compared; nil if they were.
     private func tell(
         _ report: CompareReport, _ outline: ArchiveOutline, _ other: (String, JSONValue), _ shallow: String?,
         in session: Session
@@ -152,13 +149,13 @@ struct DiffCommand: Verb {
 extension ProvenArchive {
     fileprivate var takesPasscode: Bool { isFromThisDevice && stored?.hasPasscode == true }
 
-    /// Why none of its secrets can be compared; nil where they can.
+    /// Why its secrets cannot all be compared; nil if they can.
     fileprivate var closed: String? {
         if opensAllSecrets { return nil }
-        guard stored != nil else { return "the key that was given opens the metadata alone" }
+        guard stored != nil else { return "the given key opens only the metadata" }
         return isFromThisDevice
             ? "the passcode of an unencrypted archive was not given"
-            : "an unencrypted archive opens on the device that made it alone"
+            : "an unencrypted archive opens only on the device that made it"
     }
 }
 
@@ -177,11 +174,11 @@ extension CompareReport {
 }
 
 extension CompareReport.Change {
-    /// What changed, in words.
+    /// The change as text.
     fileprivate var words: String {
         var parts: [String] = []
         if after.words != before.words { parts.append("now \(after.words)") }
-        // The date changes with everything else.
+        // The modification date changes along with everything else.
         let others = attributes.filter { $0 != .mdat }
         parts += (others.isEmpty && secret == .same ? attributes : others).map(\.word)
         parts += extra.map { "extra \(quoted($0))" }

@@ -11,10 +11,11 @@ internal import SecretService
 struct DoctorCommand: Verb {
     static let configuration = CommandConfiguration(
         commandName: "doctor",
-        abstract: "Find what would make the next run of a job fail.",
+        abstract: "Check what would make the next run of a job fail.",
         discussion: """
-            Looks at the device key, the clock, the jobs, their folders, keychains and secrets, and at what lies beside \
-            the archives. Each problem comes with what mends it. Changes nothing. The exit code is that of the first problem.
+            Looks at the device key, the clock, the jobs, their folders, keychains and secrets, and at what lies \
+            beside the archives. Each problem is shown with its remedy. Changes nothing. The exit code is that of the \
+            first problem.
 
             EXAMPLES:
               kcbackup doctor
@@ -46,7 +47,7 @@ struct DoctorCommand: Verb {
     }
 }
 
-/// What `doctor` looks at.
+/// Runs the checks of `doctor`.
 private struct Examination {
     struct Problem {
         let job: String?
@@ -58,12 +59,12 @@ private struct Examination {
     private let session: Session
     private var job: String?
 
-    // A new archive is as large as the last one, twice for its making.
+    // In bytes. Making an archive needs twice the size of the last one, and this much more.
     private static let spareRoom: UInt64 = 16 << 20
-    // Days without a trial.
+    // The maximum number of days without a trial restore.
     private static let drillLimit: Int64 = 90
 
-    /// Nothing is asked: a job has nobody to ask either.
+    /// Creates an examination that never asks anything, because a job cannot ask either.
     init(_ session: Session) {
         var world = session.world
         world.terminal = NoTerminal()
@@ -166,7 +167,7 @@ private struct Examination {
             return
         }
         try PrivateFolder.require(path)
-        // A file without a name shows whether one can be made.
+        // Creating an unnamed file shows whether the folder is writable.
         _ = try UnnamedFile(inFolder: path)
         let wanted = (known?.complete.last?.size ?? 0) * 2 + spareRoom
         if let free = Path.freeSpace(in: path), free < wanted {
@@ -174,7 +175,7 @@ private struct Examination {
         }
     }
 
-    /// That checksums fit does not show that a restore works.
+    /// Valid checksums do not prove that a restore works, so trial restores must be recent.
     private static func checkDrill(_ folder: String, _ session: Session) throws {
         guard let known = try session.catalogueIfAny(of: folder), let newest = known.complete.last,
             let since = known.undrilledSince,
@@ -185,7 +186,7 @@ private struct Examination {
             needsKey: newest.mode == .encrypted)
     }
 
-    /// Whoever steals the folder should not get the key with it.
+    /// A thief who takes the folder must not get the key along with it.
     private static func checkIdentities(beside folder: String) throws {
         guard Path.isFolder(folder) else { return }
         for name in try Path.names(in: folder).sorted() where !name.hasSuffix(ArchiveName.ending) {
@@ -193,12 +194,12 @@ private struct Examination {
             do throws(FileFailure) {
                 text = try PrivateFile.readPublic("\(folder)/\(name)")
             } catch {
-                // A folder, or larger than any identity file.
+                // Not a file, or larger than any identity file.
                 continue
             }
             var isIdentity = false
             text.withBytes { bytes in
-                // A private key must not leave wiped memory, so no text is made of it.
+                // A private key must not leave wiped memory, so it is not converted to a String.
                 bytes.forEachLine { line, _ in if line.starts(with: "AGE-SECRET-KEY-1") { isIdentity = true } }
             }
             if isIdentity { throw Refusal.identityBesideArchives(path: "\(folder)/\(name)") }
@@ -229,7 +230,7 @@ private struct Examination {
     }
 
     private static func checkSource(_ source: SecretSource, _ option: OptionName, _ session: Session) throws {
-        // Only the unit that runs the job has credentials.
+        // Credentials are available only in the unit that runs the job.
         if case .credential = source, session.world.environment["CREDENTIALS_DIRECTORY"] == nil { return }
         _ = try session.secrets.existing(
             WantedSecret(what: "passphrase of the archive", flag: option, source: source))

@@ -5,18 +5,18 @@ internal import ItemSources
 internal import KeychainModel
 internal import KeychainStore
 
-/// `kcbackup export`: items go into a file for another program.
+/// `kcbackup export`: writes items to a file for another program.
 struct ExportCommand: Verb {
     static let configuration = CommandConfiguration(
         commandName: "export",
         abstract: "Write items to a file for another program.",
         discussion: """
-            FORMAT is 'bitwarden' (JSON that a password opens), 'kdbx' (a KeePass database), 'cxf' (Credential Exchange \
-            Format, JSON) or 'csv' (the columns of Apple's Passwords). The last two are in the clear, and want \
-            '--plaintext'; with '-r', CXF goes into an age file instead.
+            FORMAT is 'bitwarden' (password-protected JSON), 'kdbx' (a KeePass database), 'cxf' (Credential Exchange \
+            Format, JSON) or 'csv' (the columns of Apple's Passwords). The last two are plain text and need \
+            '--plaintext'; with '-r', CXF is written into an age file instead.
 
-            ThisDeviceOnly items, and keys that may not be extracted, never leave by export; no option changes that. They \
-            are named, and so is what the format cannot hold. To move everything to another machine, make an archive: \
+            ThisDeviceOnly items and keys that are not extractable are never exported; no option changes that. They \
+            are listed, and so is what the format cannot hold. To move everything to another machine, make an archive: \
             'kcbackup create'.
 
             EXAMPLES:
@@ -61,7 +61,7 @@ struct ExportCommand: Verb {
 
     @Option(
         name: OptionName.archive.name,
-        help: ArgumentHelp("Take the items of an archive, not of a keychain.", valueName: "file"),
+        help: ArgumentHelp("Export from an archive instead of a keychain.", valueName: "file"),
         completion: .file(extensions: ["kcb"]))
     var archive: String?
 
@@ -73,7 +73,7 @@ struct ExportCommand: Verb {
 
     @Option(
         name: OptionName.acceptOrigin.name,
-        help: ArgumentHelp("Accept an archive of this device although nobody vouches for it.", valueName: "id"),
+        help: ArgumentHelp("Accept an archive that this device signed, though it is not trusted.", valueName: "id"),
         completion: KnownNames.devices)
     var acceptOrigin: String?
 
@@ -86,7 +86,7 @@ struct ExportCommand: Verb {
         let filter = try conditions.filter(text)
         let source = try ExportSource(
             archive, opening, archivePasscode, acceptOrigin: acceptOrigin, keychain, in: session)
-        // Before anything is asked for, so that a mistake shows early.
+        // Before anything is asked, so that mistakes show early.
         let age = try recipients.recipients(
             password, opening.passphrase, opening.identityPassphrase, keychain.passcode, in: session)
         try source.unlock(in: session)
@@ -105,7 +105,7 @@ struct ExportCommand: Verb {
         return export.damaged.isEmpty ? .ok : .incomplete
     }
 
-    /// Refuses what cannot be meant, before anything is read.
+    /// Refuses contradictory options, before anything is read.
     private func check() throws {
         let sources: [(SecretSource?, OptionName)] = [
             (password, .password), (opening.passphrase, .passphrase),
@@ -134,7 +134,7 @@ struct ExportCommand: Verb {
         }
     }
 
-    /// The password of the new file, where its format takes one; a person may have one made up.
+    /// Returns the password of the new file, if its format supports one; on a terminal, one can be generated.
     private func newPassword(in session: Session) throws -> SecretBytes {
         guard format.takesPassword else { return SecretBytes(capacity: 0) }
         let wanted = WantedSecret(

@@ -7,18 +7,18 @@ internal import KeychainModel
 internal import KeychainStore
 internal import LocalKeychains
 
-/// `kcbackup import`: items of other programs go into a keychain.
+/// `kcbackup import`: adds other programs' items to a keychain.
 struct ImportCommand: Verb {
     static let configuration = CommandConfiguration(
         commandName: "import",
         abstract: "Import the passwords of another program from its file.",
         discussion: """
-            What the file is shows in its content, not in its name. It is read to its end, and passes every check that \
-            its format allows, before anything is written; then everything is, or nothing. A second import of the same \
-            file changes nothing.
+            The format is recognized by the content of the file, not by its name. The file is read to its end and must \
+            pass every check that its format allows before anything is written; then everything is written, or \
+            nothing. A second import of the same file changes nothing.
 
             Notes, one-time passwords and other fields become items of their own, since they are secrets. What has no \
-            place in a keychain is counted. docs/import.md has for each program where the file comes from, and what is \
+            place in a keychain is counted. docs/import.md says for each program how to get the file, and what is \
             lost.
 
             Formats: \(KnownFormats.all.map(\.name).joined(separator: ", ")).
@@ -74,7 +74,7 @@ struct ImportCommand: Verb {
         let table = try table()
         if target.passcode == .unknown { throw SecretProblem.notASource(.passcode) }
         let local = try LocalKeychain(target.keychain, in: session.world)
-        // Before anything is asked for, which would be for nothing.
+        // Check before asking the user in vain.
         let isThere = try Path.exists(local.path)
         if !isThere, !dryRun { _ = try target.open(in: session) }
 
@@ -87,7 +87,7 @@ struct ImportCommand: Verb {
         var decisions: [(Item, RestoreAction)] = []
         let items = reading.contents.items
         let importing = ImportItems(policy: onConflict, isDryRun: dryRun)
-        // They are looked at for the plan, and once more to write.
+        // Each item is visited once for the plan and once for writing.
         let progress = Progress("importing items", of: UInt64(items.count * (dryRun ? 1 : 2)), in: session)
         defer { progress.finish() }
         let observe = { (item: Item, action: RestoreAction) in
@@ -115,7 +115,7 @@ struct ImportCommand: Verb {
         return report.failing.isEmpty && reading.contents.refused.isEmpty ? .ok : .incomplete
     }
 
-    /// The table whose columns were named.
+    /// Returns the format for a table with the named columns.
     private func table() throws(UsageProblem) -> CSVFormat? {
         guard let columns else { return nil }
         if let from = opening.from, from != CSVFormat().name { throw .together(.from, .columns) }

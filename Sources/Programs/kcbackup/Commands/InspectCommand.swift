@@ -14,12 +14,12 @@ struct InspectCommand: Verb {
         commandName: "inspect",
         abstract: "Show what archives hold, and never a secret.",
         discussion: """
-            With a key it lists the items: nothing is printed before the whole list has proved genuine. Columns that \
-            the terminal has no room for are left out; --wide shows them, and --html makes a page of it that a browser \
+            With a key it lists the items; nothing is printed until the whole list has been authenticated. Columns \
+            that do not fit the terminal are left out; --wide shows them, and --html writes a page that a browser \
             opens without a network, to search, sort, filter and print.
 
-            Without a key, or with --outside, it shows what anybody can read, once container, checksums and signature \
-            have proved genuine.
+            Without a key, or with --outside, it shows what anyone can read, once the container, checksums and \
+            signature have been verified.
 
             Files of other programs that 'kcbackup import' reads are shown too, and with 'secret-service:' or \
             'secret-service:LABEL' the keyring of the desktop as it is now.
@@ -56,7 +56,7 @@ struct InspectCommand: Verb {
 
     @Option(
         name: OptionName.html.name,
-        help: ArgumentHelp("Make a page of it, in a new file, and print nothing.", valueName: "file"),
+        help: ArgumentHelp("Write an HTML page to a new file, and print nothing.", valueName: "file"),
         completion: .file(extensions: ["html"]))
     var html: String?
 
@@ -124,7 +124,7 @@ struct InspectCommand: Verb {
                 return reading.contents.refused.isEmpty ? .ok : .incomplete
             }
             let file = try archives.opening.open(archive, in: session)
-            // A page without items would be a poor one, so it is not made without a key.
+            // A report without items would be of little use, so none is written without a key.
             guard !archives.outside && opener.canOpen(file) || report != nil else {
                 try printOutside(file, archive, isFirst, session)
                 isFirst = false
@@ -154,7 +154,7 @@ struct InspectCommand: Verb {
         }
     }
 
-    /// Reads a file of another program; nil for an archive, and for what is neither.
+    /// Reads another program's file; nil for an archive or an unknown file.
     private func foreignReading(_ path: String, _ session: Session) throws -> ForeignReader.Reading? {
         try foreign.check(with: path)
         let reader = ForeignReader(path, foreign, in: session)
@@ -167,7 +167,7 @@ struct InspectCommand: Verb {
         }
     }
 
-    /// Refuses what has no meaning for a file of another program.
+    /// Refuses options that do not apply to another program's file.
     private func refuseArchiveOptions() throws(UsageProblem) {
         let given: [(Bool, OptionName)] = [
             (html != nil, .html), (archives.outside, .outside), (staysBehind, .staysBehind),
@@ -177,7 +177,7 @@ struct InspectCommand: Verb {
         for (isGiven, option) in given where isGiven { throw .needsArchive(option) }
     }
 
-    /// Shows what needs no key, once it was proved.
+    /// Shows what needs no key, after verifying it.
     private func printOutside(_ file: ArchiveFile, _ archive: String, _ isFirst: Bool, _ session: Session) throws {
         let proven = try ProvenOutside(file, local: LocalDevice(session.world).identity())
         let outline = proven.outline
@@ -192,15 +192,15 @@ struct InspectCommand: Verb {
     }
 }
 
-/// The device for which `inspect` judges what would restore.
+/// The device for which `inspect` shows what would restore.
 enum JudgedDevice: Hashable, Sendable {
-    /// The one that the user is on.
+    /// This device.
     case here
-    /// Any but the one that made the archive.
+    /// Any device other than the one that made the archive.
     case other
     case device(DeviceID)
 
-    /// Understands `--for-device`; nil is this device, or with `--stays-behind` another one.
+    /// Parses `--for-device`; nil means this device or, with `--stays-behind`, another one.
     ///
     /// - Throws: `UsageProblem.deviceID`.
     init(_ given: String?, staysBehind: Bool) throws(UsageProblem) {
@@ -217,7 +217,7 @@ enum JudgedDevice: Hashable, Sendable {
         }
     }
 
-    /// Whether it made the archive; nil where only a signature tells.
+    /// Whether the device made the archive; nil if only the signature can tell.
     func isMaker(of header: ArchiveHeader) -> Bool? {
         switch self {
         case .here: nil

@@ -9,9 +9,9 @@ struct ItemAddCommand: Verb {
         commandName: "add",
         abstract: "Add an item to a keychain.",
         discussion: """
-            What is not given is filled in as Apple does: WhenUnlocked (certificates: Always), not synchronizable, the \
-            access group kcbackup. The secret of a password is asked for where nothing says what it is. A generated one \
-            is shown by 'kcbackup item find --reveal' alone.
+            Missing attributes get Apple's defaults: WhenUnlocked (certificates: Always), not synchronizable, the \
+            access group kcbackup. Unless an option provides it, the secret of a password is asked for. Only 'kcbackup \
+            item find --reveal' shows a generated one.
 
             EXAMPLES:
               kcbackup item add --service "Home Wi-Fi" --account ada
@@ -53,14 +53,14 @@ struct ItemAddCommand: Verb {
             given[code] = value
         }
         let draft = ItemDraft(itemClass: itemClass, attributes: given)
-        // An invalid item is refused before anything is asked.
+        // Refuse an invalid item before asking anything.
         let completed = try draft.completed(now: session.now, secretSize: nil)
         try completed.requireMeaningfulFlag()
         if !Self.names.contains(where: { given[$0]?.size ?? 0 > 0 }) { throw UsageProblem.nameless }
         let choice = try secret.choice(for: itemClass, in: session)
 
         let store = try keychain.open(in: session)
-        // An item that is always readable can be written without a passcode.
+        // An item that is always accessible can be written without a passcode.
         try keychain.unlock(store, for: [completed.accessibility], in: session)
         let value = try secret.read(choice, isPublic: itemClass == .certificate, in: session)
         let item = try store.add(draft, secret: value, now: session.now)
@@ -72,6 +72,6 @@ struct ItemAddCommand: Verb {
         return .ok
     }
 
-    /// What an item is found by: without any of these, it would be told from no other.
+    /// The attributes by which an item is found; without any of them, it could not be told from others.
     private static let names: [AttributeCode] = [.labl, .svce, .srvr, .acct, .subj, .klbl, .atag]
 }

@@ -8,7 +8,8 @@ struct ItemDeleteCommand: Verb {
         commandName: "delete",
         abstract: "Delete items.",
         discussion: """
-            All items that match are deleted, in one transaction; more than one is asked first. No passcode is needed.
+            All matching items are deleted, in one transaction; if there are several, you are asked first. No passcode \
+            is needed.
 
             EXAMPLES:
               kcbackup item delete --service "Home Wi-Fi"
@@ -38,7 +39,7 @@ struct ItemDeleteCommand: Verb {
             try session.confirm("Delete \(count) items?", isGiven: yes)
         }
         try store.write { writer in
-            // Exactly the items that were counted and confirmed; damaged ones can only be selected by the query.
+            // Delete exactly the items that were counted and confirmed; damaged ones can only be selected by the query.
             for item in matches.items { try writer.delete(matching: ItemQuery(item), now: session.now) }
             if matches.damaged > 0 { try writer.delete(matching: query, now: session.now) }
         }

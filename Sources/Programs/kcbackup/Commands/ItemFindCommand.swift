@@ -10,8 +10,8 @@ struct ItemFindCommand: Verb {
         commandName: "find",
         abstract: "Show items with all their attributes and, with --reveal, their secret.",
         discussion: """
-            This is the only command that ever prints a secret. Where standard output is not a terminal, --reveal \
-            writes the secret of the one item that matches, byte for byte and nothing else.
+            This is the only command that prints secrets. If standard output is not a terminal, --reveal writes the \
+            secret of the one matching item, byte for byte and nothing else.
 
             EXAMPLES:
               kcbackup item find wi-fi
@@ -75,7 +75,7 @@ struct ItemFindCommand: Verb {
             if index > 0 { CanonicalJSON.literal(",", into: &line) }
             JSONValue.item(item).encode(into: &line)
             guard reveal, let secret = try secretOf(item) else { continue }
-            // Inside the object, before its closing brace; the secret stays in wiped memory.
+            // Inserted before the closing brace of the object; the secret stays in wiped memory.
             line.removeLast(1)
             CanonicalJSON.literal(",\"secret\":", into: &line)
             secret.withBytes { appendSecretJSON($0, to: &line) }
@@ -103,7 +103,7 @@ struct ItemFindCommand: Verb {
 }
 
 extension Item {
-    /// True if people look for this item before `other`: as tables are sorted.
+    /// True if this item comes before `other` in a table.
     fileprivate func isShown(before other: Item) -> Bool {
         let (left, right) = (place, other.place)
         if left.isNameless != right.isNameless { return right.isNameless }
@@ -117,7 +117,7 @@ extension Item {
     }
 }
 
-/// All attributes of an item, one per line, without its secret.
+/// Returns all attributes of an item, one per line, without its secret.
 private func details(of item: Item) -> [String] {
     func line(_ title: String, _ value: String) -> String {
         title + String(repeating: " ", count: max(1, 17 - title.count)) + displayed(value) + "\n"

@@ -11,8 +11,8 @@ struct ItemImportCommand: Verb {
         commandName: "import",
         abstract: "Add the items of a JSON lines file: all of them, or none.",
         discussion: """
-            One JSON object a line, with its secret in the clear: make the file readable by you alone, and delete it \
-            when it has served. docs/json.md describes the format. 'kcbackup import' reads files of other programs.
+            One JSON object per line, with its secret in the clear: make the file readable only by you, and delete it \
+            afterwards. docs/json.md describes the format. 'kcbackup import' reads files of other programs.
 
             EXAMPLES:
               kcbackup item import items.jsonl
@@ -52,7 +52,7 @@ struct ItemImportCommand: Verb {
         return .ok
     }
 
-    /// Sends a file of another program on to the verb that reads it.
+    /// Refuses another program's file, and names the command that reads it.
     private func refuseForeign(in session: Session) throws {
         let reader = ForeignReader(file, ForeignOptions(), in: session)
         guard let format = try reader.formatOfFile(), !(format is ItemLinesFormat) else { return }

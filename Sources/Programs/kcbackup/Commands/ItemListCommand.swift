@@ -8,9 +8,9 @@ struct ItemListCommand: Verb {
         commandName: "list",
         abstract: "List items in a table, without secrets.",
         discussion: """
-            Rows are sorted by service or server, then account; --sort sorts them otherwise. More than 20,000 come in \
-            the order of archives. TRAVELS says where an item restores: anywhere, on this device, or nowhere. Columns \
-            that the terminal has no room for are left out; --wide shows them, and 'kcbackup item find' all attributes.
+            Rows are sorted by service or server, then account, or by --sort. More than 20,000 are listed in archive \
+            order. TRAVELS says where an item restores: anywhere, on this device, or nowhere. Columns that do not fit \
+            the terminal are left out; --wide shows them, and 'kcbackup item find' shows all attributes.
 
             EXAMPLES:
               kcbackup item list
@@ -57,7 +57,7 @@ struct ItemListCommand: Verb {
 }
 
 extension Session {
-    /// Reports rows that are not valid items, which no list contains.
+    /// Reports rows that are not valid items, which lists leave out.
     func status(ofDamaged count: Int) -> ExitStatus {
         if count == 0 { return .ok }
         warn("\(counted(count, "item")) cannot be read: the keychain is damaged")

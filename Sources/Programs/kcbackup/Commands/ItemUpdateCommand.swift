@@ -9,7 +9,7 @@ struct ItemUpdateCommand: Verb {
         commandName: "update",
         abstract: "Change attributes or the secret of items.",
         discussion: """
-            All items that match are changed, in one transaction; more than one is asked first.
+            All matching items are changed, in one transaction; if there are several, you are asked first.
 
             EXAMPLES:
               kcbackup item update --service "Home Wi-Fi" --account ada --secret tty
@@ -60,11 +60,11 @@ struct ItemUpdateCommand: Verb {
         let isPublic = matches.items.allSatisfy { $0.itemClass == .certificate }
         let value = try secret.read(isPublic: isPublic, in: session)
         let updated = try store.write { writer in
-            // Exactly the items that were counted and confirmed.
+            // Change exactly the items that were counted and confirmed.
             try matches.items.flatMap { item in
                 let updated = try writer.update(
                     matching: ItemQuery(item), set: changes, secret: value, now: session.now)
-                // One that a program has made so may be changed in other ways.
+                // An item that another program made synchronizable in name only may still be changed in other ways.
                 if !item.isSynchronizableInNameOnly { for item in updated { try item.requireMeaningfulFlag() } }
                 return updated
             }

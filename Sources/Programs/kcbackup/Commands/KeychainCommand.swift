@@ -14,7 +14,7 @@ struct KeychainCommand: ParsableCommand {
         ])
 }
 
-/// The keychain of a keychain command: an argument, or the option that all commands have.
+/// The keychain of a keychain command: either an argument, or the option that all commands have.
 struct KeychainOperand: ParsableArguments {
     @Argument(
         help: ArgumentHelp(

@@ -12,9 +12,9 @@ struct KeychainCreateCommand: Verb {
         commandName: "create",
         abstract: "Make a keychain, and with the first one the key of this device.",
         discussion: """
-            The passcode opens the keychain; it is never part of a backup. Without a passcode, whoever can use your \
-            account on this device can read every secret, and WhenPasscodeSetThisDeviceOnly items are refused. A passcode \
-            that is typed leaves the keychain unlocked; one given with --passcode does not.
+            The passcode opens the keychain; it is never part of a backup. Without a passcode, anyone who can use your \
+            account on this device can read every secret, and WhenPasscodeSetThisDeviceOnly items are refused. A typed \
+            passcode leaves the keychain unlocked; one given with --passcode does not.
 
             EXAMPLES:
               kcbackup keychain create
@@ -30,10 +30,10 @@ struct KeychainCreateCommand: Verb {
         help: ArgumentHelp("Where the passcode of the new keychain comes from.", valueName: "source"))
     var passcode: SecretSource?
 
-    @Flag(name: OptionName.noPasscode.name, help: "Make a keychain that this device alone opens.")
+    @Flag(name: OptionName.noPasscode.name, help: "Make a keychain that opens only on this device.")
     var noPasscode = false
 
-    @Flag(name: OptionName.suggest.name, help: "Show a passcode that nobody would guess before asking for one.")
+    @Flag(name: OptionName.suggest.name, help: "Suggest a strong passcode before asking for one.")
     var suggest = false
 
     @OptionGroup
@@ -44,7 +44,7 @@ struct KeychainCreateCommand: Verb {
         if noPasscode, suggest { throw UsageProblem.together(.suggest, .noPasscode) }
         let local = try operand.local(in: session)
         session.subjects.keychain = local.name
-        // Looked at before anybody types a passcode; the creation itself looks again.
+        // Check before the user types a passcode; creating the keychain checks again.
         if try Path.exists(local.path) { throw KeychainStoreError.exists(local.path) }
         if suggest { try session.suggestPasscode() }
         var strength: PasscodeStrength?
@@ -69,7 +69,7 @@ struct KeychainCreateCommand: Verb {
                 session.note("it is locked: 'kcbackup keychain unlock' opens it for later commands")
             }
         }
-        // Whoever loses the device key or the passcode before the first backup has lost everything.
+        // A user who loses the device key or the passcode before the first backup loses everything.
         let isDefault = (try? LocalKeychain(nil, in: session.world)) == local
         let option = isDefault ? "" : " \(OptionName.keychain.spelling) \(quoted(local.name))"
         session.note("make its first backup soon: kcbackup create\(option) -o FILE.kcb")
@@ -79,13 +79,13 @@ struct KeychainCreateCommand: Verb {
         return .ok
     }
 
-    /// Unlocks the new keychain for later commands; it is made and stays so even if that fails.
+    /// Unlocks the new keychain for later commands; even if that fails, the keychain has been created.
     private func keepUnlocked(
         _ local: LocalKeychain, _ passcode: borrowing SecretBytes?, in session: Session
     ) throws {
         do {
             let keychain = try local.open(in: session)
-            // Otherwise the key derivation would be for nothing.
+            // If nothing can stay unlocked, avoid a pointless key derivation.
             if let refusal = try session.world.unlocked.status(keychain, now: session.now).refusal {
                 return session.note("it is locked, and nothing can stay unlocked between commands: \(refusal.reason)")
             }
@@ -98,7 +98,7 @@ struct KeychainCreateCommand: Verb {
         }
     }
 
-    /// The new keychain as JSON; it exists even if it cannot be opened any more.
+    /// Returns the new keychain as JSON; the keychain exists even if it cannot be opened again.
     private func describe(_ local: LocalKeychain, in session: Session) -> JSONValue {
         do {
             return .keychain(local, try local.open(in: session).information())
@@ -110,7 +110,7 @@ struct KeychainCreateCommand: Verb {
 }
 
 extension NewKeychain {
-    /// A keychain that is to be made in this world.
+    /// Creates an instance for a keychain in this world.
     init(_ local: LocalKeychain, in session: Session) {
         let world = session.world
         self.init(
@@ -119,7 +119,7 @@ extension NewKeychain {
 }
 
 extension Session {
-    /// Says that a keychain was made, and with it maybe the key of this device.
+    /// Reports that a keychain was created and, if it is new, the device key.
     func tell(_ made: NewKeychain.Made, of local: LocalKeychain) {
         if let failure = made.notListed {
             warn("not put on the search list of 'security': " + Failure.local(failure).explanation.message)

@@ -23,7 +23,7 @@ struct KeychainDeleteCommand: Verb {
 
     @Option(
         name: OptionName.confirm.name,
-        help: ArgumentHelp("The name once more, so that nothing is asked.", valueName: "name"))
+        help: ArgumentHelp("The name again, to skip the question.", valueName: "name"))
     var confirm: String?
 
     @OptionGroup
@@ -47,9 +47,9 @@ struct KeychainDeleteCommand: Verb {
         return .ok
     }
 
-    /// Opens the keychain; nil if that can never succeed here, since it must still be possible to delete it.
+    /// Opens the keychain; returns nil if it can never be opened here, since it must still be possible to delete it.
     ///
-    /// A path can lead to anything: the file is removed only if it is a keychain of this program.
+    /// A path can lead to any file, so the file is removed only if it is a keychain of this program.
     private func open(_ local: LocalKeychain, in session: Session) throws -> (Keychain, KeychainInformation)? {
         do {
             let keychain = try local.open(in: session)
@@ -64,7 +64,7 @@ struct KeychainDeleteCommand: Verb {
         }
     }
 
-    /// The states of a keychain that does not open may be all that is left of its items.
+    /// Warns that the kept states may be all that is left of the items in a keychain that cannot be opened.
     private func warnOfStates(_ local: LocalKeychain, in session: Session) throws {
         var count = 0
         for folder in try StateFolder.all(at: local, in: session.world.dataFolder) { count += try folder.list().count }

@@ -5,7 +5,7 @@ internal import KeychainModel
 internal import KeychainStore
 internal import LocalKeychains
 
-/// `kcbackup keychain escrow`: a key for backups that run by themselves.
+/// `kcbackup keychain escrow`: manages the key for unattended backups.
 struct KeychainEscrowCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "escrow",
@@ -17,12 +17,12 @@ struct KeychainEscrowCommand: ParsableCommand {
 struct KeychainEscrowEnableCommand: Verb {
     static let configuration = CommandConfiguration(
         commandName: "enable",
-        abstract: "Make an escrow key, with which backups need no passcode.",
+        abstract: "Make an escrow key, so that backups need no passcode.",
         discussion: """
-            The key opens the keychain for 'kcbackup create --escrow', on this device, and for nothing else: it unlocks \
-            nothing, changes nothing, and opens no WhenPasscodeSetThisDeviceOnly items. It stays valid when another \
-            passcode is set. Keep it for the job alone, in a file or as a systemd credential. One file may hold the \
-            keys of several keychains.
+            The key opens the keychain for 'kcbackup create --escrow', on this device, and for nothing else: it \
+            unlocks nothing, changes nothing, and opens no WhenPasscodeSetThisDeviceOnly items. It stays valid when \
+            the passcode is changed. Keep it where only the job can read it, in a file or as a systemd credential. One \
+            file may hold the keys of several keychains.
 
             EXAMPLES:
               kcbackup keychain escrow enable -o ~/.escrow
@@ -40,10 +40,8 @@ struct KeychainEscrowEnableCommand: Verb {
         completion: .file())
     var output: String
 
-    @Option(
-        name: OptionName.passcode.name,
-        help: ArgumentHelp("Where the passcode of the keychain comes from.", valueName: "source"))
-    var passcode: SecretSource?
+    @OptionGroup
+    var passcodeOption: PasscodeOption
 
     @OptionGroup
     var style: StyleOptions
@@ -56,7 +54,7 @@ struct KeychainEscrowEnableCommand: Verb {
         guard keychain.hasPasscode else { throw KeychainStoreError.escrow(.noPasscode) }
         if keychain.keybag.escrow != nil { throw KeychainStoreError.escrow(.exists) }
         let unlocked = session.world.unlocked
-        let wanted = WantedSecret(what: passcodeWords(local.name), flag: .passcode, source: passcode)
+        let wanted = WantedSecret(what: passcodeWords(local.name), flag: .passcode, source: passcodeOption.passcode)
         let secret = try session.trying(wanted, of: keychain) { secret in
             try unlocked.unlock(keychain, passcode: secret.copy(), now: session.world.clock(), keepsSession: false)
             return secret.copy()
@@ -66,7 +64,7 @@ struct KeychainEscrowEnableCommand: Verb {
             "kcbackup escrow key of keychain \(quoted(local.name)), created: \(session.now)",
             "With the device key beside it, it opens the keychain for backups: show it to nobody.",
         ])
-        // A record without its key would be of no use, and a key without a record opens nothing.
+        // Write the key first: a record without its key is useless, and a key without a record opens nothing.
         if output == "-" {
             try session.write(text)
             try keychain.enableEscrow(for: key.publicKey, passcode: secret, now: session.now)
@@ -88,7 +86,7 @@ struct KeychainEscrowEnableCommand: Verb {
         return .ok
     }
 
-    /// A key file that is left over opens nothing, and what went wrong before matters more.
+    /// Removes a key file that opens nothing; if that fails, only warns, since the original error matters more.
     private func removeUseless(_ path: String, in session: Session) {
         do throws(FileFailure) {
             try Path.remove(path)
@@ -102,11 +100,10 @@ struct KeychainEscrowEnableCommand: Verb {
 struct KeychainEscrowRevokeCommand: Verb {
     static let configuration = CommandConfiguration(
         commandName: "revoke",
-        abstract: "Make the escrow key of a keychain useless.",
+        abstract: "Revoke the escrow key of a keychain.",
         discussion: """
-            Needs no passcode. A copy of the keychain from before still opens with the key, on this device: if it may \
-            have been copied together with the key, set the passcode as well, which makes new class keys for all that \
-            is added later.
+            Needs no passcode. An earlier copy of the keychain still opens with the key on this device: if both may \
+            have been copied, also set a new passcode, which makes new class keys for everything added later.
 
             EXAMPLES:
               kcbackup keychain escrow revoke

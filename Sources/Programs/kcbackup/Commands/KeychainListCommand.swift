@@ -101,7 +101,7 @@ extension KeychainInformation {
 }
 
 extension JSONValue {
-    /// A keychain as in docs/json.md ("Parts").
+    /// Returns the keychain object described in docs/json.md ("Parts").
     static func keychain(_ local: LocalKeychain, _ found: KeychainInformation) -> JSONValue {
         .members([
             ("name", .text(local.name)), ("path", .text(local.path)),

@@ -10,7 +10,7 @@ struct KeychainLockCommand: Verb {
         commandName: "lock",
         abstract: "Lock a keychain.",
         discussion: """
-            Items that are readable after the first unlock stay so until the machine is restarted, unless \
+            Items that are readable after the first unlock stay readable until the machine restarts, unless \
             '--until-first-unlock' locks them as well. Always items are always readable.
 
             EXAMPLES:
@@ -44,7 +44,7 @@ struct KeychainLockCommand: Verb {
         return .ok
     }
 
-    /// Locks all keychains; one that cannot be opened must not keep the others open.
+    /// Locks all keychains; a failure for one does not leave the others unlocked.
     private func lockAll(in session: Session) throws -> ExitStatus {
         var status = ExitStatus.ok
         var json: [JSONValue] = []
@@ -76,8 +76,8 @@ struct KeychainUnlockCommand: Verb {
         commandName: "unlock",
         abstract: "Unlock a keychain for later commands and programs.",
         discussion: """
-            What opens the items is kept in the memory of the kernel, and in no file, until the keychain locks by \
-            itself ('kcbackup keychain set-settings') or is locked.
+            The keys are kept in kernel memory, never in a file, until the keychain locks automatically ('kcbackup \
+            keychain set-settings') or is locked.
 
             EXAMPLES:
               kcbackup keychain unlock
@@ -87,25 +87,22 @@ struct KeychainUnlockCommand: Verb {
     @OptionGroup
     var operand: KeychainOperand
 
-    @Option(
-        name: OptionName.passcode.name,
-        help: ArgumentHelp("Where the passcode of the keychain comes from.", valueName: "source"))
-    var passcode: SecretSource?
+    @OptionGroup
+    var passcodeOption: PasscodeOption
 
     @OptionGroup
     var style: StyleOptions
 
     func run(in session: Session) throws -> ExitStatus {
         let local = try operand.local(in: session)
-        let keychain = try local.open(in: session)
-        try session.notePasscode(passcode, isUseless: !keychain.hasPasscode, for: local.name)
+        let keychain = try passcodeOption.open(local, in: session)
         let unlocked = session.world.unlocked
         if keychain.hasPasscode {
-            // Before a passcode is typed in vain.
+            // Check before the user types a passcode in vain.
             if let refusal = try unlocked.status(keychain, now: session.now).refusal {
                 throw Refusal.nothingIsKept(refusal)
             }
-            let wanted = WantedSecret(what: passcodeWords(local.name), flag: .passcode, source: passcode)
+            let wanted = WantedSecret(what: passcodeWords(local.name), flag: .passcode, source: passcodeOption.passcode)
             try session.trying(wanted, of: keychain) { secret in
                 try unlocked.unlock(keychain, passcode: secret.copy(), now: session.world.clock())
             }
@@ -120,7 +117,7 @@ struct KeychainUnlockCommand: Verb {
 }
 
 extension Session {
-    /// Says how long a newly unlocked keychain stays unlocked.
+    /// Tells how long a newly unlocked keychain stays unlocked.
     func noteUnlocked(_ keychain: Keychain) throws(KeychainStoreError) {
         let status = try world.unlocked.status(keychain, now: now)
         guard status.refusal == nil else { return }
@@ -130,7 +127,7 @@ extension Session {
 }
 
 extension LockSettings {
-    /// When a keychain locks, as the end of a sentence.
+    /// When a keychain locks automatically, as the end of a sentence.
     var words: String {
         let idle = lockAfter.map { "after \(duration(seconds: $0)) without use" }
         return switch (idle, lockOnSuspend) {

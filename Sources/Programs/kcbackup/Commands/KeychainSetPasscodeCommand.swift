@@ -11,10 +11,10 @@ struct KeychainSetPasscodeCommand: Verb {
         commandName: "set-passcode",
         abstract: "Set, change or remove the passcode of a keychain.",
         discussion: """
-            All items are sealed again under new keys, so that the old passcode, with an old copy of the keychain, \
-            opens nothing that is added later. Existing archives still restore. Removing the passcode deletes \
-            WhenPasscodeSetThisDeviceOnly items, which is asked first. An escrow key opens the keychain as before, until \
-            'kcbackup keychain escrow revoke'; without a passcode there is none.
+            All items are sealed again under new keys, so that the old passcode and an old copy of the keychain open \
+            nothing that is added later. Existing archives still restore. Removing the passcode deletes \
+            WhenPasscodeSetThisDeviceOnly items, after a question. An escrow key keeps working until 'kcbackup \
+            keychain escrow revoke'; without a passcode there is none.
 
             EXAMPLES:
               kcbackup keychain set-passcode
@@ -38,7 +38,7 @@ struct KeychainSetPasscodeCommand: Verb {
     @Flag(name: OptionName.noPasscode.name, help: "Remove the passcode.")
     var noPasscode = false
 
-    @Flag(name: OptionName.suggest.name, help: "Show a passcode that nobody would guess before asking for one.")
+    @Flag(name: OptionName.suggest.name, help: "Suggest a strong passcode before asking for one.")
     var suggest = false
 
     @Flag(name: OptionName.yes.name, help: "Do not ask.")
@@ -55,7 +55,7 @@ struct KeychainSetPasscodeCommand: Verb {
         let keychain = try local.open(in: session)
         try session.notePasscode(passcode, isUseless: !keychain.hasPasscode, for: local.name)
         let words = passcodeWords(local.name)
-        // Tried before the new one is asked for, so that a typing error is noticed at once.
+        // Check it before asking for the new one, so that a typing error is noticed right away.
         let current = try unlock(keychain, local.name, in: session)
         let unlocked = session.world.unlocked
         if suggest { try session.suggestPasscode() }
@@ -96,7 +96,7 @@ struct KeychainSetPasscodeCommand: Verb {
         return change.damaged.isEmpty ? .ok : .incomplete
     }
 
-    /// Unlocks a keychain for this command alone, and returns its passcode; nil for one that has none.
+    /// Unlocks a keychain for this command only, and returns its passcode; nil if it has none.
     private func unlock(_ keychain: Keychain, _ name: String, in session: Session) throws -> SecretBytes? {
         let unlocked = session.world.unlocked
         guard keychain.hasPasscode else {
@@ -110,7 +110,7 @@ struct KeychainSetPasscodeCommand: Verb {
         }
     }
 
-    /// Lists what is deleted along with the passcode, and asks for confirmation.
+    /// Names what is deleted along with the passcode, and asks for confirmation.
     private func confirmRemoval(_ keychain: Keychain, in session: Session) throws {
         session.warn("without a passcode, whoever can use your account on this device can read this keychain")
         let bound = try keychain.passcodeBoundItems()

@@ -10,7 +10,7 @@ struct KeychainStatusCommand: Verb {
         commandName: "status",
         abstract: "Say whether a keychain is unlocked, and when it locks by itself.",
         discussion: """
-            Looking changes nothing: the time after which the keychain locks runs on.
+            This does not restart the time after which the keychain locks.
 
             EXAMPLES:
               kcbackup keychain status
@@ -35,7 +35,8 @@ struct KeychainStatusCommand: Verb {
             }
         }
         if status.wrongPasscodeCount > 0 {
-            let wait = status.secondsUntilNextTry.map { "; the next one is heard in \(duration(seconds: $0))" } ?? ""
+            let wait =
+                status.secondsUntilNextTry.map { "; the next attempt is possible in \(duration(seconds: $0))" } ?? ""
             lines.append("wrong     \(counted(status.wrongPasscodeCount, "passcode")) in a row\(wait)\n")
         }
         if status.hasPasscode, let refusal = status.refusal {
@@ -75,10 +76,8 @@ struct KeychainSetSettingsCommand: Verb {
     @Flag(name: OptionName.noLockOnSuspend.name, help: "Stay unlocked when the machine sleeps.")
     var noLockOnSuspend = false
 
-    @Option(
-        name: OptionName.passcode.name,
-        help: ArgumentHelp("Where the passcode of the keychain comes from.", valueName: "source"))
-    var passcode: SecretSource?
+    @OptionGroup
+    var passcodeOption: PasscodeOption
 
     @OptionGroup
     var style: StyleOptions
@@ -90,10 +89,7 @@ struct KeychainSetSettingsCommand: Verb {
         let local = try operand.local(in: session)
         let keychain = try local.open(in: session)
         guard keychain.hasPasscode else { throw Refusal.nothingToLock(keychain: local.name) }
-        var options = KeychainOptions()
-        options.keychain = local.name
-        options.passcode = passcode
-        try options.unlock(keychain, in: session)
+        try passcodeOption.unlock(keychain, in: session)
         let before = keychain.lockSettings
         guard
             let settings = LockSettings(
@@ -110,7 +106,7 @@ struct KeychainSetSettingsCommand: Verb {
     private static let form =
         "a time such as 90, 90s, 5m or 2h, from 1 to \(LockSettings.range.upperBound) seconds, or 'never'"
 
-    /// The seconds; nil for never.
+    /// Parses a number of seconds; nil for "never".
     private static func seconds(_ text: String) throws(UsageProblem) -> Int? {
         if text == "never" { return nil }
         let units: [Character: Int] = ["s": 1, "m": 60, "h": 3_600]
@@ -125,7 +121,7 @@ struct KeychainSetSettingsCommand: Verb {
 }
 
 extension SessionStatus {
-    /// The state in words.
+    /// The state as text.
     fileprivate var words: String {
         if !hasPasscode { return "unlocked: it has no passcode" }
         return switch state {
@@ -145,7 +141,7 @@ extension SessionStatus {
 }
 
 extension JSONValue {
-    /// The lock status as in docs/json.md ("Parts").
+    /// Returns the lock status object described in docs/json.md ("Parts").
     static func status(_ local: LocalKeychain, _ status: SessionStatus) -> JSONValue {
         var members: [Member] = [
             Member(name: "name", value: .text(local.name)), Member(name: "path", value: .text(local.path)),

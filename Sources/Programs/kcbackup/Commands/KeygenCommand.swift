@@ -10,7 +10,7 @@ struct KeygenCommand: Verb {
         abstract: "Make an age identity file, and print its public key.",
         discussion: """
             The public key (the recipient, age1…) goes to 'kcbackup create -r'; the identity opens what was encrypted \
-            to it. Keep the identity where the archives are not.
+            to it. Do not keep the identity beside the archives.
 
             EXAMPLES:
               kcbackup keygen -o restore-key.txt
@@ -28,7 +28,7 @@ struct KeygenCommand: Verb {
     var style: StyleOptions
 
     func run(in session: Session) throws -> ExitStatus {
-        // As in 'create'.
+        // `-` means standard output, as in `create`.
         let output = output == "-" ? nil : output
         if style.json, output == nil { throw UsageProblem.needs(.json, .output) }
         if output == "" { throw UsageProblem.empty(.output) }
@@ -37,7 +37,7 @@ struct KeygenCommand: Verb {
         let recipient = identity.recipient.description
         guard let output else {
             try session.write(text)
-            // The file contains it too, so a person who prints the file to the terminal sees it.
+            // The file contains the public key too, so a user who prints it to the terminal sees it anyway.
             if !session.world.terminal.showsOutput { session.message("Public key: \(recipient)\n") }
             return .ok
         }
@@ -45,7 +45,7 @@ struct KeygenCommand: Verb {
         if style.json {
             try session.result(["recipient": .text(recipient), "path": .text(output)], [])
         } else {
-            // As age-keygen does: the public half of a new key is always needed.
+            // As in age-keygen: the public half of a new key is always needed.
             session.message("Public key: \(recipient)\n")
         }
         return .ok

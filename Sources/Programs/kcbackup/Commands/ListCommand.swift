@@ -13,8 +13,8 @@ struct ListCommand: Verb {
         commandName: "list",
         abstract: "List the backups in a folder.",
         discussion: """
-            Shows what 'create --to' made there, and any other archive in it, by what can be seen without a key. \
-            '--rebuild' makes the catalogue of the folder anew, of the archives that this device signed and that are whole.
+            Shows what 'create --to' made there, and any other archive in it, as far as that is visible without a key. \
+            '--rebuild' rebuilds the catalogue of the folder from the intact archives that this device signed.
 
             EXAMPLES:
               kcbackup list ~/backups
@@ -24,7 +24,7 @@ struct ListCommand: Verb {
     @Argument(help: "The folder.", completion: .directory)
     var folder: String
 
-    @Flag(name: OptionName.rebuild.name, help: "Make the catalogue anew of the archives in the folder.")
+    @Flag(name: OptionName.rebuild.name, help: "Rebuild the catalogue from the archives in the folder.")
     var rebuild = false
 
     @OptionGroup
@@ -74,7 +74,7 @@ struct ListCommand: Verb {
         }
         let trashed = rows.filter { $0.state == .trashed }
         if trashed.isEmpty { return sorted(rows) }
-        // What is in the trash is not there to be restored from, and is not to be taken for that.
+        // Archives in the trash cannot be restored from directly, so they are listed separately.
         return sorted(rows.filter { $0.state != .trashed }) + ["\nin the trash:\n"] + sorted(trashed)
     }
 
@@ -85,13 +85,13 @@ struct ListCommand: Verb {
         let outline: ArchiveOutline?
         let state: State
 
-        /// What became of it; the name in JSON.
+        /// The state of an archive; the raw value is its name in JSON.
         enum State: String {
             case ok, incomplete, damaged, missing, trashed, unlisted
             case noArchive = "no-archive"
         }
 
-        /// The archives of the catalogue and of the folder, by name.
+        /// Returns the archives in the catalogue and in the folder, sorted by date and name.
         static func all(in path: String, _ catalogue: Catalogue?) throws -> [Row] {
             var rows: [Row] = []
             var names = Set(try Path.names(in: path).filter { $0.hasSuffix(ArchiveName.ending) })
@@ -125,7 +125,7 @@ struct ListCommand: Verb {
             do {
                 return try ArchiveOutline(ArchiveFile(path: path))
             } catch {
-                // The state of the row says so.
+                // The state of the row shows that the archive cannot be read.
                 return nil
             }
         }

@@ -8,12 +8,13 @@ struct PruneCommand: Verb {
         commandName: "prune",
         abstract: "Remove old backups from a folder, by rules.",
         discussion: """
-            A backup is kept if any rule keeps it. A rule for hours, days and so on keeps the newest of each of the last \
-            periods that have one; while it has room, it keeps the oldest too. Each keychain is judged by itself.
+            A backup is kept if any rule keeps it. A rule for hours, days and so on keeps the newest of each of the \
+            last periods that have one; while it has room, it keeps the oldest too. The rules apply to each keychain \
+            separately.
 
-            Only archives that were made with 'create --to' on this device, whole and in their place, are counted and \
-            removed; the newest of a keychain never is. What is removed lies in the folder '.trash' for 30 days, \
-            from where '--undo' takes what the last run removed.
+            Only intact archives that 'create --to' made on this device are counted and removed; the newest of a \
+            keychain never is. Removed archives stay in the folder '.trash' for 30 days, from which '--undo' brings \
+            back what the last run removed.
 
             EXAMPLES:
               kcbackup prune ~/backups --keep-daily 7 --keep-weekly 5 --keep-monthly 12 --dry-run
@@ -99,7 +100,7 @@ struct PruneCommand: Verb {
 }
 
 extension Retention.Reason {
-    /// The reason in words, as restic has them.
+    /// The reason as text, in restic's terms.
     var words: String {
         switch self {
         case .rule(let rule): rule.words

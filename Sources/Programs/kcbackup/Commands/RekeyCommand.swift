@@ -14,13 +14,12 @@ struct RekeyCommand: Verb {
         commandName: "rekey",
         abstract: "Let other keys open archives that this device made.",
         discussion: """
-            The keys that are given replace all that an archive has: give those that are to stay again. What is encrypted \
-            stays as it is; only the part that says who opens it is new. The archive is read and compared before and \
-            after, and takes its place in one step. Where a run was ended half-way, run it again with the old and the \
-            new keys.
+            The given keys replace all keys of an archive: name those that are to stay again. Encrypted content is not \
+            touched; only the header that says who opens it is new. The archive is read and compared before and after, \
+            and is replaced in one step. If a run was interrupted, run it again with the old and the new keys.
 
-            Copies elsewhere, and in the trash of a folder, keep the keys that they have. Whoever could open an archive \
-            before may have kept what is in it: change the passwords too if a key was stolen.
+            Copies elsewhere and in the trash of a folder keep their keys. Anyone who could open an archive before may \
+            have kept its content: if a key was stolen, change the passwords too.
 
             EXAMPLES:
               kcbackup rekey laptop.kcb -i old-key.txt -r age1…
@@ -55,7 +54,7 @@ struct RekeyCommand: Verb {
     @OptionGroup
     var style: StyleOptions
 
-    /// An archive, and the folder of backups that it is in, if any.
+    /// An archive and the backup folder that contains it, if any.
     private struct Subject {
         let path: String
         let folder: BackupFolder?
@@ -98,7 +97,7 @@ struct RekeyCommand: Verb {
                     if status == .ok { status = failure.explanation.status }
                 }
             }
-            // Later runs are to use the new keys, once every archive has them.
+            // Later runs use the new keys once every archive has them.
             if !hasFailed, Path.isFolder(session.world.resolve(archive)), let folder = subjects.first?.folder {
                 try folder.pin(keys: names)
             }
@@ -117,12 +116,13 @@ struct RekeyCommand: Verb {
         return status
     }
 
-    /// True if an archive that the old keys do not open was rekeyed before; of passphrases nobody can tell.
+    /// True if an archive that the old keys cannot open has already been rekeyed; unknown, and so false, for
+    /// passphrases.
     private func hasKeys(_ entry: CatalogueEntry, _ names: [String]) -> Bool {
         entry.keys.sorted() == names.sorted() && !names.contains(BackupPin.passphrase)
     }
 
-    /// What makes the new keys, and their names as a catalogue has them.
+    /// Returns a maker for the new keys, and their names as recorded in a catalogue.
     private func newKeys(in session: Session) throws -> (ArchiveKeyMaker, [String]) {
         var keys = try ArchiveKeyOptions.parse([])
         keys.restoring = restoring
@@ -134,7 +134,7 @@ struct RekeyCommand: Verb {
         return (try keys.maker(given, of: "", in: session), keys.names(given))
     }
 
-    /// The archive itself, or the encrypted ones of a folder.
+    /// Returns the archive itself, or the encrypted archives in a folder.
     private func subjects(
         of archive: String, _ unknown: inout [String], in session: Session
     ) throws -> [Subject] {
@@ -149,7 +149,7 @@ struct RekeyCommand: Verb {
                 Subject(path: folder.path(of: $0), folder: folder, entry: $0)
             }
         }
-        // A link stays one: what it leads to is replaced.
+        // A symbolic link is kept; the file that it points to is replaced.
         guard let path = Path.real(resolved) else { throw FileFailure(archive, .notFound) }
         let (place, name) = Path.split(path)
         let (parent, last) = Path.split(place)
@@ -189,7 +189,7 @@ struct KeysCommand: Verb {
         abstract: "Show which keys open the archives in a folder.",
         discussion: """
             Without '--identity' this is what the catalogue of the folder says. With identity files, each archive is \
-            tried with them; nothing of it is read.
+            tried with them; none of its content is read.
 
             EXAMPLES:
               kcbackup keys ~/backups
@@ -253,7 +253,7 @@ struct KeysCommand: Verb {
         return status
     }
 
-    /// What an identity opens, to be said behind its name; nil if it opens nothing.
+    /// Returns a note on what an identity opens, to follow its name; nil if it opens nothing.
     private func opening(
         _ entry: CatalogueEntry, _ identities: [any Identity], _ session: Session
     ) throws -> String? {

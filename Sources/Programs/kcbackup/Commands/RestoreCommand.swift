@@ -9,20 +9,20 @@ internal import KeychainModel
 internal import KeychainStore
 internal import SecretService
 
-/// `kcbackup restore`: an archive goes back into a keychain.
+/// `kcbackup restore`: restores an archive into a keychain.
 struct RestoreCommand: Verb {
     static let configuration = CommandConfiguration(
         commandName: "restore",
         abstract: "Restore an archive into a keychain.",
         discussion: """
-            Nothing is written before the whole archive has proved genuine; then everything is, or nothing. Items \
-            that the rules leave behind are named.
+            Nothing is written until the whole archive has been authenticated; then everything is written, or nothing. \
+            Items that the rules leave behind are listed.
 
-            An archive is restored into the keychain that it was made of, unless '--keychain' names another; a keychain \
-            that does not exist is made. Before something is changed or removed, the state of the keychain is kept: \
-            '--undo' brings it back, also where the file of the keychain was damaged since.
+            An archive is restored into the keychain that it was made from, unless '--keychain' names another; a \
+            keychain that does not exist is created. Before anything is changed or removed, the state of the keychain \
+            is saved: '--undo' brings it back, even if the keychain file has been damaged since.
 
-            A text, or conditions, restore the items that match and leave all others as they are.
+            With a text or conditions, only the matching items are restored.
 
             EXAMPLES:
               kcbackup restore laptop.kcb --dry-run
@@ -79,7 +79,7 @@ struct RestoreCommand: Verb {
 
     @Option(
         name: OptionName.acceptOrigin.name,
-        help: ArgumentHelp("Accept an archive of this device although nobody vouches for it.", valueName: "id"),
+        help: ArgumentHelp("Accept an archive that this device signed, though it is not trusted.", valueName: "id"),
         completion: KnownNames.devices)
     var acceptOrigin: String?
 
@@ -131,13 +131,13 @@ struct RestoreCommand: Verb {
         if keychain.keychain == nil, !target.isThere, !dryRun { try confirmNew(local, session) }
 
         var decisions: [(Item, RestoreAction)] = []
-        // Who asks for some items wants to see which they are.
+        // A user who selects items wants to see which ones were restored.
         let keepsDecisions = style.verbose || options.filter != nil
         let report = try target.use { keychain, keep in
             if replace, !dryRun, target.isThere {
                 try confirmRemoval(proven, options, keychain, "keychain \(quoted(local.name))", session)
             }
-            // It is read for the plan, and once more to write.
+            // The archive is read once for the plan and once for writing.
             let progress = Progress("restoring items", in: session, reading: proven.opened, dryRun ? 1 : 2)
             defer { progress.finish() }
             return try restore.run(into: keychain, keep: keep, step: progress.step) { item, action in
@@ -151,7 +151,7 @@ struct RestoreCommand: Verb {
         return report.failing.isEmpty ? .ok : .incomplete
     }
 
-    /// Restores into the keyring of the desktop.
+    /// Restores into the desktop keyring.
     private func restore(
         _ proven: ProvenArchive, _ options: RestoreOptions, _ outline: ArchiveOutline, into keyring: DesktopKeyring,
         _ session: Session
@@ -181,7 +181,7 @@ struct RestoreCommand: Verb {
         return report.failing.isEmpty ? .ok : .incomplete
     }
 
-    /// The options of the engine.
+    /// Returns the options for the engine.
     private func options() throws -> RestoreOptions {
         var options = RestoreOptions()
         options.conflictPolicy = onConflict
@@ -197,24 +197,24 @@ struct RestoreCommand: Verb {
         return options
     }
 
-    /// What the archive was made of.
+    /// Returns the source that the archive was made from.
     private func source(of proven: ProvenArchive, _ session: Session) throws -> ArchiveSource {
         let progress = Progress("checking the archive", in: session, reading: proven.opened, 1)
         defer { progress.finish() }
         return try proven.opened.source(progress.step)
     }
 
-    /// The keychain that the archive was made of; nil where it was another source.
+    /// Returns the name of the keychain that the archive was made from; nil if it was made from another source.
     private func keychainName(_ source: ArchiveSource) throws -> String? {
         switch source.kind {
         case ArchiveSource.keychain where LocalKeychain.isName(source.name): return source.name
-        // A path of the time of the backup leads to another file here, or to none.
+        // The path from the time of the backup may not exist here, or may lead to another file.
         case ArchiveSource.keychain, ArchiveSource.keychainFile: throw Refusal.keychainByPath(source.name)
         default: return nil
         }
     }
 
-    /// Refuses options that mean an archive where a state is brought back.
+    /// Refuses options that apply to archives, which `--undo` and `--list-undo` do not use.
     private func requireNothingElse() throws {
         let given: OptionName = undo ? .undo : .listUndo
         let others: [(Bool, OptionName)] = [
@@ -233,7 +233,7 @@ struct RestoreCommand: Verb {
         }
     }
 
-    /// Refuses, before anything is opened, a word that is no source: it may be the secret itself.
+    /// Refuses an invalid secret source before anything is opened; the word may be the secret itself.
     private func requireSources() throws(SecretProblem) {
         let sources: [(SecretSource?, OptionName)] = [
             (opening.passphrase, .passphrase), (opening.identityPassphrase, .identityPassphrase),
@@ -243,22 +243,22 @@ struct RestoreCommand: Verb {
         for (source, option) in sources where source == .unknown { throw .notASource(option) }
     }
 
-    /// Accepts an unknown origin after asking, if there is a terminal.
+    /// Asks whether to accept an unknown origin, if there is a terminal.
     static func acceptOrigin(
         of proven: ProvenArchive, _ options: inout RestoreOptions, _ session: Session,
-        question: String = "Restore it all the same?"
+        question: String = "Restore it anyway?"
     ) throws {
         do throws(RestoreRefusal) {
             _ = try RestoreBackup(proven, options: options)
         } catch {
             guard case .unknownOrigin(let device) = error, session.world.terminal.isAttended else { throw error }
-            session.warn("nobody vouches for device \(device), which signed this archive")
+            session.warn("device \(device), which signed this archive, is not trusted")
             guard try session.world.terminal.confirms(question) else { throw error }
             options.acceptedOrigin = device
         }
     }
 
-    /// Asks before a keychain is made under a name that comes from the archive; without a terminal it is refused.
+    /// Asks before creating a keychain under a name taken from the archive; without a terminal, refuses.
     private func confirmNew(_ local: LocalKeychain, _ session: Session) throws {
         guard session.world.terminal.isAttended else { throw Refusal.noKeychainNamed(local.name) }
         guard try session.world.terminal.confirms("Make keychain \(quoted(local.name)), and restore into it?") else {
@@ -266,7 +266,7 @@ struct RestoreCommand: Verb {
         }
     }
 
-    /// Names what would be removed and would not come back, and asks.
+    /// Lists what would be removed and not restored, and asks for confirmation.
     private func confirmRemoval(
         _ proven: ProvenArchive, _ options: RestoreOptions, _ keychain: any StoredItemTarget, _ target: String,
         _ session: Session

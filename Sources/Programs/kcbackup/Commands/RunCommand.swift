@@ -9,13 +9,13 @@ struct RunCommand: Verb {
         commandName: "run",
         abstract: "Run a job: create, verify, prune.",
         discussion: """
-            For cron and systemd. Nothing is asked; success is silent, and a failure is one line. Archives that were \
-            not read for a week are read again. Old ones are removed only after a backup that is whole.
+            For cron and systemd. Nothing is asked; success is silent, and a failure is one line. Archives that have \
+            not been read for a week are read again. Old ones are removed only after a good backup.
 
-            The commands of the job get KCBACKUP_JOB, KCBACKUP_RESULT (a word of the list of exit codes), KCBACKUP_CODE, \
-            KCBACKUP_ITEMS, KCBACKUP_ARCHIVES and KCBACKUP_REMOVED in their environment, and no names of items. They read \
-            nothing, what they print goes nowhere but to standard error, and what is still running after 5 minutes \
-            ('--hook-timeout' of 'schedule add') is ended, and so it is when the run is interrupted.
+            The commands of the job get KCBACKUP_JOB, KCBACKUP_RESULT (the name of the exit code), KCBACKUP_CODE, \
+            KCBACKUP_ITEMS, KCBACKUP_ARCHIVES and KCBACKUP_REMOVED in their environment, and no names of items. Their \
+            standard input is empty, and all their output goes to standard error. They are ended after 5 minutes \
+            ('--hook-timeout' of 'schedule add'), or when the run is interrupted.
 
             EXAMPLES:
               kcbackup run nightly
@@ -74,7 +74,7 @@ struct RunCommand: Verb {
 
     private func tell(_ report: JobRun.Report, of job: Job, _ session: Session) {
         if style.json {
-            // Standard output that takes nothing does not undo the run.
+            // Failing to write the result does not undo the run.
             try? session.result(
                 .members([
                     ("job", .text(job.name)), ("code", .number(Int(report.status.code))),

@@ -4,11 +4,11 @@ internal import ByteStreams
 internal import Console
 internal import KeychainModel
 
-/// `kcbackup schedule`: backups that run by themselves.
+/// `kcbackup schedule`: manages jobs for unattended backups.
 struct ScheduleCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "schedule",
-        abstract: "Backups that run by themselves.",
+        abstract: "Schedule backups.",
         subcommands: [
             ScheduleAddCommand.self, ScheduleShowCommand.self, ScheduleInstallCommand.self, ScheduleListCommand.self,
             ScheduleRemoveCommand.self,
@@ -21,8 +21,8 @@ struct ScheduleAddCommand: Verb {
         commandName: "add",
         abstract: "Add a job for 'kcbackup run'.",
         discussion: """
-            Takes the options of 'create --to', and those of 'prune' for what is to be kept. Where a passcode or a \
-            passphrase is needed, a SOURCE that works unattended says where it is: file:, cmd: or cred:.
+            Takes the options of 'create --to', and those of 'prune' for what to keep. If a passcode or passphrase is \
+            needed, name a SOURCE that works unattended: file:, cmd: or cred:.
 
             EXAMPLES:
               kcbackup schedule add nightly --all --to ~/backups -r age1… --passcode file:~/.passcode --keep-daily 14
@@ -45,17 +45,17 @@ struct ScheduleAddCommand: Verb {
 
     @Option(
         name: OptionName.onSuccess.name,
-        help: ArgumentHelp("A shell command to run after a run that ended well.", valueName: "command"))
+        help: ArgumentHelp("A shell command to run after a successful run.", valueName: "command"))
     var onSuccess: String?
 
     @Option(
         name: OptionName.onFailure.name,
-        help: ArgumentHelp("A shell command to run after one that did not.", valueName: "command"))
+        help: ArgumentHelp("A shell command to run after a run that failed.", valueName: "command"))
     var onFailure: String?
 
     @Option(
         name: OptionName.hookTimeout.name,
-        help: ArgumentHelp("End those commands after that time, as in '30s'. (default: 5m)", valueName: "time"))
+        help: ArgumentHelp("The time limit of those commands, as in '30s'. (default: 5m)", valueName: "time"))
     var hookTimeout: String?
 
     @OptionGroup
@@ -65,7 +65,7 @@ struct ScheduleAddCommand: Verb {
         try create.check(in: session)
         _ = try rules.retention()
         let (words, folder) = try create.words(in: session)
-        // What cannot be backed up should be known now, not at three in the morning.
+        // A job that cannot work should fail now rather than at three in the morning.
         var keys: [String] = []
         if !create.unencrypted {
             let given = try create.keys.recipients(in: session)
@@ -98,7 +98,8 @@ struct ScheduleAddCommand: Verb {
             throw UsageProblem.empty(option)
         }
         do throws(ShellCommand.Failure) {
-            // Where systemd is there to be asked; the characters of the time were checked above.
+            // Ask systemd if it is available; the characters of the time were checked above, so it is safe in a shell
+            // command.
             _ = try ShellCommand.output(
                 of:
                     "command -v systemd-analyze > /dev/null || exit 0; exec systemd-analyze calendar '\(job.time)' 2>&1",
@@ -176,7 +177,7 @@ struct ScheduleRemoveCommand: Verb {
 struct ScheduleShowCommand: Verb {
     static let configuration = CommandConfiguration(
         commandName: "show",
-        abstract: "Show what lets a job run by itself.",
+        abstract: "Print the systemd units or the crontab line of a job.",
         discussion: """
             Prints a systemd service and a timer, or with '--crontab' a line for crontab(5).
 
@@ -224,9 +225,9 @@ struct ScheduleInstallCommand: Verb {
         commandName: "install",
         abstract: "Install the systemd units of a job.",
         discussion: """
-            Writes the service and the timer that 'schedule show' prints, and says how to start the timer. Units that \
-            are there already are replaced. Only root can write units of the system; 'schedule show --system' prints \
-            those for another user's job.
+            Writes the service and the timer that 'schedule show' prints, and says how to start the timer. Existing \
+            units are replaced. Only root can write system units; 'schedule show --system' prints those for another \
+            user's job.
 
             EXAMPLES:
               kcbackup schedule install nightly
@@ -255,9 +256,9 @@ struct ScheduleInstallCommand: Verb {
     }
 }
 
-/// Which systemd runs a job.
+/// The service manager that runs a job: the system's or the user's.
 struct UnitOptions: ParsableArguments {
-    @Flag(name: OptionName.system.name, help: "Units of the system, which run without anybody being logged in.")
+    @Flag(name: OptionName.system.name, help: "System units, which run while no one is logged in.")
     var system = false
 
     @Flag(
@@ -270,7 +271,7 @@ struct UnitOptions: ParsableArguments {
         help: ArgumentHelp("A unit that systemd starts when the job fails.", valueName: "unit"))
     var failureUnit: String?
 
-    /// The units of a job.
+    /// Returns the systemd units of a job.
     func units(of job: Job, in session: Session) -> SystemdUnits {
         SystemdUnits(
             of: job, in: session, isOfSystem: system, failureUnit: failureUnit,
@@ -291,7 +292,7 @@ extension Job {
 }
 
 extension RetentionOptions {
-    /// The rules as they were given.
+    /// The rules, as the words of the options that were given.
     var words: [String] {
         let given: [(OptionName, String?)] = [
             (.keepLast, keepLast), (.keepHourly, keepHourly), (.keepDaily, keepDaily), (.keepWeekly, keepWeekly),

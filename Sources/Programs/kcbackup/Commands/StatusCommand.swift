@@ -6,11 +6,11 @@ internal import KeychainModel
 struct StatusCommand: Verb {
     static let configuration = CommandConfiguration(
         commandName: "status",
-        abstract: "Tell of the last good backup of each job and keychain.",
+        abstract: "Show the last good backup of each job and keychain.",
         discussion: """
-            With '--max-age', a job or a keychain whose last good backup is older ends the run with 17; so do jobs that \
-            never ended well. The newest backup of a keychain is looked for in its folder: where its file is gone, the \
-            run ends with 10. '--prometheus' prints the text format that a node exporter collects.
+            With '--max-age', the run ends with 17 if the last good backup of a job or keychain is older, or if a job \
+            never succeeded. If the newest backup of a keychain is missing from its folder, the run ends with 10. \
+            '--prometheus' prints the text format that a node exporter collects.
 
             EXAMPLES:
               kcbackup status
@@ -76,7 +76,7 @@ struct StatusCommand: Verb {
         return .ok
     }
 
-    /// Ends with an error; the object of `--json` is printed already, and stays the only one.
+    /// Ends the run with an error; with `--json`, the object has been printed already, and nothing else is.
     private func end(with refusal: Refusal, in session: Session) throws -> ExitStatus {
         guard style.json else { throw refusal }
         session.message(refusal.explanation.lines)
@@ -118,14 +118,14 @@ struct StatusCommand: Verb {
 }
 
 extension BackupState.JobState {
-    /// How the last run ended, in words.
+    /// The result of the last run, as text.
     var lastRun: String {
         guard let record else { return "never ran" }
         if record.ended == nil { return isRunning ? "runs now" : "began \(record.began.moment), and was killed" }
         return record.status == .ok ? "ok" : "\(record.status.name): \(record.message)"
     }
 
-    /// The name of its result in JSON.
+    /// The name of the last run's result in JSON.
     fileprivate var result: String {
         guard let record else { return "never" }
         if record.ended == nil { return isRunning ? "running" : "killed" }
@@ -160,7 +160,7 @@ extension BackupState {
         ]
     }
 
-    /// The figures in Prometheus's text format.
+    /// The metrics in Prometheus's text format.
     fileprivate var metrics: [String] {
         func metric(_ name: String, _ help: String, _ values: [(label: String, name: String, value: Int64)]) -> [String]
         {

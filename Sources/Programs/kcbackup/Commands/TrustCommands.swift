@@ -32,9 +32,9 @@ struct DeviceTrustCommand: Verb {
         commandName: "trust",
         abstract: "Trust the archives of a device from now on, or give it another name.",
         discussion: """
-            Run 'kcbackup device show' on the other device, and compare its ID with your own eyes. A mistyped ID cannot be \
-            noticed: it is the ID of no device. An archive of the device spares the typing; anybody can have made it, so \
-            the ID is shown and asked about.
+            Run 'kcbackup device show' on the other device, and compare its ID yourself. A mistyped ID cannot be \
+            detected: it belongs to no device. Naming an archive of the device saves the typing; since anyone can have \
+            made it, its ID is shown and you are asked.
 
             EXAMPLES:
               kcbackup device trust laptop.kcb "old laptop"
@@ -47,7 +47,7 @@ struct DeviceTrustCommand: Verb {
         completion: .file(extensions: ["kcb"]))
     var device: String
 
-    @Argument(help: "What you call it.")
+    @Argument(help: "A name for it.")
     var name = "unnamed"
 
     @Flag(name: OptionName.yes.name, help: "Do not ask whether the ID is the right one.")
@@ -72,9 +72,9 @@ struct DeviceTrustCommand: Verb {
 }
 
 extension DeviceTrustCommand {
-    /// The device that signed an archive, once the user has said that it is the right one.
+    /// Returns the device that signed an archive, after the user has confirmed it.
     ///
-    /// - Throws: `UsageProblem.deviceID` for what is neither an ID nor the name of a file; `ArchiveFailure`, `Refusal`.
+    /// - Throws: `UsageProblem.deviceID` if the argument is neither an ID nor a file name; `ArchiveFailure`, `Refusal`.
     private func signer(of archive: String, _ local: LocalDevice, _ session: Session) throws -> DeviceID {
         let isName = archive == InputFile.standardInputName || archive.contains("/") || archive.hasSuffix(".kcb")
         guard try isName || !archive.isEmpty && Path.exists(session.world.resolve(archive)) else {
@@ -93,7 +93,7 @@ extension DeviceTrustCommand {
 struct DeviceUntrustCommand: Verb {
     static let configuration = CommandConfiguration(
         commandName: "untrust",
-        abstract: "Trust the archives of a device no longer.",
+        abstract: "Stop trusting the archives of a device.",
         discussion: """
             EXAMPLES:
               kcbackup device untrust KC-ABCD-EFGH-IJKL-MNOP-QRST
@@ -118,7 +118,6 @@ struct DeviceUntrustCommand: Verb {
     }
 }
 
-/// Prints the list of trusted devices.
 private func printDevices(_ devices: [DeviceID: String], in session: Session) throws {
     let sorted = devices.sorted { $0.key.description < $1.key.description }
     var table = Table([Table.Column(title: "DEVICE"), Table.Column(title: "NAME", least: 8)])

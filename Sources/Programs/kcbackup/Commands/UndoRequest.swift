@@ -6,16 +6,16 @@ internal import LocalKeychains
 /// `restore --undo` and `restore --list-undo`.
 struct UndoRequest {
     let keychain: KeychainOptions
-    /// The name of a state; nil for the newest.
+    /// The name of a state; nil for the newest one.
     let state: String?
     let isDryRun: Bool
-    /// True if the state that is replaced is kept.
+    /// True to keep the state that is replaced.
     let keepsState: Bool
 
-    /// True if nothing is asked before a damaged file is replaced.
+    /// True to replace a damaged file without asking.
     let isConfirmed: Bool
 
-    /// Brings a state back, and keeps the one that it replaces; a keychain file that is damaged or gone is replaced.
+    /// Restores a state and keeps the one that it replaces; also replaces a keychain file that is damaged or missing.
     func undo(in session: Session) throws -> ExitStatus {
         let local = try LocalKeychain(keychain.keychain, in: session.world)
         let file = try local.fileIdentity()
@@ -38,7 +38,7 @@ struct UndoRequest {
         guard open.hasKeys(of: copy) else { throw Refusal.stateOfOtherPasscode(path: chosen.path) }
         let counts = (before: try open.itemCount(), after: try copy.itemCount())
         if !isDryRun {
-            // Another run may wait to bring the same one back.
+            // Another run may be waiting to restore the same state.
             try states.exclusively(knowing: known) {
                 try StateKeeper(open, in: session).keeping(using: chosen) { keep in
                     try open.write { writer in
@@ -61,7 +61,7 @@ struct UndoRequest {
         return .ok
     }
 
-    /// Puts a state in the place of a file that does not open, which is kept under another name.
+    /// Replaces a file that cannot be opened with a state; the file is kept under another name.
     private func replace(
         _ local: LocalKeychain, _ file: FileIdentity?, because error: KeychainStoreError, in session: Session
     ) throws -> ExitStatus {
@@ -103,7 +103,7 @@ struct UndoRequest {
         return .ok
     }
 
-    /// Lists the states of the keychain, the newest first.
+    /// Lists the states of the keychain, newest first.
     func list(in session: Session) throws -> ExitStatus {
         let local = try LocalKeychain(keychain.keychain, in: session.world)
         var table = Table([
@@ -134,7 +134,8 @@ struct UndoRequest {
         return status
     }
 
-    /// The states of the keychain, the newest first, each with what opens it; also where the keychain itself does not open.
+    /// Returns the states of the keychain, newest first, with a closure that opens each, even if the keychain itself
+    /// cannot be opened.
     private func states(
         of local: LocalKeychain, in session: Session
     ) throws -> [(KeptStates.State, () throws -> Keychain)] {
@@ -152,7 +153,7 @@ struct UndoRequest {
         }
     }
 
-    /// The states of all keychains that were at a place, the newest first.
+    /// Returns the states of all keychains that were at a path, newest first.
     private static func states(
         at local: LocalKeychain, in session: Session
     ) throws -> [(folder: StateFolder, state: KeptStates.State)] {
@@ -163,7 +164,7 @@ struct UndoRequest {
 }
 
 extension KeychainStoreError {
-    /// True for a keychain file that is damaged or gone, which a kept state can replace.
+    /// True if the keychain file is damaged or missing, so that a kept state can replace it.
     fileprivate var isOfTheFile: Bool {
         switch self {
         case .damaged, .notAKeychain, .notFound: true

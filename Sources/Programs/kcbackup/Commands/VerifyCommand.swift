@@ -6,29 +6,29 @@ internal import Console
 internal import KeychainModel
 internal import LocalKeychains
 
-/// `kcbackup verify`: reads an archive to its last byte; changes nothing but what catalogues say of it.
+/// `kcbackup verify`: reads an archive to its last byte; changes nothing except what catalogues record about it.
 struct VerifyCommand: Verb {
     static let configuration = CommandConfiguration(
         commandName: "verify",
         abstract: "Read archives to their last byte and prove that they would restore.",
         discussion: """
             Checks the container, checksums, signature and every record, and opens every secret that can be opened \
-            here. An inspect key opens the metadata alone; then only that is read, and said. Of an unencrypted archive, \
-            what needs a passcode is opened with --archive-passcode alone.
+            here. An inspect key opens only the metadata; then only that is read, and the output says so. In an \
+            unencrypted archive, secrets that need a passcode are opened only with --archive-passcode.
 
-            Without a key the outside is proved: container, checksums and signature. What was not seen is said, and the \
-            exit code is 3, unless --outside asked for just that.
+            Without a key only the outside is verified: container, checksums and signature. The output says what was \
+            not seen, and the exit code is 3 unless --outside asked for just that.
 
-            A folder stands for all archives in it that are not in its trash. They are compared with its catalogue, and \
-            nothing is asked: without a key their outside is proved, which is all that a nightly run needs, and the exit \
-            code is 0. What is well is said on a terminal and with --verbose alone. A key that is given and opens no more \
-            than the outside of an archive makes it 3.
+            A folder means all archives in it except those in its trash. They are compared with its catalogue, and \
+            nothing is asked: without a key their outside is verified, which is enough for a nightly run, and the exit \
+            code is 0. Success is reported only on a terminal or with --verbose. A key that opens no more than the \
+            outside of an archive makes the exit code 3.
 
-            --drill restores each archive into a keychain that nobody else can open and that is gone afterwards, reads \
-            every item and secret of it again, and compares.
+            --drill restores each archive into a temporary keychain that no one else can open, reads every item and \
+            secret from it again, and compares them.
 
-            Each archive is verified, also after another failed. A passphrase that is asked for is tried for the next ones \
-            as well. The exit code is that of the first that failed.
+            Every archive is verified, even after one has failed. A typed passphrase is tried for the next archives \
+            too. The exit code is that of the first failure.
 
             EXAMPLES:
               kcbackup verify laptop.kcb
@@ -45,7 +45,7 @@ struct VerifyCommand: Verb {
     @OptionGroup
     var archivePasscode: ArchivePasscodeOption
 
-    @Flag(name: OptionName.drill.name, help: "Restore each for a trial, and compare every item and secret.")
+    @Flag(name: OptionName.drill.name, help: "Do a trial restore of each, and compare every item and secret.")
     var drill = false
 
     @OptionGroup
@@ -60,7 +60,7 @@ struct VerifyCommand: Verb {
         try archives.check()
         let passcode = KeptSecret()
         let checked = CheckedFolders()
-        // Also when nobody takes the results any more.
+        // In a `defer`, so that checks are recorded even if the results cannot be written.
         defer { checked.note(in: session) }
         return try archives.forEach(
             VerifySubject.all(archives.archives, in: session), named: \.path, in: session
@@ -74,7 +74,7 @@ struct VerifyCommand: Verb {
     }
 }
 
-/// One look at one archive.
+/// One check of one archive.
 private struct Look {
     let command: VerifyCommand
     let subject: VerifySubject
@@ -89,7 +89,7 @@ private struct Look {
         let isKeyed = file.header.mode == .unencrypted || command.archives.opening.hasKey
         let opens = subject.isOfFolder && !command.drill ? isKeyed : opener.canOpen(file) || command.drill
         guard opens, !command.archives.outside else {
-            // Of a folder nothing was asked that takes a key.
+            // When a folder is verified without a key, checking the outside suffices.
             return try verifyOutside(isEnough: command.archives.outside || subject.isOfFolder)
         }
         let outline = try ArchiveOutline(file)
@@ -97,7 +97,7 @@ private struct Look {
         do {
             proven = try opener.prove(file, at: path)
         } catch let failure as ArchiveFailure where subject.isOfFolder && !command.drill && failure.isOfKey {
-            // One key need not open all archives of a folder; this one is whole as far as that shows.
+            // One key need not open all archives in a folder; verify what needs no key.
             session.warn(explainArchive(failure, path).message)
             return try verifyOutside(isEnough: false)
         }
@@ -110,7 +110,7 @@ private struct Look {
         return try verify(proven, outline, trial)
     }
 
-    /// Proves what can be proved without a key.
+    /// Verifies everything that needs no key.
     private func verifyOutside(isEnough: Bool) throws -> Found {
         let proven = try ProvenOutside(file, local: LocalDevice(session.world).identity())
         let checked = try subject.compared(
@@ -133,7 +133,7 @@ private struct Look {
         let progress = Progress(
             "verifying items", in: session, reading: proven.opened, 1, metadata: readsAll ? 0 : 1)
         guard readsAll else {
-            // An inspect key: what it opens is verified, and the rest is reported as unverified.
+            // With an inspect key, the metadata is verified, and the rest is reported as unverified.
             let contents = try proven.survey(step: progress.step) { _ in }.contents
             progress.finish()
             let checked = try compare(proven, outline, nil, isDrilled: false)
@@ -167,7 +167,7 @@ private struct Look {
         try tell(text.json, text.lines)
     }
 
-    /// Of a folder, what is well is no news for a mail from a nightly run.
+    /// For a folder, intact archives are not reported unless requested, to keep nightly mail short.
     private func tell(_ json: JSONValue, _ lines: [String]) throws {
         let isNews = !subject.isOfFolder || session.world.terminal.showsOutput || session.style.isVerbose
         if session.style.isJSON || isNews { try session.result(json, lines) }
@@ -175,7 +175,7 @@ private struct Look {
 }
 
 extension ArchiveFailure {
-    /// True when another key might open the archive.
+    /// True if another key might open the archive.
     fileprivate var isOfKey: Bool {
         switch self {
         case .noPassphraseSet, .wrongPassphrase, .noMatchingIdentity, .keyNeeded: true

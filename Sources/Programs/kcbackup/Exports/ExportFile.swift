@@ -1,12 +1,12 @@
 internal import AgeEncryption
 internal import ByteStreams
 
-/// The file that an export makes: a new one, for its owner alone, which gets its name when it is whole.
+/// The output file of an export: a new file, readable only by its owner, that gets its name when it is complete.
 struct ExportFile {
     private let path: String
     private let resolved: String
 
-    /// Looks at the path before anything is asked or read.
+    /// Checks the path before anything is asked or read.
     ///
     /// - Throws: `UsageProblem` (`empty`, `malformed`), `FileFailure` (`exists`, `notFound`).
     init(_ path: String, in session: Session) throws {
@@ -21,9 +21,9 @@ struct ExportFile {
         self.path = path
     }
 
-    /// Makes the file of `bytes`, within an age file where there are recipients.
+    /// Creates the file from `bytes`, encrypted with age if there are recipients.
     ///
-    /// - Returns: its size in bytes.
+    /// - Returns: the size of the file in bytes.
     /// - Throws: `FileFailure`, `Failure.stream`, `AgeFailure`.
     func make(of bytes: borrowing SecretBytes, to recipients: [X25519Recipient]) throws -> UInt64 {
         let (folder, name) = Path.split(resolved)

@@ -6,7 +6,7 @@ internal import ItemSources
 internal import KeychainModel
 internal import KeychainStore
 
-/// Where exported items come from: a keychain or an archive, opened in the order in which mistakes show soonest.
+/// The source of exported items: a keychain or an archive, opened in the order in which mistakes show earliest.
 struct ExportSource {
     private enum Place {
         case keychain(Keychain, KeychainOptions)
@@ -15,7 +15,7 @@ struct ExportSource {
 
     private let place: Place
 
-    /// Opens the keychain, or proves the archive genuine.
+    /// Opens the keychain, or verifies that the archive is genuine.
     init(
         _ archive: String?, _ opening: ArchiveOptions, _ passcode: ArchivePasscodeOption, acceptOrigin: String?,
         _ keychain: KeychainOptions, in session: Session
@@ -31,7 +31,7 @@ struct ExportSource {
             guard let id = DeviceID(text) else { throw .deviceID }
             return id
         }
-        try RestoreCommand.acceptOrigin(of: proven, &options, session, question: "Export from it all the same?")
+        try RestoreCommand.acceptOrigin(of: proven, &options, session, question: "Export from it anyway?")
         place = .archive(proven, options, passcode, path: archive)
     }
 
@@ -44,7 +44,7 @@ struct ExportSource {
         }
     }
 
-    /// Hands the items that may leave to `writer`.
+    /// Passes the items that may be exported to `writer`.
     func run(to writer: any ExportWriter, filter: ItemFilter?, in session: Session) throws -> ItemExport {
         switch place {
         case .keychain(let keychain, _):
@@ -55,7 +55,7 @@ struct ExportSource {
             return export
         case .archive(let proven, var options, _, _):
             options.filter = filter
-            // It is read for the plan, and once more to write.
+            // The archive is read once for the plan and once for writing.
             let progress = Progress("exporting items", in: session, reading: proven.opened, 2)
             defer { progress.finish() }
             let target = ExportTarget(ItemExport(to: writer, filter: filter))
@@ -67,7 +67,7 @@ struct ExportSource {
     }
 }
 
-/// Takes what an archive would restore into an empty keychain.
+/// Collects what an archive would restore into an empty keychain.
 private struct ExportTarget: ItemTarget, ItemWriter {
     let export: ItemExport
 

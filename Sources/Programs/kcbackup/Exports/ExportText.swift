@@ -2,18 +2,18 @@ internal import ForeignFormats
 internal import ItemSources
 internal import KeychainModel
 
-/// What an export did, told to people and in JSON.
+/// Describes the result of an export, as text and in JSON.
 struct ExportText {
     let export: ItemExport
     let format: ExportFormat
     let path: String
     let isEncrypted: Bool
-    /// Bytes of the file.
+    /// The size of the file in bytes.
     let size: UInt64
-    /// How many cells a spreadsheet would take for formulas.
+    /// The number of cells that a spreadsheet would interpret as formulas.
     let formulas: Int
 
-    /// Names the items that are not in the file, with or without a terminal.
+    /// Lists the items that are not in the file, even without a terminal.
     static func list(_ export: ItemExport, _ session: Session) {
         session.list(export.staying.map(\.item)) { index, words in
             "stays: \(words): \(export.staying[index].reason.words)"

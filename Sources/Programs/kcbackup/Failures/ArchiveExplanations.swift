@@ -128,7 +128,7 @@ func explainRestoreRefusal(_ refusal: RestoreRefusal) -> Explanation {
             hint: "make an encrypted one there: 'kcbackup create' without '\(OptionName.unencrypted.spelling)'")
     case .unknownOrigin(let device):
         Explanation(
-            .refused, "nobody vouches for device \(device), which signed the archive; nothing was written",
+            .refused, "the archive was signed by device \(device), which is not trusted; nothing was written",
             hint: "if that device is yours, add '\(OptionName.acceptOrigin.spelling) \(device)', or run "
                 + "'kcbackup device trust \(device)' once")
     case .wouldRemoveForBroken(let count):
@@ -141,7 +141,7 @@ func explainRestoreRefusal(_ refusal: RestoreRefusal) -> Explanation {
     case .wouldRemoveUnopened(let count):
         Explanation(
             .locked,
-            "\(counted(count, "item")) of the archive cannot be opened, and whole ones would be removed; nothing was "
+            "\(counted(count, "item")) of the archive cannot be opened, and intact ones would be removed; nothing was "
                 + "written",
             hint: "unlock the keychain, or give its passcode with '\(OptionName.passcode.spelling) SOURCE'")
     case .nothingMatches:
@@ -159,9 +159,9 @@ func explainRestoreRefusal(_ refusal: RestoreRefusal) -> Explanation {
     }
 }
 
-/// Explains why a restore did not begin.
+/// Explains that a restore did not begin because the earlier state could not be kept.
 func explainNotKept(_ cause: Explanation) -> Explanation {
     Explanation(
-        cause.status, "nothing was restored, since the state of now cannot be kept: \(cause.message)",
+        cause.status, "nothing was restored, since the present state cannot be kept for '--undo': \(cause.message)",
         hint: "'\(OptionName.noUndo.spelling)' restores without keeping it")
 }

@@ -1,22 +1,22 @@
 internal import BackupCatalogue
 internal import KeychainModel
 
-/// Explains what is wrong with a folder of backups.
+/// Explains a failure of a backup folder.
 func explainCatalogue(_ failure: CatalogueFailure) -> Explanation {
     switch failure {
     case .altered(let folder):
         Explanation(
-            .damaged, "the catalogue of the backups in \(quoted(folder)) is not as this device wrote it",
+            .damaged, "the catalogue of the backups in \(quoted(folder)) was changed since this device wrote it",
             hint: rebuilding(folder))
     case .newerFormat(let folder):
         Explanation(
             .limit, "a newer kcbackup wrote the catalogue of the backups in \(quoted(folder))",
-            hint: "use that version, or make the catalogue anew: " + rebuilding(folder))
+            hint: "use that version, or rebuild the catalogue: " + rebuilding(folder))
     case .folderGone(let folder, let archives):
         Explanation(
             .notFound,
             "\(quoted(folder)) has lost \(archives == 1 ? "the backup" : "all \(archives) backups") that it held",
-            hint: "is the disk mounted?", "'\(OptionName.change.spelling)' begins anew in a folder that was emptied")
+            hint: "is the disk mounted?", "'\(OptionName.change.spelling)' starts over in a folder that was emptied")
     case .switches(let folder, let difference):
         Explanation(
             .refused, "the backups in \(quoted(folder)) \(explainSwitch(difference))",
@@ -24,7 +24,7 @@ func explainCatalogue(_ failure: CatalogueFailure) -> Explanation {
     case .shrunk(let loss): explainShrinkage(loss)
     case .vanished(let series):
         Explanation(
-            .shrunk, "there is no keychain \(quoted(series)) any more, of which there are backups here",
+            .shrunk, "keychain \(quoted(series)) no longer exists, and there are backups of it here",
             hint: "'kcbackup restore' brings it back from one of them",
             "if it was deleted on purpose, back up once with '\(OptionName.acceptShrink.spelling)'")
     case .noRule:
@@ -34,7 +34,7 @@ func explainCatalogue(_ failure: CatalogueFailure) -> Explanation {
                 + "'\(OptionName.keepDaily.spelling) N' and the like")
     case .notWhole(let name):
         Explanation(
-            .damaged, "\(quoted(name)) was whole when it was made, and no longer is",
+            .damaged, "\(quoted(name)) was intact when it was made, and is damaged now",
             hint: "'kcbackup verify' says what is wrong with it", "take it from a copy, or make a new backup now")
     case .missing(let name):
         Explanation(
@@ -75,7 +75,7 @@ private func words(_ difference: CatalogueEntry.Difference) -> String {
 }
 
 private func rebuilding(_ folder: String) -> String {
-    "'kcbackup list \(OptionName.rebuild.spelling) \(quotedPath(folder))' makes it anew of the archives that are there"
+    "'kcbackup list \(OptionName.rebuild.spelling) \(quotedPath(folder))' rebuilds it from the archives that are there"
 }
 
 private func explainSwitch(_ difference: BackupPin.Difference) -> String {

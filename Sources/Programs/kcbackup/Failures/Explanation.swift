@@ -1,7 +1,7 @@
 /// A failure as reported to the user: exit status, message and hint.
 ///
-/// Message and hints are in lower case without a full stop, name flags through `OptionName`, and contain foreign text
-/// only as escaped by `quoted()`.
+/// The message and the hints are in lower case without a period, name flags through `OptionName`, and contain foreign
+/// text only as escaped by `quoted()`.
 struct Explanation: Hashable, Sendable {
     let status: ExitStatus
     let message: String
@@ -19,12 +19,12 @@ struct Explanation: Hashable, Sendable {
         self.hints = hints
     }
 
-    /// The same with a prefix, such as "line 3: ".
+    /// Returns the explanation with a prefix, such as "line 3: ".
     func prefixed(_ prefix: String) -> Explanation {
         Explanation(status, prefix + message, hints: hints)
     }
 
-    /// The same with further hints.
+    /// Returns the explanation with additional hints.
     func adding(_ more: [String]) -> Explanation {
         Explanation(status, message, hints: hints + more)
     }
@@ -39,9 +39,9 @@ struct Explanation: Hashable, Sendable {
         "kcbackup: error: \(message)\n" + hints.map { "kcbackup: hint: \($0)\n" }.joined()
     }
 
-    /// The object for `--json`.
+    /// Returns the object for `--json`.
     ///
-    /// - Parameter archive: the one that it is about, where a run looks at archives.
+    /// - Parameter archive: the archive that it is about, if the run reads several archives.
     func json(about archive: String? = nil) -> JSONValue {
         ["error": jsonBody.adding([("path", archive.map { .text($0) })])]
     }

@@ -16,7 +16,7 @@ internal import SecretService
 enum Failure: Error, Hashable, Sendable {
     /// The parser's message, and the command whose help applies.
     case commandLine(message: String, command: String?)
-    /// The system does not let the program read its command line.
+    /// The program cannot read its command line.
     case argumentsMissing
     case usage(UsageProblem)
     case refused(Refusal)
@@ -24,7 +24,7 @@ enum Failure: Error, Hashable, Sendable {
     case terminal(TerminalFailure)
     case file(FileFailure)
     case stream(StreamFailure, path: String?)
-    /// Standard output rejects the result; the command has already done its work.
+    /// The result cannot be written to standard output; the command has already done its work.
     case output(StreamFailure)
     case local(LocalKeychainFailure)
     case secretService(SecretServiceFailure)
@@ -42,36 +42,36 @@ enum Failure: Error, Hashable, Sendable {
     case catalogue(CatalogueFailure)
     case job(Jobs.Problem)
     case cryptography(CryptographyFailure)
-    /// A secret is wrong, and something about it may say why.
+    /// A secret is wrong; the doubts may say why.
     indirect case wrongSecret(Failure, kind: String, [SecretDoubt])
-    /// What has to lie in the temporary folder for a moment cannot.
+    /// A temporary file cannot be written to the temporary folder.
     indirect case temporaryFolder(Failure, path: String)
-    /// The disk is full, and archives that were removed still lie on it.
+    /// The disk is full, and removed archives in the trash still take up space.
     indirect case full(Failure, trash: String)
     /// The state before a restore cannot be kept.
     indirect case notKept(Failure)
-    /// An unknown error; the text names a Swift type and nothing else.
+    /// An unknown error; the string names a Swift type and nothing else.
     case unforeseen(type: String)
 
-    /// Why a line of an import file ends its reading.
+    /// Why reading an import file stopped at a line.
     enum ImportProblem: Hashable, Sendable {
         case reading(ItemLines.Problem)
         case store(KeychainStoreError)
     }
 
-    /// What a run was working on, for errors that do not say so themselves.
+    /// What a run was working on, for errors that do not carry this information themselves.
     struct Subjects: Hashable, Sendable {
         /// The keychain as named by the user.
         var keychain: String?
         /// The archive or key file as named by the user.
         var path: String?
-        /// The file of the key that 'device renew' retired and that the keychain needs.
+        /// The file with the key that `device renew` retired and that the keychain needs.
         var retiredKey: String?
-        /// The trash of the folder of backups, if it holds something.
+        /// The trash of the backup folder, if it is not empty.
         var trash: String?
     }
 
-    /// Converts any error of the layers below.
+    /// Converts any error from the layers below.
     init(_ error: any Error, _ subjects: Subjects) {
         self =
             switch error {
@@ -104,7 +104,7 @@ enum Failure: Error, Hashable, Sendable {
         if let trash = subjects.trash, isOfFullDisk { self = .full(self, trash: trash) }
     }
 
-    /// True where no room is left.
+    /// True if the disk is full.
     private var isOfFullDisk: Bool {
         switch self {
         case .file(let failure), .archive(.file(let failure), _), .catalogue(.file(let failure)):
@@ -115,7 +115,7 @@ enum Failure: Error, Hashable, Sendable {
         }
     }
 
-    /// True for a file that cannot be made in `folder`, and for one without a name that cannot be written.
+    /// True if a file cannot be created in `folder`, or if writing an unnamed file fails.
     func isOfWriting(in folder: String) -> Bool {
         switch self {
         case .file(let failure), .archive(.file(let failure), _): failure.path == folder
@@ -156,7 +156,7 @@ enum Failure: Error, Hashable, Sendable {
         case .temporaryFolder(let failure, let path): explainTemporaryFolder(failure.explanation, path)
         case .full(let failure, let trash):
             failure.explanation.adding([
-                "archives that were removed still take room in \(quoted(trash)): 'rm' ends that"
+                "archives that were removed still take room in \(quoted(trash)): remove them with 'rm'"
             ])
         case .notKept(let failure): explainNotKept(failure.explanation)
         case .unforeseen(let type): explainBug("an unforeseen error of type '\(type)'")
@@ -164,7 +164,7 @@ enum Failure: Error, Hashable, Sendable {
     }
 }
 
-/// Foreign text, escaped and in quotation marks.
+/// Returns foreign text, escaped and in quotation marks.
 func quoted(_ text: String) -> String {
     "'" + displayed(text, limit: 200) + "'"
 }
@@ -176,7 +176,7 @@ func explainBug(_ what: String) -> Explanation {
         hint: "this is a bug; please report it with the command that led here")
 }
 
-/// An escaped path, without quotation marks.
+/// Returns an escaped path, without quotation marks.
 func quotedPath(_ path: String) -> String {
     displayed(path, limit: 1_000)
 }

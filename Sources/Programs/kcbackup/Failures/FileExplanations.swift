@@ -23,7 +23,7 @@ func explainFile(_ failure: FileFailure) -> Explanation {
     case .sharedFolder(let mode):
         let message =
             "others can change what is in the folder \(path) (mode \(String(mode, radix: 8))), so nothing there is trusted"
-        // A sticky folder, such as /tmp, is shared on purpose.
+        // A folder with the sticky bit, such as /tmp, is shared on purpose.
         if mode & 0o1000 != 0 {
             return Explanation(
                 .refused, message, hint: "keep keys and keychains in a folder of mode 700 in your home folder")
@@ -39,7 +39,7 @@ func explainFile(_ failure: FileFailure) -> Explanation {
             "otherwise keep keys and keychains in a folder of your own")
     case .busy:
         return Explanation(
-            .busy, "another program is changing what \(path) stands for", hint: "wait until it has ended, and try again"
+            .busy, "another program is changing \(path)", hint: "wait until it has ended, and try again"
         )
     case .noSafeNaming:
         return Explanation(
@@ -67,24 +67,24 @@ func explainStream(_ failure: StreamFailure, _ path: String?) -> Explanation {
     }
 }
 
-/// Explains standard output that takes nothing.
+/// Explains that standard output cannot be written to.
 func explainOutput(_ failure: StreamFailure) -> Explanation {
     if failure.kind == .system(EBADF) {
         return Explanation(
             .io, "standard output is closed, and the result would go there", hint: "leave out '>&-', or name a file")
     }
-    return explainStream(failure, nil).prefixed("standard output does not take the result: ")
+    return explainStream(failure, nil).prefixed("standard output does not accept the result: ")
 }
 
-/// Explains a temporary folder that takes nothing.
+/// Explains that the temporary folder cannot be written to.
 func explainTemporaryFolder(_ cause: Explanation, _ path: String) -> Explanation {
     let status = [.interrupted, .terminated].contains(cause.status) ? cause.status : ExitStatus.io
     return Explanation(
-        status, "the temporary folder \(quoted(path)) cannot take a copy for the moment: \(cause.message)",
-        hint: "another folder is named with TMPDIR")
+        status, "the temporary folder \(quoted(path)) has no room for a copy: \(cause.message)",
+        hint: "set TMPDIR to use another folder")
 }
 
-/// True for an `errno` that says that no room is left.
+/// True for an `errno` that means there is no space left.
 func isFull(_ code: Int32) -> Bool { code == ENOSPC || code == EDQUOT }
 
 /// Explains an `errno`.
@@ -101,7 +101,7 @@ private func explainSystem(_ code: Int32, _ doing: String) -> Explanation {
     }
 }
 
-/// Texts for the common errors, independent of the system's language.
+/// Returns texts for common errors, independent of the system's language.
 private func words(ofSystemError code: Int32) -> String {
     switch code {
     case EACCES, EPERM: "permission denied"
@@ -141,7 +141,7 @@ func explainCryptography(_ failure: CryptographyFailure) -> Explanation {
             hint: "raise the limit on memory ('ulimit -v'), or end other programs")
     case .randomness:
         Explanation(
-            .io, "the operating system gives no random numbers, without which no key can be made",
+            .io, "the operating system provides no random numbers, so no key can be made",
             hint: "see whether a sandbox forbids getrandom(2)")
     case .library(let operation): explainBug("libcrypto failed at '\(operation)'")
     case .unsupportedParameters(let what): explainBug("libcrypto was asked for an unsupported \(what)")

@@ -42,7 +42,7 @@ func explainForeign(_ failure: ForeignFailure, _ path: String?) -> Explanation {
         return Explanation(
             .damaged, "the first line of \(file) has no column names that are known",
             hint: "'kcbackup import FILE \(OptionName.columns.spelling) title=NAME,password=NAME' says which is which")
-    case .notOfFormat(let title): return Explanation(.damaged, "\(file) is no \(title)")
+    case .notOfFormat(let title): return Explanation(.damaged, "\(file) is not a \(title)")
     case .ambiguous(let names):
         return Explanation(
             .usage, "\(file) could be of several formats: \(names.joined(separator: ", "))",
@@ -54,7 +54,7 @@ private let copyAgain = "the copy may be incomplete: export it again, or copy it
 private let olderForm = "let its program export another form, or use a newer version of kcbackup"
 
 extension ForeignContents.Problem {
-    /// The problem in words.
+    /// The problem as text.
     var words: String {
         switch self {
         case .item(let problem): explainItem(problem).message
@@ -63,7 +63,7 @@ extension ForeignContents.Problem {
         }
     }
 
-    /// The stable name in JSON.
+    /// The stable name used in JSON.
     var name: String {
         switch self {
         case .item: "no-item"

@@ -50,7 +50,7 @@ func explainKeychain(_ error: KeychainStoreError, keychain name: String?) -> Exp
     case .tooManyAttempts(let seconds):
         return Explanation(
             .locked, "too many wrong passcodes for \(keychain)",
-            hint: "the next one is heard in \(duration(seconds: seconds))")
+            hint: "the next attempt is possible in \(duration(seconds: seconds))")
     case .passcodeNotSet:
         return Explanation(
             .refused, "WhenPasscodeSetThisDeviceOnly items need a keychain with a passcode, and \(keychain) has none",
@@ -103,7 +103,7 @@ func explainKeychain(_ error: KeychainStoreError, keychain name: String?) -> Exp
     }
 }
 
-// Advice for a keychain that does not open: nothing can be restored into it, and its name is taken.
+// Advice for a keychain that cannot be opened: nothing can be restored into it, and its name is taken.
 private let anotherName =
     "'kcbackup restore ARCHIVE \(OptionName.keychain.spelling) NAME' restores a backup into a new one"
 private let keptState =
@@ -111,7 +111,7 @@ private let keptState =
     + "if one is kept"
 private let freeName = "'kcbackup keychain delete' deletes this one, after which its name can be used again"
 
-/// Explains an escrow key or record that does not do.
+/// Explains why an escrow key or record cannot be used.
 private func explainEscrow(_ problem: EscrowProblem, _ keychain: String) -> Explanation {
     let again = "'kcbackup keychain escrow revoke' removes it, 'kcbackup keychain escrow enable' makes a new one"
     return switch problem {
@@ -133,7 +133,7 @@ private func explainEscrow(_ problem: EscrowProblem, _ keychain: String) -> Expl
             .damaged, "the escrow record of \(keychain) is not one that its passcode made", hint: again)
     case .malformedLine(let line):
         Explanation(
-            .damaged, "line \(line) of the escrow key file is no escrow key",
+            .damaged, "line \(line) of the escrow key file is not an escrow key",
             hint: "'kcbackup keychain escrow enable' writes such files")
     case .noKey:
         Explanation(
@@ -170,14 +170,14 @@ func explainItem(_ problem: ItemProblem) -> Explanation {
     }
 }
 
-/// The attribute that was probably meant, as the end of a sentence; empty if none is similar.
+/// Returns the attribute that was probably meant, as the end of a sentence; empty if none is similar.
 private func meant(by name: String) -> String {
     if let exact = AttributeCode(named: name) { return "; did you mean '\(exact.code)'?" }
     guard let nearest = AttributeCode.nearest(to: name) else { return "" }
     return "; did you mean '\(nearest.word)' (\(nearest.code))?"
 }
 
-/// The values of an attribute on the command line.
+/// Describes the values that an attribute accepts on the command line.
 private func valueWords(_ code: AttributeCode) -> String {
     switch code.kind {
     case .string, .textOrData, .dataOrText: "text"
@@ -188,7 +188,7 @@ private func valueWords(_ code: AttributeCode) -> String {
     }
 }
 
-/// Explains a bad line of an import file, without its number.
+/// Explains an invalid line in an import file, without its number.
 func explainImportLine(_ problem: Failure.ImportProblem) -> Explanation {
     let hint = "nothing was written; correct the line, and try again"
     switch problem {
@@ -200,7 +200,7 @@ func explainImportLine(_ problem: Failure.ImportProblem) -> Explanation {
     case .store(let error):
         let explanation = explainKeychain(error, keychain: nil)
         switch explanation.status {
-        // The line is not to blame for these.
+        // These failures are not caused by the line.
         case .io, .busy, .locked, .interrupted, .terminated: return explanation
         default: return Explanation(explanation.status, explanation.message, hint: hint)
         }
@@ -236,7 +236,7 @@ func explainDeviceKey(_ failure: DeviceKeyFailure) -> Explanation {
             hint: "put it back from your copy of the home folder")
     case .exportDamaged(let path, let rule):
         Explanation(
-            .damaged, "\(quoted(path)) is not the whole copy of a device key: \(rule); nothing was changed",
+            .damaged, "\(quoted(path)) is not a complete copy of a device key: \(rule); nothing was changed",
             hint: "use another copy that 'kcbackup device export' wrote")
     case .file(let failure): explainFile(failure)
     case .cryptography(let failure): explainCryptography(failure)
@@ -249,7 +249,7 @@ func explainTrustedDevices(_ failure: TrustedDevicesFailure) -> Explanation {
     case .altered(let path):
         Explanation(
             .damaged, "the list of trusted devices was changed by another program: \(quoted(path))",
-            hint: "remove the file, and trust your devices again with 'kcbackup device trust'")
+            hint: "remove the file, then trust your devices again with 'kcbackup device trust'")
     case .nameNotAllowed:
         Explanation(
             .usage,

@@ -14,7 +14,7 @@ func explainLocalKeychain(_ failure: LocalKeychainFailure) -> Explanation {
             .refused,
             "the device key is missing, and \(counted(keychains, "keychain")) here can be opened with no other",
             hint: "put 'device.key' back from your copy of the home folder",
-            "'kcbackup device renew' makes another device of this one, which opens none of them")
+            "'kcbackup device renew' gives this device a new key, which opens none of them")
     case .listsDamaged(let path):
         Explanation(
             .damaged, "the file with the default keychain and the search list is damaged: \(quoted(path))",

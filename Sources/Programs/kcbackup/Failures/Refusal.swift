@@ -2,61 +2,61 @@ internal import DeviceIdentity
 internal import KernelKeyring
 internal import KeychainModel
 
-/// A rule of this program, or the user's answer, that ends a run.
+/// A rule of this program, or an answer from the user, that ends a run.
 enum Refusal: Error, Hashable, Sendable {
-    /// The question needs an answer, and there is no terminal; the option answers it.
+    /// The question needs an answer, but there is no terminal; the option answers it.
     case unattended(question: String, OptionName)
     /// The answer was no.
     case declined
     /// The clock is outside the range of archive dates.
     case clock(day: String)
-    /// The typed name is not the keychain's.
+    /// The typed name is not the name of the keychain.
     case otherName(keychain: String)
     /// An archive would be written to the terminal.
     case archiveOnTerminal
-    /// This many items were asked for, and none of them can be exported.
+    /// This many items were selected, but none of them can be exported.
     case nothingLeaves(Int)
-    /// This many items cannot be exported, and all were required.
+    /// This many items cannot be exported, but all were required.
     case notExported(Int)
     /// The keychain is locked, and there is no terminal for its passcode.
     case locked(keychain: String)
-    /// The archive names a keychain that does not exist, and there is no terminal to ask on.
+    /// The archive names a keychain that does not exist, and there is no terminal to ask the user.
     case noKeychainNamed(String)
-    /// The archive was made of a keychain that was named by its path.
+    /// The archive was made from a keychain that was given by its path.
     case keychainByPath(String)
-    /// The keychain belongs to a key that 'device renew' retired.
+    /// The keychain needs a key that `device renew` retired.
     case retiredKey(keychain: String, device: DeviceID, path: String)
-    /// The last good backups of these are too old.
+    /// The last successful backups of these jobs and keychains are too old.
     case stale(what: [String], limit: String)
-    /// The file of the newest backup is not where it was made.
+    /// The file of the newest backup is missing.
     case newestGone(keychain: String, path: String)
-    /// Backups would lie among the keychains and keys of this user.
+    /// The backup folder is inside the folder with the user's keychains and keys.
     case backupsInDataFolder(String)
-    /// What was restored for a trial is not what the archive holds.
+    /// A trial restore differs from the archive.
     case drillDiffers(Int)
-    /// No backup of a folder was restored for a trial since that day.
+    /// There has been no trial restore of a backup in the folder since that day.
     case notDrilled(folder: String, since: String, archive: String, needsKey: Bool)
-    /// Units of the user stop when the user logs out.
+    /// The user's systemd units stop when the user logs out.
     case noLinger
-    /// The disk has less room than two archives need.
+    /// The disk has less free space than making a new archive needs.
     case littleRoom(folder: String, free: UInt64, wanted: UInt64)
-    /// A key lies beside the archives that it may open.
+    /// A key is stored next to the archives that it may open.
     case identityBesideArchives(path: String)
-    /// A run of the job has not ended yet.
+    /// A run of the job is still in progress.
     case jobRuns(String)
-    /// The file is another program's.
+    /// The file belongs to another program.
     case foreignFile(path: String, title: String)
     /// There is no keychain to back up.
     case noKeychains
-    /// No state of the keychain is kept, or none of the name.
+    /// No state of the keychain is kept, or none with this name.
     case nothingToUndo(keychain: String)
-    /// The passcode was set since the state was kept.
+    /// The passcode has been changed since the state was kept.
     case stateOfOtherPasscode(path: String)
-    /// The device that is to be trusted no longer is not on the list.
+    /// The device to be untrusted is not on the list.
     case notTrusted(device: String)
     /// A keychain without a passcode cannot be locked.
     case nothingToLock(keychain: String)
-    /// Unlocking would last for one command only, since the kernel stores nothing for this reason.
+    /// Unlocking would last for this command only, because the kernel does not store the keys, for this reason.
     case nothingIsKept(KeyRetentionFailure)
 }
 
@@ -74,16 +74,16 @@ func explainRefusal(_ refusal: Refusal) -> Explanation {
             hint: "add '\(flag.spelling)\(flag == .confirm ? " NAME" : "")' if that is what you want")
     case .clock(let day):
         Explanation(
-            .refused, "the clock says \(day), and an archive can bear dates from 1970 to 2241",
+            .refused, "the clock says \(day), and an archive can hold dates from 1970 to 2241",
             hint: "set the clock, and try again")
     case .archiveOnTerminal:
         Explanation(
-            .refused, "standard output is a terminal, which cannot take an archive",
+            .refused, "standard output is a terminal, and an archive is binary",
             hint: "send it to a program or a file: '| ssh host …', '> laptop.kcb'")
     case .nothingLeaves(let count):
         Explanation(
             .refused, "none of the \(counted(count, "item")) can be exported, so no file was made",
-            hint: "an archive takes more to another machine: 'kcbackup create'")
+            hint: "an archive carries more to another machine: 'kcbackup create'")
     case .notExported(let count):
         Explanation(
             .refused, "\(counted(count, "item")) would not be in the file; nothing was written",
@@ -100,11 +100,11 @@ func explainRefusal(_ refusal: Refusal) -> Explanation {
             "'\(OptionName.passcode.spelling) SOURCE' opens it for this one, where SOURCE is \(SecretSource.forms)")
     case .noKeychainNamed(let keychain):
         Explanation(
-            .refused, "the archive was made of keychain \(quoted(keychain)), which does not exist here",
+            .refused, "the archive was made from keychain \(quoted(keychain)), which does not exist here",
             hint: "'\(OptionName.keychain.spelling) NAME' makes one and restores into it")
     case .keychainByPath(let name):
         Explanation(
-            .refused, "the archive was made of a keychain file \(quoted(name)), named by its path",
+            .refused, "the archive was made from a keychain file \(quoted(name)), named by its path",
             hint: "'\(OptionName.keychain.spelling) NAME' says which keychain it is to be restored into")
     case .retiredKey(let keychain, let device, let path):
         Explanation(
@@ -125,10 +125,10 @@ func explainRefusal(_ refusal: Refusal) -> Explanation {
     case .backupsInDataFolder(let folder):
         Explanation(
             .refused, "\(quoted(folder)) is where kcbackup keeps keychains and keys",
-            hint: "choose another folder, best on another disk: what happens to one would happen to both")
+            hint: "choose another folder, preferably on another disk, so that no single failure takes both")
     case .drillDiffers(let count):
         Explanation(
-            .damaged, "\(counted(count, "item")) came back from the archive otherwise than it has them",
+            .damaged, "\(counted(count, "item")) did not come back as they are in the archive",
             hint: "this is a bug, or the disk or the memory of this machine is failing: try it on another machine")
     case .notDrilled(let folder, let since, let archive, let needsKey):
         Explanation(
@@ -136,7 +136,7 @@ func explainRefusal(_ refusal: Refusal) -> Explanation {
             hint: "'kcbackup verify \(OptionName.drill.spelling) \(quotedPath(archive))\(needsKey ? " -i FILE" : "")'")
     case .noLinger:
         Explanation(
-            .refused, "timers of the user stop when the user logs out", hint: "run 'loginctl enable-linger'")
+            .refused, "the user's timers stop at logout", hint: "run 'loginctl enable-linger'")
     case .littleRoom(let folder, let free, let wanted):
         Explanation(
             .io, "\(byteCount(free)) are left in \(quoted(folder)), and the next archive may take \(byteCount(wanted))",
@@ -144,7 +144,7 @@ func explainRefusal(_ refusal: Refusal) -> Explanation {
     case .identityBesideArchives(let path):
         Explanation(
             .refused, "\(quoted(path)) is an identity file, and lies beside the archives",
-            hint: "move it to where whoever steals the archives does not find it: 'mv \(quotedPath(path)) …'")
+            hint: "keep it where someone who steals the archives will not find it: 'mv \(quotedPath(path)) …'")
     case .jobRuns(let job):
         Explanation(
             .busy, "a run of job \(quoted(job)) has not ended yet",
@@ -163,8 +163,8 @@ func explainRefusal(_ refusal: Refusal) -> Explanation {
     case .stateOfOtherPasscode(let path):
         Explanation(
             .refused, "the passcode was changed since that state was kept, so it cannot be brought back as it is",
-            hint: "with the passcode of then, 'kcbackup create \(OptionName.keychain.spelling) \(quotedPath(path))' "
-                + "makes an archive of it")
+            hint: "with the passcode it had then, 'kcbackup create \(OptionName.keychain.spelling) "
+                + "\(quotedPath(path))' makes an archive of it")
     case .notTrusted(let device):
         Explanation(
             .notFound, "device \(device) is not trusted", hint: "'kcbackup device list' shows the devices that are")

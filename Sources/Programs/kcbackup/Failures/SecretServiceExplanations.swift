@@ -1,12 +1,12 @@
 internal import SecretService
 
-/// Explains why the Secret Service does not do what it was asked.
+/// Explains a failure of the Secret Service.
 func explainSecretService(_ failure: SecretServiceFailure) -> Explanation {
     switch failure {
     case .libraryMissing(let missing):
         Explanation(
             .locked,
-            "libsecret, which talks to the keyring of the desktop, is not there: \(quoted(missing)) is missing",
+            "libsecret, which talks to the desktop's keyring, cannot be loaded: \(quoted(missing)) is missing",
             hint: "'apt install libsecret-1-0' installs it")
     case .noBus(let paths):
         Explanation(
@@ -15,7 +15,7 @@ func explainSecretService(_ failure: SecretServiceFailure) -> Explanation {
                 + (paths.isEmpty ? "" : " (looked at \(paths.map { quoted($0) }.joined(separator: ", ")))"),
             hint:
                 "log in to the desktop; a job runs while its user is logged in, or always after 'loginctl enable-linger'",
-            "'DBUS_SESSION_BUS_ADDRESS' says where a bus is that is elsewhere")
+            "set 'DBUS_SESSION_BUS_ADDRESS' if the bus is elsewhere")
     case .foreignBus(let path, let owner):
         Explanation(
             .refused, "the session bus \(quoted(path)) belongs to user \(owner), who could read what is restored",
@@ -40,7 +40,7 @@ func explainSecretService(_ failure: SecretServiceFailure) -> Explanation {
         Explanation(.locked, "the Secret Service ended while it was in use", hint: "run the command again")
     case .noAnswer:
         Explanation(
-            .locked, "the Secret Service does not answer", hint: "see whether a prompt of it waits on the desktop")
+            .locked, "the Secret Service does not answer", hint: "check the desktop for a prompt of the service")
     case .sessionNotEncrypted:
         Explanation(
             .refused, "the Secret Service offers no encrypted session, and secrets are not sent in the clear",
@@ -77,7 +77,7 @@ func explainSecretService(_ failure: SecretServiceFailure) -> Explanation {
             "'\(OptionName.passcode.spelling) SOURCE' gives it to GNOME Keyring")
     case .passwordNotTaken:
         Explanation(
-            .locked, "this Secret Service takes passwords in its own prompt alone",
+            .locked, "this Secret Service accepts passwords only in its own prompt",
             hint: "use '\(OptionName.unlock.spelling)' instead of '\(OptionName.passcode.spelling)'")
     case .wrongPassword(let label):
         Explanation(.wrongKey, "that is not the password of collection \(quoted(label))")
@@ -90,7 +90,7 @@ func explainSecretService(_ failure: SecretServiceFailure) -> Explanation {
                 + (name.isEmpty ? "" : " (\(quoted(name)))"))
     case .malformed(let request):
         Explanation(
-            .damaged, "\(request.rawValue): the Secret Service gives an answer that its interface does not know")
+            .damaged, "\(request.rawValue): the Secret Service returned an answer that its interface does not define")
     case .brokenOff(let written, let cause):
         broken(explainSecretService(cause), written)
     case .interrupted: explainInterruption()

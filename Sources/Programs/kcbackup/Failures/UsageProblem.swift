@@ -4,31 +4,31 @@ internal import KeychainModel
 enum UsageProblem: Error, Hashable, Sendable {
     /// The option is given twice.
     case repeated(OptionName)
-    /// The option needs a value that is not empty.
+    /// The option needs a nonempty value.
     case empty(OptionName)
     /// The two options exclude each other.
     case together(OptionName, OptionName)
     /// The first option requires the second.
     case needs(OptionName, OptionName)
-    /// The option's value has a wrong syntax; the value itself is not repeated.
+    /// The value of the option has the wrong syntax; the value itself is not repeated in the message.
     case malformed(OptionName, form: String)
     /// The keychain is given both as an argument and as an option.
     case keychainTwice
     /// The new archive is given both as an argument and as an option.
     case outputTwice
-    /// The option has no meaning for a file of items.
+    /// The option does not apply to a file of items.
     case needsKeychain(OptionName)
-    /// The option has a meaning for the keyring of the desktop alone.
+    /// The option applies only to the desktop keyring.
     case needsDesktop(OptionName)
-    /// The keyring of the desktop does not keep this attribute.
+    /// The desktop keyring does not store this attribute.
     case desktopAttribute(String)
-    /// The option opens a file of another program, and none is named.
+    /// The option opens another program's file, but none is named.
     case needsFile(OptionName)
-    /// The option is for archives, and the file is another program's.
+    /// The option applies to archives, but the file is another program's.
     case needsArchive(OptionName)
-    /// A file of items is no keychain.
+    /// A file of items is not a keychain.
     case notAKeychain
-    /// The keyring of the desktop is no keychain.
+    /// The desktop keyring is not a keychain.
     case desktopKeyring
     /// An import writes into keychains.
     case importIntoDesktop
@@ -48,49 +48,49 @@ enum UsageProblem: Error, Hashable, Sendable {
     case noRestoreKey
     /// The same public key is given for restoring and for inspecting only.
     case recipientInspects
-    /// The option has no meaning for an unencrypted archive.
+    /// The option does not apply to an unencrypted archive.
     case unencryptedWith(OptionName)
-    /// What gives its bytes once is named twice.
+    /// An input that can be read only once is named twice.
     case inputTwice(String)
-    /// The option takes a single archive.
+    /// The option requires a single archive.
     case oneArchive(OptionName)
-    /// Items are asked for of the outside of an archive.
+    /// Items were requested, but `--outside` reads none.
     case outsideItems
-    /// The archive's name is empty.
+    /// The name of the archive is empty.
     case emptyArchive
-    /// The option applies to every keychain, and one is named.
+    /// The option applies to every keychain, but one is named.
     case withArgument(OptionName)
     /// No file is named.
     case noFile
     /// No archive is named.
     case noArchive
-    /// States are brought back whole; the option asks for that.
+    /// States are restored as a whole, but the option selects items.
     case undoOfItems(OptionName)
-    /// What was removed last comes back, whatever rules are given.
+    /// Undoing restores the archives that were removed last; rules do not apply.
     case undoWithRules
-    /// Nothing says who opens an archive from now on.
+    /// No new key is given for rekeying.
     case noNewKey
-    /// A comparison needs exactly one thing to compare with.
+    /// `diff` needs exactly one thing to compare the archive with.
     case comparesOne
-    /// A job needs a folder of backups.
+    /// A job needs a backup folder.
     case needsFolder
-    /// The option needs somebody who watches.
+    /// The option needs a user at the terminal.
     case notUnattended(OptionName)
     /// The text to search for is empty.
     case emptyQuery
-    /// A replacing restore takes everything.
+    /// A replacing restore always restores everything, so no items can be selected.
     case replaceWithQuery
-    /// Nothing says what the secret of a new item is.
+    /// No secret is given for a new item.
     case secretNeeded
-    /// A new item has no name.
+    /// A new item has nothing to identify it.
     case nameless
     /// No setting is given.
     case noSetting
-    /// The option has no meaning for a format of exports.
+    /// The option does not apply to this export format.
     case notOfFormat(OptionName, String)
-    /// A format of exports is in the clear, and nothing says that this is wanted.
+    /// An export format is unencrypted, and the user has not confirmed that this is wanted.
     case inTheClear(String)
-    /// The option needs a terminal, and there is none.
+    /// The option needs a terminal, but there is none.
     case needsTerminal(OptionName)
 }
 
@@ -126,23 +126,23 @@ func explainUsage(_ problem: UsageProblem) -> Explanation {
             "'kcbackup create \(OptionName.keychain.spelling) file:…' makes an archive of it")
     case .needsDesktop(let flag):
         Explanation(
-            .usage, "'\(flag.spelling)' is for the keyring of the desktop",
+            .usage, "'\(flag.spelling)' is for the desktop's keyring",
             hint: "'secret-service:' names it, in place of a keychain or an archive")
     case .desktopAttribute(let code):
         Explanation(
-            .usage, "the keyring of the desktop has no attribute of the item that says '\(code)'",
+            .usage, "the desktop's keyring has no attribute of the item that says '\(code)'",
             hint: "'label' and 'accessible' can be changed always, others where an attribute of the item says them"
         )
     case .importIntoDesktop:
         Explanation(
-            .usage, "'import' writes into keychains, and 'secret-service:' names the keyring of the desktop",
+            .usage, "'import' writes into keychains, and 'secret-service:' names the desktop's keyring",
             hint:
                 "'kcbackup create \(OptionName.keychain.spelling) file:FILE \(OptionName.output.spelling) FILE.kcb' and "
                 + "'kcbackup restore FILE.kcb \(OptionName.keychain.spelling) secret-service:' take it there"
         )
     case .desktopKeyring:
         Explanation(
-            .usage, "'secret-service:' names the keyring of the desktop, which this command is not for",
+            .usage, "'secret-service:' names the desktop's keyring, which this command does not support",
             hint: "'create', 'restore', 'diff', 'inspect', 'item list', 'item find' and 'item update' take it")
     case .attributeTwice(let code): Explanation(.usage, "the attribute '\(code)' is given twice")
     case .noCondition:
@@ -159,7 +159,7 @@ func explainUsage(_ problem: UsageProblem) -> Explanation {
         )
     case .severalSecrets(let count):
         Explanation(
-            .usage, "\(count) items match, and only a single secret is written as it is",
+            .usage, "\(count) items match, and only a single secret can be written as plain text",
             hint: "add conditions, or '\(OptionName.json.spelling)' for all of them")
     case .noSecret: Explanation(.notFound, "the item has no secret")
     case .deviceID:
@@ -176,7 +176,7 @@ func explainUsage(_ problem: UsageProblem) -> Explanation {
             .usage, "a public key is given as '\(OptionName.inspectRecipient.spelling)' and as one that restores",
             hint: "a key that restores lists the items as well: leave it out of "
                 + "'\(OptionName.inspectRecipient.spelling)'")
-    case .inputTwice(let name): Explanation(.usage, "\(quoted(name)) is named twice, and can be read once")
+    case .inputTwice(let name): Explanation(.usage, "\(quoted(name)) is named twice, and it can be read only once")
     case .oneArchive(let flag): Explanation(.usage, "'\(flag.spelling)' takes a single archive")
     case .outsideItems:
         Explanation(
@@ -192,16 +192,16 @@ func explainUsage(_ problem: UsageProblem) -> Explanation {
             hint: "name it, or bring back the state before a restore with '\(OptionName.undo.spelling)'")
     case .undoOfItems(let flag):
         Explanation(
-            .usage, "'\(flag.spelling)' takes no conditions: a state comes back whole",
+            .usage, "'\(flag.spelling)' takes no conditions: a state is brought back as a whole",
             hint:
                 "'\(OptionName.listUndo.spelling)' shows the states; 'kcbackup item find \(OptionName.keychain.spelling) FILE' "
                 + "shows an item of one")
     case .undoWithRules:
         Explanation(
-            .usage, "'\(OptionName.undo.spelling)' brings back what was removed last, and takes no rules")
+            .usage, "'\(OptionName.undo.spelling)' brings back what was last removed, and takes no rules")
     case .comparesOne:
         Explanation(
-            .usage, "an archive is compared either with a second one or with a keychain",
+            .usage, "name one thing to compare with: a second archive or a keychain",
             hint: "name the second archive, or the keychain with '\(OptionName.keychain.spelling) NAME'")
     case .noNewKey:
         Explanation(
@@ -211,11 +211,11 @@ func explainUsage(_ problem: UsageProblem) -> Explanation {
         Explanation(.usage, "nothing says where the backups are kept", hint: "use '\(OptionName.to.spelling) FOLDER'")
     case .notUnattended(let flag) where [.change, .acceptShrink].contains(flag):
         Explanation(
-            .usage, "'\(flag.spelling)' is for a run that somebody watches, not for a job",
+            .usage, "'\(flag.spelling)' is for runs by hand, not for a job",
             hint: "run 'kcbackup create' with it once, by hand")
     case .notUnattended(let flag):
         Explanation(
-            .usage, "'\(flag.spelling)' of this kind is for a run that somebody watches, not for a job",
+            .usage, "'\(flag.spelling)' of this kind is for runs by hand, not for a job",
             hint: "a secret can come from 'file:PATH', 'cmd:COMMAND' or 'cred:NAME'")
     case .emptyQuery: Explanation(.usage, "the text to search for is empty")
     case .replaceWithQuery:
@@ -260,10 +260,10 @@ func explainCommandLine(_ message: String, _ command: String?) -> Explanation {
     Explanation(.usage, message, hint: "see '\(command ?? "kcbackup") --help'")
 }
 
-/// Explains an unreadable command line, which is not the user's fault.
+/// Explains a command line that cannot be read, which is not the user's mistake.
 func explainMissingArguments() -> Explanation {
     Explanation(
         .io, "the command line cannot be read, since '/proc/self/maps' cannot; nothing was done",
         hint: "'mount -t proc proc /proc' mounts what is missing in a chroot or a container",
-        "where it is mounted, see whether a sandbox or a limit on open files ('ulimit -n') forbids to open it")
+        "where it is mounted, see whether a sandbox or a limit on open files ('ulimit -n') forbids opening it")
 }

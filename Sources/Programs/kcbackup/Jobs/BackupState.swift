@@ -5,17 +5,17 @@ internal import KeychainModel
 internal import KeychainStore
 internal import LocalKeychains
 
-/// What is known of all backups of a user: of each job, and of each keychain.
+/// The state of all backups of a user, for each job and each keychain.
 struct BackupState {
     /// A job and its last runs.
     struct JobState {
         let job: Job
         /// Nil if it never ran.
         let record: RunRecord?
-        /// False where a run began and neither ended nor still runs.
+        /// True if a run has begun and is still in progress.
         let isRunning: Bool
 
-        /// The end of the last run that ended well.
+        /// When the last successful run ended.
         var good: Timestamp? { record?.good }
     }
 
@@ -23,13 +23,13 @@ struct BackupState {
     struct KeychainState {
         let name: String
         let archives: Int
-        /// The last time that a backup of it ended well.
+        /// When a backup of it last succeeded.
         let good: Timestamp?
-        /// The jobs that it is in.
+        /// The jobs that back it up.
         let jobs: [String]
     }
 
-    /// The newest backup of a keychain, whose file is not where it was made.
+    /// The newest backup of a keychain, if its file is missing.
     struct Missing {
         let series: String
         let path: String
@@ -38,12 +38,12 @@ struct BackupState {
     let jobs: [JobState]
     let keychains: [KeychainState]
     let catalogues: [Catalogue]
-    /// The newest backups that are gone, one a folder and keychain at most.
+    /// The newest backups that are missing, at most one for each folder and keychain.
     let missing: [Missing]
 
-    /// Looks at everything; changes nothing.
+    /// Collects the state; changes nothing.
     ///
-    /// - Throws: `Jobs.Problem`, `CatalogueFailure`, `FileFailure`, and what opening the device key throws.
+    /// - Throws: `Jobs.Problem`, `CatalogueFailure`, `FileFailure`, and the errors of opening the device key.
     init(in session: Session) throws {
         let store = Jobs(session.world)
         var states: [JobState] = []
@@ -102,7 +102,7 @@ struct BackupState {
         }
     }
 
-    /// The ID of a keychain's file; nil if it cannot be opened, which other verbs explain.
+    /// Returns the ID of a keychain file; nil, after a warning, if the keychain cannot be opened.
     private static func storeID(of local: LocalKeychain, in session: Session) -> String? {
         do {
             return Hexadecimal.encode(try local.open(in: session).storeID)
@@ -112,9 +112,10 @@ struct BackupState {
         }
     }
 
-    /// What has had no good backup since a time: jobs, and keychains that ever had one.
+    /// Returns the jobs, and the keychains that are in a job or have had a backup, without a successful backup since a
+    /// time.
     func stale(since limit: Timestamp, at now: Timestamp) -> [String] {
-        // A date in the future says nothing of the past, but for a clock that was a little ahead.
+        // A date in the future is not trusted, except from a clock that was slightly fast.
         let latest = now.advanced(byMicroseconds: 3_600_000_000)
         func isOld(_ good: Timestamp) -> Bool { good < limit || good > latest }
         let jobs = jobs.filter { $0.good.map(isOld) ?? true }.map { "job \(quoted($0.job.name))" }
@@ -134,7 +135,7 @@ extension Job {
     }
 }
 
-/// How long ago something was, as in "7 h" and "3 days".
+/// Returns how long ago a time was, as in "7 h" and "3 days".
 func age(_ time: Timestamp, at now: Timestamp) -> String {
     let seconds = now.seconds - time.seconds
     switch seconds {

@@ -1,12 +1,12 @@
 internal import ByteStreams
 internal import Console
 
-// The options of `create` as words for a later run, which starts in another folder and has no terminal.
+// The options of `create` as arguments for a later run, in another working folder and without a terminal.
 
 extension CreateOptions {
-    /// The words; paths are absolute.
+    /// Returns the arguments; paths are absolute.
     ///
-    /// - Throws: `UsageProblem` (`needsFolder`, `notUnattended`), and what reading recipients throws.
+    /// - Throws: `UsageProblem` (`needsFolder`, `notUnattended`), and errors of reading recipients.
     func words(in session: Session) throws -> (words: [String], folder: String) {
         guard let to = folder.to, !to.isEmpty else { throw UsageProblem.needsFolder }
         if folder.change { throw UsageProblem.notUnattended(.change) }
@@ -52,7 +52,7 @@ extension CreateOptions {
 }
 
 extension Session {
-    /// A path that means the same in every folder.
+    /// Returns a path that does not depend on the working folder.
     func absolute(_ path: String) -> String {
         let resolved = world.resolve(path)
         if resolved.hasPrefix("/") { return resolved }

@@ -3,30 +3,30 @@ internal import ByteStreams
 internal import KeychainModel
 internal import LocalKeychains
 
-/// A backup that runs by itself: what `schedule add` keeps and `run` does.
+/// An unattended backup, as stored by `schedule add` and executed by `run`.
 struct Job: Hashable, Sendable {
     /// 1 to 40 letters, digits, '-' and '_'.
     let name: String
     /// The arguments of `create`, complete and with absolute paths.
     var create: [String]
-    /// The folder that it backs up to, absolute.
+    /// The absolute path of the backup folder.
     var folder: String
-    /// The arguments that say what `prune` keeps; empty to keep everything.
+    /// The retention options for `prune`; empty to keep everything.
     var keep: [String] = []
-    /// When it is to run, as systemd.time(7) has it.
+    /// When it runs, in the format of systemd.time(7).
     var time = "daily"
-    /// Shell commands that are told how it ended.
+    /// Shell commands that are run after success or failure.
     var onSuccess: String?
     var onFailure: String?
-    /// How long these may take, as it was given; nil for `usualHookTimeout`.
+    /// The time limit for these commands, as the user gave it; nil for `usualHookTimeout`.
     var hookTimeout: String?
 
-    /// How long a command may take if nobody says: enough to send a mail, little enough that no run hangs for a night.
+    /// The default time limit for these commands: enough to send mail, but no run hangs all night.
     static let usualHookTimeout = Duration.seconds(300)
 
     /// The options of `create`.
     ///
-    /// - Throws: `Jobs.Problem.damaged` where they no longer parse: the file was changed, or another version wrote it.
+    /// - Throws: `Jobs.Problem.damaged` if they cannot be parsed: the file was changed, or another version wrote it.
     func options() throws(Jobs.Problem) -> CreateOptions {
         do {
             return try CreateOptions.parse(create)
@@ -35,7 +35,7 @@ struct Job: Hashable, Sendable {
         }
     }
 
-    /// What is kept.
+    /// Returns the retention rules.
     ///
     /// - Throws: as `options`.
     func rules() throws(Jobs.Problem) -> RetentionOptions {
@@ -46,13 +46,14 @@ struct Job: Hashable, Sendable {
         }
     }
 
-    /// True if a job can have this name, which is part of the names of files and units.
+    /// True if `text` is a valid job name, which becomes part of file and unit names.
     static func isName(_ text: String) -> Bool {
         text.wholeMatch(of: /[A-Za-z0-9][A-Za-z0-9_-]{0,39}/) != nil
     }
 }
 
-/// The file of a job: a line that names the format, each part with its words below it, and a last line.
+/// The job file: a line that names the format, each setting with its arguments on indented lines below, and a last
+/// line.
 ///
 /// ```
 /// kcbackup job 1
@@ -80,7 +81,7 @@ extension Job {
         return (lines + ["end"]).map { $0 + "\n" }.joined()
     }
 
-    /// Reads what `spelling` gives; nil for anything else.
+    /// Parses the text that `spelling` returns; nil for anything else.
     init?(name: String, parsing text: String) {
         var lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)[...]
         guard lines.popFirst() == Self.firstLine, lines.popLast() == "", lines.popLast() == "end" else { return nil }
@@ -108,26 +109,26 @@ extension Job {
         onSuccess = values["on-success"]
         onFailure = values["on-failure"]
         hookTimeout = values["hook-timeout"]
-        // One file has one spelling, so nothing in it was overlooked.
+        // Every job has exactly one spelling, so this detects anything that was misread.
         guard spelling == text else { return nil }
     }
 }
 
-/// How the last runs of a job ended.
+/// The results of a job's last runs.
 struct RunRecord: Hashable, Sendable {
     /// When the last run began.
     var began: Timestamp
-    /// When it ended; nil while it runs, or if it was killed.
+    /// When it ended; nil if it is still running or was killed.
     var ended: Timestamp?
     /// How it ended.
     var status = ExitStatus.ok
-    /// Its error, in one line.
+    /// The error, in one line.
     var message = ""
-    /// What would mend it, a line each.
+    /// What would fix it, one hint per line.
     var hints: [String] = []
-    /// The end of the last run that ended well.
+    /// When the last successful run ended.
     var good: Timestamp?
-    /// The items in its archives.
+    /// The number of items in its archives.
     var items = 0
 
     private static let firstLine = "kcbackup run 1"
@@ -145,7 +146,7 @@ struct RunRecord: Hashable, Sendable {
         self.began = began
     }
 
-    /// Reads what `spelling` gives; nil for anything else.
+    /// Parses the text that `spelling` returns; nil for anything else.
     init?(parsing text: String) {
         var lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
         guard lines.count > 3, lines.removeFirst() == Self.firstLine, lines.removeLast() == "",
@@ -177,7 +178,7 @@ struct RunRecord: Hashable, Sendable {
     }
 }
 
-/// The jobs of a user, in the data folder.
+/// The jobs of a user, stored in the data folder.
 struct Jobs {
     private let folder: String
 
@@ -188,23 +189,23 @@ struct Jobs {
         case invalidName
         case notFound(String)
         case exists(String)
-        /// The file of the job, or of its last run, is not as this program writes it.
+        /// The file of the job, or of its last run, was not written by this program.
         case damaged(path: String)
-        /// A word has a line feed.
+        /// An argument contains a line feed.
         case severalLines
     }
 
-    /// Finds the jobs in a data folder.
+    /// Creates an instance for a data folder.
     init(_ dataFolder: DataFolder) {
         folder = dataFolder.path + "/jobs"
     }
 
-    /// Finds the jobs of this world.
+    /// Creates an instance for this world's data folder.
     init(_ world: World) {
         self.init(world.dataFolder)
     }
 
-    /// The names of all jobs, sorted.
+    /// Returns the names of all jobs, sorted.
     ///
     /// - Throws: `FileFailure`.
     func names() throws(FileFailure) -> [String] {
@@ -214,7 +215,7 @@ struct Jobs {
         }.filter(Job.isName).sorted()
     }
 
-    /// A job.
+    /// Returns the job with this name.
     ///
     /// - Throws: `Problem` (`invalidName`, `notFound`, `damaged`), `FileFailure`.
     func job(_ name: String) throws -> Job {
@@ -239,7 +240,7 @@ struct Jobs {
         }
     }
 
-    /// Removes a job and what is known of its runs.
+    /// Removes a job and the record of its runs.
     ///
     /// - Throws: as `job`.
     func remove(_ name: String) throws {
@@ -247,7 +248,7 @@ struct Jobs {
         for ending in [Self.ending, ".last", ".lock"] { try Path.remove("\(folder)/\(name)\(ending)") }
     }
 
-    /// How the last run of a job ended; nil if it never ran.
+    /// Returns the record of a job's last runs; nil if it never ran.
     ///
     /// - Throws: `Problem` (`damaged`), `FileFailure`.
     func record(_ name: String) throws -> RunRecord? {
@@ -257,14 +258,14 @@ struct Jobs {
         return record
     }
 
-    /// Writes down how a run goes.
+    /// Saves the record of a job's last runs.
     ///
     /// - Throws: `FileFailure`.
     func save(_ record: RunRecord, of name: String) throws(FileFailure) {
         try PrivateFile.replace("\(folder)/\(name).last", record.spelling.utf8.span)
     }
 
-    /// Holds off every other run of a job; the kernel lets go when the process ends, however it ends.
+    /// Locks out other runs of a job; the kernel releases the lock when the process ends, for whatever reason.
     ///
     /// - Throws: `FileFailure` (`busy`).
     func lock(_ name: String, waitingAtMost wait: Duration) throws(FileFailure) -> FileLock {
@@ -285,7 +286,7 @@ struct Jobs {
     }
 }
 
-/// Explains what is wrong with a job.
+/// Explains a problem with a job.
 func explainJob(_ problem: Jobs.Problem) -> Explanation {
     switch problem {
     case .invalidName:

@@ -4,15 +4,15 @@ internal import ByteStreams
 internal import Console
 internal import KeychainModel
 
-/// One run of a job: create, verify what was not looked at for long, prune.
+/// One run of a job: create archives, verify those that have not been verified for a while, prune.
 struct JobRun {
     let job: Job
     let session: Session
 
-    /// What a run did.
+    /// The result of a run.
     struct Report {
         var status = ExitStatus.ok
-        /// The first error, or what is incomplete.
+        /// The first error, or the reason why the backup is incomplete.
         var explanation: Explanation?
         var items = 0
         var archives = 0
@@ -20,15 +20,15 @@ struct JobRun {
         var removed = 0
     }
 
-    /// Days after which an archive is read again.
+    /// The number of days after which an archive is verified again.
     private static let verifyAfter: Int64 = 7
 
-    /// Runs all steps; one that fails is the last.
+    /// Runs all steps, up to the first one that fails.
     func run() -> Report {
         var report = Report()
         do {
             try back(up: &report)
-            // Nothing is removed after a run that saved less than it should.
+            // After a run that saved less than it should, nothing is removed.
             guard report.status == .ok else { return report }
             try verifyAndPrune(&report)
         } catch {
@@ -66,7 +66,7 @@ struct JobRun {
     }
 }
 
-/// A terminal for work that nobody watches: it asks nothing.
+/// A terminal for unattended work; it never asks anything.
 struct NoTerminal: Terminal {
     var isAttended: Bool { false }
     var showsOutput: Bool { false }
@@ -78,7 +78,7 @@ struct NoTerminal: Terminal {
     func show(_ text: borrowing SecretBytes) throws(TerminalFailure) { throw .unavailable }
 }
 
-/// Takes messages and shows them to nobody.
+/// Discards all messages.
 struct NoOutput: TextOutput {
     func write(_ bytes: borrowing Span<UInt8>) {}
 }

@@ -2,7 +2,7 @@ internal import ByteStreams
 internal import Console
 internal import LocalKeychains
 
-/// The service and the timer of a job.
+/// The systemd service and timer of a job.
 struct SystemdUnits {
     private let job: Job
     private let program: String
@@ -12,18 +12,18 @@ struct SystemdUnits {
     private let data: String
     private let user: String?
 
-    /// One unit.
+    /// A unit file.
     struct File {
         let name: String
         let text: String
     }
 
-    /// Describes the units of a job.
+    /// Creates the units of a job.
     ///
     /// - Parameters:
-    ///   - isOfSystem: true for the system's manager, false for the one of the user.
-    ///   - failureUnit: what is started when the job fails.
-    ///   - credentialsAreEncrypted: true for those that `systemd-creds encrypt` made.
+    ///   - isOfSystem: true for the system's service manager, false for the user's.
+    ///   - failureUnit: the unit to start when the job fails.
+    ///   - credentialsAreEncrypted: true for credentials encrypted with `systemd-creds encrypt`.
     init(
         of job: Job, in session: Session, isOfSystem: Bool = false, failureUnit: String? = nil,
         credentialsAreEncrypted: Bool = false
@@ -39,12 +39,12 @@ struct SystemdUnits {
 
     private var name: String { "kcbackup-\(job.name)" }
 
-    /// The service, and the timer that starts it.
+    /// The service and the timer that starts it.
     var files: [File] {
         [File(name: "\(name).service", text: service), File(name: "\(name).timer", text: timer)]
     }
 
-    /// Where the units are installed.
+    /// Returns the folder in which the units are installed.
     func folder(in session: Session) -> String {
         if isOfSystem { return "/etc/systemd/system" }
         let home = session.world.home
@@ -52,12 +52,12 @@ struct SystemdUnits {
         return (configuration ?? home + "/.config") + "/systemd/user"
     }
 
-    /// The paths of units that may have been installed for the user.
+    /// Returns the paths of units that may have been installed for the user.
     func installedPaths(in session: Session) -> [String] {
         files.map { "\(folder(in: session))/\($0.name)" }
     }
 
-    /// What starts the timer.
+    /// The shell command that starts the timer.
     var startCommand: String {
         let manager = isOfSystem ? "systemctl" : "systemctl --user"
         return "\(manager) daemon-reload && \(manager) enable --now \(name).timer"
@@ -76,7 +76,7 @@ struct SystemdUnits {
         }
         service.append("ExecStart=\(Self.quoted(program)) run \(job.name)")
         service += ["Nice=10", "IOSchedulingClass=idle"] + Self.sandbox
-        // A command of the job may want to tell somebody, or to be nice.
+        // A command of the job may use the network or change its priority.
         if !callsCommands {
             service += ["RestrictAddressFamilies=none", "SystemCallFilter=~@privileged @resources"]
         }
@@ -109,12 +109,12 @@ struct SystemdUnits {
         job.onSuccess != nil || job.onFailure != nil || job.create.contains { $0.hasPrefix("cmd:") }
     }
 
-    /// The credentials that the job reads.
+    /// The names of the credentials that the job reads.
     private var credentials: [String] {
         job.create.compactMap { $0.hasPrefix("cred:") ? String($0.dropFirst(5)) : nil }
     }
 
-    // What every service manager can give without privileges of its own.
+    // Settings that every service manager can apply without privileges of its own.
     private static let sandbox = [
         "UMask=0077", "LimitCORE=0", "LimitMEMLOCK=16M", "KeyringMode=shared", "NoNewPrivileges=yes",
         "LockPersonality=yes", "MemoryDenyWriteExecute=yes", "RestrictRealtime=yes", "RestrictSUIDSGID=yes",
@@ -128,7 +128,7 @@ struct SystemdUnits {
         "ProtectKernelTunables=yes", "ProtectProc=invisible", "ProcSubset=pid", "RemoveIPC=yes",
     ]
 
-    /// A word of a unit file: what systemd would expand or split is escaped.
+    /// Quotes a word for a unit file, escaping what systemd would expand or split.
     private static func quoted(_ text: String) -> String {
         let escaped = text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"").replacing("%", with: "%%")
             .replacing("$", with: "$$")
@@ -138,9 +138,9 @@ struct SystemdUnits {
 }
 
 extension Job {
-    /// The line of a crontab(5) that runs the job.
+    /// Returns the crontab(5) line that runs the job.
     ///
-    /// - Throws: `UsageProblem.malformed` for a time that cron does not have.
+    /// - Throws: `UsageProblem.malformed` for a time that cron cannot express.
     func crontabLine(in session: Session) throws(UsageProblem) -> String {
         let times = [
             "hourly": "17 * * * *", "daily": "17 3 * * *", "weekly": "17 3 * * 1", "monthly": "17 3 1 * *",
@@ -148,7 +148,7 @@ extension Job {
         guard let when = times[time] else {
             throw .malformed(.at, form: "one that a line of a crontab can have: hourly, daily, weekly or monthly")
         }
-        // An empty environment, and a home folder that may not be the one of the data, are not noticed then.
+        // Absolute paths, since cron's environment is minimal and its home folder may be another one.
         let data = Path.split(session.absolute(session.world.dataFolder.path)).folder
         let words = ["XDG_DATA_HOME=" + Self.shellQuoted(data), Self.shellQuoted(session.world.program), "run", name]
         return "\(when) \(words.joined(separator: " ").replacing("%", with: "\\%"))"

@@ -4,14 +4,14 @@ internal import KeychainModel
 internal import LocalKeychains
 
 extension World {
-    /// Where the catalogues of backup folders are.
+    /// The folder that contains the catalogues of backup folders.
     var catalogues: String { dataFolder.path + "/backups" }
 }
 
 extension Session {
-    /// Opens a folder of backups for a run that changes it.
+    /// Opens a backup folder for a run that changes it.
     ///
-    /// - Throws: `CatalogueFailure`, and what `LocalDevice.key` throws.
+    /// - Throws: `CatalogueFailure`, and the errors of `LocalDevice.key`.
     func backupFolder(
         _ path: String, waitingAtMost wait: Duration, mayBeNew: Bool = false, maySwitch: Bool = false,
         isRebuilt: Bool = false
@@ -23,7 +23,7 @@ extension Session {
             waitingAtMost: wait, mayBeNew: mayBeNew, maySwitch: maySwitch, isRebuilt: isRebuilt)
     }
 
-    /// Refuses the data folder and what is in it: whoever removes that would remove the backups as well.
+    /// Refuses the data folder and its subfolders: removing the data folder would remove the backups as well.
     ///
     /// - Throws: `Refusal.backupsInDataFolder`.
     func requireOutsideOfData(_ path: String) throws(Refusal) {
@@ -33,7 +33,7 @@ extension Session {
         if real == data || real.hasPrefix(data + "/") { throw .backupsInDataFolder(path) }
     }
 
-    /// What is known of a folder of backups, also on a machine that has no device key yet.
+    /// Returns the catalogue of a backup folder; nil if there is none, or if this machine has no device key yet.
     ///
     /// - Throws: `CatalogueFailure`, `DeviceKeyFailure`.
     func catalogueIfAny(of path: String) throws -> Catalogue? {
@@ -41,9 +41,9 @@ extension Session {
         return try CatalogueFile(of: world.resolve(path), in: world.catalogues, device: key).load()
     }
 
-    /// What is known of a folder of backups; nil where nothing was ever backed up there.
+    /// Returns the catalogue of a backup folder; nil if nothing was ever backed up there.
     ///
-    /// - Throws: `CatalogueFailure`, and what `LocalDevice.key` throws.
+    /// - Throws: `CatalogueFailure`, and the errors of `LocalDevice.key`.
     func catalogue(of path: String) throws -> Catalogue? {
         subjects.path = path
         return try CatalogueFile(of: world.resolve(path), in: world.catalogues, device: LocalDevice(world).key()).load()

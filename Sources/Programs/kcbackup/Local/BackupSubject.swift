@@ -8,15 +8,15 @@ internal import LocalKeychains
 internal import KeychainKeys
 internal import SecretService
 
-/// What is to be backed up, as the user names it.
+/// What is to be backed up, as named by the user.
 enum BackupSubject {
     case keychain(LocalKeychain)
-    /// `file:PATH`: a file of items, or of another program, which need be in no keychain.
+    /// `file:PATH`: a file of items or another program's file; its items need not be in a keychain.
     case items(path: String)
-    /// `secret-service:`: the keyring of the desktop.
+    /// `secret-service:`: the desktop keyring.
     case desktop(DesktopKeyring)
 
-    /// Finds out what a name means; nil is the default keychain.
+    /// Parses a name; nil means the default keychain.
     ///
     /// - Throws: `LocalKeychainFailure`, `UsageProblem` (`empty`).
     init(_ given: String?, in world: World) throws {
@@ -30,7 +30,7 @@ enum BackupSubject {
         }
     }
 
-    /// The name of the subject: a keychain's as its user typed it, a file's path.
+    /// The name of the subject: a keychain's name as the user typed it, or a file's path.
     var name: String {
         switch self {
         case .keychain(let local): local.name
@@ -39,7 +39,7 @@ enum BackupSubject {
         }
     }
 
-    /// What its archives say that they were made of.
+    /// Returns the source recorded in its archives.
     ///
     /// - Throws: `ArchiveFailure.limit`.
     func archiveSource() throws(ArchiveFailure) -> ArchiveSource {
@@ -52,7 +52,7 @@ enum BackupSubject {
         }
     }
 
-    /// The first part of the name of its archives.
+    /// The first part of its archives' names.
     var stem: String {
         if case .desktop(let keyring) = self {
             return DesktopKeyring.kind + (keyring.label.isEmpty ? "" : "-" + keyring.label)
@@ -64,12 +64,12 @@ enum BackupSubject {
         return String(name.dropLast(ending?.count ?? 0))
     }
 
-    /// The first part of the name of its archives, made fit for a file name: visible, of one line, and no option.
+    /// The first part of its archives' names, made safe for a file name: visible, on one line, and not an option.
     var fileStem: String {
         var text = ""
         for scalar in stem.unicodeScalars { text.unicodeScalars.append(isVisible(scalar) ? scalar : "_") }
         var fit = text.drop { ".- ".contains($0) }
-        // Date, number and ending follow, and a file name has at most 255 bytes.
+        // The date, a number and the extension follow, and a file name has at most 255 bytes.
         while fit.utf8.count > 200 { fit.removeLast() }
         if !fit.isEmpty { return String(fit) }
         switch self {
@@ -79,7 +79,7 @@ enum BackupSubject {
         }
     }
 
-    /// Opens it; only what needs no passcode can be read.
+    /// Opens the subject; only secrets that need no passcode can be read.
     func open(_ options: CreateOptions, in session: Session) throws -> BackupSource {
         if options.escrow != nil {
             guard case .keychain = self else { throw UsageProblem.needsKeychain(.escrow) }
@@ -111,26 +111,26 @@ enum BackupSubject {
     }
 }
 
-/// False for what a list of files shows as nothing, or as something else than it is.
+/// False for characters that file listings show as nothing, or as something else.
 private func isVisible(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar.properties.generalCategory {
-    // Joiners belong to the spelling of some languages.
+    // Joiners are part of the spelling in some languages.
     case .format: scalar == "\u{200c}" || scalar == "\u{200d}"
     case .control, .lineSeparator, .paragraphSeparator, .surrogate, .unassigned, .privateUse: false
     default: true
     }
 }
 
-/// What is backed up, open.
+/// An opened subject of a backup.
 enum BackupSource {
     case keychain(Keychain)
-    /// A keychain whose secrets an escrow key opens, for this backup alone.
+    /// A keychain whose secrets are opened with an escrow key, for this backup only.
     case escrowed(EscrowedKeychain)
     case items(CollectedItems)
     case desktop(ServiceSource)
     case foreign(ForeignContents)
 
-    /// How many items there are.
+    /// Returns the number of items.
     func itemCount() throws -> Int {
         switch self {
         case .keychain(let keychain): try keychain.itemCount()
@@ -141,7 +141,7 @@ enum BackupSource {
         }
     }
 
-    /// Makes an encrypted archive of it.
+    /// Makes an encrypted archive of the source.
     func encrypted(
         _ backup: CreateBackup, with keys: ArchiveKeys, bound: @escaping (Item) -> Void, step: @escaping () -> Void
     ) throws -> CreateReport {

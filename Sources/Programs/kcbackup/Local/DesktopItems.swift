@@ -2,9 +2,9 @@ internal import ByteStreams
 internal import KeychainModel
 internal import SecretService
 
-/// The items of the keyring of the desktop that a command is about.
+/// The items in the desktop keyring that a command works on.
 struct DesktopItems {
-    /// One of them, with its secret.
+    /// An item with its secret.
     final class Found {
         let item: Item
         let secret: SecretBytes
@@ -15,11 +15,11 @@ struct DesktopItems {
         }
     }
 
-    /// In the order of archives.
+    /// The items in archive order.
     let found: [Found]
     private let byUUID: [ItemUUID: Found]
 
-    /// Reads those that pass a filter; nil for all of them.
+    /// Reads the items that pass a filter; nil for all items.
     ///
     /// - Throws: `SecretServiceFailure`.
     init(_ keyring: DesktopKeyring, _ filter: ItemFilter?, in session: Session) throws {
@@ -35,10 +35,9 @@ struct DesktopItems {
         byUUID = Dictionary(uniqueKeysWithValues: found.map { ($0.item.uuid, $0) })
     }
 
-    /// The items.
     var items: [Item] { found.map(\.item) }
 
-    /// The secret of one of them.
+    /// Returns the secret of an item.
     func secret(of item: Item) -> SecretBytes? { byUUID[item.uuid]?.secret.copy() }
 }
 
@@ -54,6 +53,6 @@ private struct FindingVisitor: ItemVisitor {
         found.append(DesktopItems.Found(item, secret.copy()))
     }
 
-    /// `read` has warned of it.
+    /// `read` has already warned of it.
     func skip(damaged item: Item?) {}
 }

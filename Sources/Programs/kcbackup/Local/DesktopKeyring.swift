@@ -5,14 +5,14 @@ internal import KeychainModel
 internal import LocalKeychains
 internal import SecretService
 
-/// The Secret Service of the desktop, as the user names it: `secret-service:` or `secret-service:LABEL`.
+/// The desktop's Secret Service, as named by the user: `secret-service:` or `secret-service:LABEL`.
 struct DesktopKeyring {
-    /// Which collections are meant.
+    /// The selected collections.
     let scope: ServiceScope
 
     private static let prefix = "secret-service:"
 
-    /// The kind of source that archives of it name.
+    /// The kind of source recorded in its archives.
     static let kind = "secret-service"
 
     /// All collections.
@@ -20,29 +20,29 @@ struct DesktopKeyring {
 
     init(scope: ServiceScope) { self.scope = scope }
 
-    /// Understands a name; nil for that of anything else.
+    /// Parses a name; nil if it names something else.
     init?(_ given: String?) {
         guard let given, given.hasPrefix(Self.prefix) else { return nil }
         let label = String(given.dropFirst(Self.prefix.count))
         scope = label.isEmpty ? .all : .collection(label)
     }
 
-    /// What an archive says that it was made of; nil for anything else.
+    /// Creates an instance from the source recorded in an archive; nil for any other source.
     init?(archived source: ArchiveSource) {
         guard source.kind == Self.kind else { return nil }
         scope = source.name.isEmpty ? .all : .collection(source.name)
     }
 
-    /// In a sentence.
+    /// The name for use in a sentence.
     var words: String { label.isEmpty ? "the Secret Service" : "collection \(quoted(label)) of the Secret Service" }
 
-    /// As the user names it.
+    /// The name as the user would type it.
     var name: String { Self.prefix + label }
 
-    /// The label of the one collection that is meant, or empty.
+    /// The label of the only selected collection; empty if all are selected.
     var label: String { if case .collection(let label) = scope { label } else { "" } }
 
-    /// Connects with it.
+    /// Connects to the service.
     ///
     /// - Throws: `SecretServiceFailure`.
     func connect(in session: Session) throws -> SecretServiceClient {
@@ -50,10 +50,10 @@ struct DesktopKeyring {
         return try SecretServiceClient(session.world.sessionBus())
     }
 
-    /// Connects with it, and unlocks what is locked where that was asked for.
+    /// Connects to the service and unlocks locked collections, if requested.
     ///
-    /// - Parameter mayBeMissing: true if a collection that does not exist is made later.
-    /// - Throws: `SecretServiceFailure`, `UsageProblem` (`needsTerminal`), and what reading the password throws.
+    /// - Parameter mayBeMissing: true if a missing collection is created later.
+    /// - Throws: `SecretServiceFailure`, `UsageProblem` (`needsTerminal`), and errors of reading the password.
     func connect(
         _ unlocking: UnlockOptions, passcode: SecretSource?, mayBeMissing: Bool = false, in session: Session
     ) throws -> SecretServiceClient {
@@ -79,7 +79,7 @@ struct DesktopKeyring {
         return client
     }
 
-    /// How collections are made that do not exist.
+    /// Returns how to create collections that do not exist.
     func making(
         _ unlocking: UnlockOptions, passcode: SecretSource?, in session: Session
     ) -> ServiceTarget.Making {
@@ -87,15 +87,15 @@ struct DesktopKeyring {
         return unlocking.unlock ? .byPrompt : .refused
     }
 
-    /// The password of a collection, from its source.
+    /// Reads the password of a collection from its source.
     func password(of label: String, _ source: SecretSource?, in session: Session) throws -> SecretBytes {
         try session.secrets.existing(
             WantedSecret(what: "password of collection \(quoted(label))", flag: .passcode, source: source))
     }
 
-    /// Reads all of it.
+    /// Reads all selected items.
     ///
-    /// - Parameter needsAll: false to leave out what is locked, and warn of it.
+    /// - Parameter needsAll: false to leave out locked items, with a warning.
     /// - Throws: `SecretServiceFailure`.
     func read(_ client: SecretServiceClient, needsAll: Bool = true, in session: Session) throws -> ServiceSource {
         let contents = try client.read(scope, needsAll: needsAll)
@@ -110,14 +110,14 @@ struct DesktopKeyring {
 }
 
 extension World {
-    /// Where the session bus of the user is.
+    /// Returns the user's session bus.
     ///
     /// - Throws: `SecretServiceFailure` (`noBus`, `foreignBus`, `notASocket`, `busRefuses`).
     func sessionBus() throws(SecretServiceFailure) -> SessionBus {
         try SessionBus(environment: environment, runtimeFolder: userRuntimeFolder)
     }
 
-    /// True if a Secret Service runs; nothing is started, and whatever is in the way is not told.
+    /// True if a Secret Service is running; starts nothing and reports no errors.
     var hasDesktopKeyring: Bool {
         do throws(SecretServiceFailure) {
             return SecretServiceClient.isRunning(on: try sessionBus())

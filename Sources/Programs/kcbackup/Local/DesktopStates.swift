@@ -7,13 +7,13 @@ internal import KeychainModel
 internal import LocalKeychains
 internal import SecretService
 
-/// The states of the keyring of the desktop from before restores: unencrypted archives of this device.
+/// The states of the desktop keyring before restores, kept as unencrypted archives of this device.
 struct DesktopStates {
     private let session: Session
     private let folder: String
 
     private static let ending = ".kcb"
-    // As many as of a keychain.
+    // The same number as for a keychain.
     private static let limit = KeptStates.limit
 
     init(_ session: Session) {
@@ -21,9 +21,9 @@ struct DesktopStates {
         folder = "\(session.world.dataFolder.keptStates)/\(DesktopKeyring.kind)"
     }
 
-    /// Runs `change`, which calls `keep` before it changes anything.
+    /// Runs `change`, which must call `keep` before it changes anything.
     ///
-    /// - Parameter isOff: true if no state is to be kept.
+    /// - Parameter isOff: true to keep no state.
     /// - Throws: `Failure.notKept`, and what `change` throws.
     func keeping<Result>(
         unless isOff: Bool, _ client: SecretServiceClient,
@@ -47,7 +47,7 @@ struct DesktopStates {
 
     private func keep(_ client: SecretServiceClient) throws {
         try Path.makeFolder(folder)
-        // What is locked cannot be changed either.
+        // Locked items cannot be changed, so they need not be kept.
         let items = ServiceSource(try client.read(.all, needsAll: false)).readable
         let (device, _) = try LocalDevice(session.world).keyOrFirst()
         let stem = String(session.now.description.filter { $0.isNumber || $0 == "T" }.prefix(15)) + "Z"
@@ -59,7 +59,7 @@ struct DesktopStates {
         _ = try backup.unencrypted(SealedSource(items, deviceKey: device))
     }
 
-    /// The names of the files, the newest first.
+    /// Returns the names of the files, newest first.
     private func names() throws(FileFailure) -> [String] {
         try PrivateFolder.require(folder, mayBeMissing: true)
         return try Path.names(in: folder).filter { $0.hasSuffix(Self.ending) && !$0.hasPrefix(".") }.sorted(by: >)
@@ -72,7 +72,7 @@ struct DesktopStates {
             ArchiveFile(session.world.openArchive(path)), at: path)
     }
 
-    /// Brings a state back: what was changed or removed since is as it was, and what was added since stays.
+    /// Restores a state: reverts items that were changed or removed since, and leaves items that were added.
     func undo(
         _ state: String?, _ keyring: DesktopKeyring, isDryRun: Bool, keepsState: Bool
     ) throws -> ExitStatus {
@@ -107,7 +107,7 @@ struct DesktopStates {
         return .ok
     }
 
-    /// Lists the states, the newest first.
+    /// Lists the states, newest first.
     func list() throws -> ExitStatus {
         var table = Table([
             Table.Column(title: "STATE"), Table.Column(title: "ITEMS", alignment: .right),

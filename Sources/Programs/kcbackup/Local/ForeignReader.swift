@@ -4,18 +4,18 @@ internal import ForeignFormats
 internal import ItemSources
 internal import KeychainModel
 
-/// Reads files and folders of other programs, as users name them.
+/// Reads other programs' files and folders, as named by the user.
 struct ForeignReader {
     let path: String
     let options: ForeignOptions
     let session: Session
 
-    /// What was read.
+    /// The result of reading.
     struct Reading {
         let format: any ForeignFormat
         let contents: ForeignContents
 
-        /// The format in words, with what the file says of itself.
+        /// The format as text, with the details that the file contains about itself.
         var words: String {
             format.title + (contents.details.isEmpty ? "" : ", " + displayed(contents.details, limit: 200))
         }
@@ -28,15 +28,15 @@ struct ForeignReader {
         session.subjects.path = path
     }
 
-    /// Finds out what it is, opens it and reads it to its end.
+    /// Detects the format, and opens and reads the file to its end.
     ///
     /// - Parameter chosen: the format, if it is known.
-    /// - Throws: `ForeignFailure`, `FileFailure`, `StreamFailure`, and what asking throws.
+    /// - Throws: `ForeignFailure`, `FileFailure`, `StreamFailure`, and errors of reading secrets.
     func read(as chosen: (any ForeignFormat)? = nil) throws -> Reading {
         try read(input(), as: chosen)
     }
 
-    /// Reads what `input` returned.
+    /// Reads an input that `input` returned.
     ///
     /// - Throws: as `read(as:)`.
     func read(_ input: ForeignInput, as chosen: (any ForeignFormat)? = nil) throws -> Reading {
@@ -52,7 +52,7 @@ struct ForeignReader {
         return Reading(format: format, contents: contents)
     }
 
-    /// Opens the file or folder; nothing is asked for.
+    /// Opens the file or folder, without asking for anything.
     ///
     /// - Throws: `FileFailure`, `StreamFailure`.
     func input() throws -> ForeignInput {
@@ -62,7 +62,7 @@ struct ForeignReader {
         return try world.foreignFile(resolved, now: session.now)
     }
 
-    /// What a regular file is by its content; nil for one of no known format, and for anything but a regular file.
+    /// Returns the format of a regular file, detected from its content; nil if it is unknown or not a regular file.
     ///
     /// - Throws: `FileFailure`, `StreamFailure`.
     func formatOfFile() throws -> (any ForeignFormat)? {
@@ -70,7 +70,7 @@ struct ForeignReader {
         guard path != InputFile.standardInputName, InputFile.descriptor(path) == nil, Path.isFile(resolved),
             case .file(let file) = try InputFile.open(resolved)
         else { return nil }
-        // A file of items may be large, and its first line says what it is.
+        // A file of items may be large, but its first line is enough to recognize it.
         if try file.startsAsItems() { return ItemLinesFormat() }
         do {
             return try KnownFormats.recognise(ForeignInput(path: resolved, .file(ForeignFile(reading: file))))
@@ -79,7 +79,7 @@ struct ForeignReader {
         }
     }
 
-    /// True for a regular file whose first line is an item, or means to be one.
+    /// True for a regular file whose first line is an item or seems intended as one.
     ///
     /// - Throws: `FileFailure`, `StreamFailure`.
     func isFileOfItems() throws -> Bool {
@@ -90,8 +90,8 @@ struct ForeignReader {
         return try file.startsAsItems()
     }
 
-    /// Opens a file or folder that does not begin like an archive; nil for one that does, and for a pipe, which gives its
-    /// bytes once.
+    /// Opens a file or folder that does not begin like an archive; nil if it does, or if it is a pipe, which can be
+    /// read only once.
     ///
     /// - Throws: `StreamFailure`.
     func inputUnlessArchive() throws -> ForeignInput? {
@@ -102,7 +102,7 @@ struct ForeignReader {
             guard Path.isFile(resolved), case .file(let file) = try InputFile.open(resolved) else { return nil }
             return try file.startsAsArchive() ? nil : try input()
         } catch is FileFailure {
-            // Whoever opens it as an archive says why that fails.
+            // Opening it as an archive will report the error.
             return nil
         }
     }
@@ -113,7 +113,7 @@ struct ForeignReader {
         return format
     }
 
-    /// Asks for what opens the file.
+    /// Asks for the secrets that open the file.
     private final class AskedSecrets: ForeignSecrets {
         private let reader: ForeignReader
         private(set) var wasAsked = false
@@ -134,7 +134,7 @@ struct ForeignReader {
             let progress = progress ?? Progress("decrypting files", of: nil, in: reader.session)
             self.progress = progress
             progress.step()
-            // The shell takes everything but a quotation mark between two of them as it is.
+            // Within single quotation marks, the shell leaves everything but these marks unchanged.
             let quoted = "'" + path.replacing("'", with: "'\\''") + "'"
             do throws(ShellCommand.Failure) {
                 return try ShellCommand.output(
@@ -163,7 +163,7 @@ struct ForeignReader {
 }
 
 extension OpenFile {
-    /// True for a file whose first name is that of an archive's first member.
+    /// True if the file starts with the name of an archive's first member.
     fileprivate func startsAsArchive() throws(StreamFailure) -> Bool {
         let name = Array("kcbackup.json\0".utf8)
         var beginning = SecretBytes(capacity: 64)
@@ -171,7 +171,7 @@ extension OpenFile {
         return beginning.withBytes { span in span.indices.map { span[$0] } } == name
     }
 
-    /// True for a file whose first line is an item, or means to be one.
+    /// True if the first line is an item or seems intended as one.
     fileprivate func startsAsItems() throws(StreamFailure) -> Bool {
         var beginning = SecretBytes(capacity: 8_192)
         try beginning.append(upTo: 8_192) { output throws(StreamFailure) in try read(at: 0, into: &output) }
@@ -180,9 +180,9 @@ extension OpenFile {
 }
 
 extension World {
-    /// Reads a file, or a pipe, into wiped memory.
+    /// Reads a file or a pipe into wiped memory.
     ///
-    /// - Parameter now: the date of what comes through a pipe.
+    /// - Parameter now: the date to use for data from a pipe.
     fileprivate func foreignFile(_ path: String, now: Timestamp) throws -> ForeignInput {
         switch try InputFile.open(path) {
         case .file(let file): return ForeignInput(path: path, .file(try ForeignFile(reading: file)))
@@ -190,7 +190,7 @@ extension World {
             let name = Path.split(path).name
             let file = ForeignFile(
                 name: name, try readPipe(pipe, named: path, limit: ForeignFile.sizeLimit), modified: now)
-            // There is nothing beside a pipe.
+            // A pipe has no files next to it.
             return ForeignInput(path: InputFile.standardInputName, .file(file))
         }
     }

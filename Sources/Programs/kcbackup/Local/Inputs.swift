@@ -5,7 +5,7 @@ internal import ItemSources
 internal import KeychainModel
 
 extension InputFile {
-    /// The descriptor that a name stands for, which gives its bytes once; nil for a file.
+    /// Returns the descriptor that a name refers to, which can be read only once; nil for a file.
     static func descriptor(_ name: String) -> Int32? {
         if [standardInputName, "/dev/stdin"].contains(name) { return 0 }
         for folder in ["/dev/fd/", "/proc/self/fd/"] where name.hasPrefix(folder) {
@@ -16,8 +16,7 @@ extension InputFile {
 }
 
 extension World {
-    /// Opens an archive; one that comes through a pipe is first copied to a file without a name, since it is read at
-    /// several places.
+    /// Opens an archive; one from a pipe is first copied to an unnamed file, since archives are not read sequentially.
     ///
     /// - Throws: `FileFailure`, `StreamFailure`.
     func openArchive(_ path: String) throws -> OpenFile {
@@ -33,7 +32,7 @@ extension World {
         }
     }
 
-    /// Runs `body`, and blames the temporary folder for what cannot be made or written there.
+    /// Runs `body`, and attributes failures to create or write files in the temporary folder to that folder.
     ///
     /// - Throws: `Failure.temporaryFolder`, and what `body` throws.
     func blamingTemporaryFolder<Result>(_ body: () throws -> Result) throws -> Result {
@@ -46,9 +45,9 @@ extension World {
         }
     }
 
-    /// Reads a small file of keys once: also by way of a symbolic link, from a pipe, and from `-`.
+    /// Reads a small key file once, including from a pipe, from `-` or through a symbolic link.
     ///
-    /// - Parameter isSecret: true for one that nobody else may read or replace; a pipe has no permissions.
+    /// - Parameter isSecret: true if nobody else may be able to read or replace the file; pipes have no permissions.
     /// - Throws: `FileFailure`, `StreamFailure`.
     func readKeyFile(_ path: String, isSecret: Bool) throws -> SecretBytes {
         switch try InputFile.open(resolve(input: path)) {
@@ -76,18 +75,18 @@ extension World {
     }
 }
 
-/// Files of items, one JSON object a line.
+/// Files of items, one JSON object per line.
 enum FileOfItems {
     private static let prefix = "file:"
 
-    /// The path in `file:PATH`; nil for any other name.
+    /// Returns the path in `file:PATH`; nil for any other name.
     static func path(_ given: String) -> String? {
         given.hasPrefix(prefix) ? String(given.dropFirst(prefix.count)) : nil
     }
 
-    /// Opens a file, and warns where others can read it.
+    /// Opens a file, and warns if others can read it.
     ///
-    /// The secrets in it are in the clear, so a pipe is read where it is and never copied to disk.
+    /// Its secrets are unencrypted, so a pipe is read directly and never copied to disk.
     ///
     /// - Throws: `FileFailure`.
     static func open(_ path: String, in session: Session) throws -> ItemLines {
@@ -104,7 +103,7 @@ enum FileOfItems {
     }
 }
 
-/// What comes through a pipe; a signal ends the wait for it.
+/// Reads a pipe; a signal ends the wait for data.
 private struct PipeSource: ByteSource {
     let pipe: OpenFile
 

@@ -8,8 +8,7 @@ extension LocalKeychain {
     /// Resolves a keychain name given by the user; nil means the default keychain.
     ///
     /// - Throws: `LocalKeychainFailure` (`emptyName`, `invalidName`, `listsDamaged`, `file`), `UsageProblem`
-    ///   (`notAKeychain`,
-    ///   `desktopKeyring`).
+    ///   (`notAKeychain`, `desktopKeyring`).
     init(_ given: String?, in world: World) throws {
         if let given, FileOfItems.path(given) != nil { throw UsageProblem.notAKeychain }
         if DesktopKeyring(given) != nil { throw UsageProblem.desktopKeyring }
@@ -33,12 +32,12 @@ extension LocalKeychain {
 }
 
 extension LocalDevice {
-    /// Uses the key in the data folder of this world.
+    /// Creates an instance for the key in this world's data folder.
     init(_ world: World) {
         self.init(world.dataFolder, machineIDPath: world.machineIDPath)
     }
 
-    /// This device and the devices it trusts; nil if no key was ever created.
+    /// Returns this device and the devices that it trusts; nil if no key was ever created.
     ///
     /// - Throws: `DeviceKeyFailure`, `TrustedDevicesFailure`.
     func identity() throws -> LocalIdentity? {

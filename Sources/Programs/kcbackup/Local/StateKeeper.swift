@@ -3,7 +3,7 @@ internal import KeychainModel
 internal import KeychainStore
 internal import LocalKeychains
 
-/// Keeps the state of a keychain while something is done to it, and tells about it.
+/// Keeps the state of a keychain while it is changed, and reports about kept states.
 struct StateKeeper {
     private let states: KeptStates
     private let session: Session
@@ -13,11 +13,11 @@ struct StateKeeper {
         self.session = session
     }
 
-    /// Runs `change`, which calls `keep` within its transaction before it changes anything.
+    /// Runs `change`, which must call `keep` in its transaction before it changes anything.
     ///
-    /// A state that was kept for nothing, since the change failed, is removed again.
+    /// If the change fails, the state that was kept for it is removed again.
     ///
-    /// - Parameter used: a state that is not needed any more after the change.
+    /// - Parameter used: a state that is no longer needed after the change.
     /// - Throws: `Failure.notKept`, and what `change` throws.
     func keeping<Result>(
         using used: KeptStates.State? = nil, _ change: (_ keep: @escaping () throws -> Void) throws -> Result
@@ -40,9 +40,9 @@ struct StateKeeper {
         return result
     }
 
-    /// Removes all states after the passcode was set: an earlier one opens them.
+    /// Removes all states after the passcode was changed, because an earlier passcode opens them.
     ///
-    /// The passcode is set by then, so a failure is a warning.
+    /// The new passcode is already set, so a failure is only a warning.
     func removeAll() {
         do throws(FileFailure) {
             let count = try states.removeAll()

@@ -4,9 +4,9 @@ internal import DeviceIdentity
 internal import LocalKeychains
 
 extension BackupSubject {
-    /// Finds out what is to be backed up where the user may have named nothing.
+    /// Determines what to back up if the user may not have named anything.
     ///
-    /// Without a keychain it is the keyring of the desktop, if one runs; who has both is told of it once.
+    /// Without a keychain, this is the desktop keyring, if one is running. A user who has both is told about it once.
     ///
     /// - Throws: as `init`.
     static func chosen(_ given: String?, in session: Session) throws -> BackupSubject {
@@ -29,7 +29,7 @@ extension BackupSubject {
         return subject
     }
 
-    /// Says once that there is a keyring of the desktop as well.
+    /// Notes, once, that there is a desktop keyring as well.
     private static func tellOfDesktop(_ local: LocalKeychain, in session: Session) {
         let mark = session.world.dataFolder.path + "/told-of-desktop"
         guard session.world.terminal.showsMessages, !session.style.isQuiet, !isThere(mark),
@@ -41,7 +41,7 @@ extension BackupSubject {
         do throws(FileFailure) {
             try PrivateFile.replace(mark, [UInt8]().span)
         } catch {
-            // Then it is said once more.
+            // The note is then shown again next time.
         }
     }
 
@@ -49,12 +49,12 @@ extension BackupSubject {
         do throws(FileFailure) {
             return try Path.exists(path)
         } catch {
-            // Nothing is said of what only a remark needs.
+            // An error is not worth reporting for a mere note; skip the note.
             return true
         }
     }
 
-    /// Makes the key of this device where the keyring of the desktop, or a file, is the first thing to need it.
+    /// Creates the device key if the desktop keyring or a file is the first to need it.
     private static func makeDeviceKey(in session: Session) throws {
         let (key, isNew) = try LocalDevice(session.world).keyOrFirst()
         guard isNew else { return }

@@ -9,7 +9,8 @@ extension ConflictPolicy: ExpressibleByArgument {}
 extension ItemClass: ExpressibleByArgument {}
 
 extension Accessibility: ExpressibleByArgument {
-    /// Parses Apple's code or the suffix of Apple's constant in any case: `ak`, `WhenUnlocked`, `whenunlocked`.
+    /// Parses Apple's code, or the suffix of Apple's constant, in upper or lower case: `ak`, `WhenUnlocked`,
+    /// `whenunlocked`.
     package init?(argument: String) {
         let found = Self.allCases.first { $0.rawValue == argument || $0.name.lowercased() == argument.lowercased() }
         guard let found else { return nil }
@@ -21,7 +22,7 @@ extension Accessibility: ExpressibleByArgument {
 }
 
 extension ItemUUID: ExpressibleByArgument {
-    /// Parses the text form in either case.
+    /// Parses the text form, in upper or lower case.
     package init?(argument: String) {
         self.init(argument)
     }

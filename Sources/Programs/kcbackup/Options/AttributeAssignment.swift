@@ -28,7 +28,7 @@ struct AttributeAssignment {
         }
     }
 
-    /// The attribute with a code, or in words.
+    /// Returns the attribute with this code or name.
     ///
     /// - Throws: `ItemProblem.unknownAttribute`.
     static func code(_ text: String) throws(ItemProblem) -> AttributeCode {

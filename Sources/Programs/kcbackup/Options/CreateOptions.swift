@@ -5,7 +5,7 @@ internal import KeychainModel
 internal import KeychainStore
 internal import LocalKeychains
 
-/// What to back up, and how: what `create` and a job have in common.
+/// The options for what to back up and how, shared by `create` and jobs.
 struct CreateOptions: ParsableArguments {
     @OptionGroup
     var keychain: KeychainOptions
@@ -20,12 +20,12 @@ struct CreateOptions: ParsableArguments {
     )
     var escrow: EscrowSource?
 
-    @Flag(name: OptionName.unencrypted.name, help: "Set no passphrase: the archive restores on this device alone.")
+    @Flag(name: OptionName.unencrypted.name, help: "Set no passphrase: the archive restores only on this device.")
     var unencrypted = false
 
     @Flag(
         name: OptionName.skipLocked.name,
-        help: "Leave out what is locked in the keyring of the desktop: the archive says that it is incomplete.")
+        help: "Leave out locked items of the desktop's keyring; the archive says that it is incomplete.")
     var skipLocked = false
 
     @OptionGroup
@@ -37,7 +37,7 @@ struct CreateOptions: ParsableArguments {
     @OptionGroup
     var keys: ArchiveKeyOptions
 
-    /// Refuses what cannot be meant.
+    /// Refuses contradictory options.
     ///
     /// - Throws: `UsageProblem` (`unencryptedWith`, `together`, `malformed`), `Refusal` (`clock`).
     func check(in session: Session) throws {
@@ -47,7 +47,7 @@ struct CreateOptions: ParsableArguments {
             if escrow.source == nil { throw UsageProblem.malformed(.escrow, form: EscrowSource.forms) }
         }
         if unencrypted, let option = keys.firstGiven { throw UsageProblem.unencryptedWith(option) }
-        // A member of a tar is dated with 11 octal digits of seconds since 1970.
+        // The date of a tar member is 11 octal digits of seconds since 1970.
         guard (0..<(1 << 33)).contains(session.now.seconds) else { throw Refusal.clock(day: session.now.day) }
     }
 
@@ -68,7 +68,7 @@ struct CreateOptions: ParsableArguments {
         return try backup.unencrypted(open, step: step)
     }
 
-    /// Opens what is to be backed up; only what needs no passcode can be read.
+    /// Opens the subject of the backup; only secrets that need no passcode can be read.
     func open(_ subject: BackupSubject, in session: Session) throws -> BackupSource {
         try subject.open(self, in: session)
     }
@@ -81,7 +81,7 @@ struct CreateOptions: ParsableArguments {
             return source
         }
         if open.hasPasscode { return .escrowed(try escrow.open(open, in: session)) }
-        // One job may back up several keychains.
+        // Name the keychain, since one job may back up several.
         let name = session.subjects.keychain.map { " \(quoted($0))" } ?? ""
         session.note("keychain\(name) has no passcode, so '\(OptionName.escrow.spelling)' is not read")
         try open.unlock(passcode: nil, now: session.now)
@@ -90,14 +90,14 @@ struct CreateOptions: ParsableArguments {
 
     /// Names the items that are not in the archive.
     func warn(of report: CreateReport, _ session: Session) {
-        // What a locked keyring has was told before, by collection.
+        // Locked items have already been reported, by collection.
         for item in report.damaged.dropFirst(session.toldUnreadable) {
             session.warn("not in the archive, since it cannot be read: \(item?.words ?? "what makes no item")")
         }
         for item in report.omitted { session.note("in no archive: \(item.words)") }
     }
 
-    /// The one line that says where the archive can be restored and what will not travel.
+    /// Returns the line that tells where the archive can be restored and what cannot be restored elsewhere.
     func travelWords(_ report: CreateReport) -> String {
         let omitted =
             report.omitted.isEmpty

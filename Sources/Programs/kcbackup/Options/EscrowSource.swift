@@ -1,9 +1,9 @@
 internal import ArgumentParser
 internal import KeychainStore
 
-/// Where an escrow key comes from: a file, named as it is, or any source but the terminal.
+/// The source of an escrow key: the path of a file, or any secret source except the terminal.
 struct EscrowSource: Hashable, Sendable, ExpressibleByArgument {
-    /// Nil for what is neither; the text is not stored, since it may be the key itself.
+    /// Nil if the text is neither; the text is not stored, since it may be the key itself.
     let source: SecretSource?
 
     /// The syntax, for messages.
@@ -23,7 +23,7 @@ struct EscrowSource: Hashable, Sendable, ExpressibleByArgument {
 
     static var defaultCompletionKind: CompletionKind { .file() }
 
-    /// Opens a keychain, for a backup alone.
+    /// Opens a keychain, for a backup only.
     ///
     /// - Throws: `KeychainStoreError`, and the errors of `SecretInput`.
     func open(_ keychain: Keychain, in session: Session) throws -> EscrowedKeychain {

@@ -1,7 +1,7 @@
 internal import ArgumentParser
 internal import ByteStreams
 
-/// A folder that keeps backups, and what a run may do there.
+/// The backup folder, and what a run may do there.
 struct FolderOptions: ParsableArguments {
     @Option(
         name: OptionName.to.name,
@@ -17,18 +17,19 @@ struct FolderOptions: ParsableArguments {
     @Flag(name: OptionName.ifChanged.name, help: "Keep no new archive if nothing has changed since the last one.")
     var ifChanged = false
 
-    @Flag(name: OptionName.acceptShrink.name, help: "Keep the archive also if far fewer items are in it than before.")
+    @Flag(
+        name: OptionName.acceptShrink.name, help: "Keep the archive even if it has far fewer items than the last one.")
     var acceptShrink = false
 
     @Flag(
         name: OptionName.change.name,
-        help: "Let the folder be for another keychain, other keys or another mode from now on.")
+        help: "Use the folder for another keychain, other keys or another mode from now on.")
     var change = false
 
     @OptionGroup
     var lock: LockWaitOption
 
-    /// The first of the options that need `--to`.
+    /// The first option given that requires `--to`.
     private var firstGiven: OptionName? {
         if all { return .all }
         if ifChanged { return .ifChanged }
@@ -37,7 +38,7 @@ struct FolderOptions: ParsableArguments {
         return lock.lockWait == nil ? nil : .lockWait
     }
 
-    /// The folder, if one is given.
+    /// Returns the folder, if one was given.
     ///
     /// - Throws: `UsageProblem` (`needs`, `empty`, `together`).
     func folder(output: String?) throws(UsageProblem) -> String? {
@@ -55,10 +56,10 @@ struct FolderOptions: ParsableArguments {
 struct LockWaitOption: ParsableArguments {
     @Option(
         name: OptionName.lockWait.name,
-        help: ArgumentHelp("Wait that long for another run, as in '5m'. (default: 10s)", valueName: "time"))
+        help: ArgumentHelp("How long to wait for another run, as in '5m'. (default: 10s)", valueName: "time"))
     var lockWait: String?
 
-    /// The time to wait.
+    /// Returns the time to wait.
     ///
     /// - Throws: `UsageProblem.malformed`.
     func wait() throws(UsageProblem) -> Duration {
@@ -66,7 +67,7 @@ struct LockWaitOption: ParsableArguments {
         return try Self.wait(lockWait)
     }
 
-    /// Reads a time to wait.
+    /// Parses a time to wait.
     ///
     /// - Throws: `UsageProblem.malformed`.
     static func wait(_ text: String, of option: OptionName = .lockWait) throws(UsageProblem) -> Duration {

@@ -4,11 +4,11 @@ internal import ForeignFormats
 internal import ItemSources
 internal import KeychainModel
 
-/// What opens another program's file.
+/// The options for opening another program's file.
 struct ForeignOptions: ParsableArguments {
     @Option(
         name: OptionName.from.name,
-        help: ArgumentHelp("Which program's file it is, where that cannot be told from it.", valueName: "format"),
+        help: ArgumentHelp("The format of the file, if its content does not tell.", valueName: "format"),
         completion: .list(KnownFormats.all.map(\.name)))
     var from: String?
 
@@ -19,7 +19,7 @@ struct ForeignOptions: ParsableArguments {
 
     @Option(
         name: OptionName.keyFile.name,
-        help: ArgumentHelp("The key file that opens it, beside its password or in its place.", valueName: "file"),
+        help: ArgumentHelp("A key file that opens it, with its password or instead of it.", valueName: "file"),
         completion: .file())
     var keyFile: String?
 
@@ -28,7 +28,7 @@ struct ForeignOptions: ParsableArguments {
         from != nil ? .from : password != nil ? .password : keyFile != nil ? .keyFile : nil
     }
 
-    /// Refuses what cannot be meant, before anything is read.
+    /// Refuses contradictory options, before anything is read.
     ///
     /// - Throws: `SecretProblem` (`notASource`), `UsageProblem` (`malformed`, `inputTwice`, `empty`, `noFile`).
     func check(with path: String, passcode: SecretSource? = nil) throws {
@@ -39,7 +39,7 @@ struct ForeignOptions: ParsableArguments {
         try requireOneInput([path] + (keyFile.map { [$0] } ?? []), [password, passcode])
     }
 
-    /// The format that was asked for.
+    /// Returns the requested format.
     ///
     /// - Throws: `UsageProblem.malformed`.
     func format() throws(UsageProblem) -> (any ForeignFormat)? {

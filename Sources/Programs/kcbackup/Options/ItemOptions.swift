@@ -2,7 +2,7 @@ internal import ArgumentParser
 internal import KeychainModel
 internal import KeychainStore
 
-/// Common attributes as options of their own, and all others by code.
+/// Common attributes with their own options, and all others by code.
 struct AttributeOptions: ParsableArguments {
     @Option(name: OptionName.service.name, help: "The service (svce), of generic passwords.")
     var service: String?
@@ -30,7 +30,7 @@ struct AttributeOptions: ParsableArguments {
             "Any attribute, by code or word: NAME=VALUE, or NAME:base64=VALUE for bytes.", valueName: "name=value"))
     var attribute: [String] = []
 
-    /// All given attributes by code.
+    /// Returns all given attributes by code.
     ///
     /// - Throws: `UsageProblem` (`malformed`, `attributeTwice`), `ItemProblem` (`unknownAttribute`, `wrongKind`,
     ///   `unknownAccessibility`).
@@ -50,7 +50,7 @@ struct AttributeOptions: ParsableArguments {
     }
 }
 
-/// Selects items: all conditions must hold.
+/// Selects items that satisfy all conditions.
 struct QueryOptions: ParsableArguments {
     @Option(
         name: OptionName.class.name,
@@ -66,7 +66,7 @@ struct QueryOptions: ParsableArguments {
     @Flag(name: OptionName.synchronizable.name, help: "Only synchronizable items.")
     var synchronizable = false
 
-    /// The query.
+    /// Returns the query.
     ///
     /// - Throws: as `AttributeOptions.collected`.
     func query() throws -> ItemQuery {
@@ -76,7 +76,7 @@ struct QueryOptions: ParsableArguments {
             synchronizable: synchronizable ? .yes : .any)
     }
 
-    /// The condition that one of an item's names contains `text`; with nil every item passes.
+    /// Returns the condition that one of an item's names contains `text`; with nil, every item passes.
     ///
     /// - Throws: `UsageProblem.emptyQuery`.
     static func search(_ text: String?) throws(UsageProblem) -> ItemFilter {
@@ -86,7 +86,8 @@ struct QueryOptions: ParsableArguments {
         return filter
     }
 
-    /// The same conditions for items in memory, with `text` as one more; nil if there is none.
+    /// Returns the same conditions as a filter for items in memory, with the additional condition `text`; nil if there
+    /// are no conditions.
     ///
     /// - Throws: as `query`, and `UsageProblem.emptyQuery`.
     func filter(_ text: String? = nil) throws -> ItemFilter? {
@@ -98,7 +99,7 @@ struct QueryOptions: ParsableArguments {
         return filter.isEmpty ? nil : filter
     }
 
-    /// The query, which must have a condition.
+    /// Returns the query, which must have a condition.
     ///
     /// - Throws: as `query`, and `UsageProblem.noCondition`.
     func condition() throws -> ItemQuery {

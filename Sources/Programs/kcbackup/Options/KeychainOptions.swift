@@ -6,7 +6,7 @@ internal import KeychainModel
 internal import KeychainStore
 internal import LocalKeychains
 
-/// The keychain, and its passcode.
+/// The options for the keychain and its passcode.
 struct KeychainOptions: ParsableArguments {
     @Option(
         name: OptionName.keychain.name,
@@ -16,31 +16,51 @@ struct KeychainOptions: ParsableArguments {
         completion: KnownNames.keychains)
     var keychain: String?
 
-    @Option(
-        name: OptionName.passcode.name,
-        help: ArgumentHelp("Where the passcode of the keychain comes from.", valueName: "source"))
-    var passcode: SecretSource?
+    @OptionGroup
+    var passcodeOption: PasscodeOption
+
+    /// Where the passcode comes from, if it was given.
+    var passcode: SecretSource? { passcodeOption.passcode }
 
     /// Opens the keychain without its passcode.
     func open(in session: Session) throws -> Keychain {
-        let local = try LocalKeychain(keychain, in: session.world)
-        let keychain = try local.open(in: session)
-        try session.notePasscode(passcode, isUseless: !keychain.hasPasscode, for: local.name)
-        return keychain
+        try passcodeOption.open(LocalKeychain(keychain, in: session.world), in: session)
     }
 
-    /// Opens the keychain and all its class keys.
+    /// Opens the keychain and makes all its class keys available.
     func openUnlocked(in session: Session) throws -> Keychain {
         let keychain = try open(in: session)
         try unlock(keychain, in: session)
         return keychain
     }
 
-    /// Makes the class keys of these accessibilities (by default all) available: from the session, else with the
-    /// passcode.
+    /// Makes class keys available, as `PasscodeOption.unlock(_:for:in:)` does.
+    func unlock(
+        _ keychain: Keychain, for needed: Set<Accessibility> = Set(Accessibility.allCases), in session: Session
+    ) throws {
+        try passcodeOption.unlock(keychain, for: needed, in: session)
+    }
+}
+
+/// Where the passcode of a keychain comes from, and what it opens.
+struct PasscodeOption: ParsableArguments {
+    @Option(
+        name: OptionName.passcode.name,
+        help: ArgumentHelp("Where the passcode of the keychain comes from.", valueName: "source"))
+    var passcode: SecretSource?
+
+    /// Opens a keychain without its passcode; a passcode that it does not need is noted.
+    func open(_ local: LocalKeychain, in session: Session) throws -> Keychain {
+        let keychain = try local.open(in: session)
+        try session.notePasscode(passcode, isUseless: !keychain.hasPasscode, for: local.name)
+        return keychain
+    }
+
+    /// Makes the class keys of these accessibilities (by default, all) available, from the session or, failing that,
+    /// with the passcode.
     ///
-    /// A given passcode is always used, and for this command only. A typed one unlocks the keychain for later commands
-    /// too.
+    /// A given passcode is always used, and for this command only. A typed one also unlocks the keychain for later
+    /// commands.
     func unlock(
         _ keychain: Keychain, for needed: Set<Accessibility> = Set(Accessibility.allCases), in session: Session
     ) throws {
@@ -64,17 +84,17 @@ struct KeychainOptions: ParsableArguments {
             if wanted.isTyped { try session.noteUnlocked(keychain) }
         } catch let error as KeychainStoreError {
             guard case .kernelKeys(let failure) = error, keychain.isUnlocked else { throw error }
-            // The passcode was right, so this command can go on.
+            // The passcode was correct, so this command can continue.
             session.warn("the keychain does not stay unlocked for later commands: \(failure.reason)")
         }
     }
 }
 
 extension Session {
-    /// Notes that a given passcode is not needed: the keychain has none.
+    /// Notes that a given passcode is not needed because the keychain has none.
     ///
-    /// Not an error, since one nightly script may serve several keychains, and not a warning, which would be mailed
-    /// each night.
+    /// This is not an error, since one nightly script may handle several keychains. It is not a warning either, since
+    /// that would be mailed every night.
     func notePasscode(_ source: SecretSource?, isUseless: Bool, for keychain: String) throws(SecretProblem) {
         guard let source else { return }
         if source == .unknown { throw .notASource(.passcode) }
@@ -85,7 +105,7 @@ extension Session {
     }
 }
 
-/// The name of a passcode in a sentence.
+/// Returns the name of a passcode for use in a sentence.
 func passcodeWords(_ keychain: String?) -> String {
     keychain.map { "passcode of keychain \(quoted($0))" } ?? "passcode"
 }

@@ -2,14 +2,15 @@ internal import ArgumentParser
 internal import DeviceIdentity
 internal import LocalKeychains
 
-/// The names that a shell offers while one types, and that only this device knows.
+/// The names for shell completion that only this device knows.
 ///
-/// Where they cannot be read none are offered: a shell has no place for an error, and the command will tell it.
+/// If they cannot be read, none are offered: a shell cannot show errors during completion, and the command will report
+/// them.
 enum KnownNames {
     /// Where the names are looked up; set while a command line is parsed.
     @TaskLocal static var place: Place?
 
-    /// A part of the `World`.
+    /// The parts of the `World` that are needed here.
     struct Place: Sendable {
         let folder: DataFolder
         let machineIDPath: String
@@ -28,10 +29,10 @@ enum KnownNames {
     /// The jobs of `schedule`.
     static let jobs = CompletionKind.custom { _, _, _ in look { place in try Jobs(place.folder).names() } }
 
-    /// The devices that are trusted.
+    /// The trusted devices.
     static let trustedDevices = CompletionKind.custom { _, _, _ in look(trusted) }
 
-    /// This device, and those that are trusted.
+    /// This device and the trusted devices.
     static let devices = CompletionKind.custom { _, _, _ in
         look { place in
             let own = try LocalDevice(place.folder, machineIDPath: place.machineIDPath).status().device
@@ -48,7 +49,7 @@ enum KnownNames {
         guard let place else { return [] }
         do {
             try place.folder.requireOwn()
-            // A line of the answer is a name, and a control character would reach the terminal.
+            // Each line of the answer is a name, and a control character would reach the terminal.
             return try names(place).filter { name in
                 !name.unicodeScalars.contains { $0.properties.generalCategory == .control }
             }

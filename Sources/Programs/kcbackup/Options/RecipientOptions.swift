@@ -1,7 +1,7 @@
 internal import AgeEncryption
 internal import ArgumentParser
 
-/// Public keys whose identities open what is encrypted to them.
+/// The options for public keys to encrypt to.
 struct RecipientOptions: ParsableArguments {
     @Option(
         name: OptionName.recipient.name,
@@ -21,17 +21,17 @@ struct RecipientOptions: ParsableArguments {
             "Where the passphrase of an encrypted file of public keys comes from.", valueName: "source"))
     var recipientsPassphrase: SecretSource?
 
-    /// The first of these options that is given.
+    /// The first of these options that was given.
     var firstGiven: OptionName? {
         if !recipient.isEmpty { return .recipient }
         if !recipientsFile.isEmpty { return .recipientsFile }
         return recipientsPassphrase == nil ? nil : .recipientsPassphrase
     }
 
-    /// The public keys in the order in which they are given.
+    /// Returns the public keys, in the order in which they were given.
     ///
-    /// - Parameter others: the sources of other secrets, of which standard input may be one.
-    /// - Throws: `AgeFailure`, `FileFailure`, `UsageProblem` (`needs`, `inputTwice`), and what asking throws.
+    /// - Parameter others: the sources of other secrets, which may include standard input.
+    /// - Throws: `AgeFailure`, `FileFailure`, `UsageProblem` (`needs`, `inputTwice`), and errors of reading secrets.
     func recipients(_ others: SecretSource?..., in session: Session) throws -> [X25519Recipient] {
         if recipientsPassphrase == .unknown { throw SecretProblem.notASource(.recipientsPassphrase) }
         if recipientsPassphrase != nil, recipientsFile.isEmpty {

@@ -1,7 +1,7 @@
 internal import ArgumentParser
 internal import BackupCatalogue
 
-/// Which backups are kept.
+/// The options for which backups to keep.
 struct RetentionOptions: ParsableArguments {
     @Option(name: OptionName.keepLast.name, help: ArgumentHelp("Keep the last N.", valueName: "n"))
     var keepLast: String?
@@ -27,15 +27,15 @@ struct RetentionOptions: ParsableArguments {
 
     @Option(
         name: OptionName.keepWithin.name,
-        help: ArgumentHelp("Keep all of that time before the newest, as in '1y5m7d2h'.", valueName: "time"))
+        help: ArgumentHelp("Keep everything from that time before the newest, as in '1y5m7d2h'.", valueName: "time"))
     var keepWithin: String?
 
-    /// True when a rule is given.
+    /// True if any rule was given.
     var isGiven: Bool {
         [keepLast, keepHourly, keepDaily, keepWeekly, keepMonthly, keepYearly, keepWithin].contains { $0 != nil }
     }
 
-    /// The rules.
+    /// Returns the rules.
     ///
     /// - Throws: `UsageProblem.malformed`.
     func retention() throws(UsageProblem) -> Retention {

@@ -3,12 +3,12 @@ internal import ByteStreams
 internal import Console
 internal import KeychainModel
 
-/// Where the secret of a new item comes from.
+/// The options for the secret of a new item.
 struct NewSecretOptions: ParsableArguments {
     @OptionGroup
     var given: SecretOptions
 
-    // Not an option with an optional value: of '--generate=64 --json', the parser (1.8.2) drops the 64 in silence.
+    // Not an option with an optional value: given `--generate=64 --json`, the parser (1.8.2) silently drops the 64.
     @Flag(name: OptionName.generate.name, help: "Make up a random secret, and do not show it.")
     var generate = false
 
@@ -21,16 +21,16 @@ struct NewSecretOptions: ParsableArguments {
     @Flag(name: OptionName.noSecret.name, help: "Add an item that has no secret.")
     var noSecret = false
 
-    /// Where the secret comes from.
+    /// The chosen source of the secret.
     enum Choice {
         case none
         case generated(length: Int)
         case given
-        /// Typed twice.
+        /// The user types it twice.
         case asked
     }
 
-    /// The choice; only passwords are asked for, since certificates and keys are not typed.
+    /// Returns the chosen source; the user is asked only for passwords, since certificates and keys are not typed.
     ///
     /// - Throws: `UsageProblem` (`together`, `needs`, `malformed`, `secretNeeded`).
     func choice(for itemClass: ItemClass, in session: Session) throws(UsageProblem) -> Choice {
@@ -58,7 +58,7 @@ struct NewSecretOptions: ParsableArguments {
         return number
     }
 
-    /// The secret; nil for none.
+    /// Returns the secret; nil for none.
     ///
     /// - Throws: as `SecretOptions.read`, `CryptographyFailure`.
     func read(_ choice: Choice, isPublic: Bool, in session: Session) throws -> SecretBytes? {
@@ -71,7 +71,7 @@ struct NewSecretOptions: ParsableArguments {
     }
 }
 
-/// The secret of one item.
+/// The options for the secret of one item.
 struct SecretOptions: ParsableArguments {
     @Option(
         name: OptionName.secret.name,
@@ -84,12 +84,12 @@ struct SecretOptions: ParsableArguments {
         completion: .file())
     var secretFile: String?
 
-    /// True if either is given.
+    /// True if either option was given.
     var isGiven: Bool { secret != nil || secretFile != nil }
 
-    /// Reads the secret; nil if none is given.
+    /// Reads the secret; nil if none was given.
     ///
-    /// - Parameter isPublic: true for certificates, whose file others may read.
+    /// - Parameter isPublic: true for certificates, whose files may be readable by others.
     /// - Throws: the errors of `SecretInput`, `FileFailure`, `UsageProblem` (`together`).
     func read(isPublic: Bool, in session: Session) throws -> SecretBytes? {
         if let secretFile {

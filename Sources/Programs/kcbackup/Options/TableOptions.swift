@@ -1,8 +1,8 @@
 internal import ArgumentParser
 
-/// How a table of items is shown.
+/// The options for displaying a table of items.
 struct TableOptions: ParsableArguments {
-    @Flag(name: OptionName.wide.name, help: "Cut nothing and leave no column out, however wide the rows are.")
+    @Flag(name: OptionName.wide.name, help: "Print all columns in full, however wide the rows are.")
     var wide = false
 
     @Option(
@@ -16,10 +16,10 @@ struct TableOptions: ParsableArguments {
             "Sort by these columns, as in 'label,modified'.", valueName: "names"))
     var sort: String?
 
-    /// A table of `all`, or of the columns that were asked for.
+    /// Returns a table with `all` columns, or with those that were requested.
     ///
-    /// - Parameter usualOrder: the columns to sort by where nothing was asked for; see `StreamedTable`.
-    /// - Throws: `UsageProblem.malformed` for an unknown column, or one that is named twice.
+    /// - Parameter usualOrder: the columns to sort by if no order was requested; see `StreamedTable`.
+    /// - Throws: `UsageProblem.malformed` for a column that is unknown or named twice.
     func table(
         _ all: [Table.Column], usualOrder: [String] = [], in session: Session
     ) throws(UsageProblem) -> StreamedTable {

@@ -1,9 +1,9 @@
 internal import KeychainModel
 
-/// A piece of a page.
+/// A piece of HTML.
 ///
-/// It is made of literals alone, and of texts that were escaped on their way in, so foreign text cannot become markup.
-/// Values of attributes are to be in double quotation marks.
+/// It consists of literals and of text that was escaped when it was inserted, so foreign text cannot become markup.
+/// Attribute values must be in double quotation marks.
 struct HTML: ExpressibleByStringInterpolation, Sendable {
     /// The markup.
     private(set) var text: String
@@ -13,12 +13,11 @@ struct HTML: ExpressibleByStringInterpolation, Sendable {
         text = markup
     }
 
-    /// Markup with values in it.
+    /// Creates markup with interpolated values.
     init(stringInterpolation parts: Interpolation) {
         text = parts.text
     }
 
-    /// Appends a piece.
     static func += (left: inout HTML, right: HTML) {
         left.text += right.text
     }
@@ -35,33 +34,33 @@ struct HTML: ExpressibleByStringInterpolation, Sendable {
             text += markup
         }
 
-        /// Foreign text: shown as it is on a terminal.
+        /// Inserts foreign text, displayed as on a terminal.
         mutating func appendInterpolation(_ foreign: String, limit: Int = 1_000) {
             append(displayed(foreign, limit: limit))
         }
 
-        /// Text in which everything foreign has passed `displayed()`.
+        /// Inserts text in which everything foreign has been passed through `displayed()`.
         mutating func appendInterpolation(shown words: String) {
             append(words)
         }
 
-        /// A number as people write it: "15,000".
+        /// Inserts a number with separators: "15,000".
         mutating func appendInterpolation(_ number: Int) {
             text += grouped(number)
         }
 
-        /// A piece as it is.
+        /// Inserts a piece unchanged.
         mutating func appendInterpolation(_ part: HTML) {
             text += part.text
         }
 
-        /// Pieces one after the other.
+        /// Inserts several pieces, one after the other.
         mutating func appendInterpolation(_ parts: [HTML]) {
             for part in parts { text += part.text }
         }
 
         private mutating func append(_ words: String) {
-            // Most names need no escaping, which is much quicker to see than to do.
+            // Most texts need no escaping, and checking is much faster than escaping.
             guard words.utf8.contains(where: isSpecial) else {
                 text += words
                 return
@@ -87,7 +86,7 @@ private func isSpecial(_ byte: UInt8) -> Bool {
     }
 }
 
-/// A number with a comma between thousands.
+/// Returns a number with commas between groups of thousands.
 func grouped(_ number: Int) -> String {
     var digits = String(number)
     var end = digits.endIndex
@@ -98,9 +97,9 @@ func grouped(_ number: Int) -> String {
     return digits
 }
 
-/// The end of an address that makes the page's script show part of the table: `#class=certificate`.
+/// Returns the URL fragment that makes the page's script filter the table, such as `#class=certificate`.
 ///
-/// Every byte of the value that means something in an address is escaped.
+/// Every byte of the value that has a special meaning in a URL is escaped.
 func fragment(_ condition: String, _ value: String) -> String {
     var text = "#" + condition + "="
     for byte in value.utf8 {

@@ -2,13 +2,13 @@ internal import BackupArchive
 internal import BackupEngine
 internal import KeychainModel
 
-/// The page of `inspect --html`: counted in a first pass, written row by row in a second.
+/// The page for `inspect --html`: counted in a first pass, written row by row in a second.
 struct InspectReport {
     let outline: ArchiveOutline
     let path: String
     let proven: ProvenArchive
     let selection: InspectSelection
-    /// The device that was asked for.
+    /// The device for which the verdicts were requested.
     let judged: JudgedDevice
     let session: Session
 

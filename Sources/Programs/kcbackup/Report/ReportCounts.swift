@@ -1,25 +1,24 @@
 internal import KeychainModel
 
-/// What the charts of a report show, counted item by item.
+/// The data for a report's charts, counted item by item.
 struct ReportCounts {
     private(set) var byClass = ItemCounts()
     private(set) var byAccessibility: [Accessibility: Int] = [:]
     private(set) var byReason: [Verdict.Reason: Int] = [:]
     private(set) var byTravel: [Travel: Int] = [:]
-    /// Items by the year of their last change.
+    /// The number of items by year of the last change.
     private(set) var byYear: [String: Int] = [:]
-    /// Items by access group, as the table shows it.
+    /// The number of items by access group, as shown in the table.
     private(set) var byGroup: [String: Int] = [:]
-    /// Items of groups beyond the number that is counted one by one.
+    /// The number of items in groups beyond `groupLimit`.
     private(set) var inOtherGroups = 0
 
-    /// An archive can have a group for every item, and a chart shows few.
+    /// An archive may have a group for every item, but a chart shows only a few.
     private static let groupLimit = 10_000
 
     var total: Int { byClass.total }
     var stayingBehind: Int { byReason.values.reduce(0, +) }
 
-    /// Counts an item.
     mutating func add(_ item: Item, _ verdict: Verdict) {
         byClass[item.itemClass] += 1
         byAccessibility[item.accessibility, default: 0] += 1
@@ -37,21 +36,21 @@ struct ReportCounts {
 
 /// One bar of a chart.
 struct ReportBar {
-    /// Safe to show.
+    /// The name, safe to display.
     let name: String
     let count: Int
-    /// The value that the table can be filtered by; nil where there is none.
+    /// The value by which the table can be filtered; nil if there is none.
     var value: String?
 }
 
-/// A chart: bars of one colour under a title.
+/// A chart: bars of one color under a title.
 struct ReportChart {
     let title: String
-    /// The condition of the script that a bar sets.
+    /// The name of the script's condition that a bar sets.
     let condition: String
     var bars: [ReportBar]
 
-    /// More bars are no help to the eye.
+    /// More bars would not be readable.
     private static let barLimit = 12
 
     /// The charts of a report, without empty bars.
@@ -73,7 +72,7 @@ struct ReportChart {
         ]
     }
 
-    /// The first bars, and one for the rest.
+    /// Returns the first bars, and one bar for the rest.
     private static func cut(_ bars: [ReportBar], _ uncounted: Int, _ rest: String) -> [ReportBar] {
         if bars.count <= barLimit, uncounted == 0 { return bars }
         let others = bars.dropFirst(barLimit - 1).reduce(uncounted) { $0 + $1.count }
@@ -98,7 +97,7 @@ struct ReportChart {
     }
 }
 
-/// A share in percent with one digit after the point; what is not nothing can be seen.
+/// Returns a share in percent with one decimal; a nonzero share is always visible.
 func percent(_ part: Int, of whole: Int) -> String {
     guard whole > 0 else { return "0%" }
     let tenths = max(part == 0 ? 0 : 5, (part * 1_000 + whole / 2) / whole)

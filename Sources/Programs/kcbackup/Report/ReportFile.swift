@@ -1,21 +1,21 @@
 internal import ByteStreams
 internal import KeychainModel
 
-/// Where a report goes: a new file that gets its name when it is whole.
+/// The output file of a report: a new file that gets its name when it is complete.
 ///
-/// It names accounts, so only its owner can read it.
+/// The report names accounts, so only its owner can read it.
 struct ReportFile {
-    /// As the user named it.
+    /// The path as the user named it.
     let path: String
     private let resolved: String
     private let replaces: Bool
 
-    // Large enough that writes do not count.
+    // In bytes; large enough that the cost of writing is negligible.
     private static let size = 65_536
 
-    /// Looks at the path before anything is asked or read.
+    /// Checks the path before anything is asked or read.
     ///
-    /// - Parameter mark: what a file begins with that may be replaced; nil if none may.
+    /// - Parameter mark: the start of a file that may be replaced; nil if no file may be replaced.
     /// - Throws: `UsageProblem` (`empty`, `malformed`), `FileFailure` (`exists`, `notFound`).
     init(_ path: String, replacing mark: HTML? = nil, in session: Session) throws {
         if path.isEmpty { throw UsageProblem.empty(.html) }
@@ -34,7 +34,7 @@ struct ReportFile {
         self.path = path
     }
 
-    /// Makes the file of what `body` writes; when that throws, nothing is left.
+    /// Creates the file from what `body` writes; if that throws, no file is left.
     ///
     /// - Throws: `FileFailure`, `Failure.stream`, and what `body` throws.
     func make(_ body: (_ write: (HTML) throws -> Void) throws -> Void) throws {

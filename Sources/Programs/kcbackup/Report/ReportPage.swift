@@ -5,9 +5,10 @@ internal import Cryptography
 internal import DeviceIdentity
 internal import KeychainModel
 
-/// A page about an archive that needs nothing from elsewhere: what it is, where it restores, and its items.
+/// A self-contained page about an archive: what it is, where it restores, and its items.
 ///
-/// Its policy lets a browser load nothing, and run the one script and use the one style that it contains.
+/// Its content security policy prevents the browser from loading anything, and allows only the page's own script and
+/// style.
 struct ReportPage {
     let outline: ArchiveOutline
     let path: String
@@ -15,9 +16,9 @@ struct ReportPage {
     let origin: Origin
     let contents: ArchiveContents
     let counts: ReportCounts
-    /// True when the verdicts are those of the device that made the archive.
+    /// True if the verdicts are for the device that made the archive.
     let isSameDevice: Bool
-    /// The device that they were asked for.
+    /// The device for which the verdicts were requested.
     let judged: JudgedDevice
     /// When the page was made.
     let made: Timestamp
@@ -62,7 +63,7 @@ struct ReportPage {
             """
     }
 
-    /// The policy, which has no address in it, not even that of the page itself.
+    /// The content security policy; it contains no URLs, not even the page's own origin.
     static let policy: HTML =
         "default-src 'none'; script-src 'sha256-\(digest(script))'; style-src 'sha256-\(digest(style))'; base-uri 'none'; form-action 'none'"
 

@@ -2,10 +2,10 @@ internal import KeychainModel
 
 /// The table of a report.
 enum ReportRow {
-    /// Characters of one cell.
+    /// The maximum number of characters in a cell.
     static let cellLimit = 200
 
-    /// The columns: the name that the script knows, and the title.
+    /// The columns, with the names that the script uses and the titles.
     static let columns: [(key: String, title: String)] = [
         ("class", "Class"), ("service", "Service or server"), ("account", "Account"), ("label", "Label"),
         ("group", "Group"), ("accessible", "Accessible"), ("created", "Created"), ("changed", "Changed"),
@@ -19,7 +19,7 @@ enum ReportRow {
         return "<tr>\(cells)</tr>\n"
     }
 
-    /// The row of an item; a cell ends where the next one begins, which saves a fifth of the page.
+    /// Returns the row of an item; cells have no end tags, which makes the page a fifth smaller.
     static func html(_ item: Item, _ verdict: Verdict) -> HTML {
         let attributes = item.attributes
         let size: HTML =
@@ -39,7 +39,7 @@ enum ReportRow {
             """
     }
 
-    /// Service, or server with its port if that is said.
+    /// Returns the service, or the server with its port, if it has one.
     private static func place(_ item: Item) -> String {
         let attributes = item.attributes
         if let service = attributes.shown(.svce) { return service }
@@ -48,7 +48,7 @@ enum ReportRow {
         return "\(server):\(port)"
     }
 
-    /// The name of an accessibility, which may be broken between its words.
+    /// Returns the name of an accessibility, with possible line breaks between its words.
     private static func broken(_ accessibility: Accessibility) -> HTML {
         switch accessibility {
         case .whenUnlocked: "When<wbr>Unlocked"

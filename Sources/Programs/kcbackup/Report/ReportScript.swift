@@ -1,7 +1,7 @@
 extension ReportPage {
-    /// The script of the page: it hides, sorts and searches the rows that the page comes with, and makes no markup.
+    /// The script of the page: hides, sorts and searches the existing rows, without creating markup.
     ///
-    /// What is shown stands at the end of the address, as in `#q=mail&class=key&sort=account&order=down`.
+    /// The state is stored in the URL fragment, as in `#q=mail&class=key&sort=account&order=down`.
     static let script: HTML = #"""
 
         // Browsers lay a table out again with every part of it that arrives, so it is hidden until it is whole.

@@ -1,5 +1,5 @@
 extension ReportPage {
-    /// The style of the page: light and dark, wide, narrow and printed.
+    /// The style of the page, for light and dark mode, wide and narrow windows, and print.
     static let style: HTML = """
 
         :root {

@@ -5,12 +5,12 @@ internal import Cryptography
 internal import DeviceIdentity
 internal import KeychainModel
 
-// What stands above the table: the archive in words and numbers.
+// The part above the table: the archive in words and numbers.
 
 extension ReportPage {
     private var isEncrypted: Bool { outline.header.mode == .encrypted }
 
-    /// Where the verdicts hold.
+    /// Where the verdicts apply.
     private var here: String {
         switch judged {
         case .here: isSameDevice ? "on this device, which made it" : "on this device"
@@ -19,7 +19,7 @@ extension ReportPage {
         }
     }
 
-    /// Name and numbers.
+    /// The name and the numbers.
     var header: HTML {
         let total = counts.total
         let staying = counts.stayingBehind
@@ -50,7 +50,7 @@ extension ReportPage {
             """
     }
 
-    /// What this archive is.
+    /// The facts about the archive.
     var facts: HTML {
         let header = outline.header
         var rows: [(String, HTML)] = [
@@ -66,7 +66,7 @@ extension ReportPage {
         return "<section class=\"card\"><h2>What it is</h2>\n<dl>\n\(lines)</dl></section>\n"
     }
 
-    /// Where it restores.
+    /// Where the archive restores.
     var destinations: HTML {
         let bound = counts.byTravel[.thisDevice] ?? 0
         let others: HTML
@@ -125,7 +125,7 @@ extension ReportPage {
         return "<section class=\"card\"><h2>What stays behind</h2>\n<ul>\n\(lines)</ul></section>\n"
     }
 
-    /// The charts, if there is anything to show.
+    /// The charts; empty if there are no items.
     var charts: HTML {
         if counts.total == 0 { return "" }
         let charts = ReportChart.all(counts).map(\.html)

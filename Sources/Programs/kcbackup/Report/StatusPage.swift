@@ -2,18 +2,18 @@ internal import ByteStreams
 internal import Cryptography
 internal import KeychainModel
 
-/// A page about all backups, which needs nothing from elsewhere and has no script.
+/// A self-contained page about all backups, without a script.
 struct StatusPage {
     let state: BackupState
-    /// What has no good backup since the limit that was asked for.
+    /// The jobs and keychains without a successful backup since the requested limit.
     let stale: [String]
     /// When the page was made.
     let made: Timestamp
 
-    /// The first line, by which a page is known that may be replaced by a newer one.
+    /// The first line, which identifies a page that a newer one may replace.
     static let mark: HTML = "<!DOCTYPE html><!-- kcbackup status -->\n"
 
-    /// The whole page.
+    /// The complete page.
     var html: HTML {
         """
         \(Self.mark)<html lang="en">

@@ -1,17 +1,17 @@
 internal import ByteStreams
 internal import Cryptography
 
-/// Generates the secret of a new item: characters that password fields take and a double click selects.
+/// Generates the secret of a new item, with characters that password fields accept and a double click selects.
 enum GeneratedPassword {
-    /// Of 6 bits each: 144 bits.
+    /// 24 characters of 6 bits each: 144 bits.
     static let defaultLength = 24
-    /// Shorter ones can be searched; longer ones fit no password field.
+    /// Shorter ones could be guessed; longer ones do not fit into password fields.
     static let lengths = 12...256
 
-    // Base64url of RFC 4648.
+    // Base64url (RFC 4648).
     private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
 
-    /// Generates one of `length` characters.
+    /// Generates a secret of `length` characters.
     ///
     /// - Throws: `CryptographyFailure.randomness`.
     static func make(length: Int) throws(CryptographyFailure) -> SecretBytes {

@@ -2,18 +2,18 @@ internal import AgeEncryption
 internal import ByteStreams
 internal import Console
 
-/// Identity and recipients files, in the clear or encrypted with a passphrase.
+/// Identity and recipients files, either plain or encrypted with a passphrase.
 extension Session {
-    /// The identities of a file.
+    /// Reads the identities in a file.
     ///
-    /// - Throws: `AgeFailure`, `FileFailure`, `StreamFailure`, and what asking throws.
+    /// - Throws: `AgeFailure`, `FileFailure`, `StreamFailure`, and errors of reading secrets.
     func identities(in path: String, passphrase: SecretSource?) throws -> [X25519Identity] {
         let wanted = WantedSecret(
             what: "passphrase of the identity file \(quoted(path))", flag: .identityPassphrase, source: passphrase)
         return try readKeyFile(path, isSecret: true, wanted) { try IdentityFile.parse($0).identities }
     }
 
-    /// The public keys of a file.
+    /// Reads the public keys in a file.
     ///
     /// - Throws: as `identities(in:passphrase:)`.
     func recipients(in path: String, passphrase: SecretSource?) throws -> [X25519Recipient] {

@@ -2,18 +2,18 @@ internal import ByteStreams
 internal import Console
 internal import Cryptography
 
-/// Generates a passphrase for users who do not want to invent one.
+/// Generates a passphrase for users who do not want to make one up.
 ///
-/// Seven groups of four characters out of 32 (Crockford's base32, lower case: no i, l, o, u): 140 bits, beyond any
-/// search, and short enough to write down.
+/// It has seven groups of four characters from an alphabet of 32 (Crockford's base32, lower case, without i, l, o and
+/// u). This gives 140 bits, far too many to search, and is short enough to write down.
 enum MadeUpPassphrase {
     private static let alphabet = Array("0123456789abcdefghjkmnpqrstvwxyz".utf8)
     private static let groupSize = 4
 
-    /// Generates one, as in `k3vq-7d2m-…`.
+    /// Generates a passphrase such as `k3vq-7d2m-…`.
     ///
-    /// - Parameter groups: groups of four characters, of 20 bits each.
-    /// - Throws: `CryptographyFailure.library` if there is no randomness.
+    /// - Parameter groups: the number of groups of four characters, of 20 bits each.
+    /// - Throws: `CryptographyFailure.library` if the generator fails.
     static func make(groups: Int = 7) throws(CryptographyFailure) -> SecretBytes {
         let random = try RandomBytes.secret(count: groups * groupSize)
         var text = SecretBytes(capacity: groups * (groupSize + 1))
@@ -29,7 +29,7 @@ enum MadeUpPassphrase {
 }
 
 extension Session {
-    /// Makes a passphrase up, and shows it on the terminal.
+    /// Generates a passphrase and shows it on the terminal.
     ///
     /// - Throws: `CryptographyFailure`, `TerminalFailure`.
     func makeUpPassphrase() throws -> SecretBytes {

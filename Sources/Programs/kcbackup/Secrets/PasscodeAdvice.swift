@@ -25,10 +25,10 @@ extension Session {
         return strength
     }
 
-    // Above 10^8 guesses, zxcvbn's authors call a password "safely unguessable" for moderate protection.
+    // With more than 10^8 guesses, zxcvbn's authors consider a password "safely unguessable" for moderate protection.
     private static let strongEnough = 3
 
-    /// Suggests a passcode to users who do not want to invent one.
+    /// Suggests a passcode to users who do not want to make one up.
     ///
     /// - Throws: `UsageProblem` (`needsTerminal`), `CryptographyFailure`, `TerminalFailure`.
     func suggestPasscode() throws {
@@ -41,7 +41,8 @@ extension Session {
 }
 
 extension JSONValue {
-    /// A keychain whose passcode was just set, and its strength; nil without a passcode.
+    /// Returns the JSON for a keychain whose passcode was just set, with its strength; the strength is nil without a
+    /// passcode.
     static func passcodeSet(_ keychain: JSONValue, _ strength: PasscodeStrength?) -> JSONValue {
         guard let strength else { return ["keychain": keychain] }
         return [

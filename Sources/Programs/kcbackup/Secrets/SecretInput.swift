@@ -11,7 +11,7 @@ protocol SecretInput {
 
     /// Reads a new secret, twice if typed; nil if the user typed nothing.
     ///
-    /// - Parameter judge: receives the secret once, before it is typed again.
+    /// - Parameter judge: called once with the secret, before it is typed again.
     /// - Throws: `SecretProblem`, `TerminalFailure`, `FileFailure`, `StreamFailure`.
     func new(_ wanted: WantedSecret, judge: (borrowing SecretBytes) -> Void) throws -> SecretBytes?
 }
@@ -25,30 +25,30 @@ extension SecretInput {
 struct WantedSecret {
     /// Its name in a sentence, such as "passcode of keychain 'login'".
     var what: String
-    /// What is said before it is asked for again; may be empty.
+    /// Text to show before the secret is asked for again; may be empty.
     var remark = ""
-    /// A note in brackets for the prompt of a new secret; may be empty.
+    /// A note in parentheses for the prompt of a new secret; may be empty.
     var note = ""
     /// The option that names its source.
     var flag: OptionName
-    /// Its source; nil prompts the user, if there is a terminal.
+    /// Its source; nil to prompt the user, if there is a terminal.
     var source: SecretSource?
-    /// True for the secret of an item, which may be empty or contain any byte, and must be read completely.
+    /// True for the secret of an item, which may be empty, may contain any byte, and must be read completely.
     var isContent = false
 
     /// True for a password that its program allows to be empty.
     var mayBeEmpty = false
 
-    /// True for a key file, whose lines all count.
+    /// True for a key file, of which every line counts.
     var isKeyFile = false
 
     /// The first word of its name: "passcode" or "passphrase".
     var kind: String { String(what.prefix { $0 != " " }) }
 
-    /// True if a person types it, if anyone.
+    /// True if the user types the secret.
     var isTyped: Bool { source == nil || source == .terminal }
 
-    /// Bytes of a passphrase or passcode: far more than anyone types.
+    /// The maximum size of a passphrase or passcode in bytes: far more than anyone types.
     static let limit = PrivateFile.sizeLimit
 }
 
@@ -99,8 +99,8 @@ struct SourcedSecretInput: SecretInput {
             guard let folder = world.environment["CREDENTIALS_DIRECTORY"], folder.hasPrefix("/") else {
                 throw SecretProblem.noCredentialsFolder
             }
-            // systemd protects the folder, and grants access to the file by an access control list, which looks like a
-            // file readable by its group.
+            // systemd protects the folder, and grants access to the file with an access control list, which makes the
+            // file look readable by its group.
             return try firstLine(PrivateFile.readPublic(folder + "/" + name), wanted)
         case .terminal, .unknown, nil: throw SecretProblem.notASource(wanted.flag)
         }
@@ -119,7 +119,7 @@ struct SourcedSecretInput: SecretInput {
         }
     }
 
-    /// Reads one line byte by byte, and no further: the rest is left for the next reader of the descriptor.
+    /// Reads one line byte by byte and no further, so that the rest is left for the next reader of the descriptor.
     ///
     /// An item's secret is read to the end, so that additional lines are noticed.
     private func bytes(from descriptor: Descriptor, _ wanted: WantedSecret) throws -> SecretBytes {

@@ -1,7 +1,7 @@
 internal import Console
 internal import ArgumentParser
 
-/// The source of a secret: never the command line itself or the environment.
+/// The source of a secret; never the command line itself or the environment.
 enum SecretSource: Hashable, Sendable, ExpressibleByArgument {
     /// The terminal, without echo.
     case terminal
@@ -13,7 +13,7 @@ enum SecretSource: Hashable, Sendable, ExpressibleByArgument {
     case command(String)
     /// A systemd credential (systemd.exec(5), `LoadCredential=`).
     case credential(String)
-    /// Not a source. The text is not stored: it may be the secret itself, given by mistake.
+    /// An invalid source. Its text is not stored, since it may be the secret itself, given by mistake.
     case unknown
 
     /// The syntax of SOURCE, for help and messages.
@@ -37,31 +37,31 @@ enum SecretSource: Hashable, Sendable, ExpressibleByArgument {
     /// The values for shell completion.
     static var defaultCompletionKind: CompletionKind { .list(["tty", "file:", "fd:", "cmd:", "cred:"]) }
 
-    /// systemd's own rule: a plain file name.
+    /// systemd's own rule: the name must be a plain file name.
     private static func isCredentialName(_ name: String) -> Bool {
         !name.isEmpty && name != "." && name != ".." && !name.contains("/")
     }
 }
 
-/// Why there is no secret.
+/// Why a secret could not be read.
 enum SecretProblem: Error, Hashable, Sendable {
-    /// No source is given, and there is no terminal to prompt on.
+    /// No source is given, and there is no terminal for a prompt.
     case noSource(what: String, OptionName)
     /// The value of the option is not a source.
     case notASource(OptionName)
     case empty(what: String)
-    /// It contains a zero byte, which no keyboard types and C libraries cut at.
+    /// It contains a zero byte, which cannot be typed and would truncate it in C libraries.
     case holdsNUL(what: String)
-    /// It has more bytes than this.
+    /// It is longer than this many bytes.
     case tooLong(what: String, limit: Int)
-    /// There are several lines, but one is the whole secret.
+    /// There are several lines, but the secret must be a single line.
     case severalLines(what: String)
     /// The two typed secrets differ.
     case differ(what: String)
     /// The descriptor is not open.
     case descriptorClosed(Int32)
     case noCredentialsFolder
-    /// The command ended with this status; 128 and more stand for a signal.
+    /// The command exited with this status; 128 and above indicate a signal.
     case commandFailed(status: Int32)
     /// The command could not be started, with this `errno`.
     case commandNotStarted(Int32)
@@ -98,7 +98,7 @@ func explainSecret(_ problem: SecretProblem) -> Explanation {
     case .commandFailed(let status):
         Explanation(
             .io, "the command that was to print the secret ended with status \(status)",
-            hint: "run it by itself to see why")
+            hint: "run it alone to see why")
     case .commandNotStarted(let code):
         Explanation(.io, "the command that was to print the secret cannot be started: error \(code)")
     }

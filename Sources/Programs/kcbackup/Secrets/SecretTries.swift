@@ -5,13 +5,14 @@ internal import ItemSources
 internal import KeychainStore
 
 extension Session {
-    // As other programs that ask for a password.
+    // The number of attempts, as in other programs that ask for a password.
     private static let tries = 3
 
-    /// Reads an existing secret for `use`; a typed one that turns out wrong may be typed again, three times in all.
+    /// Reads an existing secret for `use`; a typed secret that is wrong may be typed again, three times in total.
     ///
-    /// - Parameter wait: the seconds until a next one is tried at all, before which nothing is asked; nil for none.
-    /// - Throws: what asking and `use` throw.
+    /// - Parameter wait: returns the seconds until another attempt is allowed, in which case nothing more is asked; nil
+    ///   for none.
+    /// - Throws: errors of reading secrets, and what `use` throws.
     func trying<Result: ~Copyable>(
         _ wanted: WantedSecret, wait: () throws -> Int? = { nil },
         _ use: (borrowing SecretBytes) throws -> Result
@@ -38,7 +39,7 @@ extension Session {
         }
     }
 
-    /// Reads the passcode of a keychain for `use`; where wrong ones make the next one wait, none is typed in vain.
+    /// Reads the passcode of a keychain for `use`; nothing is asked while wrong passcodes delay the next attempt.
     ///
     /// - Throws: as `trying`, `KeychainStoreError` (`tooManyAttempts`).
     func trying<Result: ~Copyable>(
@@ -59,18 +60,18 @@ extension Session {
     }
 }
 
-/// Why a secret that looks right is wrong, or what its being wrong leads to.
+/// Why a secret that looks right may be wrong, or what follows from its being wrong.
 enum SecretDoubt: Hashable, Sendable {
-    /// It ends with a carriage return, as the first line of a file with Windows' line ends does.
+    /// It ends with a carriage return, like the first line of a file with Windows line endings.
     case carriageReturn
-    /// It has letters that are spelled as a letter and a mark (not NFC).
+    /// It has letters that are encoded as a letter and a combining mark (not NFC).
     case decomposed
-    /// It has letters that could also be spelled as a letter and a mark (NFC).
+    /// It has letters that could also be encoded as a letter and a combining mark (NFC).
     case composed
-    /// The next one is not tried before these seconds are over.
+    /// The next attempt is allowed after this many seconds.
     case wait(seconds: Int)
 
-    /// Looks for a reason; nil where there is none, as in everything that is ASCII.
+    /// Looks for a reason; nil if there is none, as for any ASCII secret.
     init?(_ secret: borrowing SecretBytes) {
         let found: SecretDoubt? = secret.withBytes { bytes in
             if !bytes.isEmpty, bytes[bytes.count - 1] == UInt8(ascii: "\r") { return .carriageReturn }
@@ -84,7 +85,7 @@ enum SecretDoubt: Hashable, Sendable {
                 }
                 return nil
             } catch {
-                // No text in Unicode, so it has no other spelling.
+                // It is not valid Unicode text, so it has no other encoding.
                 return nil
             }
         }
@@ -92,7 +93,7 @@ enum SecretDoubt: Hashable, Sendable {
         self = found
     }
 
-    /// True for accented letters and for Korean syllables; the standard library does not tell decompositions.
+    /// True for accented letters and Korean syllables; the standard library has no API for decompositions.
     private static func mayBeDecomposed(_ scalar: Unicode.Scalar) -> Bool {
         if (0xac00...0xd7a3).contains(scalar.value) { return true }
         guard scalar.properties.isAlphabetic, let name = scalar.properties.name,
@@ -101,7 +102,7 @@ enum SecretDoubt: Hashable, Sendable {
         return !name[mark.upperBound...].hasPrefix("STROKE")
     }
 
-    /// What to do about it, without showing the secret.
+    /// Returns advice, without showing the secret.
     func words(_ kind: String) -> String {
         switch self {
         case .carriageReturn:

@@ -1,20 +1,21 @@
-/// How many columns a text takes on a terminal.
+/// Returns the number of columns that a text takes up on a terminal.
 ///
-/// A character (a grapheme cluster of Unicode TR 29) takes as many as its parts, but no more than 2: a part takes 2 if it
-/// is East Asian wide or full-width, as emoji are (TR 11), 0 if it is a mark or a control, and 1 otherwise, as vowel
-/// signs beside their consonant are. Compared with the widths of Python's `wcwidth` 0.9.4.
+/// A character (a grapheme cluster of Unicode TR 29) is as wide as its scalars together, but at most 2 columns wide. A
+/// scalar is 2 columns wide if it is East Asian wide or full-width (TR 11), as emoji are; 0 if it is a mark or a
+/// control character; and 1 otherwise, as for vowel signs next to their consonant. The widths were compared with
+/// Python's `wcwidth` 0.9.4.
 func displayWidth(_ text: String) -> Int {
     // Fast path for most texts.
     if text.utf8.allSatisfy({ (0x20..<0x7f).contains($0) }) { return text.utf8.count }
     return text.reduce(0) { $0 + displayWidth($1) }
 }
 
-/// How many columns one character takes.
+/// Returns the number of columns that one character takes up.
 func displayWidth(_ character: Character) -> Int {
     var width = 0
     var previous: Unicode.Scalar?
     for scalar in character.unicodeScalars {
-        // U+FE0F selects the emoji form of the previous part.
+        // U+FE0F selects the emoji form of the previous scalar.
         if scalar == "\u{fe0f}", previous?.properties.isEmoji == true { return 2 }
         width += displayWidth(scalar)
         previous = scalar
@@ -22,8 +23,8 @@ func displayWidth(_ character: Character) -> Int {
     return min(2, width)
 }
 
-/// The text in at most `limit` columns: where it is longer, `…` takes the place of its middle, since the ends tell
-/// names apart.
+/// Returns the text in at most `limit` columns; if it is longer, `…` replaces its middle, since names differ at their
+/// ends.
 func fitted(_ text: String, to limit: Int) -> String {
     if displayWidth(text) <= limit { return text }
     let room = max(0, limit - 1)
@@ -32,7 +33,7 @@ func fitted(_ text: String, to limit: Int) -> String {
     return String(start) + "…" + String(end.reversed())
 }
 
-/// The first characters that fit into `room` columns.
+/// Returns the first characters that fit into `room` columns.
 private func characters(_ text: some Sequence<Character>, in room: Int) -> [Character] {
     var width = 0
     return Array(
@@ -44,7 +45,7 @@ private func characters(_ text: some Sequence<Character>, in room: Int) -> [Char
 
 private func displayWidth(_ scalar: Unicode.Scalar) -> Int {
     if scalar.value < 0x7f { return scalar.value < 0x20 ? 0 : 1 }
-    // A soft hyphen is shown; vowels and finals of Hangul join the consonant before them.
+    // A soft hyphen is visible; Hangul vowels and finals combine with the preceding consonant.
     if scalar.value == 0xad { return 1 }
     if (0x1160...0x11ff).contains(scalar.value) || (0xd7b0...0xd7ff).contains(scalar.value) { return 0 }
     switch scalar.properties.generalCategory {

@@ -4,7 +4,7 @@ internal import KeychainModel
 
 /// The table of `item list`: measured in a first pass, printed row by row in a second.
 ///
-/// A million items are listed without holding them in memory.
+/// It can list a million items without holding them in memory.
 final class ItemListing {
     /// The number of items printed.
     private(set) var count = 0
@@ -25,7 +25,7 @@ final class ItemListing {
         if !session.style.isJSON { table.measure(ItemColumns.cells(item)) }
     }
 
-    /// Shows an item that was measured.
+    /// Prints an item that was measured.
     func writeRow(_ item: Item) throws {
         if session.style.isJSON {
             output.bytes.append(utf8: (count == 0 ? "{\"items\":[" : ","))
@@ -42,7 +42,7 @@ final class ItemListing {
         try output.flushIfLarge()
     }
 
-    /// What is said below the list: the number of items, and the columns that are not shown.
+    /// The text below the list: the number of items, and the columns that were left out.
     var summary: String {
         let items = counted(count, "item")
         let missing = count == 0 ? [] : table.leftOut
@@ -58,9 +58,9 @@ final class ItemListing {
     }
 }
 
-/// The columns of items, in `item list` and `inspect`.
+/// The columns of items in `item list` and `inspect`.
 ///
-/// Where an item restores is never cut, and of the others the names are left out last.
+/// The column that tells where an item restores is never cut or left out; of the others, the names are left out last.
 enum ItemColumns {
     static let all: [Table.Column] = [
         Table.Column(title: "CLASS", yields: 8), Table.Column(title: "SERVICE", least: 8),
@@ -71,13 +71,13 @@ enum ItemColumns {
         Table.Column(title: "SIZE", alignment: .right, yields: 5),
     ]
 
-    /// How tables are sorted where nothing was asked for: by service or server, then by account.
+    /// The default order: by service or server, then by account.
     static let usualOrder = ["service", "account"]
 
-    /// What is said where there are too many rows for that.
+    /// The note if there are too many rows to sort by default.
     static let notSorted = "in the order of archives: '\(OptionName.sort.spelling) service,account' sorts them"
 
-    /// - Parameter mode: the kind of the archive that holds the item; nil for an item of a keychain.
+    /// - Parameter mode: the mode of the archive that contains the item; nil for an item in a keychain.
     static func cells(_ item: Item, in mode: ArchiveMode? = nil) -> [String] {
         let attributes = item.attributes
         return [
@@ -89,7 +89,7 @@ enum ItemColumns {
         ]
     }
 
-    /// Where an item restores, by the verdicts on the device that made the archive and on another.
+    /// Returns where an item restores, from the verdicts for the device that made the archive and for another device.
     private static func travels(_ accessibility: Accessibility, in mode: ArchiveMode) -> String {
         if Verdict.decide(accessibility, in: mode, onSameDevice: false) == .restores { return "anywhere" }
         return Verdict.decide(accessibility, in: mode, onSameDevice: true) == .restores ? "this device" : "nowhere"
@@ -97,7 +97,7 @@ enum ItemColumns {
 }
 
 extension Attributes {
-    /// A value as text; bytes that are not text by their number.
+    /// Returns a value as text; for bytes that are not text, their number.
     func shown(_ code: AttributeCode) -> String? {
         guard let value = self[code] else { return nil }
         return switch value {

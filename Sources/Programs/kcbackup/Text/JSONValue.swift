@@ -10,7 +10,7 @@ indirect enum JSONValue: Sendable {
     case list([JSONValue])
     case object([Member])
 
-    /// A name with its value.
+    /// A name and its value.
     struct Member: Sendable {
         let name: String
         let value: JSONValue
@@ -53,12 +53,12 @@ extension JSONValue: ExpressibleByDictionaryLiteral, ExpressibleByStringLiteral,
     init(booleanLiteral flag: Bool) { self = .flag(flag) }
     init(arrayLiteral values: JSONValue...) { self = .list(values) }
 
-    /// An object without the members whose value is nil.
+    /// Creates an object without the members whose values are nil.
     static func members(_ members: [(String, JSONValue?)]) -> JSONValue {
         .object(members.compactMap { name, value in value.map { Member(name: name, value: $0) } })
     }
 
-    /// The object with additional members; other values are unchanged.
+    /// Returns the object with additional members; other values are returned unchanged.
     func adding(_ more: [(String, JSONValue?)]) -> JSONValue {
         guard case .object(let members) = self, case .object(let added) = JSONValue.members(more) else { return self }
         return .object(members + added)
@@ -66,7 +66,7 @@ extension JSONValue: ExpressibleByDictionaryLiteral, ExpressibleByStringLiteral,
 }
 
 extension JSONValue {
-    /// An item as in docs/json.md ("Parts").
+    /// Returns the item object described in docs/json.md ("Parts").
     static func item(_ item: Item) -> JSONValue {
         .members([
             ("class", .text(item.itemClass.rawValue)),
@@ -84,7 +84,7 @@ extension JSONValue {
         ])
     }
 
-    /// The value of an attribute, as in an import.
+    /// Returns the value of an attribute, in the form that imports use.
     static func attribute(_ value: AttributeValue) -> JSONValue {
         switch value {
         case .text(let text): .text(text)
@@ -94,7 +94,7 @@ extension JSONValue {
         }
     }
 
-    /// The number of items of each class.
+    /// Returns the number of items in each class.
     static func counts(_ count: (ItemClass) -> Int) -> JSONValue {
         .object(ItemClass.allCases.map { Member(name: $0.rawValue, value: .number(count($0))) })
     }

@@ -1,26 +1,26 @@
 internal import ByteStreams
 internal import Console
 
-/// Collects the results of a run and writes them in large pieces; JSON is in ASCII when a terminal shows it.
+/// Collects the results of a run and writes them in large pieces; JSON is written as ASCII on a terminal.
 struct ResultBuffer {
-    /// What is not written yet.
+    /// The bytes that have not been written yet.
     var bytes: [UInt8] = []
 
     private let session: Session
 
-    // Large enough that writes do not count.
+    // In bytes; large enough that the cost of writing is negligible.
     private static let size = 65_536
 
     init(_ session: Session) {
         self.session = session
     }
 
-    /// Writes what there is, if it is a large piece; to be called between two values of JSON.
+    /// Writes the buffer if it is large; must be called between two JSON values.
     mutating func flushIfLarge() throws(Failure) {
         if bytes.count >= Self.size { try flush() }
     }
 
-    /// Writes what there is.
+    /// Writes the buffer.
     mutating func flush() throws(Failure) {
         if session.style.isJSON, session.world.terminal.showsOutput {
             var ascii: [UInt8] = []

@@ -1,7 +1,7 @@
 internal import ByteStreams
 internal import KeychainModel
 
-/// Appends a secret as an import writes it: a string if it is text, `{"base64":"…"}` otherwise.
+/// Appends a secret in the form that imports use: a string if it is text, otherwise `{"base64":"…"}`.
 func appendSecretJSON(_ secret: borrowing Span<UInt8>, to line: inout some ByteBuffer & ~Copyable) {
     if isText(secret) {
         CanonicalJSON.string(secret, into: &line)
@@ -12,7 +12,8 @@ func appendSecretJSON(_ secret: borrowing Span<UInt8>, to line: inout some ByteB
     }
 }
 
-/// Appends a secret as a terminal may show it: text with whatever could mislead escaped, or bytes in hexadecimal.
+/// Appends a secret in a form that is safe on a terminal: text with misleading characters escaped, or bytes in
+/// hexadecimal.
 func appendShown(_ secret: borrowing Span<UInt8>, to text: inout some ByteBuffer & ~Copyable) {
     guard isText(secret) else {
         text.append("(hexadecimal) ".utf8.span)
@@ -22,13 +23,13 @@ func appendShown(_ secret: borrowing Span<UInt8>, to text: inout some ByteBuffer
         return
     }
     forEachScalar(secret) { scalar in
-        // A value of one scalar, not a String that stays in memory: the output consists of the secret's own bytes.
+        // Convert one scalar at a time, so that no String holds the whole secret.
         let shown = displayed(String(scalar))
         text.append(shown.utf8.span)
     }
 }
 
-/// Appends JSON in ASCII alone, so that a terminal obeys none of it.
+/// Appends JSON as ASCII only, so that nothing in it controls the terminal.
 func appendASCII(_ json: borrowing Span<UInt8>, to line: inout some ByteBuffer & ~Copyable) {
     forEachScalar(json) { scalar in
         if scalar.value < 0x7f {
@@ -43,7 +44,7 @@ private func isText(_ bytes: borrowing Span<UInt8>) -> Bool {
     (try? UTF8Span(validating: bytes.extracting(...))) != nil
 }
 
-/// Visits the characters of valid UTF-8 one by one.
+/// Visits the characters of valid UTF-8, one by one.
 private func forEachScalar(_ text: borrowing Span<UInt8>, _ body: (Unicode.Scalar) -> Void) {
     guard let span = try? UTF8Span(validating: text.extracting(...)) else { return }
     var iterator = span.makeUnicodeScalarIterator()

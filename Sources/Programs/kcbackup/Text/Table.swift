@@ -1,6 +1,6 @@
 internal import KeychainModel
 
-/// Rows under a header line, as wide as needed and no wider than the terminal.
+/// Rows below a header line, as wide as needed but no wider than the terminal.
 struct Table {
     /// The alignment of the cells in a column.
     enum Alignment: Sendable {
@@ -8,39 +8,38 @@ struct Table {
         case right
     }
 
-    /// One column.
     struct Column: Sendable {
         let title: String
         var alignment = Alignment.left
-        /// The minimum width on a narrow terminal; nil if the column is never shortened.
+        /// The minimum width on a narrow terminal; nil if the column is never cut.
         var least: Int?
-        /// Where even the minimum widths do not fit, columns are left out in this order; nil if this one never is.
+        /// The order in which columns are left out if even the minimum widths do not fit; nil if this column never is.
         var yields: Int?
 
-        /// The column as `--columns` names it.
+        /// The name of the column for `--columns`.
         var name: String { title.lowercased() }
     }
 
     private let columns: [Column]
     private var rows: [[String]] = []
 
-    /// Starts without rows.
+    /// Creates a table without rows.
     init(_ columns: [Column]) {
         self.columns = columns
     }
 
-    /// True when there is no row.
+    /// True if there are no rows.
     var isEmpty: Bool { rows.isEmpty }
 
-    /// Adds a row with one text a column, which is made safe to show.
+    /// Adds a row with one cell for each column; cells are escaped for display.
     mutating func append(_ cells: [String]) {
         precondition(cells.count == columns.count, "a row has one cell a column")
         rows.append(cells)
     }
 
-    /// The lines, header first, each with its line feed; columns that are empty in every row are omitted.
+    /// Returns the lines, header first, each with its line feed; columns that are empty in every row are left out.
     ///
-    /// - Parameter width: the columns of the terminal; nil for no limit.
+    /// - Parameter width: the width of the terminal in columns; nil for no limit.
     func lines(width: Int?) -> [String] {
         let table = StreamedTable(columns, width: width)
         for row in rows { table.measure(row) }
@@ -48,30 +47,31 @@ struct Table {
     }
 }
 
-/// A table whose rows pass twice: once to be measured, once to be printed.
+/// A table whose rows are passed twice: once for measuring, once for printing.
 ///
-/// It holds widths, never rows.
+/// It keeps only widths, unless rows are to be sorted.
 final class StreamedTable {
     private let columns: [Table.Column]
     private let limit: Int?
-    /// The positions of the columns that were asked for, in their order; nil for all that are not empty.
+    /// The positions of the requested columns, in their order; nil for all that are not empty.
     private let chosen: [Int]?
-    /// The positions of the columns by which rows are sorted, the first one first.
+    /// The positions of the columns to sort by, most significant first.
     private let order: [Int]
-    /// Those by which rows are sorted where nothing was asked for; rows without any of them come last.
+    /// The positions of the columns to sort by if no order was requested; rows in which all of them are empty come
+    /// last.
     private let usualOrder: [Int]
     private var held: [[String]] = []
     private var widths: [Int]
     private var measured = 0
     private var isFitted = false
-    /// The titles of columns that the terminal has no room for, from left to right; complete after the first line.
+    /// The titles of columns left out for lack of space, from left to right; complete after the first line.
     private(set) var leftOut: [String] = []
 
     /// - Parameters:
-    ///   - width: the columns of the terminal; nil cuts nothing.
+    ///   - width: the width of the terminal in columns; nil to cut nothing.
     ///   - chosen: the names of the columns to show, in this order, which are then never left out; nil for all.
-    ///   - order: the names of the columns to sort by; rows are then held, and come from `sortedRows`.
-    ///   - usualOrder: the names of those to sort by without `order`, if there are no more than `usualLimit` rows.
+    ///   - order: the names of the columns to sort by; rows are then held and returned by `sortedRows`.
+    ///   - usualOrder: the names of the columns to sort by without `order`, if there are at most `usualLimit` rows.
     init(
         _ columns: [Table.Column], width: Int?, chosen: [String]? = nil, order: [String] = [], usualOrder: [String] = []
     ) {
@@ -91,21 +91,21 @@ final class StreamedTable {
         widths = columns.map { _ in 0 }
     }
 
-    /// Rows that are sorted without being asked for: held, they take some 1 KiB each.
+    /// The maximum number of rows that are sorted by default; each takes about 1 KiB of memory.
     static let usualLimit = 20_000
 
-    /// True when rows are to be held until all are there; not before all of them are measured.
+    /// True if rows must be held for sorting; valid only after all rows have been measured.
     var isSorted: Bool { !order.isEmpty || !usualOrder.isEmpty && measured <= Self.usualLimit }
 
-    /// True when the rows are too many to be sorted without being asked for.
+    /// True if there are too many rows to sort by default.
     var isTooLongToSort: Bool { !isSorted && !usualOrder.isEmpty }
 
-    /// Holds a row that was measured.
+    /// Holds a measured row for sorting.
     func hold(_ cells: [String]) {
         held.append(cells)
     }
 
-    /// The lines of the rows that were held, sorted; equal ones stay in their order.
+    /// Returns the lines of the held rows, sorted; the sort is stable.
     func sortedRows() -> [String] {
         let keys = held.map { cells in (order.isEmpty ? usualOrder : order).map { cells[$0].lowercased() } }
         let nameless = order.isEmpty ? keys.map { $0.allSatisfy(\.isEmpty) } : keys.map { _ in false }
@@ -121,7 +121,7 @@ final class StreamedTable {
         return sorted.map { row(held[$0]) }
     }
 
-    /// Takes a row into account; not to be called once a line was made.
+    /// Measures a row; must not be called after the first line was returned.
     func measure(_ cells: [String]) {
         measured += 1
         for (column, cell) in cells.enumerated() where !cell.isEmpty {
@@ -129,13 +129,12 @@ final class StreamedTable {
         }
     }
 
-    /// The header line.
     var header: String {
         fit()
         return line(columns.map(\.title))
     }
 
-    /// The line of a row.
+    /// Returns the line for a row.
     func row(_ cells: [String]) -> String {
         fit()
         return line(cells.map(Self.shown))
@@ -160,7 +159,7 @@ final class StreamedTable {
         shrink(to: limit)
     }
 
-    /// Leaves columns out, one by one, until the minimum widths of the others fit or no other yields.
+    /// Leaves out columns, one by one, until the minimum widths of the others fit or no more columns can be left out.
     private func leaveOut(to limit: Int) {
         var without: [Int] = []
         while total(of: widths.indices.map { min(widths[$0], columns[$0].least ?? .max) }) > limit {
@@ -172,17 +171,17 @@ final class StreamedTable {
         leftOut = without.sorted().map { columns[$0].title }
     }
 
-    /// The length of a line whose columns have these widths.
+    /// Returns the length of a line with these column widths.
     private func total(of widths: [Int]) -> Int {
         widths.reduce(0, +) + gap.count * max(0, widths.count { $0 > 0 } - 1)
     }
 
-    /// A cell as printed: escaped and truncated.
+    /// Returns a cell as printed: escaped and truncated.
     private static func shown(_ cell: String) -> String {
         displayed(cell, limit: cellLimit)
     }
 
-    /// One line with its line feed; columns in which no row has anything are left out.
+    /// Returns one line with its line feed; columns that are empty in every row are left out.
     private func line(_ cells: [String]) -> String {
         var line = ""
         for column in chosen ?? Array(widths.indices) where widths[column] > 0 {
@@ -196,7 +195,7 @@ final class StreamedTable {
         return line + "\n"
     }
 
-    /// Takes columns from the widest of those that may be cut, one by one, until all fit or none can give.
+    /// Narrows the widest column that may be cut, one step at a time, until all columns fit or none can be cut further.
     private func shrink(to limit: Int) {
         while total(of: widths) > limit {
             let givers = widths.indices.filter { widths[$0] > columns[$0].least ?? .max }
@@ -206,7 +205,7 @@ final class StreamedTable {
     }
 }
 
-/// Between two columns.
+/// The gap between two columns.
 private let gap = "  "
-/// Characters of one cell: longer texts are useless in a table.
+/// The maximum number of characters in a cell; longer texts are useless in a table.
 private let cellLimit = 120

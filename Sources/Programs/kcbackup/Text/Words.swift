@@ -1,11 +1,11 @@
 internal import KeychainModel
 
-/// A number with its noun, as in "1 item" and "2 items".
+/// Returns a number with its noun, as in "1 item" and "2 items".
 func counted(_ count: Int, _ noun: String, plural: String? = nil) -> String {
     "\(count) \(count == 1 ? noun : plural ?? noun + "s")"
 }
 
-/// A number of bytes in the unit that fits, with one digit after the point: "17 B", "1.5 KiB".
+/// Returns a number of bytes in a suitable unit, with one decimal: "17 B", "1.5 KiB".
 func byteCount(_ count: UInt64) -> String {
     if count < 1024 { return "\(count) B" }
     var tenths = count * 10 / 1024
@@ -20,14 +20,14 @@ extension Timestamp {
     /// The day in UTC, as in `2026-03-01`.
     var day: String { String(description.prefix(10)) }
 
-    /// Day and time to the second in UTC, as in `2026-03-01 09:30:00 UTC`.
+    /// The day and the time in UTC, to the second, as in `2026-03-01 09:30:00 UTC`.
     var moment: String {
         let text = description
         return "\(text.prefix(10)) \(text.dropFirst(11).prefix(8)) UTC"
     }
 }
 
-/// How long to wait, as in "40 s" and "3 min".
+/// Returns a duration as text, as in "40 s" and "3 min".
 func duration(seconds: Int) -> String {
     seconds < 120 ? "\(seconds) s" : "\((seconds + 59) / 60) min"
 }

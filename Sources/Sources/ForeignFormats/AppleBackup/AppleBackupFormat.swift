@@ -22,7 +22,7 @@ package struct AppleBackupFormat: ForeignFormat {
         func member(_ name: String, of node: Int) -> Int? { manifest.member(name, of: node) }
         guard manifest.number(member("IsEncrypted", of: manifest.root)) == 1 else {
             throw ForeignFailure.refused(
-                title: "a backup without a password, whose keychain opens on its own device alone",
+                title: "a backup without a password, whose keychain opens only on its own device",
                 hint: "choose 'Encrypt local backup' in Finder or iTunes, back up again, and import that")
         }
         if try folder.file("Manifest.db") == nil, try folder.file("Manifest.mbdb") != nil {

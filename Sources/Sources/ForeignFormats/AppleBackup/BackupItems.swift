@@ -181,7 +181,7 @@ enum NullIVCipher {
         var counter = try BlockCipher(.aes256CTR, .encrypt, key: key, iv: (zeros + [2]).span)
         try counter.process(inPlace: &probe)
         var sealed = SecretBytes(capacity: ciphertext.count + 16)
-        var gcm = try AES256GCM(key: key)
+        var gcm = try AuthenticatedCipher(.aes256GCM, key: key)
         let nothing: [UInt8] = []
         try probe.withBytes { bytes throws(CryptographyFailure) in
             try gcm.seal(bytes, nonce: nonce, associatedData: nothing.span, into: &sealed)

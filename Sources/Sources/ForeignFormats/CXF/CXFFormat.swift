@@ -5,7 +5,7 @@ internal import KeychainModel
 /// JSON in the Credential Exchange Format 1.0 of the FIDO Alliance, and in its drafts.
 package struct CXFFormat: ForeignFormat {
     package let name = "cxf"
-    package let title = "Credential Exchange Format"
+    package let title = "Credential Exchange Format file"
 
     package init() {}
 
