@@ -131,8 +131,8 @@ struct KWalletServiceTests {
         let text = try run(
             """
             try() { local status=0; "$@" 2>messages || status=$?; echo "$status $(head -1 messages | cut -c11-)"; }
-            try $KCBACKUP create --keychain secret-service: -r "$key" -o open.kcb
             printf secret | secret-tool store --label=One service one
+            try $KCBACKUP create --keychain secret-service: -r "$key" -o open.kcb
             logout
             login
             # Only to be had with a question that nobody could answer here.
@@ -153,8 +153,8 @@ struct KWalletServiceTests {
                 0 \("")
                 14 error: collection 'kdewallet' of the Secret Service is locked
                 14 error: collection 'kdewallet' of the Secret Service is locked
-                14 error: this Secret Service takes passwords in its own prompt alone
-                10 error: the Secret Service has no collection 'New'
+                14 error: this Secret Service accepts passwords only in its own prompt
+                14 error: this Secret Service accepts passwords only in its own prompt
                 3 warning: collection 'kdewallet' is locked: its item is not in the archive
                 b.kcb
                 open.kcb

@@ -99,6 +99,7 @@ struct InspectCommand: Verb {
             ]
             for (isGiven, option) in given where isGiven { throw UsageProblem.needsDesktop(option) }
         }
+        if passcode == .unknown { throw SecretProblem.notASource(.passcode) }
         try requireOneInput(archives.archives, [passcode])
         var isFirst = true
         return try archives.forEach(in: session) { archive, opener in
