@@ -127,11 +127,25 @@ package struct ServiceItem: Hashable, Sendable {
     var asWalletEntry: ServiceItem {
         // What has no schema of its own has this one, which no attribute says.
         var entry = type == KeyringIdentity.genericSchema ? self : withSchemaAmongAttributes
-        if label.isEmpty { entry.label = "no label" }
+        entry.label = Self.walletLabel(label)
         if attributes.isEmpty, contentType == ServiceMapping.contentTypeOfBytes {
             entry.contentType = ServiceMapping.usualContentType
         }
         return entry
+    }
+
+    // The folder of entries whose label names none.
+    private static let walletFolder = "Secret Service/"
+
+    /// The label that KWallet tells of an entry with this one: it numbers entries of one name by an ending.
+    private static func walletLabel(_ label: String) -> String {
+        var name =
+            label.hasPrefix(walletFolder) && label != walletFolder ? label.dropFirst(walletFolder.count) : label[...]
+        if name.hasSuffix("_") {
+            let stem = name.dropLast().reversed().drop { $0.isASCII && $0.isNumber }.reversed()
+            if stem.count < name.count - 1, stem.suffix(2) == ["_", "_"] { name = name.prefix(stem.count - 2) }
+        }
+        return name.isEmpty ? "no label" : String(name)
     }
 
     /// The schema, however it is kept; nil for what has none of its own.
