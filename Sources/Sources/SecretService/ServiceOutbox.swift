@@ -31,23 +31,52 @@ final class ServiceOutbox {
     }
 
     func create(_ item: ServiceItem, _ secret: borrowing SecretBytes, in collection: String) throws {
+        guard client.isProved else { return try createFirst(item, secret, in: collection) }
+        // False: one with the same attributes is another item.
+        try send(creation(of: item, secret, in: collection, replaces: false), .writing)
+    }
+
+    private func creation(
+        of item: ServiceItem, _ secret: borrowing SecretBytes, in collection: String, replaces: Bool
+    ) throws -> BusCall {
         var properties: [(String, BusValue)] = [
             ("\(SecretServiceClient.itemInterface).Label", .text(item.label)),
             ("\(SecretServiceClient.itemInterface).Attributes", .texts(attributes(of: item))),
         ]
         if let type = item.type { properties.append(("\(SecretServiceClient.itemInterface).Type", .text(type))) }
-        let value = try secret.withBytes { try client.encode($0, contentType: item.contentType) }
-        // False: one with the same attributes is another item.
-        let call = BusCall(
+        return BusCall(
             collection, "org.freedesktop.Secret.Collection", "CreateItem",
-            [.properties(properties), value, .flag(false)])
-        if client.isProved { return try send(call, .writing) }
-        guard let path = try client.call(call, .writing)[0].text else { throw SecretServiceFailure.malformed(.writing) }
-        written += 1
-        try client.proveSession(writing: secret, to: path) { secret in
-            let value = try secret.withBytes { try client.encode($0, contentType: item.contentType) }
-            _ = try client.call(BusCall(path, SecretServiceClient.itemInterface, "SetSecret", [value]), .writing)
+            [.properties(properties), try encoded(secret, item), .flag(replaces)])
+    }
+
+    private func encoded(_ secret: borrowing SecretBytes, _ item: ServiceItem) throws -> BusValue {
+        try secret.withBytes { try client.encode($0, contentType: item.contentType) }
+    }
+
+    /// Creates an item in KWallet where no other one told whether the key of the session is the right one.
+    private func createFirst(_ item: ServiceItem, _ secret: borrowing SecretBytes, in collection: String) throws {
+        var path: String?
+        var isAgain = false
+        for _ in 0..<SecretServiceClient.sessionTries {
+            do {
+                if let path {
+                    let call = BusCall(
+                        path, SecretServiceClient.itemInterface, "SetSecret", [try encoded(secret, item)])
+                    _ = try client.call(call, .writing)
+                } else {
+                    // What a wrong key has left, an item without a secret, is the only one to be replaced.
+                    let call = try creation(of: item, secret, in: collection, replaces: isAgain)
+                    path = try client.call(call, .writing)[0].text
+                    written += 1
+                }
+                if let path, try client.provesSession(secret, at: path) { return }
+            } catch SecretServiceFailure.request(_, _, let message) where message.contains("find session") {
+                // So KWallet calls a key that does not fit.
+            }
+            isAgain = true
+            try client.renewSession()
         }
+        throw SecretServiceFailure.malformed(.secrets)
     }
 
     func update(
@@ -55,8 +84,8 @@ final class ServiceOutbox {
     ) throws {
         var calls: [BusCall] = []
         if !hasSecret {
-            let value = try secret.withBytes { try client.encode($0, contentType: item.contentType) }
-            calls.append(BusCall(found.path, SecretServiceClient.itemInterface, "SetSecret", [value]))
+            calls.append(
+                BusCall(found.path, SecretServiceClient.itemInterface, "SetSecret", [try encoded(secret, item)]))
         }
         if !found.item.label.utf8.elementsEqual(item.label.utf8) {
             calls.append(Self.set("Label", .text(item.label), of: found))

@@ -5,7 +5,7 @@ internal import CLibSecret
 /// another one than libsecret, and tells nobody; a public key that begins with a zero it refuses.
 extension SecretServiceClient {
     // Two of 256 sessions are of no use.
-    private static let sessionTries = 8
+    static let sessionTries = 8
     // Beside its user: each file that is compiled has a class of its own.
     private static let registered: Void = unsafe csecret_register(LibSecret.functions)
 
@@ -53,28 +53,19 @@ extension SecretServiceClient {
         throw SecretServiceFailure.malformed(.secrets)
     }
 
-    /// Finds a session with the right key, by a secret that was just written.
+    /// True if an item has this secret, as far as the key of the session tells; the key is the right one then.
     ///
-    /// - Parameter write: writes it again.
-    /// - Throws: `malformed` (`secrets`), and what reading and `write` throw.
-    func proveSession(
-        writing secret: borrowing SecretBytes, to path: String, again write: (borrowing SecretBytes) throws -> Void
-    ) throws {
+    /// - Throws: as reading does.
+    func provesSession(_ secret: borrowing SecretBytes, at path: String) throws -> Bool {
+        var secrets = SecretBytes(capacity: 1_024)
+        secret.withBytes { secrets.append($0) }
         do {
-            for _ in 0..<Self.sessionTries {
-                var secrets = SecretBytes(capacity: 1_024)
-                secret.withBytes { secrets.append($0) }
-                if let found = try read(path, into: &secrets), Self.areEqual(0..<secret.count, found, in: secrets) {
-                    isProved = true
-                    return
-                }
-                try renewSession()
-                try write(secret)
-            }
+            guard let found = try read(path, into: &secrets) else { return false }
+            isProved = Self.areEqual(0..<secret.count, found, in: secrets)
         } catch let error as BusError {
             throw SecretServiceFailure(error, .secrets)
         }
-        throw SecretServiceFailure.malformed(.secrets)
+        return isProved
     }
 
     /// Appends the secret of an item; nil if the key does not fit.
