@@ -65,7 +65,12 @@ final class ServiceState: ItemWriter {
         } else {
             chosen = nil
         }
-        for (found, draft) in contents.drafts {
+        for (found, given) in contents.drafts {
+            var draft = given
+            // GNOME Keyring that dies leaves items whose secret it had not written yet: no archive is older than those.
+            if found.secret.isEmpty {
+                for code in [AttributeCode.cdat, .mdat] { draft.attributes[code] = .date(.reference) }
+            }
             do throws(ItemProblem) {
                 let item = try draft.completed(now: .reference, secretSize: found.secret.count)
                 if case .data(let key) = item.attributes[.musr] { byKey[key] = entries.count }
