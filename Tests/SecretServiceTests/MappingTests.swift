@@ -55,6 +55,15 @@ struct MappingTests {
         #expect(try item(one, ordinal: 255).precedes(item(one, ordinal: 256)))
     }
 
+    @Test("An item without attributes is known by its label, not by what lies beside it")
+    func nameless() throws {
+        let one = ServiceItem(label: "A", attributes: [])
+        #expect(try !item(one).hasKey(of: item(ServiceItem(label: "B", attributes: []))))
+        #expect(try item(one).hasKey(of: item(ServiceItem(label: "A", attributes: [], modified: 9))))
+        let schema = attributes(["xdg:schema": "org.freedesktop.Secret.Generic"])
+        #expect(try item(one).hasKey(of: item(ServiceItem(label: "A", attributes: schema))))
+    }
+
     @Test("An entry of KeePassXC stays the same item with another UUID, in another group, and has names for people")
     func entry() throws {
         func entry(_ title: String, _ path: String, _ uuid: String, _ name: String = "") -> ServiceItem {

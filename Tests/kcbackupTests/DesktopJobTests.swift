@@ -40,6 +40,8 @@ struct DesktopJobTests {
             gdbus wait --session --timeout 60 org.freedesktop.secrets
             cron doctor | head -1
             cron run desk
+            cron run desk -v | grep -c -e --unlock || true
+            cron doctor | grep -c -e --unlock || true
             echo Without the library:
             mount --bind /dev/null "$(readlink -f "$(ldconfig -p | grep -o '/.*/libsecret-1.so.0$' | head -1)")"
             cron run desk
@@ -63,6 +65,8 @@ struct DesktopJobTests {
                 job 'desk': collection 'Login' of the Secret Service is locked
                 kcbackup: error: job 'desk': collection 'Login' of the Secret Service is locked
                 14
+                0
+                0
                 Without the library:
                 kcbackup: error: job 'desk': libsecret, which talks to the desktop's keyring, cannot be loaded: 'libsecret-1.so.0' is missing
                 14

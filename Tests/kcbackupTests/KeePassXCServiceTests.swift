@@ -126,6 +126,34 @@ struct KeePassXCServiceTests {
     }
 
     @Test(
+        "A database that was locked again is as one that was never opened",
+        .enabled(if: isWanted, "'make desktop' runs it, with KeePassXC"))
+    func lockedAgain() throws {
+        let text = try run(
+            """
+            database
+            opened
+            printf secret | secret-tool store --label=Bank service bank user ada
+            $KCBACKUP create --keychain secret-service: -r "$key" -o a.kcb
+            # secret-tool itself crashes when it is done.
+            secret-tool lock --collection=people 2>/dev/null || true
+            until is true; do kill -0 $daemon; done
+            try() { local status=0; "$@" 2>messages || status=$?; echo "$status $(head -1 messages | cut -c11-)"; }
+            try $KCBACKUP create --keychain secret-service: -r "$key" -o b.kcb
+            try $KCBACKUP create --keychain secret-service: --skip-locked -r "$key" -o c.kcb
+            try $KCBACKUP restore a.kcb -i key.txt
+            kill -0 $daemon
+            """)
+        #expect(
+            text == """
+                14 error: collection 'people' of the Secret Service is locked
+                3 warning: collection 'people' is locked: its items are not in the archive
+                14 error: collection 'People' does not exist yet, and a new one needs a password
+
+                """)
+    }
+
+    @Test(
         "A database that is not open is refused, or left out and said",
         .enabled(if: isWanted, "'make desktop' runs it, with KeePassXC"))
     func closed() throws {

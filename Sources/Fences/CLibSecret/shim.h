@@ -77,6 +77,7 @@ typedef void (*csecret_instance_setup)(GTypeInstance *, void *);
     F(GDBusConnection *, g_dbus_connection_new_for_address_sync, \
         (const char *, unsigned int, GDBusAuthObserver *, GCancellable *, GError **)) \
     F(int, g_dbus_connection_close_sync, (GDBusConnection *, GCancellable *, GError **)) \
+    F(int, g_dbus_connection_is_closed, (GDBusConnection *)) \
     F(void, g_dbus_connection_call, \
         (GDBusConnection *, const char *, const char *, const char *, const char *, GVariant *, \
          const GVariantType *, unsigned int, int, GCancellable *, csecret_ready, void *)) \

@@ -14,6 +14,8 @@ final class Session {
     var done: String?
     /// The number of items left out of the archive that were already reported, individually or by collection.
     var toldUnreadable = 0
+    /// The password of the desktop keyring: several collections may need it, and a source gives it only once.
+    var desktopPassword: KeptPassword?
     /// When the run began; everything that one run writes has this date.
     let now: Timestamp
     /// The progress line, which is erased before anything else is written.

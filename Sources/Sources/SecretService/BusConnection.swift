@@ -188,15 +188,24 @@ struct BusError: Error {
 }
 
 extension BusConnection {
-    /// Raises a prompt of the service and waits until it was answered.
+    /// Raises a prompt of the service and waits until it was answered, however long that takes.
     ///
     /// - Returns: what the service gives as the result.
-    /// - Throws: `BusError`, `SecretServiceFailure` (`promptDismissed`, `interrupted`, `malformed`).
+    /// - Throws: `BusError`, `SecretServiceFailure` (`promptDismissed`, `serviceEnded`, `interrupted`, `malformed`).
     func prompt(_ destination: String, _ path: String) throws -> BusValue {
         let answer = Answer()
         let data = unsafe Unmanaged.passUnretained(answer).toOpaque()
         unsafe Self.g.g_main_context_push_thread_default(context)
         let interface = "org.freedesktop.Secret.Prompt"
+        // Nothing else tells of a service that ends while it asks.
+        let watch = unsafe Self.g.g_dbus_connection_signal_subscribe(
+            raw, "org.freedesktop.DBus", "org.freedesktop.DBus", "NameOwnerChanged", "/org/freedesktop/DBus",
+            destination, 0,
+            { _, _, _, _, _, _, data in
+                guard let data = unsafe data else { return }
+                // A unique name changes once, when its owner goes.
+                unsafe Unmanaged<Answer>.fromOpaque(data).takeUnretainedValue().isGone = true
+            }, data, nil)
         let subscription = unsafe Self.g.g_dbus_connection_signal_subscribe(
             raw, destination, interface, "Completed", path, nil, 0,
             { _, _, _, _, _, parameters, data in
@@ -206,6 +215,7 @@ extension BusConnection {
         unsafe Self.g.g_main_context_pop_thread_default(context)
         defer {
             unsafe Self.g.g_dbus_connection_signal_unsubscribe(raw, subscription)
+            unsafe Self.g.g_dbus_connection_signal_unsubscribe(raw, watch)
             withExtendedLifetime(answer) {}
         }
         _ = try call(destination, BusCall(path, interface, "Prompt", [.text("")]))
@@ -216,6 +226,9 @@ extension BusConnection {
                 if isDismissed { throw SecretServiceFailure.promptDismissed }
                 return result
             }
+            let isClosed = unsafe Self.g.g_dbus_connection_is_closed(raw) != 0
+            if answer.isGone || isClosed { throw SecretServiceFailure.serviceEnded }
+            // Who is interrupted leaves the prompt open: told to close it, GNOME Keyring 42.1 ends, and locks everything.
             try wait()
         }
     }
@@ -223,5 +236,7 @@ extension BusConnection {
     /// What a prompt was answered.
     private final class Answer {
         var value: BusValue?
+        /// True if nobody is there any more who could tell.
+        var isGone = false
     }
 }

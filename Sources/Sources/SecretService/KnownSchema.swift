@@ -102,6 +102,25 @@ struct KnownSchema {
         "afp": 1_634_103_328,
     ]
 
+    /// The attributes of a service that may say what an attribute of a keychain does; the first is the usual one.
+    static func homes(of code: AttributeCode, in itemClass: ItemClass) -> [String] {
+        switch code {
+        case .svce: ["service", "application"]
+        case .acct where itemClass == .internetPassword: ["user", "username"]
+        case .acct: ["account", "username", "user", "UserName", "username_value"]
+        case .srvr: ["server"]
+        case .sdmn: ["domain"]
+        case .path: ["object"]
+        case .atyp: ["authtype"]
+        case .ptcl: ["protocol"]
+        case .port: ["port"]
+        default: []
+        }
+    }
+
+    /// What a service calls a protocol.
+    static func name(ofProtocol number: Int64) -> String? { protocols.filter { $0.value == number }.keys.min() }
+
     // MARK: To the service
 
     /// The attributes of an item that comes from elsewhere.
@@ -123,7 +142,7 @@ struct KnownSchema {
             add("object", .path)
             add("authtype", .atyp)
             if let number = item.attributes.number(.ptcl), number != 0 {
-                let name = protocols.filter { $0.value == number }.keys.min() ?? String(number)
+                let name = name(ofProtocol: number) ?? String(number)
                 attributes.append(ServiceAttribute(name: "protocol", value: name))
             }
             if let port = item.attributes.number(.port), port != 0 {

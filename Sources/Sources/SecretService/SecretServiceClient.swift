@@ -8,10 +8,26 @@ internal import CLibSecret
     let bus: BusConnection
     /// The unique name of the process.
     let owner: String
-    /// True for KeePassXC, whose items are entries of a database.
-    let isKeePassXC: Bool
-    private let session: OpaquePointer
+    /// Which program it is, as far as that matters.
+    let kind: Kind
+    /// Whether KWallet gives an open wallet to a program without asking.
+    let isKWalletQuiet: Bool
+    private var session: OpaquePointer
+    /// True once it is certain that both sides have the same session key.
+    var isProved: Bool
     private static var g: csecret_functions { unsafe LibSecret.functions.pointee }
+
+    /// What programs do differently.
+    enum Kind: Hashable {
+        /// Items are entries of a database.
+        case keePassXC
+        /// Collections are wallets, which this object opens.
+        case kWallet(object: String)
+        case other
+
+        /// True for KWallet.
+        var isKWallet: Bool { if case .kWallet = self { true } else { false } }
+    }
 
     static let path = "/org/freedesktop/secrets"
     static let name = "org.freedesktop.secrets"
@@ -25,29 +41,23 @@ internal import CLibSecret
     package init(_ bus: SessionBus, starts: Bool = true) throws {
         let connection = try BusConnection(bus)
         owner = try Self.owner(on: connection, starts: starts)
-        isKeePassXC = try Self.owner(of: "org.keepassxc.KeePassXC.MainWindow", on: connection) == owner
+        kind = try Self.kind(of: owner, on: connection)
+        isKWalletQuiet = kind.isKWallet && !KWalletSettings.asksOnOpen(in: bus.settingsFolders)
         self.bus = connection
-        var error: UnsafeMutablePointer<GError>?
-        guard let service = unsafe Self.open(connection.raw, &error) else {
-            throw SecretServiceFailure(unsafe BusConnection.take(error), .connecting)
-        }
-        unsafe session = service
-        let algorithms = unsafe Self.g.secret_service_get_session_algorithms(service).map { unsafe String(cString: $0) }
+        isProved = !kind.isKWallet
+        unsafe session = try unsafe Self.openSession(connection, kind)
+        let algorithms = unsafe Self.g.secret_service_get_session_algorithms(session).map { unsafe String(cString: $0) }
         guard algorithms?.hasPrefix("dh-") == true else { throw SecretServiceFailure.sessionNotEncrypted }
     }
 
     deinit { unsafe Self.g.g_object_unref(UnsafeMutableRawPointer(session)) }
 
-    /// Opens a session of libsecret on a connection.
-    private static func open(
-        _ connection: OpaquePointer, _ error: UnsafeMutablePointer<UnsafeMutablePointer<GError>?>
-    ) -> OpaquePointer? {
-        // A static is made once, whatever the threads.
-        _ = registered
-        return unsafe csecret_open(connection, error)
+    /// Goes on in another session.
+    func renewSession() throws {
+        let next = try unsafe Self.openSession(bus, kind)
+        unsafe Self.g.g_object_unref(UnsafeMutableRawPointer(session))
+        unsafe session = unsafe next
     }
-
-    private static let registered: Void = unsafe csecret_register(LibSecret.functions)
 
     /// True if a service answers on this bus; nothing is started.
     package static func isRunning(on bus: SessionBus) -> Bool {
@@ -74,6 +84,14 @@ internal import CLibSecret
         }
         guard let owner = try owner(of: name, on: bus) else { throw SecretServiceFailure.noService }
         return owner
+    }
+
+    private static func kind(of owner: String, on bus: BusConnection) throws -> Kind {
+        if try Self.owner(of: "org.keepassxc.KeePassXC.MainWindow", on: bus) == owner { return .keePassXC }
+        for name in ["kwalletd5", "kwalletd6"] where try Self.owner(of: "org.kde.\(name)", on: bus) == owner {
+            return .kWallet(object: "/modules/\(name)")
+        }
+        return .other
     }
 
     private static let destination = "org.freedesktop.DBus"
@@ -123,9 +141,10 @@ internal import CLibSecret
 
     /// A secret, encrypted for the session.
     ///
-    /// KeePassXC keeps a text as a password, with characters in place of bytes that are none, so those go as bytes.
+    /// KeePassXC and KWallet keep a text as a password, with characters in place of bytes that are none and without a
+    /// byte order mark, so those go as bytes.
     func encode(_ secret: borrowing Span<UInt8>, contentType: String) throws -> BusValue {
-        let contentType = isKeePassXC && !Self.isText(secret) ? "application/octet-stream" : contentType
+        let contentType = kind == .other || isText(secret) ? contentType : ServiceMapping.contentTypeOfBytes
         let g = unsafe Self.g
         let value = unsafe secret.withUnsafeBytes { bytes in
             // An empty one needs an address too.
@@ -140,7 +159,10 @@ internal import CLibSecret
         return unsafe BusValue(unsafe encoded)
     }
 
-    private static func isText(_ bytes: borrowing Span<UInt8>) -> Bool {
+    private func isText(_ bytes: borrowing Span<UInt8>) -> Bool {
+        if bytes.count >= 3, bytes[0] == 0xef, bytes[1] == 0xbb, bytes[2] == 0xbf { return false }
+        // A map of KWallet is no password, though it may be UTF-8.
+        if kind.isKWallet, bytes.indices.contains(where: { bytes[$0] == 0 }) { return false }
         do {
             _ = try UTF8Span(validating: copy bytes)
             return true

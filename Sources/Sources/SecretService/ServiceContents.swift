@@ -33,7 +33,7 @@ package final class ServiceContents {
 extension SecretServiceClient {
     static let sessionCollection = path + "/collection/session"
     private static let collectionInterface = "org.freedesktop.Secret.Collection"
-    private static let itemInterface = "org.freedesktop.Secret.Item"
+    static let itemInterface = "org.freedesktop.Secret.Item"
     // With larger ones a reply could exceed what D-Bus allows, since a secret may have 16 MiB.
     private static let secretsAtOnce = 64
     // Names of attributes in files of GNOME Keyring that were never unlocked: hashes instead of values.
@@ -83,8 +83,8 @@ extension SecretServiceClient {
                     path: path, name: CollectionName(label: collection.label, number: number),
                     isDefault: path == standard, isLocked: collection.isLocked, items: collection.items))
         }
-        guard case .collection(let name) = scope else { return (found, ofSession) }
-        return (try Self.choose(name, among: found, alias(name)), 0)
+        guard case .collection(let name) = scope else { return (try found.map(openQuietly), ofSession) }
+        return (try Self.choose(name, among: found, alias(name)).map(openQuietly), 0)
     }
 
     private static func choose(
@@ -222,6 +222,7 @@ extension SecretServiceClient {
 
         /// Reads secrets, many at once; what is too large for one reply, one by one.
         private mutating func readSecrets(of found: [FoundItem]) throws {
+            for item in found where !client.isProved { try client.proveSession(reading: item.path) }
             let size = secretsAtOnce
             let batches = stride(from: 0, to: found.count, by: size).map { found[$0..<min($0 + size, found.count)] }
             let session = client.sessionPath

@@ -22,6 +22,8 @@ package enum ServiceMapping {
 
     /// What most secrets are; it is not kept.
     static let usualContentType = "text/plain"
+    /// What a secret is that is no text.
+    static let contentTypeOfBytes = "application/octet-stream"
 
     // MARK: From the service
 
@@ -63,7 +65,7 @@ package enum ServiceMapping {
         KeyringIdentity(
             keyring: place.label, number: place.number,
             attributes: item.identifying.filter { !isOurs($0) }.map { ($0.name, $0.value) }, type: item.type,
-            ordinal: ordinal)
+            label: .text(item.label), ordinal: ordinal)
     }
 
     /// True for the accessibility, which is no part of what programs find the item by.

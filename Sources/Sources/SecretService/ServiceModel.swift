@@ -77,7 +77,7 @@ package struct ServiceItem: Hashable, Sendable {
         identifying.filter { $0.name != Self.schema && !(isEntry && $0.name == Self.title) }
     }
 
-    private static let title = "Title"
+    static let title = "Title"
     private static let path = "Path"
     private static let uuid = "Uuid"
     // Of a secret that KeePassXC keeps as bytes.
@@ -121,6 +121,31 @@ package struct ServiceItem: Hashable, Sendable {
         return ServiceItem(
             label: label, attributes: attributes + [ServiceAttribute(name: Self.schema, value: type)],
             contentType: contentType, created: created, modified: modified)
+    }
+
+    /// What KWallet can hold: an entry has a name, and the passwords of KDE's own programs are texts without attributes.
+    var asWalletEntry: ServiceItem {
+        // What has no schema of its own has this one, which no attribute says.
+        var entry = type == KeyringIdentity.genericSchema ? self : withSchemaAmongAttributes
+        entry.label = Self.walletLabel(label)
+        if attributes.isEmpty, contentType == ServiceMapping.contentTypeOfBytes {
+            entry.contentType = ServiceMapping.usualContentType
+        }
+        return entry
+    }
+
+    // The folder of entries whose label names none.
+    private static let walletFolder = "Secret Service/"
+
+    /// The label that KWallet tells of an entry with this one: it numbers entries of one name by an ending.
+    private static func walletLabel(_ label: String) -> String {
+        var name =
+            label.hasPrefix(walletFolder) && label != walletFolder ? label.dropFirst(walletFolder.count) : label[...]
+        if name.hasSuffix("_") {
+            let stem = name.dropLast().reversed().drop { $0.isASCII && $0.isNumber }.reversed()
+            if stem.count < name.count - 1, stem.suffix(2) == ["_", "_"] { name = name.prefix(stem.count - 2) }
+        }
+        return name.isEmpty ? "no label" : String(name)
     }
 
     /// The schema, however it is kept; nil for what has none of its own.

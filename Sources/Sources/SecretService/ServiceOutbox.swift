@@ -19,7 +19,6 @@ final class ServiceOutbox {
 
     // A service that writes its file for each item is busy with so many for a second or so.
     private static let atOnce = 32
-    private static let itemInterface = "org.freedesktop.Secret.Item"
 
     /// - Parameter mayAsk: true if somebody is there who answers what the desktop asks.
     init(_ client: SecretServiceClient, mayAsk: Bool) {
@@ -28,21 +27,56 @@ final class ServiceOutbox {
     }
 
     private func attributes(of item: ServiceItem) -> [ServiceAttribute] {
-        client.isKeePassXC ? item.settableInEntry : item.attributes
+        client.kind == .keePassXC ? item.settableInEntry : item.attributes
     }
 
     func create(_ item: ServiceItem, _ secret: borrowing SecretBytes, in collection: String) throws {
-        var properties: [(String, BusValue)] = [
-            ("\(Self.itemInterface).Label", .text(item.label)),
-            ("\(Self.itemInterface).Attributes", .texts(attributes(of: item))),
-        ]
-        if let type = item.type { properties.append(("\(Self.itemInterface).Type", .text(type))) }
-        let value = try secret.withBytes { try client.encode($0, contentType: item.contentType) }
+        guard client.isProved else { return try createFirst(item, secret, in: collection) }
         // False: one with the same attributes is another item.
-        try send(
-            BusCall(
-                collection, "org.freedesktop.Secret.Collection", "CreateItem",
-                [.properties(properties), value, .flag(false)]), .writing)
+        try send(creation(of: item, secret, in: collection, replaces: false), .writing)
+    }
+
+    private func creation(
+        of item: ServiceItem, _ secret: borrowing SecretBytes, in collection: String, replaces: Bool
+    ) throws -> BusCall {
+        var properties: [(String, BusValue)] = [
+            ("\(SecretServiceClient.itemInterface).Label", .text(item.label)),
+            ("\(SecretServiceClient.itemInterface).Attributes", .texts(attributes(of: item))),
+        ]
+        if let type = item.type { properties.append(("\(SecretServiceClient.itemInterface).Type", .text(type))) }
+        return BusCall(
+            collection, "org.freedesktop.Secret.Collection", "CreateItem",
+            [.properties(properties), try encoded(secret, item), .flag(replaces)])
+    }
+
+    private func encoded(_ secret: borrowing SecretBytes, _ item: ServiceItem) throws -> BusValue {
+        try secret.withBytes { try client.encode($0, contentType: item.contentType) }
+    }
+
+    /// Creates an item in KWallet where no other one told whether the key of the session is the right one.
+    private func createFirst(_ item: ServiceItem, _ secret: borrowing SecretBytes, in collection: String) throws {
+        var path: String?
+        var isAgain = false
+        for _ in 0..<SecretServiceClient.sessionTries {
+            do {
+                if let path {
+                    let call = BusCall(
+                        path, SecretServiceClient.itemInterface, "SetSecret", [try encoded(secret, item)])
+                    _ = try client.call(call, .writing)
+                } else {
+                    // What a wrong key has left, an item without a secret, is the only one to be replaced.
+                    let call = try creation(of: item, secret, in: collection, replaces: isAgain)
+                    path = try client.call(call, .writing)[0].text
+                    written += 1
+                }
+                if let path, try client.provesSession(secret, at: path) { return }
+            } catch SecretServiceFailure.request(_, _, let message) where message.contains("find session") {
+                // So KWallet calls a key that does not fit.
+            }
+            isAgain = true
+            try client.renewSession()
+        }
+        throw SecretServiceFailure.malformed(.secrets)
     }
 
     func update(
@@ -50,8 +84,8 @@ final class ServiceOutbox {
     ) throws {
         var calls: [BusCall] = []
         if !hasSecret {
-            let value = try secret.withBytes { try client.encode($0, contentType: item.contentType) }
-            calls.append(BusCall(found.path, Self.itemInterface, "SetSecret", [value]))
+            calls.append(
+                BusCall(found.path, SecretServiceClient.itemInterface, "SetSecret", [try encoded(secret, item)]))
         }
         if !found.item.label.utf8.elementsEqual(item.label.utf8) {
             calls.append(Self.set("Label", .text(item.label), of: found))
@@ -63,13 +97,13 @@ final class ServiceOutbox {
     }
 
     func delete(_ found: FoundItem) throws {
-        try send(BusCall(found.path, Self.itemInterface, "Delete"), .deleting)
+        try send(BusCall(found.path, SecretServiceClient.itemInterface, "Delete"), .deleting)
     }
 
     private static func set(_ property: String, _ value: BusValue, of found: FoundItem) -> BusCall {
         BusCall(
             found.path, "org.freedesktop.DBus.Properties", "Set",
-            [.text(itemInterface), .text(property), .boxed(value)])
+            [.text(SecretServiceClient.itemInterface), .text(property), .boxed(value)])
     }
 
     private func send(
@@ -118,7 +152,7 @@ final class ServiceOutbox {
     private func requireDone(_ reply: BusValue, _ call: Call) throws(BusError) {
         let prompt = reply.count > 0 ? reply[reply.count - 1].text : nil
         if let prompt, prompt != "/", call.call.method == "CreateItem" || call.call.method == "Delete" {
-            if mayAsk || client.isKeePassXC && call.call.method == "CreateItem" {
+            if mayAsk || client.kind == .keePassXC && call.call.method == "CreateItem" {
                 return prompts.append((prompt, call))
             }
             throw BusError(name: "org.freedesktop.Secret.Error.IsLocked", message: "it asks first")

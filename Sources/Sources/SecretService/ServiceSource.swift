@@ -7,6 +7,8 @@ package struct ServiceSource: ItemSource {
     private let items: CollectedItems
     /// What could not be read.
     package let unreadable: [Unreadable]
+    /// The collections that were read, and those that are locked.
+    package let collections: [CollectionSummary]
 
     /// Puts the items of a service in archive order.
     ///
@@ -29,11 +31,18 @@ package struct ServiceSource: ItemSource {
             preconditionFailure("the items of a service have keys of their own")
         }
         self.unreadable = unreadable
+        collections = contents.collections.enumerated().map { index, collection in
+            CollectionSummary(
+                label: collection.name.label, isDefault: collection.isDefault, isLocked: collection.isLocked,
+                items: collection.isLocked
+                    ? collection.items.count : contents.items.count { $0.collection == index })
+        }
     }
 
     private init(_ items: CollectedItems) {
         self.items = items
         unreadable = []
+        collections = []
     }
 
     /// The same without what could not be read, for a state that is brought back into what could be.
@@ -56,6 +65,17 @@ package struct ServiceSource: ItemSource {
         for _ in 0..<unreadableCount { try visitor.skip(damaged: nil) }
         try items.visitItems(&visitor)
     }
+}
+
+/// What a collection is.
+package struct CollectionSummary: Hashable, Sendable {
+    /// What people read.
+    package let label: String
+    /// True if items that name no collection go there.
+    package let isDefault: Bool
+    package let isLocked: Bool
+    /// How many items it has, as far as the service tells.
+    package let items: Int
 }
 
 extension ServiceContents {

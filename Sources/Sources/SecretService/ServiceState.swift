@@ -65,7 +65,12 @@ final class ServiceState: ItemWriter {
         } else {
             chosen = nil
         }
-        for (found, draft) in contents.drafts {
+        for (found, given) in contents.drafts {
+            var draft = given
+            // GNOME Keyring that dies leaves items whose secret it had not written yet: no archive is older than those.
+            if found.secret.isEmpty {
+                for code in [AttributeCode.cdat, .mdat] { draft.attributes[code] = .date(.reference) }
+            }
             do throws(ItemProblem) {
                 let item = try draft.completed(now: .reference, secretSize: found.secret.count)
                 if case .data(let key) = item.attributes[.musr] { byKey[key] = entries.count }
@@ -92,9 +97,7 @@ final class ServiceState: ItemWriter {
     func item(withUUID uuid: ItemUUID) -> Item? { nil }
 
     func holds(_ item: Item, as existing: Item) -> Bool {
-        guard let service = ServiceMapping.serviceItem(of: item), let index = byUUID[existing.uuid] else {
-            return false
-        }
+        guard let service = wanted(item), let index = byUUID[existing.uuid] else { return false }
         return entries[index].found.item.holds(service)
     }
 
@@ -127,21 +130,28 @@ final class ServiceState: ItemWriter {
 
     private func isInScope(_ name: CollectionName) -> Bool { chosen == nil || name == chosen }
 
+    /// What an item is to be in this service; nil for what has no place there.
+    private func wanted(_ item: Item) -> ServiceItem? {
+        guard let service = ServiceMapping.serviceItem(of: item) else { return nil }
+        switch client.kind {
+        case .keePassXC: return service.withSchemaAmongAttributes
+        case .kWallet: return service.asWalletEntry
+        case .other: return service
+        }
+    }
+
     /// Where an item goes.
     ///
     /// - Throws: `locked`, `noDefaultCollection`, `collectionMissing`.
     private func goal(of item: Item) throws(SecretServiceFailure) -> Goal {
-        guard var service = ServiceMapping.serviceItem(of: item) else {
-            preconditionFailure("only what has a place is written")
-        }
-        if client.isKeePassXC { service = service.withSchemaAmongAttributes }
-        let identified = client.isKeePassXC ? service.asEntry : service
+        guard let service = wanted(item) else { preconditionFailure("only what has a place is written") }
+        let identified = client.kind == .keePassXC ? service.asEntry : service
         let origin = ServiceMapping.place(of: item)
         guard let place = chosen ?? origin ?? standard else { throw .noDefaultCollection }
         if let known = places[place] {
             if known.isLocked { throw .locked([place.label]) }
-        } else if case .refused = making {
-            throw .collectionMissing(place.label)
+        } else {
+            try requireMaking(of: place)
         }
         var ordinal = 0
         if place == origin, identified == service {
@@ -156,6 +166,15 @@ final class ServiceState: ItemWriter {
             key: ServiceMapping.identity(of: identified, in: place, ordinal: ordinal).key)
     }
 
+    /// Refuses a collection that could not be made, before anything is written.
+    private func requireMaking(of place: CollectionName) throws(SecretServiceFailure) {
+        switch making {
+        case .refused: throw .collectionMissing(place.label)
+        case .byPrompt: break
+        case .withPassword: if client.kind != .other { throw .passwordNotTaken }
+        }
+    }
+
     // MARK: ItemWriter
 
     func put(
@@ -163,7 +182,8 @@ final class ServiceState: ItemWriter {
         replacing: Item?
     ) throws {
         let goal = try goal(of: item)
-        if let index = byKey[goal.key] {
+        // One without attributes is known by its label, which may be what changes.
+        if let index = replacing.flatMap({ byUUID[$0.uuid] }) ?? byKey[goal.key] {
             entries[index].isLeaving = false
             let entry = entries[index]
             let hasSecret = isSecret(of: entry, secret)

@@ -16,11 +16,33 @@ extension SecretServiceClient {
     package func unlockByPrompt(_ scope: ServiceScope) throws {
         let locked = try collections(in: scope).0.filter(\.isLocked).map(\.path)
         if !locked.isEmpty { try unlockByPrompt(locked) }
-        if isKeePassXC {
+        if kind == .keePassXC {
             // It can be set to ask for the access to entries of an open database.
             let entries = try collections(in: scope).0.flatMap(\.items)
             if !entries.isEmpty { try unlockByPrompt(entries) }
         }
+    }
+
+    /// Opens a wallet that its user opened before, so that nobody is asked.
+    ///
+    /// KWallet tells a collection to be locked until the first program that speaks this interface opens it, also where
+    /// the wallet is open since login.
+    func openQuietly(_ collection: ServiceCollection) throws -> ServiceCollection {
+        // The names of others of this label are known to KWallet alone.
+        guard isKWalletQuiet, collection.isLocked, collection.name.number == 0, case .kWallet(let object) = kind else {
+            return collection
+        }
+        let question = BusCall(object, "org.kde.KWallet", "isOpen", [.text(collection.name.label)])
+        guard try call(question, .unlocking)[0].flag == true else { return collection }
+        do {
+            try unlockByPrompt([collection.path])
+        } catch SecretServiceFailure.promptDismissed {
+            return collection
+        }
+        guard let now = try self.collection(collection.path) else { return collection }
+        return ServiceCollection(
+            path: collection.path, name: collection.name, isDefault: collection.isDefault, isLocked: now.isLocked,
+            items: now.items)
     }
 
     private func unlockByPrompt(_ paths: [String]) throws {

@@ -4,6 +4,8 @@ internal import Glibc
 package struct SessionBus: Hashable, Sendable {
     /// The address, as D-Bus spells it.
     package let address: String
+    /// Where programs of the desktop keep their settings, the user's first; nil if the environment does not tell.
+    let settingsFolders: [String]?
 
     /// The variable that names the address.
     package static let variable = "DBUS_SESSION_BUS_ADDRESS"
@@ -15,6 +17,7 @@ package struct SessionBus: Hashable, Sendable {
     /// - Parameter runtimeFolder: the user's folder in `/run/user`, for an environment that does not name it.
     /// - Throws: `noBus`, `foreignBus`, `notASocket`.
     package init(environment: [String: String], runtimeFolder: String) throws(SecretServiceFailure) {
+        settingsFolders = Self.settingsFolders(environment)
         if let given = environment[Self.variable], !given.isEmpty {
             for part in given.split(separator: ";") {
                 guard let path = Self.path(in: part), !Self.isMissing(path) else { continue }
@@ -36,6 +39,12 @@ package struct SessionBus: Hashable, Sendable {
             return
         }
         throw .noBus(lookedAt: looked)
+    }
+
+    private static func settingsFolders(_ environment: [String: String]) -> [String]? {
+        func given(_ name: String) -> String? { environment[name].flatMap { $0.isEmpty ? nil : $0 } }
+        guard let own = given("XDG_CONFIG_HOME") ?? given("HOME").map({ $0 + "/.config" }) else { return nil }
+        return [own] + (given("XDG_CONFIG_DIRS") ?? "/etc/xdg").split(separator: ":").map(String.init)
     }
 
     /// The path in `unix:path=…`; nil for another kind of address.

@@ -246,6 +246,6 @@ private struct Examination {
     }
 
     private mutating func report(_ explanation: Explanation) {
-        problems.append(Problem(job: job, explanation: explanation))
+        problems.append(Problem(job: job, explanation: explanation.unattended))
     }
 }

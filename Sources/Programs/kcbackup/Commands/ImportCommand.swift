@@ -69,6 +69,7 @@ struct ImportCommand: Verb {
         if into != nil, keychain.keychain != nil { throw UsageProblem.together(.into, .keychain) }
         var target = keychain
         target.keychain = into ?? keychain.keychain
+        if DesktopKeyring(target.keychain) != nil { throw UsageProblem.importIntoDesktop }
         try opening.check(with: file, passcode: target.passcode)
         let table = try table()
         if target.passcode == .unknown { throw SecretProblem.notASource(.passcode) }

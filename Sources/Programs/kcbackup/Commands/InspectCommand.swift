@@ -6,6 +6,7 @@ internal import DeviceIdentity
 internal import ItemSources
 internal import KeychainModel
 internal import LocalKeychains
+internal import SecretService
 
 /// `kcbackup inspect`: lists the contents of an archive, never secrets.
 struct InspectCommand: Verb {
@@ -20,7 +21,8 @@ struct InspectCommand: Verb {
             Without a key, or with --outside, it shows what anyone can read, once the container, checksums and \
             signature have been verified.
 
-            Files of other programs that 'kcbackup import' reads are shown too.
+            Files of other programs that 'kcbackup import' reads are shown too, and with 'secret-service:' or \
+            'secret-service:LABEL' the keyring of the desktop as it is now.
 
             EXAMPLES:
               kcbackup inspect laptop.kcb
@@ -30,6 +32,7 @@ struct InspectCommand: Verb {
               kcbackup inspect laptop.kcb -i inspect-key.txt --for-device KC-… --json
               kcbackup inspect laptop.kcb --passphrase tty --html laptop.html
               kcbackup inspect logins.csv
+              kcbackup inspect secret-service:
             """)
 
     @OptionGroup
@@ -61,6 +64,17 @@ struct InspectCommand: Verb {
     var foreign: ForeignOptions
 
     @OptionGroup
+    var unlocking: UnlockOptions
+
+    @Flag(name: OptionName.skipLocked.name, help: "Leave out what is locked in the keyring of the desktop.")
+    var skipLocked = false
+
+    @Option(
+        name: OptionName.passcode.name,
+        help: ArgumentHelp("Where the password of the keyring of the desktop comes from.", valueName: "source"))
+    var passcode: SecretSource?
+
+    @OptionGroup
     var table: TableOptions
 
     @OptionGroup
@@ -79,8 +93,28 @@ struct InspectCommand: Verb {
         if archives.outside, choosesItems { throw UsageProblem.outsideItems }
         _ = try table.table(
             InspectListing.columns(staysBehind), usualOrder: ItemColumns.usualOrder, in: session)
+        if !archives.archives.contains(where: { DesktopKeyring($0) != nil }) {
+            let given: [(Bool, OptionName)] = [
+                (unlocking.unlock, .unlock), (skipLocked, .skipLocked), (passcode != nil, .passcode),
+            ]
+            for (isGiven, option) in given where isGiven { throw UsageProblem.needsDesktop(option) }
+        }
+        if passcode == .unknown { throw SecretProblem.notASource(.passcode) }
+        try requireOneInput(archives.archives, [passcode])
         var isFirst = true
         return try archives.forEach(in: session) { archive, opener in
+            if let keyring = DesktopKeyring(archive) {
+                try refuseArchiveOptions()
+                if let option = foreign.firstGiven { throw UsageProblem.needsFile(option) }
+                let client = try keyring.connect(unlocking, passcode: passcode, in: session)
+                let source = try keyring.read(client, needsAll: !skipLocked, in: session)
+                let listing = DesktopListing(
+                    keyring: keyring, source: source, filter: filter,
+                    table: try table.table(ItemColumns.all, in: session), session: session)
+                try listing.print(isFirst: isFirst)
+                isFirst = false
+                return source.unreadableCount == 0 ? .ok : .incomplete
+            }
             if let reading = try foreignReading(archive, session) {
                 try refuseArchiveOptions()
                 let listing = ForeignListing(

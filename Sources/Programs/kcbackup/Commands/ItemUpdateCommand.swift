@@ -2,7 +2,6 @@ internal import ArgumentParser
 internal import ByteStreams
 internal import KeychainModel
 internal import KeychainStore
-internal import SecretService
 
 /// `kcbackup item update`.
 struct ItemUpdateCommand: Verb {
@@ -46,7 +45,11 @@ struct ItemUpdateCommand: Verb {
         let query = try conditions.condition()
         let changes = try changes()
         if changes.isEmpty, !secret.isGiven { throw UsageProblem.noChange }
-        if let keyring = DesktopKeyring(keychain.keychain) { return try update(keyring, changes, in: session) }
+        if let keyring = DesktopKeyring(keychain.keychain) {
+            if keychain.passcode != nil { throw UsageProblem.needsKeychain(.passcode) }
+            let update = DesktopUpdate(keyring, changes, secret, isConfirmed: yes, in: session)
+            return try update.run(conditions.filter())
+        }
         let store = try keychain.open(in: session)
         let matches = try store.find(query)
         if matches.items.isEmpty, matches.damaged == 0 { throw KeychainStoreError.itemNotFound }
@@ -69,50 +72,6 @@ struct ItemUpdateCommand: Verb {
         for item in updated { session.note("changed: \(item.words)") }
         if style.json { try session.result(["items": .list(updated.map { .item($0) })], []) }
         return session.status(ofDamaged: matches.damaged)
-    }
-
-    /// Changes items in the desktop keyring: label, accessibility and secret.
-    private func update(
-        _ keyring: DesktopKeyring, _ changes: [AttributeCode: AttributeValue?], in session: Session
-    ) throws -> ExitStatus {
-        if keychain.passcode != nil { throw UsageProblem.needsKeychain(.passcode) }
-        for (code, value) in changes where value == nil || ![.labl, .pdmn].contains(code) {
-            throw UsageProblem.desktopAttribute(code.code)
-        }
-        let client = try keyring.connect(in: session)
-        let found = try DesktopItems(keyring, client, conditions.filter(), in: session)
-        if found.items.isEmpty { throw KeychainStoreError.itemNotFound }
-        if found.items.count > 1 { try session.confirm("Change \(found.items.count) items?", isGiven: yes) }
-        let value = try secret.read(isPublic: false, in: session)
-        let size: Int? =
-            switch value {
-            case .some(let secret): secret.count
-            case .none: nil
-            }
-        let updated: [Item] = try found.items.map { item throws(ItemProblem) in
-            var attributes = item.attributes
-            for (code, value) in changes { attributes[code] = value }
-            return try Item(
-                itemClass: item.itemClass, uuid: item.uuid, attributes: attributes, extra: item.extra,
-                secretSize: size ?? item.secretSize)
-        }
-        try ServiceTarget(client, scope: keyring.scope, making: .refused).writeItems { writer in
-            for (item, before) in zip(updated, found.found) {
-                var line = SecretBytes(capacity: 1_024)
-                ItemLine.encode(item, into: &line)
-                try line.withBytes { line in
-                    switch value {
-                    case .some(let secret):
-                        try writer.put(item, line: line, secret: secret, in: .plain, replacing: before.item)
-                    case .none:
-                        try writer.put(item, line: line, secret: before.secret, in: .plain, replacing: before.item)
-                    }
-                }
-            }
-        }
-        for item in updated { session.note("changed: \(item.words)") }
-        if style.json { try session.result(["items": .list(updated.map { .item($0) })], []) }
-        return .ok
     }
 
     private func changes() throws -> [AttributeCode: AttributeValue?] {

@@ -159,7 +159,7 @@ struct RestoreCommand: Verb {
         if replaceUnarchived { throw UsageProblem.desktopKeyring }
         let restore = try RestoreBackup(proven, options: options)
         try archivePasscode.open(proven, isNeeded: true, path: archive ?? "", in: session)
-        let client = try keyring.connect(unlocking, passcode: keychain.passcode, in: session)
+        let client = try keyring.connect(unlocking, passcode: keychain.passcode, mayBeMissing: true, in: session)
         let target = ServiceTarget(
             client, scope: keyring.scope, making: keyring.making(unlocking, passcode: keychain.passcode, in: session))
         if replace, !dryRun { try confirmRemoval(proven, options, target, keyring.words, session) }

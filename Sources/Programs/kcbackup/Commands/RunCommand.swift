@@ -55,7 +55,8 @@ struct RunCommand: Verb {
         var world = session.world
         world.terminal = NoTerminal()
         if !style.verbose { world.messages = NoOutput() }
-        let report = JobRun(job: job, session: Session(world, OutputStyle(isVerbose: style.verbose))).run()
+        var report = JobRun(job: job, session: Session(world, OutputStyle(isVerbose: style.verbose))).run()
+        report.explanation = report.explanation?.unattended
 
         record.ended = max(session.now, session.world.clock())
         record.status = report.status

@@ -29,6 +29,11 @@ struct Explanation: Hashable, Sendable {
         Explanation(status, message, hints: hints + more)
     }
 
+    /// The same for a run that nobody watches, who could be asked.
+    var unattended: Explanation {
+        Explanation(status, message, hints: hints.filter { !$0.contains(OptionName.unlock.spelling) })
+    }
+
     /// The lines for standard error.
     var lines: String {
         "kcbackup: error: \(message)\n" + hints.map { "kcbackup: hint: \($0)\n" }.joined()

@@ -44,7 +44,7 @@ func explainSecretService(_ failure: SecretServiceFailure) -> Explanation {
     case .sessionNotEncrypted:
         Explanation(
             .refused, "the Secret Service offers no encrypted session, and secrets are not sent in the clear",
-            hint: "update it")
+            hint: "update it; for KWallet, 'apt install libqca-qt5-2-plugins'")
     case .locked(let labels):
         Explanation(
             .locked,
@@ -53,9 +53,10 @@ func explainSecretService(_ failure: SecretServiceFailure) -> Explanation {
                 : "\(labels.count == 1 ? "collection" : "collections") "
                     + "\(labels.map { quoted($0) }.joined(separator: ", ")) of the Secret Service "
                     + "\(labels.count == 1 ? "is" : "are") locked",
-            hint: "unlock it on the desktop, or with '\(OptionName.unlock.spelling)', which has the desktop ask",
+            hint: "unlock it on the desktop",
+            "'\(OptionName.unlock.spelling)' has the desktop ask",
             "'\(OptionName.passcode.spelling) SOURCE' opens one of GNOME Keyring with its password",
-            "'create \(OptionName.skipLocked.spelling)' leaves it out")
+            "'create' and 'inspect' leave it out with '\(OptionName.skipLocked.spelling)'")
     case .noCollection(let name):
         Explanation(
             .notFound, "the Secret Service has no collection \(quoted(name))",
@@ -71,7 +72,8 @@ func explainSecretService(_ failure: SecretServiceFailure) -> Explanation {
     case .collectionMissing(let label):
         Explanation(
             .locked, "collection \(quoted(label)) does not exist yet, and a new one needs a password",
-            hint: "'\(OptionName.unlock.spelling)' has the desktop ask for it",
+            hint: "make it on the desktop",
+            "'\(OptionName.unlock.spelling)' has the desktop ask for it",
             "'\(OptionName.passcode.spelling) SOURCE' gives it to GNOME Keyring")
     case .passwordNotTaken:
         Explanation(

@@ -30,6 +30,8 @@ enum UsageProblem: Error, Hashable, Sendable {
     case notAKeychain
     /// The desktop keyring is not a keychain.
     case desktopKeyring
+    /// An import writes into keychains.
+    case importIntoDesktop
     /// An attribute is given twice.
     case attributeTwice(String)
     /// No condition selects the items.
@@ -117,7 +119,7 @@ func explainUsage(_ problem: UsageProblem) -> Explanation {
             hint: "name it with '\(OptionName.keychain.spelling) file:PATH'")
     case .needsArchive(let flag):
         Explanation(
-            .usage, "'\(flag.spelling)' is for archives, and the file is another program's",
+            .usage, "'\(flag.spelling)' is for archives, and this is none",
             hint: "leave out '\(flag.spelling)'")
     case .notAKeychain:
         Explanation(
@@ -127,15 +129,23 @@ func explainUsage(_ problem: UsageProblem) -> Explanation {
     case .needsDesktop(let flag):
         Explanation(
             .usage, "'\(flag.spelling)' is for the desktop's keyring",
-            hint: "'\(OptionName.keychain.spelling) secret-service:' names it")
+            hint: "'secret-service:' names it, in place of a keychain or an archive")
     case .desktopAttribute(let code):
         Explanation(
-            .usage, "the attribute '\(code)' of an item in the desktop's keyring cannot be changed here",
-            hint: "'label' and 'accessible' can; programs find the item by all others")
+            .usage, "the desktop's keyring has no attribute of the item that says '\(code)'",
+            hint: "'label' and 'accessible' can be changed always, others where an attribute of the item says them"
+        )
+    case .importIntoDesktop:
+        Explanation(
+            .usage, "'import' writes into keychains, and 'secret-service:' names the desktop's keyring",
+            hint:
+                "'kcbackup create \(OptionName.keychain.spelling) file:FILE \(OptionName.output.spelling) FILE.kcb' and "
+                + "'kcbackup restore FILE.kcb \(OptionName.keychain.spelling) secret-service:' take it there"
+        )
     case .desktopKeyring:
         Explanation(
             .usage, "'secret-service:' names the desktop's keyring, which this command does not support",
-            hint: "'create', 'restore', 'diff', 'item list', 'item find' and 'item update' take it")
+            hint: "'create', 'restore', 'diff', 'inspect', 'item list', 'item find' and 'item update' take it")
     case .attributeTwice(let code): Explanation(.usage, "the attribute '\(code)' is given twice")
     case .noCondition:
         Explanation(

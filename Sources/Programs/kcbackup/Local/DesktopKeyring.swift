@@ -52,13 +52,20 @@ struct DesktopKeyring {
 
     /// Connects to the service and unlocks locked collections, if requested.
     ///
+    /// - Parameter mayBeMissing: true if a missing collection is created later.
     /// - Throws: `SecretServiceFailure`, `UsageProblem` (`needsTerminal`), and errors of reading the password.
-    func connect(_ unlocking: UnlockOptions, passcode: SecretSource?, in session: Session) throws -> SecretServiceClient
-    {
+    func connect(
+        _ unlocking: UnlockOptions, passcode: SecretSource?, mayBeMissing: Bool = false, in session: Session
+    ) throws -> SecretServiceClient {
         if passcode == .unknown { throw SecretProblem.notASource(.passcode) }
         if unlocking.unlock, !session.world.terminal.isAttended { throw UsageProblem.needsTerminal(.unlock) }
         let client = try connect(in: session)
-        let locked = try client.locked(in: scope)
+        let locked: [String]
+        do {
+            locked = try client.locked(in: scope)
+        } catch SecretServiceFailure.noCollection where mayBeMissing {
+            return client
+        }
         if passcode != nil {
             if locked.isEmpty { return client }
             try client.unlock(scope, password: password(of: locked[0], passcode, in: session))
@@ -76,14 +83,27 @@ struct DesktopKeyring {
     func making(
         _ unlocking: UnlockOptions, passcode: SecretSource?, in session: Session
     ) -> ServiceTarget.Making {
-        if passcode != nil { return .withPassword { label in try password(of: label, passcode, in: session) } }
+        if passcode != nil { return .withPassword { try password(of: $0, passcode, isNew: true, in: session) } }
         return unlocking.unlock ? .byPrompt : .refused
     }
 
-    /// Reads the password of a collection from its source.
-    func password(of label: String, _ source: SecretSource?, in session: Session) throws -> SecretBytes {
-        try session.secrets.existing(
-            WantedSecret(what: "password of collection \(quoted(label))", flag: .passcode, source: source))
+    /// Reads the password of a collection from its source: typed for each collection, otherwise the same for all.
+    ///
+    /// - Parameter isNew: true to have it typed twice.
+    func password(
+        of label: String, _ source: SecretSource?, isNew: Bool = false, in session: Session
+    ) throws -> SecretBytes {
+        let wanted = WantedSecret(
+            what: "password of collection \(quoted(label))", flag: .passcode, source: source)
+        guard source == .terminal else {
+            if let kept = session.desktopPassword { return kept.password.copy() }
+            let kept = KeptPassword(try session.secrets.existing(wanted))
+            session.desktopPassword = kept
+            return kept.password.copy()
+        }
+        guard isNew else { return try session.secrets.existing(wanted) }
+        guard let password = try session.secrets.new(wanted) else { throw SecretProblem.empty(what: wanted.what) }
+        return password
     }
 
     /// Reads all selected items.
@@ -100,6 +120,13 @@ struct DesktopKeyring {
         session.toldUnreadable = source.unreadableCount
         return source
     }
+}
+
+/// A password that a run reads once.
+final class KeptPassword {
+    let password: SecretBytes
+
+    init(_ password: consuming SecretBytes) { self.password = password }
 }
 
 extension World {

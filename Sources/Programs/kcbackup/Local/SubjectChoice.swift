@@ -11,7 +11,10 @@ extension BackupSubject {
     /// - Throws: as `init`.
     static func chosen(_ given: String?, in session: Session) throws -> BackupSubject {
         let subject = try BackupSubject(given, in: session.world)
-        if case .desktop = subject { try makeDeviceKey(in: session) }
+        switch subject {
+        case .keychain: break
+        case .desktop, .items: try makeDeviceKey(in: session)
+        }
         guard given == nil, case .keychain(let local) = subject else { return subject }
         let folder = session.world.dataFolder
         if try !Path.exists(local.path), try LocalKeychain.names(in: folder).isEmpty {
@@ -51,7 +54,7 @@ extension BackupSubject {
         }
     }
 
-    /// Creates the device key if the desktop keyring is the first to need it.
+    /// Creates the device key if the desktop keyring or a file is the first to need it.
     private static func makeDeviceKey(in session: Session) throws {
         let (key, isNew) = try LocalDevice(session.world).keyOrFirst()
         guard isNew else { return }

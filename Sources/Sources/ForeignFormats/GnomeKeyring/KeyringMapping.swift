@@ -61,7 +61,9 @@ enum KeyringMapping {
         let counted = item.attributes.filter { name, value in
             name != accessible || Accessibility(rawValue: value).map { $0 != .whenUnlocked } != true
         }
-        return KeyringIdentity(keyring: keyring, attributes: counted, type: typeName(item), ordinal: ordinal)
+        return KeyringIdentity(
+            keyring: keyring, attributes: counted, type: typeName(item), label: item.label,
+            ordinal: ordinal)
     }
 
     private static func sorted(_ attributes: [(name: String, value: String)]) -> [(name: String, value: String)] {

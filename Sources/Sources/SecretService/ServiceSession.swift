@@ -1,0 +1,94 @@
+internal import ByteStreams
+internal import CLibSecret
+
+/// The key of a session, which KWallet up to 6.24 does not always get right: of a number that begins with a zero it makes
+/// another one than libsecret, and tells nobody; a public key that begins with a zero it refuses.
+extension SecretServiceClient {
+    // Two of 256 sessions are of no use.
+    static let sessionTries = 8
+    // Beside its user: each file that is compiled has a class of its own.
+    private static let registered: Void = unsafe csecret_register(LibSecret.functions)
+
+    /// Opens a session of libsecret on a connection.
+    static func openSession(_ connection: BusConnection, _ kind: Kind) throws -> OpaquePointer {
+        // A static is made once, whatever the threads.
+        _ = registered
+        var tries = 0
+        while true {
+            tries += 1
+            var error: UnsafeMutablePointer<GError>?
+            if let service = unsafe csecret_open(connection.raw, &error) { return unsafe service }
+            let reason = unsafe BusConnection.take(error)
+            if kind.isKWallet {
+                if tries < sessionTries, reason.message.contains("public key size") { continue }
+                // It leaves the encryption to a plug-in.
+                if reason.message.contains("libqca") { throw SecretServiceFailure.sessionNotEncrypted }
+            }
+            throw SecretServiceFailure(reason, .connecting)
+        }
+    }
+
+    /// Finds a session with the right key: one in which a secret is the same as in another one.
+    ///
+    /// - Throws: `malformed` (`secrets`), and what reading throws; nothing where the item is gone.
+    func proveSession(reading path: String) throws {
+        if isProved { return }
+        do {
+            var secrets = SecretBytes(capacity: 1_024)
+            var last = try read(path, into: &secrets)
+            for _ in 0..<Self.sessionTries {
+                try renewSession()
+                let next = try read(path, into: &secrets)
+                if let last, let next, Self.areEqual(last, next, in: secrets) {
+                    isProved = true
+                    return
+                }
+                last = next
+            }
+        } catch let error as BusError {
+            // The next item tells.
+            if error.saysGone { return }
+            throw SecretServiceFailure(error, .secrets)
+        }
+        throw SecretServiceFailure.malformed(.secrets)
+    }
+
+    /// True if an item has this secret, as far as the key of the session tells; the key is the right one then.
+    ///
+    /// - Throws: as reading does.
+    func provesSession(_ secret: borrowing SecretBytes, at path: String) throws -> Bool {
+        var secrets = SecretBytes(capacity: 1_024)
+        secret.withBytes { secrets.append($0) }
+        do {
+            guard let found = try read(path, into: &secrets) else { return false }
+            isProved = Self.areEqual(0..<secret.count, found, in: secrets)
+        } catch let error as BusError {
+            throw SecretServiceFailure(error, .secrets)
+        }
+        return isProved
+    }
+
+    /// Appends the secret of an item; nil if the key does not fit.
+    private func read(_ path: String, into secrets: inout SecretBytes) throws -> Range<Int>? {
+        let start = secrets.count
+        do {
+            let reply = try bus.call(owner, BusCall(path, Self.itemInterface, "GetSecret", [sessionPath]))
+            guard reply.is(BusValue.Kind("((oayays))")) else { throw SecretServiceFailure.malformed(.secrets) }
+            _ = try decode(reply[0], into: &secrets)
+        } catch SecretServiceFailure.malformed(.secrets) {
+            return nil
+        }
+        return start..<secrets.count
+    }
+
+    private static func areEqual(_ one: Range<Int>, _ other: Range<Int>, in secrets: borrowing SecretBytes) -> Bool {
+        guard one.count == other.count else { return false }
+        return secrets.withBytes { bytes in
+            var difference: UInt8 = 0
+            for index in 0..<one.count {
+                difference |= bytes[one.lowerBound + index] ^ bytes[other.lowerBound + index]
+            }
+            return difference == 0
+        }
+    }
+}

@@ -1,0 +1,210 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Items of the real daemon of GNOME Keyring: shown, changed, imported, put into a new collection.
+@Suite("Items in the keyring of the desktop")
+struct DesktopItemTests {
+    private let shell: DesktopShell
+
+    init() throws { shell = try DesktopShell(desktop: DesktopTests.judge.get().program) }
+
+    private func run(_ script: String) throws -> String {
+        let outcome = try shell("set -e\n" + DesktopTests.key + script)
+        #expect(outcome.status == 0, "\(outcome.text)\n\(outcome.errorText)")
+        return outcome.text
+    }
+
+    @Test("inspect shows the keyring as it is now, without secrets, and what is locked as create does")
+    func inspect() throws {
+        let text = try run(
+            """
+            keyring
+            $DESKTOP fill 2 4
+            try() { local status=0; "$@" 2>messages || status=$?; echo "$status $(head -1 messages | cut -c11-)"; }
+            $KCBACKUP inspect secret-service: --columns service,account | sed 's/ *$//'
+            $KCBACKUP inspect "secret-service:Collection 0" --server none --json
+            $KCBACKUP inspect secret-service: --json | grep -c secret- || true
+            lock Collection_5f0
+            try $KCBACKUP inspect secret-service:
+            try $KCBACKUP inspect secret-service: --unlock </dev/null
+            try $KCBACKUP inspect secret-service: --html x.html
+            try $KCBACKUP inspect key.txt --skip-locked
+            try $KCBACKUP inspect secret-service: --skip-locked --service host3.example.org --columns service |
+              grep -v Login
+            printf pw >pw; chmod 600 pw
+            $KCBACKUP inspect "secret-service:Collection 0" --passcode file:pw --json | jq -c .collections
+            """)
+        #expect(
+            text == """
+                secret-service:: 5 items
+                collection 'Login': 0 items (default)
+                collection 'Collection 0': 2 items
+                collection 'Größ1': 3 items
+
+                SERVICE            ACCOUNT
+                host0.example.org
+                host2.example.org  ada
+                host3.example.org  ada
+                host3.example.org  ada
+                host1.example.org  ada
+                {"keychain":"secret-service:Collection 0","collections":[{"label":"Collection 0","default":false,"locked":false,"items":2}],"items":[]}
+                1
+                14 error: collection 'Collection 0' of the Secret Service is locked
+                64 error: '--unlock' shows something on the terminal, and there is none
+                64 error: '--html' is for archives, and this is none
+                64 error: '--skip-locked' is for the desktop's keyring
+                secret-service:: 3 items
+                collection 'Collection 0': 2 items (locked)
+                collection 'Größ1': 3 items
+
+                SERVICE
+                host3.example.org
+                host3.example.org
+
+                2 items shown
+                3 warning: collection 'Collection 0' is locked: its 2 items are not in the archive
+                [{"label":"Collection 0","default":false,"locked":false,"items":2}]
+
+                """)
+    }
+
+    @Test("An import into the keyring goes by way of an archive, and a second one changes nothing")
+    func imported() throws {
+        let text = try run(
+            """
+            keyring
+            printf secret | secret-tool store --label=One service one
+            printf 'name,url,username,password\nBank,https://bank.example.org,ada,x\nPost,https://post.example.org,ada,y\n' >logins.csv
+            chmod 600 logins.csv
+            status=0; $KCBACKUP import logins.csv --into secret-service: 2>messages || status=$?
+            echo $status; cut -c11- messages
+            $KCBACKUP create --keychain file:logins.csv -r "$key" -o logins.kcb
+            for round in 1 2; do
+              $KCBACKUP restore logins.kcb -i key.txt --keychain secret-service: --json | jq -c .plan
+            done
+            secret-tool lookup server post.example.org user ada; echo
+            """)
+        #expect(
+            text == """
+                64
+                error: 'import' writes into keychains, and 'secret-service:' names the desktop's keyring
+                hint: 'kcbackup create --keychain file:FILE --output FILE.kcb' and 'kcbackup restore FILE.kcb --keychain secret-service:' take it there
+                {"create":2,"update":0,"same":0,"keep":0,"stay-behind":0,"fail":0,"not-selected":0,"remove":0}
+                {"create":0,"update":0,"same":2,"keep":0,"stay-behind":0,"fail":0,"not-selected":0,"remove":0}
+                y
+
+                """)
+    }
+
+    @Test("One password, from a source that gives it once, makes and opens all collections")
+    func onePassword() throws {
+        let text = try run(
+            """
+            keyring
+            $DESKTOP fill 3 6
+            $KCBACKUP create --keychain secret-service: -r "$key" -o a.kcb
+            end
+            rm -r .local/share/keyrings
+            keyring
+            $KCBACKUP restore a.kcb -i key.txt --passcode fd:3 --json 3< <(echo pw) | jq -c .plan
+            for name in Collection_5f0 Gr_c3_b6_c3_9f1; do lock $name; done
+            $KCBACKUP restore a.kcb -i key.txt --passcode fd:3 --json 3< <(echo pw) | jq -c .plan
+            """)
+        #expect(
+            text == """
+                {"create":7,"update":0,"same":0,"keep":0,"stay-behind":0,"fail":0,"not-selected":0,"remove":0}
+                {"create":0,"update":0,"same":7,"keep":0,"stay-behind":0,"fail":0,"not-selected":0,"remove":0}
+
+                """)
+    }
+
+    @Test("A restore into a collection that does not exist makes it, once, or writes nothing")
+    func newCollection() throws {
+        let text = try run(
+            """
+            keyring
+            $DESKTOP fill 2 6
+            $KCBACKUP create --keychain secret-service: -r "$key" -o a.kcb
+            labels() { $KCBACKUP item list --keychain secret-service: --json | jq -c '[.items[].extra["kcbackup:collection"]] | group_by(.) | map([.[0], length])'; }
+            try() { local status=0; "$@" 2>messages || status=$?; echo "$status $(head -1 messages | cut -c11-)"; }
+            restore() { $KCBACKUP restore a.kcb -i key.txt --keychain "secret-service:New one" --json "$@" | jq -c .plan; }
+            try $KCBACKUP restore a.kcb -i key.txt --keychain "secret-service:New one"
+            try $KCBACKUP restore a.kcb -i key.txt --keychain "secret-service:New one" --unlock </dev/null
+            printf pw >pw; chmod 600 pw
+            restore --passcode file:pw --dry-run
+            labels
+            restore --passcode file:pw
+            restore --passcode file:pw
+            restore
+            labels
+            try $KCBACKUP item list --keychain secret-service:None
+            """)
+        #expect(
+            text == """
+                14 error: collection 'New one' does not exist yet, and a new one needs a password
+                64 error: '--unlock' shows something on the terminal, and there is none
+                {"create":7,"update":0,"same":0,"keep":0,"stay-behind":0,"fail":0,"not-selected":0,"remove":0}
+                [["Collection 0",3],["Größ1",4]]
+                {"create":7,"update":0,"same":0,"keep":0,"stay-behind":0,"fail":0,"not-selected":0,"remove":0}
+                {"create":0,"update":0,"same":7,"keep":0,"stay-behind":0,"fail":0,"not-selected":0,"remove":0}
+                {"create":0,"update":0,"same":7,"keep":0,"stay-behind":0,"fail":0,"not-selected":0,"remove":0}
+                [["Collection 0",3],["Größ1",4],["New one",7]]
+                10 error: the Secret Service has no collection 'None'
+
+                """)
+    }
+
+    @Test("An item of the keyring is shown, changed and made ThisDeviceOnly")
+    func items() throws {
+        let text = try run(
+            """
+            keyring
+            $DESKTOP fill 1 6
+            find() { $KCBACKUP item find --keychain secret-service: --service host3.example.org "$@"; }
+            $KCBACKUP item list --keychain secret-service: --json | jq '.items | length'
+            find --uuid "$(find --json | jq -r '.items[0].uuid')" --reveal | od -An -tx1
+            printf other >secret
+            chmod 600 secret
+            $KCBACKUP item update --keychain secret-service: --service host3.example.org --yes \
+              --set accessible=WhenUnlockedThisDeviceOnly --set label=Mine --secret file:secret
+            find --json | jq -c '.items[] | [.accessibility, .attributes.labl, .size]'
+            secret-tool lookup service host3.example.org; echo
+            update() { local status=0; $KCBACKUP item update --keychain secret-service: "$@" 2>messages || status=$?
+              echo "$status $(head -1 messages | cut -c11-)"; }
+            update --service host3.example.org --yes --set account=eve --set label=Ours
+            secret-tool lookup service host3.example.org user eve; echo
+            update --service host3.example.org --yes --set comment=x
+            update --service host3.example.org --yes --remove service
+            # Programs could not tell it from the other one.
+            update --service host4.example.org --set service=host3.example.org --set account=eve
+            update --server host1.example.org --set protocol=htps --set port=8443 --set account=bob --set path=/x
+            find() { $KCBACKUP item find --keychain secret-service: --server host1.example.org "$@"; }
+            find --json | jq -c '.items[] | [.attributes.acct, .attributes.port, .attributes.path, .attributes.srvr]'
+            secret-tool search --all user bob 2>/dev/null | grep -c 'secret = '
+            update --server host1.example.org --remove port
+            find --json | jq -c '.items[].attributes.port'
+            $KCBACKUP create --keychain secret-service: -r "$key" -o a.kcb --json | jq .boundToThisDevice
+            """)
+        #expect(
+            text == """
+                7
+                 73 65 63 72 65 74 00 33 0a 78
+                ["WhenUnlockedThisDeviceOnly","Mine",5]
+                ["WhenUnlockedThisDeviceOnly","Mine",5]
+                other
+                0 \("")
+                other
+                64 error: the desktop's keyring has no attribute of the item that says 'icmt'
+                64 error: the desktop's keyring has no attribute of the item that says 'svce'
+                16 error: keychain 'secret-service:' has an item with the same unique key
+                0 \("")
+                ["bob",8443,"/x","host1.example.org"]
+                1
+                0 \("")
+                null
+                2
+
+                """)
+    }
+}
