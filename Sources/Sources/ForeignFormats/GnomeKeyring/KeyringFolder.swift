@@ -94,8 +94,10 @@ extension ForeignFailure {
         case .damagedLine(let line, let rule): "line \(line): \(rule)"
         case .unknownVariant(let what): "it is of a kind that is not known here: \(what)"
         case .limit(let what, let found, let allowed): "over a limit: \(what) \(found), and \(allowed) is allowed"
-        case .needsKeyFile, .needsFile, .refused, .needsProgram, .empty, .folderOfFiles, .unknownFormat,
-            .unknownColumns, .notOfFormat, .ambiguous:
+        case .empty: "it is empty"
+        // None of these comes from reading a keyring.
+        case .needsKeyFile, .needsFile, .refused, .needsProgram, .folderOfFiles, .unknownFormat, .notUTF8,
+            .unknownColumns, .noSuchColumn, .columnTwice, .notOfFormat, .ambiguous:
             "it cannot be read"
         }
     }
