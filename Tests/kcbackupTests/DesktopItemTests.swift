@@ -51,7 +51,7 @@ struct DesktopItemTests {
                 {"keychain":"secret-service:Collection 0","collections":[{"label":"Collection 0","default":false,"locked":false,"items":2}],"items":[]}
                 1
                 14 error: collection 'Collection 0' of the Secret Service is locked
-                64 error: '--unlock' shows something on the terminal, and there is none
+                64 error: '--unlock' needs a terminal
                 64 error: '--html' is for archives, and this is none
                 64 error: '--skip-locked' is for the desktop's keyring
                 secret-service:: 3 items
@@ -143,7 +143,7 @@ struct DesktopItemTests {
         #expect(
             text == """
                 14 error: collection 'New one' does not exist yet, and a new one needs a password
-                64 error: '--unlock' shows something on the terminal, and there is none
+                64 error: '--unlock' needs a terminal
                 {"create":7,"update":0,"same":0,"keep":0,"stay-behind":0,"fail":0,"not-selected":0,"remove":0}
                 [["Collection 0",3],["Größ1",4]]
                 {"create":7,"update":0,"same":0,"keep":0,"stay-behind":0,"fail":0,"not-selected":0,"remove":0}

@@ -92,7 +92,7 @@ private let checksumsCases = join([
         $0.spellChecksums = { $0.split(separator: "\n").dropLast().map { $0 + "\n" }.joined() }
     },
     HostileCase.both("one more", wrongSum) { $0.spellChecksums = { $0 + $0.prefix(64) + "  README\n" } },
-    HostileCase.both("the hash of the header changed", .damaged("'kcbackup.json' does not have its checksum")) {
+    HostileCase.both("the hash of the header changed", .damaged("'kcbackup.json' does not match its checksum")) {
         $0.spellChecksums = { ($0.first == "0" ? "1" : "0") + $0.dropFirst() }
     },
     HostileCase.both("the hash of the metadata changed", .damaged("does not have its checksum")) {

@@ -172,7 +172,7 @@ struct MacKeychainTests {
         for index in [1, writer.records.count - 1] { writer.records[index].data[6] = 3 }
         let contents = try read(writer.file())
         #expect(contents.refused.map(\.name) == ["Safe Storage", "strange"])
-        let problem = "its key is of a kind that is not known here: version 768 of a blob"
+        let problem = "its key is of an unknown kind: version 768 of a blob"
         #expect(contents.refused.map(\.problem) == [.damaged(problem), .damaged(problem)])
     }
 
