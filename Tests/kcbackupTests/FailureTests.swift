@@ -82,7 +82,7 @@ struct FailureTests {
         #expect(kcbackup.run(["keychain", "info"], in: world) == .brokenPipe)
     }
 
-    @Test("An import whose result cannot be written says that it was done, and is an error")
+    @Test("An import whose result cannot be written reports that it was done, and fails")
     func lostResultOfAnImport() throws {
         let home = try TestHome()
         _ = home.run("keychain create --no-passcode")
@@ -95,7 +95,7 @@ struct FailureTests {
         #expect(messages.text.contains("error: imported into keychain 'login': 1 created, but standard output"))
         #expect(messages.text.contains("still holds the secrets"))
         #expect(home.run("item find --account ada --reveal").text == "one")
-        // A dry run has done nothing.
+        // A dry run has nothing to report.
         #expect(kcbackup.run(["import", "logins.csv", "--dry-run"], in: world) == .io)
         #expect(!messages.text.contains("would import into"))
     }
