@@ -159,7 +159,7 @@ struct AppleBackupTests {
         }
     }
 
-    @Test("AES-GCM without an IV gives the known answer, and no plaintext if the tag is wrong")
+    @Test("AES-GCM with an empty IV matches a known answer, and yields no plaintext if the tag is wrong")
     func nullIV() throws {
         let key = SecretBytes(copying: (0..<32).map { UInt8($0) })
         let ciphertext = try #require(Hexadecimal.decode("98381ac22599f480df95f35021ac165f6fdfdeabc50d"))

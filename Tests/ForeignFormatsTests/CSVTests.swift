@@ -122,7 +122,7 @@ struct CSVTests {
         #expect(try one.uuids == other.uuids)
     }
 
-    @Test("A table of unknown columns is refused unless the user names them; other columns become fields")
+    @Test("A table with unknown columns is refused unless the user names them; other columns become fields")
     func named() throws {
         let text = "Site,Login,Passcode,PIN\nexample.com,ada,p,1234\n"
         let input = ForeignReading.input(Array(text.utf8))
