@@ -2,8 +2,8 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Items of the real daemon of GNOME Keyring: shown, changed, imported, put into a new collection.
-@Suite("Items in the keyring of the desktop")
+/// Runs the program against a real GNOME Keyring daemon.
+@Suite("Items in the desktop keyring")
 struct DesktopItemTests {
     private let shell: DesktopShell
 
@@ -15,7 +15,7 @@ struct DesktopItemTests {
         return outcome.text
     }
 
-    @Test("inspect shows the keyring as it is now, without secrets, and what is locked as create does")
+    @Test("inspect shows the keyring without secrets, and handles locked collections as create does")
     func inspect() throws {
         let text = try run(
             """
@@ -69,7 +69,7 @@ struct DesktopItemTests {
                 """)
     }
 
-    @Test("An import into the keyring goes by way of an archive, and a second one changes nothing")
+    @Test("import refuses the keyring; a file restored into it through an archive changes nothing the second time")
     func imported() throws {
         let text = try run(
             """
@@ -97,7 +97,7 @@ struct DesktopItemTests {
                 """)
     }
 
-    @Test("One password, from a source that gives it once, makes and opens all collections")
+    @Test("A password that can be read only once creates and opens all collections")
     func onePassword() throws {
         let text = try run(
             """
@@ -119,7 +119,7 @@ struct DesktopItemTests {
                 """)
     }
 
-    @Test("A restore into a collection that does not exist makes it, once, or writes nothing")
+    @Test("A restore into a missing collection creates it once, or writes nothing")
     func newCollection() throws {
         let text = try run(
             """
@@ -155,7 +155,7 @@ struct DesktopItemTests {
                 """)
     }
 
-    @Test("An item of the keyring is shown, changed and made ThisDeviceOnly")
+    @Test("An item in the keyring is shown, changed and made ThisDeviceOnly")
     func items() throws {
         let text = try run(
             """

@@ -128,9 +128,9 @@ private let signaturesCases = join([
     },
 ])
 
-@Suite("hostile containers")
+@Suite("Hostile containers")
 struct HostileContainerTests {
-    @Test("an archive that is taken apart and reassembled unchanged is accepted", arguments: ArchiveMode.allCases)
+    @Test("An archive that is taken apart and reassembled unchanged is accepted", arguments: ArchiveMode.allCases)
     func control(_ mode: ArchiveMode) throws {
         let genuine = try Genuine.all.get()
         let forgery = try Forgery(mode == .encrypted ? genuine.encrypted : genuine.unencrypted)
@@ -139,15 +139,15 @@ struct HostileContainerTests {
         #expect(outcome.read == 6)
     }
 
-    @Test("a container with missing, extra or reordered members is refused", arguments: membersCases)
+    @Test("A container with missing, extra or reordered members is refused", arguments: membersCases)
     func members(_ hostile: HostileCase) throws { try hostile.check() }
 
-    @Test("a container with a different kind of member header is refused", arguments: headersCases)
+    @Test("A container with a different kind of member header is refused", arguments: headersCases)
     func headers(_ hostile: HostileCase) throws { try hostile.check() }
 
-    @Test("noncanonical or wrong checksums are refused", arguments: checksumsCases)
+    @Test("Noncanonical or wrong checksums are refused", arguments: checksumsCases)
     func checksums(_ hostile: HostileCase) throws { try hostile.check() }
 
-    @Test("a signature that does not match is refused", arguments: signaturesCases)
+    @Test("A signature that does not match is refused", arguments: signaturesCases)
     func signatures(_ hostile: HostileCase) throws { try hostile.check() }
 }
