@@ -62,7 +62,7 @@ package struct CSVFormat: ForeignFormat {
             let count = table.columns.count
             guard row.cells.count == count || row.cells.count > count && product?.repeatsLast == true else {
                 collector.refuse(
-                    "line \(row.line)", .damaged("it has \(row.cells.count) cells, and the first line \(count)"))
+                    "line \(row.line)", .damaged("it has \(row.cells.count) cells, where the first line has \(count)"))
                 continue
             }
             var record = CSVRecord(row: row, roles: roles, names: table.columns.map(\.cell), product: product)

@@ -60,7 +60,7 @@ package struct DashlaneFormat: ForeignFormat {
             guard row.cells.count == names.count else {
                 collector.refuse(
                     "\(table), line \(row.line)",
-                    .damaged("it has \(row.cells.count) cells, and the first line \(names.count)"))
+                    .damaged("it has \(row.cells.count) cells, where the first line has \(names.count)"))
                 continue
             }
             var object = SecretJSON()
