@@ -32,7 +32,7 @@ package enum ForeignFailure: Error, Hashable, Sendable {
     case unknownColumns
     /// It is a table without the requested column; `columns` is empty if the first row may not contain names.
     case noSuchColumn(String, columns: [String])
-    /// It is a table in which two columns have the same known name.
+    /// It is a table in which two columns with a known meaning have the same name.
     case columnTwice(String)
     /// It is not of the requested format.
     case notOfFormat(title: String)
