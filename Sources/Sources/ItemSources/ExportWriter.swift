@@ -78,7 +78,7 @@ package final class ItemExport: ItemVisitor {
         self.step = step
     }
 
-    /// How many items were asked for.
+    /// The number of items that were asked for.
     package var selected: Int { exported.count + staying.count + unheld.count + damaged.count }
 
     /// True if every item that was asked for is in the file.

@@ -6,7 +6,7 @@ package struct ExportedRecord: Hashable, Sendable {
     /// The kind of an item; for class `genp`, determined by the markers that an import leaves.
     package enum Kind: Hashable, Sendable {
         case password
-        /// A secure note, by Apple's marks.
+        /// A secure note, identified by Apple's markers.
         case note
         case oneTimePassword
         case passkey

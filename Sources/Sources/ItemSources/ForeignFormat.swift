@@ -6,16 +6,16 @@ package import KeychainModel
 /// Each format has its own folder in `ForeignFormats` and one line in its list. Reading is all or nothing: a format
 /// returns items only after everything was read and has passed every check that the format allows.
 package protocol ForeignFormat: Sendable {
-    /// What `--from` calls it, in lower case with dashes, such as `gnome-keyring`.
+    /// The name for `--from`, in lower case with dashes, such as `gnome-keyring`.
     var name: String { get }
 
-    /// What people call it, such as "GNOME keyring file".
+    /// The name in messages, such as "GNOME keyring file".
     var title: String { get }
 
     /// True if `input` is of this format, judging by its content and not by its name.
     ///
-    /// - Throws: `FileFailure`, `StreamFailure`; `ForeignFailure.damaged` for an incomplete input that can only be of
-    ///   this format.
+    /// - Throws: `FileFailure`, `StreamFailure`; `ForeignFailure.damaged` for a damaged input that can only be of this
+    ///   format.
     func recognises(_ input: ForeignInput) throws -> Bool
 
     /// Why an input is not recognized although the user or its name says that it is of this format.
@@ -35,7 +35,7 @@ extension ForeignFormat {
     package func problem(with input: ForeignInput) throws -> ForeignFailure? { nil }
 }
 
-/// Provides what opens an encrypted file.
+/// Provides passwords and keys for encrypted files.
 package protocol ForeignSecrets {
     /// Passes the password to `use`, which throws `ForeignFailure.wrongPassword` if it is wrong.
     ///
@@ -64,7 +64,7 @@ extension ForeignSecrets {
     }
 }
 
-/// What a file or folder of another program holds.
+/// The contents of a file or folder of another program.
 package struct ForeignContents {
     /// An item that was not imported, and why.
     package struct Refused: Hashable, Sendable {

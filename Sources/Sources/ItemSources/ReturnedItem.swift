@@ -7,7 +7,7 @@ package import KeychainModel
 package struct ReturnedItem {
     /// The original item, with the record's date.
     package let draft: ItemDraft
-    /// Where the exporter put its secret.
+    /// The kind of record, which determines where the exporter put the secret.
     package let kind: ExportedRecord.Kind
 
     /// Reads the line that the exporter wrote for a record.

@@ -42,9 +42,9 @@ package struct ServiceItem: Hashable, Sendable {
     package var type: String?
     /// The media type of the secret.
     package var contentType: String
-    /// Seconds since 1970; 0 if the service does not know.
+    /// Seconds since 1970; 0 if unknown.
     package var created: UInt64
-    /// Seconds since 1970; 0 if the service does not know.
+    /// Seconds since 1970; 0 if unknown.
     package var modified: UInt64
 
     /// Describes an item.

@@ -23,7 +23,7 @@ extension SecretServiceClient {
             let reason = unsafe BusConnection.take(error)
             if kind.isKWallet {
                 if tries < sessionTries, reason.message.contains("public key size") { continue }
-                // It leaves the encryption to a plug-in.
+                // KWallet leaves the encryption to a plug-in of libqca.
                 if reason.message.contains("libqca") { throw SecretServiceFailure.sessionNotEncrypted }
             }
             throw SecretServiceFailure(reason, .connecting)

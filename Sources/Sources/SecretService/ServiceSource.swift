@@ -71,7 +71,7 @@ package struct ServiceSource: ItemSource {
 package struct CollectionSummary: Hashable, Sendable {
     /// The name that people see.
     package let label: String
-    /// True if items that name no collection go there.
+    /// True for the collection of items that name none.
     package let isDefault: Bool
     package let isLocked: Bool
     /// The number of its items, as far as the service reports it.

@@ -20,7 +20,7 @@ struct KDBXHeader {
     /// The size of the header in bytes.
     let size: Int
 
-    // Far more than any field needs, except perhaps the public data of a plug-in.
+    // Far more than any field needs, even the public data of a plug-in.
     private static let fieldLimit: UInt64 = 1 << 20
 
     /// - Throws: `ForeignFailure` (`damaged`, `unknownVariant`, `limit`, `refused`).

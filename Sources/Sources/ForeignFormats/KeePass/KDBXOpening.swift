@@ -106,7 +106,7 @@ struct KDBXOpening: ~Copyable {
         return ciphertext
     }
 
-    // The XML may compress well, above all in a small file, but a decompression bomb has a far higher ratio.
+    // Text compresses well, and a small file may be nothing else; a decompression bomb exceeds these limits by far.
     private static let ratioLimit = 200
     private static let smallSize = 64 << 20
     private static let sizeLimit = 1 << 30
