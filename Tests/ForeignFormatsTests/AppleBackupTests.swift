@@ -59,7 +59,7 @@ struct AppleBackupTests {
             ])
         #expect(
             contents.leftOut.map { "\($0.count) \($0.kind)" } == [
-                "1 generic password that is bound to the old device", "1 trace of a deleted item",
+                "1 generic password that is bound to the old device", "1 record of a deleted item",
             ])
         #expect(contents.refused.count == 1)
         #expect(contents.details == "iOS 17.4")

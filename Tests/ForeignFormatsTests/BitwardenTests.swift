@@ -64,7 +64,7 @@ struct BitwardenTests {
         #expect(try contents.listing == Self.items.sorted())
         #expect(
             contents.leftOut.map { "\($0.count) \($0.kind)" } == [
-                "1 mark of a favorite", "1 earlier password", "1 linked field", "1 field without a value",
+                "1 favorite mark", "1 earlier password", "1 linked field", "1 field without a value",
                 "1 record in the trash",
             ])
         #expect(contents.isPlaintext)
@@ -143,7 +143,7 @@ struct BitwardenTests {
             try contents.listing == [
                 "genp svce=N acct=é.pdf desc=attachment: PDF", "genp svce=N desc=secure note: secret",
             ])
-        #expect(contents.leftOut.map(\.kind) == ["file of no record"])
+        #expect(contents.leftOut.map(\.kind) == ["file that belongs to no record"])
     }
 
     @Test("A truncated or altered protected export is refused or yields exactly the original items")

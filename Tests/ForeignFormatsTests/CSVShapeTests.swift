@@ -44,7 +44,7 @@ struct CSVShapeTests {
 
     @Test("Text that is neither valid UTF-16 nor UTF-8 is refused")
     func encodings() throws {
-        #expect(throws: ForeignFailure.damaged("it begins as UTF-16 does, and is none")) {
+        #expect(throws: ForeignFailure.damaged("it begins like UTF-16, but is not UTF-16")) {
             try read([0xff, 0xfe, 0x61], name: "a.csv")
         }
         #expect(throws: ForeignFailure.unknownFormat) { try read([0xff, 0xfe, 0x61]) }

@@ -99,7 +99,7 @@ struct CSVTests {
         #expect(try read(Self.tables[3].text).leftOut.map(\.kind) == ["key of a Firefox account"])
         #expect(
             try read(Self.tables[4].text).leftOut.map { "\($0.count) \($0.kind)" }
-                == ["1 record without a secret", "1 mark of a favorite", "1 archived record"])
+                == ["1 record without a secret", "1 favorite mark", "1 archived record"])
     }
 
     @Test("Dates, realms, folders and additional names are kept")

@@ -64,7 +64,7 @@ struct CXFTests {
         #expect(listing.count == Self.expected.count + 1)
         #expect(
             contents.leftOut.map(\.kind) == [
-                "favourite", "file that lies beside the JSON", "reference to another item",
+                "favorite mark", "file beside the JSON", "reference to another item",
             ])
         var visitor = ListingVisitor()
         try contents.items.visitItems(&visitor)

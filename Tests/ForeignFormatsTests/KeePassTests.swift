@@ -89,7 +89,7 @@ struct KeePassTests {
                 + entry(2, [("Password", "{{two}}"), ("Title", "B"), ("UserName", "v")]))
         let contents = try ForeignReading.read(Self.kinds[index].file(text), as: KeePassFormat(), password: "pw")
         #expect(try contents.listing == ["genp svce=A acct=u: no secret", "genp svce=B acct=v: two"])
-        #expect(contents.remarks.contains { $0.hasPrefix("titles") })
+        #expect(contents.remarks.contains { $0.hasPrefix("protected titles") })
         #expect(throws: ForeignFailure.self) {
             try ForeignReading.read(Self.kinds[index].file(text), as: KeePassFormat(), password: "px")
         }
@@ -206,8 +206,8 @@ struct KeePassTests {
                 + entry(3, [("Title", "C"), ("UserName", "u"), ("Password", "{{\(reference(9))}}")]))
         let contents = try ForeignReading.read(KDBXForge().file(text), as: KeePassFormat(), password: "pw")
         #expect(contents.items.count == 3)
-        #expect(contents.remarks.contains { $0.contains("circle") })
-        #expect(contents.remarks.contains { $0.contains("not there") })
+        #expect(contents.remarks.contains { $0.contains("circular") })
+        #expect(contents.remarks.contains { $0.contains("missing") })
     }
 
     @Test("Every notation for a one-time password seed is understood")

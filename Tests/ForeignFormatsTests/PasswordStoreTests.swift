@@ -66,7 +66,7 @@ struct PasswordStoreTests {
         #expect(try contents.listing == Self.items.sorted())
         #expect(
             contents.leftOut.map { "\($0.count) \($0.kind)" }.sorted()
-                == ["1 file that is no password", "1 record without a secret"])
+                == ["1 file that is not a password", "1 record without a secret"])
         #expect(!contents.isPlaintext)
         #expect(throws: ForeignFailure.self) { try PassFormat().read(input, GivenSecrets(text: nil)) }
     }
@@ -83,7 +83,7 @@ struct PasswordStoreTests {
         #expect(
             contents.refused.map { "\($0.name): \($0.problem)" } == [
                 #"damaged: damaged("it cannot be decrypted to its end")"#,
-                #"foreign: damaged("no key of gpg opens it")"#,
+                #"foreign: damaged("no gpg key opens it")"#,
             ])
     }
 

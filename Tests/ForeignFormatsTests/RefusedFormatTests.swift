@@ -19,6 +19,7 @@ struct RefusedFormatTests {
         ("firefox-profile", sqlite + Array("CREATE TABLE nssPrivate (id)".utf8)),
         ("firefox-profile", Array(#"{"nextId":2,"logins":[{"id":1,"encryptedPassword":"x"}]}"#.utf8)),
         ("chromium-profile", sqlite + Array("CREATE TABLE logins (origin_url, password_value BLOB)".utf8)),
+        ("keepass-1", [0x03, 0xd9, 0xa2, 0x9a, 0x65, 0xfb, 0x4b, 0xb5, 0x03, 0, 0, 0]),
         (
             "enpass",
             Array(

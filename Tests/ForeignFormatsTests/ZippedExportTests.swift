@@ -60,8 +60,8 @@ struct ZippedExportTests {
                 ].sorted())
         #expect(
             contents.leftOut.map { "\($0.count) \($0.kind)" } == [
-                "1 mark of a favorite", "1 earlier password", "1 reference to another record", "1 archived record",
-                "1 file of no record",
+                "1 favorite mark", "1 earlier password", "1 reference to another record", "1 archived record",
+                "1 file that belongs to no record",
             ])
         #expect(contents.refused.map(\.name) == ["Doc"])
         #expect(contents.details == "2 accounts")

@@ -52,7 +52,7 @@ struct DesktopItemTests {
                 1
                 14 error: collection 'Collection 0' of the Secret Service is locked
                 64 error: '--unlock' needs a terminal
-                64 error: '--html' is for archives, and this is none
+                64 error: '--html' is for archives, and this is not one
                 64 error: '--skip-locked' is for the desktop's keyring
                 secret-service:: 3 items
                 collection 'Collection 0': 2 items (locked)

@@ -147,7 +147,7 @@ struct DesktopTests {
                 secret-service-DATE.kcb: 3 items
                 restores on any device, all of it
                 14
-                kcbackup: error: there is no session bus: no user is logged in to a desktop
+                kcbackup: error: there is no session bus: no user is logged in to a desktop (lo
 
                 """)
     }

@@ -213,7 +213,7 @@ extension CanonicalScanner {
             let name = try string(in: bytes)
             try literal(":", in: bytes)
             guard members.updateValue(try value(&self, bytes), forKey: name) == nil else {
-                throw MalformedLine("a name is there twice", at: position)
+                throw MalformedLine("a name occurs twice", at: position)
             }
         }
         return members

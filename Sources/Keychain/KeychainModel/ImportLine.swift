@@ -89,7 +89,7 @@ private struct ImportParser: ~Copyable {
         }
         guard let size else { return nil }
         switch secret {
-        case .none: return "'size' says that there is a secret, and there is none: was '--reveal' forgotten?"
+        case .none: return "'size' says that there is a secret, but it is missing: was '--reveal' forgotten?"
         case .some(let secret): return size == secret.count ? nil : "'size' does not fit the secret"
         }
     }
@@ -101,7 +101,7 @@ private struct ImportParser: ~Copyable {
             switch name {
             case "class":
                 guard let itemClass = ItemClass(rawValue: try parser.scanner.string(in: bytes)) else {
-                    throw MalformedLine("'class' is none of genp, inet, cert, keys", at: parser.scanner.position)
+                    throw MalformedLine("'class' is not one of genp, inet, cert, keys", at: parser.scanner.position)
                 }
                 parser.itemClass = itemClass
             case "uuid":

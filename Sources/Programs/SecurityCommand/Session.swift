@@ -72,7 +72,7 @@ final class Session {
     /// Explains the consequences of a keychain without a password.
     func warnOfNoPassword() {
         message(
-            "security: warning: without a password, whoever can use your account on this device can read this keychain\n"
+            "security: warning: without a password, anyone who can use your account on this device can read this keychain\n"
         )
     }
 

@@ -60,7 +60,7 @@ package protocol ForeignSecrets {
 extension ForeignSecrets {
     /// The default for implementations that do not run programs.
     package func decryptedByGPG(_ path: String, limit: Int) throws -> SecretBytes {
-        throw ForeignFailure.needsProgram("gpg", problem: "it cannot be started here")
+        throw ForeignFailure.needsProgram("gpg", problem: "it cannot be started")
     }
 }
 

@@ -114,7 +114,7 @@ extension ForeignJSON {
     /// - Throws: `ForeignFailure.damaged` for a value of another kind.
     package func optionalText(_ value: Value?) throws(ForeignFailure) -> String? {
         guard let value, !value.isNull else { return nil }
-        guard let text = text(value) else { throw .damaged("a text is expected where another value is") }
+        guard let text = text(value) else { throw .damaged("a value is not a string") }
         return text
     }
 
@@ -123,7 +123,7 @@ extension ForeignJSON {
     /// - Throws: `ForeignFailure.damaged` for a value of another kind.
     package func optionalSecret(_ value: Value?) throws(ForeignFailure) -> SecretBytes? {
         guard let value, !value.isNull else { return nil }
-        guard let secret = secret(value) else { throw .damaged("a text is expected where another value is") }
+        guard let secret = secret(value) else { throw .damaged("a value is not a string") }
         return secret
     }
 }

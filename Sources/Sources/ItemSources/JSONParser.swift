@@ -10,7 +10,7 @@ struct JSONParser {
         if bytes.count >= 3, bytes[0] == 0xef, bytes[1] == 0xbb, bytes[2] == 0xbf { position = 3 }
         let value = try value(bytes)
         skipSpace(bytes)
-        guard position == bytes.count else { throw damaged("something follows its end") }
+        guard position == bytes.count else { throw damaged("data follows its end") }
         return value
     }
 
@@ -58,8 +58,8 @@ struct JSONParser {
             let start = position
             guard start < bytes.count, bytes[start] == UInt8(ascii: "\"") else { throw damaged("a name is missing") }
             try string(bytes)
-            guard let name = Self.text(start..<position, in: bytes) else { throw damaged("a name is no text") }
-            guard names.insert(Array(name.utf8)).inserted else { throw damaged("a member is there twice") }
+            guard let name = Self.text(start..<position, in: bytes) else { throw damaged("a name is not text") }
+            guard names.insert(Array(name.utf8)).inserted else { throw damaged("a member occurs twice") }
             skipSpace(bytes)
             guard take(":", bytes) else { throw damaged("':' is missing") }
             members.append(ForeignJSON.Member(name: name, value: try value(bytes)))
@@ -91,19 +91,19 @@ struct JSONParser {
         while position < bytes.count {
             switch bytes[position] {
             case UInt8(ascii: "\""):
-                guard bytes.extracting(start..<position).isUTF8 else { throw damaged("a text is not UTF-8") }
+                guard bytes.extracting(start..<position).isUTF8 else { throw damaged("a string is not UTF-8") }
                 position += 1
                 return
             case UInt8(ascii: "\\"):
                 guard let (_, length) = Self.escape(at: position, in: bytes) else {
-                    throw damaged("an escape is wrong")
+                    throw damaged("an escape sequence is malformed")
                 }
                 position += length
             case 0..<0x20: throw damaged("a control character is not escaped")
             default: position += 1
             }
         }
-        throw damaged("a text does not end")
+        throw damaged("a string does not end")
     }
 
     private mutating func number(_ bytes: borrowing Span<UInt8>) throws(ForeignFailure) {

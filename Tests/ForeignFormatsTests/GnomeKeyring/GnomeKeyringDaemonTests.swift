@@ -77,7 +77,7 @@ struct GnomeKeyringDaemonTests {
         let contents = try ForeignReading.read(file, as: GnomeKeyringFormat())
         try expect(contents, holds: items, in: "plain")
         #expect(contents.isPlaintext)
-        #expect(contents.remarks.first?.hasSuffix("were put together: 6") == true)
+        #expect(contents.remarks.first?.hasSuffix("were joined: 6") == true)
         let found = try living.session("irrelevant", items.map(LivingKeyring.lookUp))
         #expect(found.text.allSatisfy { $0 == "\n" }, "the daemon reads the file, so this test shows nothing")
     }

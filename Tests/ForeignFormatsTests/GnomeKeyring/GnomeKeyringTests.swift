@@ -72,7 +72,7 @@ struct GnomeKeyringTests {
         var writer = KeyringWriter()
         let good = try writer.file()
         #expect(throws: ForeignFailure.unknownVariant("version 2.0")) { try read(good.replacing(at: 16, with: 2)) }
-        #expect(throws: ForeignFailure.unknownVariant("another cipher or hash than AES and MD5")) {
+        #expect(throws: ForeignFailure.unknownVariant("a cipher or hash other than AES and MD5")) {
             try read(good.replacing(at: 18, with: 1))
         }
         writer.iterations = 0
@@ -86,7 +86,7 @@ struct GnomeKeyringTests {
         #expect(throws: ForeignFailure.limit("items", found: 0xff00_0004, allowed: 1_000_000)) {
             try read(good.replacing(at: count, with: 0xff))
         }
-        #expect(throws: ForeignFailure.damaged("it ends before its last record does")) {
+        #expect(throws: ForeignFailure.damaged("it ends within its last record")) {
             try read(good.replacing(at: count + 2, with: 0xff))
         }
     }
@@ -143,11 +143,11 @@ struct GnomeKeyringTests {
         writer.items = [WrittenItem(label: "x", attributes: [("name", "value")], secret: [1])]
         let good = try writer.file()
         let place = try #require(good.firstRange(of: Array("name".utf8)))
-        #expect(throws: ForeignFailure.damaged("its clear part says something else than its encrypted part")) {
+        #expect(throws: ForeignFailure.damaged("its unencrypted part contradicts its encrypted part")) {
             try read(good.replacing(at: place.lowerBound, with: 0x4e))
         }
         writer.items[0].attributes[0].name = "gkr:compat:hashed:name"
-        #expect(throws: ForeignFailure.damaged("an item has hashes in place of attributes")) {
+        #expect(throws: ForeignFailure.damaged("an item has hashes instead of attributes")) {
             try read(writer.file())
         }
     }
@@ -211,7 +211,7 @@ struct PlainKeyringTests {
 
     @Test("A secret that looks like another item makes the file ambiguous, and it is refused")
     func ambiguous() throws {
-        #expect(throws: ForeignFailure.damagedLine(16, "a key is there twice")) { try read(Self.text) }
+        #expect(throws: ForeignFailure.damagedLine(16, "a key occurs twice")) { try read(Self.text) }
     }
 
     @Test("A handwritten file, whose order is not the daemon's, is read line by line")

@@ -89,13 +89,13 @@ struct KWalletTests {
             return
         }
         #expect(throws: ForeignFailure.unknownVariant("version 1.0")) { try read(file.replacing(at: 12, with: 1)) }
-        #expect(throws: ForeignFailure.unknownVariant("another cipher or hash than KDE's")) {
+        #expect(throws: ForeignFailure.unknownVariant("a cipher or hash other than KDE's")) {
             try read(file.replacing(at: 15, with: 3))
         }
         #expect(throws: ForeignFailure.limit("folders", found: 0xff00_0003, allowed: 65_535)) {
             try read(file.replacing(at: 16, with: 0xff))
         }
-        #expect(throws: ForeignFailure.damaged("its salt has no use")) {
+        #expect(throws: ForeignFailure.damaged("it has a salt that its cipher does not use")) {
             try read(WalletWriter().file(), salt: [])
         }
     }
@@ -108,7 +108,7 @@ struct KWalletTests {
         #expect(try read(file).listing == ["genp svce=f acct=k: secret"])
         // Bytes in the hash of the first folder, then in that of its entry.
         for place in [20, 35, 40, 55, 56, 60, 71] {
-            #expect(throws: ForeignFailure.damaged("its list of names is not that of what it holds"), "\(place)") {
+            #expect(throws: ForeignFailure.damaged("its index does not match its contents"), "\(place)") {
                 try read(file.replacing(at: place, with: file[place] ^ 1))
             }
         }

@@ -162,7 +162,8 @@ struct MacKeychainTests {
         #expect(contents.refused.map(\.name) == ["Safe Storage", "strange"])
         #expect(
             contents.refused.map(\.problem) == [
-                .damaged("its code is not that of its content"), .damaged("its code is not that of its content"),
+                .damaged("its authentication code does not match its content"),
+                .damaged("its authentication code does not match its content"),
             ])
     }
 
@@ -233,7 +234,7 @@ struct MacKeychainTests {
     @Test("An unknown version and too many tables are refused with the reason")
     func limits() throws {
         let file = try Self.writer().file()
-        #expect(throws: ForeignFailure.unknownVariant("another version than 1.0")) {
+        #expect(throws: ForeignFailure.unknownVariant("a version other than 1.0")) {
             try read(file.replacing(at: 5, with: 2))
         }
         #expect(throws: ForeignFailure.limit("tables", found: 0xff00_0008, allowed: 1_000)) {

@@ -23,7 +23,7 @@ extension Command {
         if !words.operands.isEmpty { throw UsageProblem() }
         guard let type = ExportType(rawValue: words.value("t") ?? "all") else {
             throw UsageProblem(
-                reason: "the type is none of \(ExportType.allCases.map(\.rawValue).joined(separator: ", "))")
+                reason: "the type is not one of \(ExportType.allCases.map(\.rawValue).joined(separator: ", "))")
         }
         try session.calling("SecKeychainItemExport") { try session.export(type, words) }
         return .ok

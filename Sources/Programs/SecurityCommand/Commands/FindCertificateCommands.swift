@@ -68,7 +68,7 @@ extension Session {
         let policies = try (words.values["p"] ?? ["basic"]).map { word throws(UsageProblem) in
             guard let policy = policyNames[word] else {
                 throw UsageProblem(
-                    reason: "the policy is none of \(policyNames.keys.sorted().joined(separator: ", "))")
+                    reason: "the policy is not one of \(policyNames.keys.sorted().joined(separator: ", "))")
             }
             return policy
         }

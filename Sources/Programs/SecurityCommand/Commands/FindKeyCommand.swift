@@ -47,7 +47,7 @@ private func keyAttributes(_ words: Words) throws(UsageProblem) -> [AttributeCod
     case "public": attributes[.kcls] = .number(0)
     case "private": attributes[.kcls] = .number(1)
     case "symmetric": attributes[.kcls] = .number(2)
-    case .some: throw UsageProblem(reason: "the value of -t is none of symmetric, public, private")
+    case .some: throw UsageProblem(reason: "the value of -t is not one of symmetric, public, private")
     }
     return attributes
 }

@@ -133,7 +133,7 @@ extension Session {
         if ["openssh1", "openssh2", "bsafe", "raw", "netscape", "pkcs7"].contains(format) {
             throw SecurityStatus.unsupportedFormat
         }
-        throw UsageProblem(reason: "the format is none of \(known.sorted().joined(separator: ", "))")
+        throw UsageProblem(reason: "the format is not one of \(known.sorted().joined(separator: ", "))")
     }
 
     /// Reads a file named by the user.

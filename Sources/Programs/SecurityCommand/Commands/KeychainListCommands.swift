@@ -91,7 +91,7 @@ extension Session {
         switch words.value("d") {
         case nil, "user": return true
         case "system", "common", "dynamic": return false
-        case .some: throw UsageProblem(reason: "the domain is none of user, system, common, dynamic")
+        case .some: throw UsageProblem(reason: "the domain is not one of user, system, common, dynamic")
         }
     }
 }

@@ -57,7 +57,7 @@ struct KeychainCreateCommand: Verb {
                 judge: { strength = session.judge($0, of: local.name) })
         if secret == nil {
             session.warn(
-                "without a passcode, whoever can use your account on this device can read this keychain; "
+                "without a passcode, anyone who can use your account on this device can read this keychain; "
                     + "WhenPasscodeSetThisDeviceOnly items are refused")
         }
 

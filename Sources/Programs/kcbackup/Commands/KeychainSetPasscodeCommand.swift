@@ -112,7 +112,7 @@ struct KeychainSetPasscodeCommand: Verb {
 
     /// Names what is deleted along with the passcode, and asks for confirmation.
     private func confirmRemoval(_ keychain: Keychain, in session: Session) throws {
-        session.warn("without a passcode, whoever can use your account on this device can read this keychain")
+        session.warn("without a passcode, anyone who can use your account on this device can read this keychain")
         let bound = try keychain.passcodeBoundItems()
         for item in bound.items { session.warn("will be deleted with the passcode: \(item.words)") }
         let count = bound.items.count + bound.damaged

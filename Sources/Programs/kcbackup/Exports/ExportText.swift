@@ -35,7 +35,7 @@ struct ExportText {
         if !isEncrypted {
             session.warn(
                 "\(quoted(path)) holds the secrets of \(counted(export.exported.count, "item")) in the clear; delete it when "
-                    + "it has served")
+                    + "it is no longer needed")
         }
         if formulas > 0 {
             session.warn(

@@ -119,7 +119,7 @@ func explainUsage(_ problem: UsageProblem) -> Explanation {
             hint: "name it with '\(OptionName.keychain.spelling) file:PATH'")
     case .needsArchive(let flag):
         Explanation(
-            .usage, "'\(flag.spelling)' is for archives, and this is none",
+            .usage, "'\(flag.spelling)' is for archives, and this is not one",
             hint: "leave out '\(flag.spelling)'")
     case .notAKeychain:
         Explanation(

@@ -33,7 +33,7 @@ struct BackupFolder {
         let name = Self.keychainID.prefix(2) + "/" + Self.keychainID
         guard let content = try file(String(name)) else { throw ForeignFailure.needsFile(String(name)) }
         var plain = try Self.decrypted(content, record.key, keys)
-        guard plain.count >= record.size else { throw ForeignFailure.damaged("the keychain in it is cut off") }
+        guard plain.count >= record.size else { throw ForeignFailure.damaged("the keychain in it is truncated") }
         plain.removeLast(plain.count - record.size)
         return try plain.withBytes { bytes throws(ForeignFailure) in try PropertyList(bytes) }
     }
@@ -48,7 +48,7 @@ struct BackupFolder {
                 [Self.keychainID, "KeychainDomain", "keychain-backup.plist"])
         } catch {
             switch error {
-            case .damaged: throw ForeignFailure.damaged("Manifest.db is no database")
+            case .damaged: throw ForeignFailure.damaged("Manifest.db is not a database")
             case .library(let code): throw CryptographyFailure.library("SQLite, code \(code)")
             }
         }
@@ -73,12 +73,12 @@ struct BackupFolder {
     private static func decrypted(
         _ file: ForeignFile, _ wrapped: [UInt8], _ keys: BackupClassKeys
     ) throws -> SecretBytes {
-        guard wrapped.count == 44 else { throw ForeignFailure.damaged("a key has another size") }
+        guard wrapped.count == 44 else { throw ForeignFailure.damaged("a key has the wrong size") }
         let number = wrapped.prefix(4).reversed().reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
         guard let key = try keys.unwrap(Array(wrapped.dropFirst(4)), of: number) else {
-            throw ForeignFailure.damaged("a file is of a class that the password does not open")
+            throw ForeignFailure.damaged("a file has a protection class that the password does not open")
         }
-        guard file.bytes.count.isMultiple(of: 16) else { throw ForeignFailure.damaged("a file is cut off") }
+        guard file.bytes.count.isMultiple(of: 16) else { throw ForeignFailure.damaged("a file is truncated") }
         let iv = [UInt8](repeating: 0, count: 16)
         return try file.bytes.withBytes { bytes throws(CryptographyFailure) in
             try BlockCipher.decrypt(bytes, .aes256CBC, key: key, iv: iv.span)

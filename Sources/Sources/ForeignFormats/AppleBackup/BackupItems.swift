@@ -76,7 +76,9 @@ struct BackupItems {
         _ item: PropertyList, _ accessibility: Accessibility, _ itemClass: ItemClass, _ uuid: ItemUUID?,
         to collector: inout RecordCollector
     ) throws {
-        if item.number(item.member("tomb", of: item.root)) == 1 { return collector.leaveOut("trace of a deleted item") }
+        if item.number(item.member("tomb", of: item.root)) == 1 {
+            return collector.leaveOut("record of a deleted item")
+        }
         guard item.text(item.member("pdmn", of: item.root)) == accessibility.rawValue else {
             throw ForeignFailure.damaged("its accessibility is not that of its key")
         }
@@ -146,10 +148,10 @@ struct BackupItems {
         do {
             found = ItemDraft(certificate: try X509Certificate(der: der))
         } catch {
-            throw .damaged("a certificate is none")
+            throw .damaged("a certificate is malformed")
         }
         for code in [AttributeCode.issr, .slnr] where draft.attributes[code] != found.attributes[code] {
-            throw .damaged("a certificate is not the one that its attributes tell of")
+            throw .damaged("a certificate does not match its attributes")
         }
     }
 
@@ -195,7 +197,7 @@ enum NullIVCipher {
                 (0..<16).map { sealed[ciphertext.count + $0] ^ masks[$0] ^ masks[$0 + 16] }
             }
         }
-        guard constantTimeEqual(expected, tag) else { throw ForeignFailure.damaged("its content is not what it was") }
+        guard constantTimeEqual(expected, tag) else { throw ForeignFailure.damaged("its content was altered") }
         var plain = SecretBytes(ciphertext.span)
         var stream = try BlockCipher(.aes256CTR, .decrypt, key: key, iv: (zeros + [1]).span)
         try stream.process(inPlace: &plain)

@@ -40,19 +40,19 @@ struct BackupKeybag {
                 wrapped.append(WrappedKey())
             } else if wrapped.isEmpty {
                 guard header.updateValue(value, forKey: tag) == nil else {
-                    throw .damaged("a field of the keybag is there twice")
+                    throw .damaged("a field of the keybag occurs twice")
                 }
             } else {
                 try Self.set(tag, value, &wrapped[wrapped.count - 1])
             }
         }
         guard let salt = header["SALT"], (8...64).contains(salt.count), let rounds = Self.number(header["ITER"]) else {
-            throw .damaged("the keybag does not say how the key is made")
+            throw .damaged("the keybag does not say how its key is derived")
         }
         var doubled: (salt: [UInt8], rounds: UInt32)?
         if let second = header["DPSL"] {
             guard let rounds = Self.number(header["DPIC"]), (8...64).contains(second.count) else {
-                throw .damaged("the keybag does not say how the key is made")
+                throw .damaged("the keybag does not say how its key is derived")
             }
             doubled = (second, rounds)
         }
@@ -60,7 +60,7 @@ struct BackupKeybag {
             guard found <= Self.roundsLimit else {
                 throw .limit("rounds of the key", found: UInt64(found), allowed: UInt64(Self.roundsLimit))
             }
-            guard found > 0 else { throw .damaged("the keybag does not say how the key is made") }
+            guard found > 0 else { throw .damaged("the keybag does not say how its key is derived") }
         }
         self.salt = salt
         self.rounds = rounds
@@ -71,7 +71,7 @@ struct BackupKeybag {
                 throw .damaged("a key of the keybag is incomplete")
             }
             guard !keys.contains(where: { $0.number == number }) else {
-                throw .damaged("a key of the keybag is there twice")
+                throw .damaged("a key of the keybag occurs twice")
             }
             keys.append((number, wrap, key.type ?? 0, key.key ?? []))
         }
@@ -87,7 +87,7 @@ struct BackupKeybag {
         case "WPKY": (isNew, key.key) = (key.key == nil, value)
         default: isNew = true
         }
-        if !isNew { throw .damaged("a field of the keybag is there twice") }
+        if !isNew { throw .damaged("a field of the keybag occurs twice") }
     }
 
     private static func number(_ bytes: [UInt8]?) -> UInt32? {
@@ -116,13 +116,13 @@ struct BackupKeybag {
             do throws(CryptographyFailure) {
                 opened.add(try AESKeyWrap.unwrap(wrapped.key, with: key), for: wrapped.number)
             } catch {
-                guard error == .authentication else { throw ForeignFailure.damaged("a key of the keybag is no key") }
+                guard error == .authentication else { throw ForeignFailure.damaged("a key of the keybag is malformed") }
                 failed += 1
             }
         }
-        if tried == 0 { throw ForeignFailure.damaged("the keybag has no key that a password opens") }
+        if tried == 0 { throw ForeignFailure.damaged("no key of the keybag opens with a password") }
         if failed == tried { throw ForeignFailure.wrongPassword }
-        if failed > 0 { throw ForeignFailure.damaged("a key of the keybag is not what it was") }
+        if failed > 0 { throw ForeignFailure.damaged("a key of the keybag was altered") }
         return opened
     }
 }
@@ -149,7 +149,7 @@ final class BackupClassKeys {
             return try AESKeyWrap.unwrap(wrapped, with: key)
         } catch {
             switch error {
-            case .authentication, .unsupportedParameters: throw ForeignFailure.damaged("a key is not what it was")
+            case .authentication, .unsupportedParameters: throw ForeignFailure.damaged("a key was altered")
             default: throw error
             }
         }

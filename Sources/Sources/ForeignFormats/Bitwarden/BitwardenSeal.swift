@@ -30,13 +30,13 @@ struct BitwardenSeal {
         let root = json.root
         guard let salt = json.text(root["salt"]), let validation = json.text(root["encKeyValidation_DO_NOT_EDIT"]),
             let data = json.text(root["data"])
-        else { throw .damaged("its salt or data are not there") }
+        else { throw .damaged("its salt or data is missing") }
         // The base64 text itself is the salt, not the bytes that it encodes.
         self.salt = Array(salt.utf8)
         self.validation = try SealedText(validation)
         self.data = try SealedText(data)
         func number(_ name: String, _ range: ClosedRange<Int64>) throws(ForeignFailure) -> Int64 {
-            guard let number = json.integer(root[name]) else { throw .damaged("'\(name)' is not there") }
+            guard let number = json.integer(root[name]) else { throw .damaged("'\(name)' is missing") }
             guard range.contains(number) else {
                 if number < range.lowerBound { throw .damaged("'\(name)' is lower than Bitwarden allows") }
                 throw .limit("'\(name)'", found: UInt64(number), allowed: UInt64(range.upperBound))
@@ -52,7 +52,7 @@ struct BitwardenSeal {
                     memoryInKiB: UInt32(try number("kdfMemory", Self.argon2MiB)) << 10,
                     lanes: UInt32(try number("kdfParallelism", Self.argon2Lanes))))
         case let other?: throw .unknownVariant("key derivation \(other)")
-        case nil: throw .damaged("'kdfType' is not there")
+        case nil: throw .damaged("'kdfType' is missing")
         }
     }
 
@@ -67,9 +67,9 @@ struct BitwardenSeal {
             let macKey = try HKDF.expand(pseudoRandomKey: key, info: Array("mac".utf8), count: 32)
             let isRight = try validation.isGenuine(macKey)
             guard try data.isGenuine(macKey) else {
-                throw isRight ? ForeignFailure.damaged("its data were altered") : ForeignFailure.wrongPassword
+                throw isRight ? ForeignFailure.damaged("its data was altered") : ForeignFailure.wrongPassword
             }
-            guard isRight else { throw ForeignFailure.damaged("its validation was altered") }
+            guard isRight else { throw ForeignFailure.damaged("its validation field was altered") }
             opened = try ForeignJSON(data.open(cipherKey))
         }
         guard let opened else { throw ForeignFailure.wrongPassword }
@@ -95,12 +95,12 @@ private struct SealedText {
     init(_ text: String) throws(ForeignFailure) {
         let parts = text.split(separator: "|", omittingEmptySubsequences: false)
         guard text.hasPrefix("2."), parts.count == 3 else {
-            throw .unknownVariant("another kind of encryption than AES-256-CBC with HMAC-SHA-256")
+            throw .unknownVariant("an encryption other than AES-256-CBC with HMAC-SHA-256")
         }
         guard let iv = Base64.decode(String(parts[0].dropFirst(2))), iv.count == 16,
             let ciphertext = Base64.decode(String(parts[1])), !ciphertext.isEmpty,
             ciphertext.count.isMultiple(of: 16), let mac = Base64.decode(String(parts[2])), mac.count == 32
-        else { throw .damaged("what is encrypted is not whole") }
+        else { throw .damaged("its encrypted part does not consist of whole blocks") }
         self.iv = iv
         self.ciphertext = ciphertext
         self.mac = mac

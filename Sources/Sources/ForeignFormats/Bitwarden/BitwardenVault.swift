@@ -25,16 +25,17 @@ struct BitwardenVault {
     ///
     /// - Throws: as `RecordCollector.add`, `ForeignFailure.damaged`.
     func add(to collector: inout RecordCollector, format: String) throws(ForeignFailure) {
-        guard let items = json.root["items"], items.isArray else { throw .damaged("its list of items is not there") }
+        guard let items = json.root["items"], items.isArray else { throw .damaged("its list of items is missing") }
         var ids: Set<String> = []
         var ordinals: [[String]: Int] = [:]
         defer {
-            collector.leaveOut("file of no record", attachments.filter { !ids.contains($0.key) }.values.joined().count)
+            collector.leaveOut(
+                "file that belongs to no record", attachments.filter { !ids.contains($0.key) }.values.joined().count)
         }
         for item in items.values {
-            guard item.isObject else { throw .damaged("one of its items is no object") }
+            guard item.isObject else { throw .damaged("one of its items is not an object") }
             let id = try text(item["id"])
-            if let id, !id.isEmpty, !ids.insert(id).inserted { throw .damaged("two of its items have one ID") }
+            if let id, !id.isEmpty, !ids.insert(id).inserted { throw .damaged("two of its items have the same ID") }
             if try isLeftOut(item, &collector) { continue }
             var addresses: [String] = []
             for uri in item["login"]?["uris"]?.values ?? [] {
@@ -169,7 +170,7 @@ struct BitwardenVault {
         _ kind: String, _ object: ForeignJSON.Value?, _ record: inout RecordWriter,
         to collector: inout RecordCollector
     ) throws(ForeignFailure) {
-        guard let object, object.isObject else { throw .damaged("an item has not what its type says") }
+        guard let object, object.isObject else { throw .damaged("an item does not have the members of its type") }
         try record.addObject(kind, json.source(object), to: &collector)
     }
 
@@ -185,7 +186,7 @@ struct BitwardenVault {
             collector.leaveOut("archived record")
             return true
         }
-        if item["favorite"]?.flag == true { collector.leaveOut("mark of a favorite") }
+        if item["favorite"]?.flag == true { collector.leaveOut("favorite mark") }
         collector.leaveOut("earlier password", item["passwordHistory"]?.values.count ?? 0)
         return false
     }
@@ -204,7 +205,7 @@ struct BitwardenVault {
     ) throws(ForeignFailure) -> Timestamp? {
         guard let text = try text(value) else { return nil }
         let date = ForeignDate.iso(text)
-        if date == nil { collector.leaveOut("date that cannot be read") }
+        if date == nil { collector.leaveOut("unreadable date") }
         return date
     }
 

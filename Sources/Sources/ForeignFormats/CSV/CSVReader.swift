@@ -172,7 +172,7 @@ struct CSVReader {
             switch bytes[position] {
             case separator, UInt8(ascii: "\n"), UInt8(ascii: "\r"):
                 return Cell(range: start..<position, isQuoted: false)
-            case UInt8(ascii: "\""): throw .damagedLine(line, "a quotation mark stands inside a cell without any")
+            case UInt8(ascii: "\""): throw .damagedLine(line, "a quotation mark is inside an unquoted cell")
             default: position += 1
             }
         }
@@ -192,7 +192,7 @@ struct CSVReader {
                 case UInt8(ascii: "\""): position += 1
                 case separator, UInt8(ascii: "\n"), UInt8(ascii: "\r"):
                     return Cell(range: start..<position - 1, isQuoted: true)
-                default: throw .damagedLine(line, "something follows the quotation mark that ends a cell")
+                default: throw .damagedLine(line, "text follows the quotation mark that ends a cell")
                 }
             case UInt8(ascii: "\n"):
                 line += 1

@@ -164,7 +164,7 @@ struct CSVRecord {
             collector.leaveOut("empty folder")
             return true
         }
-        if isSet(.favorite, bytes) { collector.leaveOut("mark of a favorite") }
+        if isSet(.favorite, bytes) { collector.leaveOut("favorite mark") }
         return false
     }
 
@@ -210,7 +210,7 @@ struct CSVRecord {
         if let text = text(seconds, bytes) { found = (text, ForeignDate.seconds(Int64(text))) }
         if let text = text(iso, bytes) { found = (text, ForeignDate.iso(text)) }
         guard let found else { return nil }
-        if found.date == nil { collector.leaveOut("date that cannot be read") }
+        if found.date == nil { collector.leaveOut("unreadable date") }
         return found.date
     }
 

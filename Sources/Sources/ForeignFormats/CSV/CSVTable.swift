@@ -102,7 +102,7 @@ enum CSVText {
             return nil
         }
         guard let text = bytes.utf8(ofUTF16: 2..<bytes.count, order) else {
-            throw .damaged("it begins as UTF-16 does, and is none")
+            throw .damaged("it begins like UTF-16, but is not UTF-16")
         }
         return text
     }

@@ -62,7 +62,7 @@ struct CXFRecords {
         record.addresses = addresses
         let tags = (item["tags"]?.values ?? []).compactMap { document.text($0) }.filter { !$0.isEmpty }
         if !tags.isEmpty { record.extra.append(ExtraAttribute(name: "tags", value: tags.joined(separator: ";"))) }
-        if item["favorite"]?.flag == true { collector.leaveOut("favourite") }
+        if item["favorite"]?.flag == true { collector.leaveOut("favorite mark") }
 
         var credentials = item["credentials"]?.values ?? []
         record.user =
@@ -117,7 +117,7 @@ struct CXFRecords {
             try record.addNote(content, isWhole: record.user == nil, to: &collector)
         case "ssh-key":
             guard let text = document.secret(credential["privateKey"]), let key = CXF.decode(text) else {
-                throw .damaged("a key is not base 64")
+                throw .damaged("a key is not base64")
             }
             try record.addPrivateKey(key, to: &collector)
         case "wifi": try addNetwork(credential, record, to: &collector)
@@ -130,7 +130,7 @@ struct CXFRecords {
         case "generated-password":
             guard let password = secret(of: credential["password"]) else { throw .damaged("a password is missing") }
             try record.addField("generated password", password, to: &collector)
-        case "file": collector.leaveOut("file that lies beside the JSON")
+        case "file": collector.leaveOut("file beside the JSON")
         case "item-reference": collector.leaveOut("reference to another item")
         default:
             if Self.objects[type] == nil { collector.remark("credentials of unknown kinds are kept as JSON") }

@@ -54,7 +54,7 @@ package struct DashlaneFormat: ForeignFormat {
         var reader = CSVReader(bytes)
         guard let header = try reader.next(in: bytes) else { return }
         let names = header.cells.map { $0.text(in: bytes) }
-        guard Set(names).count == names.count else { throw .damagedLine(header.line, "two columns have one name") }
+        guard Set(names).count == names.count else { throw .damagedLine(header.line, "two columns have the same name") }
         var ordinals: [String: Int] = [:]
         while let row = try reader.next(in: bytes) {
             guard row.cells.count == names.count else {

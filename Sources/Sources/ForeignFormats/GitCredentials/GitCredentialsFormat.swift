@@ -29,7 +29,7 @@ package struct GitCredentialsFormat: ForeignFormat {
             var ordinals: [String: Int] = [:]
             while let line = lines.next(in: bytes) {
                 guard let parts = CredentialLine(line.range, in: bytes) else {
-                    throw .damagedLine(line.number, "it is no address with a host")
+                    throw .damagedLine(line.number, "it is not a URL with a host")
                 }
                 guard parts.password != nil || parts.isToken(in: bytes) else {
                     collector.leaveOut("address without a password")
@@ -106,7 +106,7 @@ private struct CredentialLine {
         }
         // git percent-encodes the colon of a port.
         guard let address = WebAddress("\(scheme)://\(try text(host))") else {
-            throw .damagedLine(line, "it is no address with a host")
+            throw .damagedLine(line, "it is not a URL with a host")
         }
         var draft = ItemDraft(itemClass: .internetPassword)
         if !isToken(in: bytes) { draft.attributes[.acct] = .text(try text(user)) }

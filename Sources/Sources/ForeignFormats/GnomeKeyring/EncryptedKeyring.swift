@@ -50,7 +50,7 @@ struct EncryptedKeyring {
         var cursor = ByteCursor(Self.headerLength..<bytes.count)
         let algorithms = try cursor.take(2)
         guard bytes[algorithms.lowerBound] == 0, bytes[algorithms.lowerBound + 1] == 0 else {
-            throw .unknownVariant("another cipher or hash than AES and MD5")
+            throw .unknownVariant("a cipher or hash other than AES and MD5")
         }
         guard let label = try cursor.string(in: bytes) else { throw .damaged("its name is not UTF-8") }
         self.label = label
@@ -70,7 +70,7 @@ struct EncryptedKeyring {
         let length = Int(try cursor.uint32(in: bytes))
         guard length.isMultiple(of: 16) else { throw .damaged("its encrypted part does not consist of whole blocks") }
         ciphertext = try cursor.take(length)
-        guard cursor.left == 0 else { throw .damaged("something follows its last record") }
+        guard cursor.left == 0 else { throw .damaged("data follows its last record") }
     }
 
     private static func indexEntry(
@@ -85,7 +85,7 @@ struct EncryptedKeyring {
             switch try cursor.uint32(in: bytes) {
             case 0: entry.attributes.append((name, .text(bytes.array(try cursor.piece(in: bytes) ?? 0..<0))))
             case 1: entry.attributes.append((name, .number(try cursor.uint32(in: bytes))))
-            default: throw .damaged("an attribute is neither text nor number")
+            default: throw .damaged("an attribute is neither a string nor a number")
             }
         }
         return entry
@@ -121,11 +121,11 @@ struct EncryptedKeyring {
     ) throws {
         var cursor = ByteCursor(Self.hashLength..<bytes.count)
         guard index.count <= cursor.left / Self.shortestItem else {
-            throw ForeignFailure.damaged("it has fewer items than it says")
+            throw ForeignFailure.damaged("it has fewer items than it declares")
         }
         for entry in index { try add(entry, to: &collector, &cursor, bytes) }
         guard cursor.left < 16, (cursor.position..<cursor.end).allSatisfy({ bytes[$0] == 0 }) else {
-            throw ForeignFailure.damaged("something follows its last record")
+            throw ForeignFailure.damaged("data follows its last record")
         }
     }
 
@@ -165,7 +165,7 @@ struct EncryptedKeyring {
     }
 
     private static let indexFailure = ForeignFailure.damaged(
-        "its clear part says something else than its encrypted part")
+        "its unencrypted part contradicts its encrypted part")
 
     /// A value, and the form in which the clear part has it.
     private static func value(
@@ -181,7 +181,7 @@ struct EncryptedKeyring {
         case 1:
             let number = try cursor.uint32(in: bytes)
             return (String(number), .number(0x1827_3645 ^ number ^ (number << 16 | number >> 16)))
-        default: throw ForeignFailure.damaged("an attribute is neither text nor number")
+        default: throw ForeignFailure.damaged("an attribute is neither a string nor a number")
         }
     }
 }

@@ -31,7 +31,7 @@ package struct GnomeKeyringFormat: ForeignFormat {
             bytes.count < Self.magic.count + 2 ? nil : (bytes[Self.magic.count], bytes[Self.magic.count + 1])
         }
         switch version {
-        case nil: throw ForeignFailure.damaged("it ends before its last record does")
+        case nil: throw ForeignFailure.damaged("it ends within its last record")
         case (0, 0)?: return try EncryptedKeyring.read(file, secrets)
         case (1, 0)?: return try LibsecretKeyring.read(file, secrets)
         case (let major, let minor)?: throw ForeignFailure.unknownVariant("version \(major).\(minor)")

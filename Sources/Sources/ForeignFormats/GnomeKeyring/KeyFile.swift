@@ -33,7 +33,7 @@ enum KeyFile {
     static func groups(in bytes: borrowing Span<UInt8>) throws(ForeignFailure) -> [Group] {
         // The daemon ends every line with a line feed; without one, the last line may be incomplete.
         guard bytes.count > 0, bytes[bytes.count - 1] == UInt8(ascii: "\n") else {
-            throw .damaged("its last line has no end")
+            throw .damaged("its last line does not end")
         }
         var lines: [Range<Int>] = []
         var start = 0
@@ -50,14 +50,14 @@ enum KeyFile {
             defer { index += 1 }
             if line.isEmpty || bytes[line.lowerBound] == UInt8(ascii: "#") { continue }
             if let name = try groupName(line, index + 1, in: bytes) {
-                guard names.insert(name).inserted else { throw .damagedLine(index + 1, "a group is there twice") }
+                guard names.insert(name).inserted else { throw .damagedLine(index + 1, "a group occurs twice") }
                 groups.append(Group(name: name, line: index + 1))
                 continue
             }
             let first = index
             let (key, start) = try keyOfLine(line, index + 1, in: bytes)
-            guard let group = groups.last else { throw .damagedLine(index + 1, "it stands before the first group") }
-            guard group[key] == nil else { throw .damagedLine(index + 1, "a key is there twice") }
+            guard let group = groups.last else { throw .damagedLine(index + 1, "it precedes the first group") }
+            guard group[key] == nil else { throw .damagedLine(index + 1, "a key occurs twice") }
             guard group.values.count < keyLimit else { throw .damagedLine(index + 1, "a group has too many keys") }
             if key == "secret", group["item-type"] != nil { index = lastLine(ofSecretAt: index, lines, bytes) }
             groups[groups.count - 1].values.append(
@@ -85,7 +85,7 @@ enum KeyFile {
         while isBlank(bytes[end - 1]) { end -= 1 }
         guard bytes[end - 1] == UInt8(ascii: "]"), end - line.lowerBound > 2,
             let name = bytes.text(line.lowerBound + 1..<end - 1), !name.contains(where: { "[]".contains($0) })
-        else { throw .damagedLine(number, "the name of a group is not whole") }
+        else { throw .damagedLine(number, "the name of a group is incomplete") }
         return name
     }
 
@@ -162,7 +162,7 @@ extension KeyFile.Value {
         let range = KeyFile.trimmed(range, in: bytes)
         guard let text = bytes.text(range), text.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
             let number = UInt64(text)
-        else { throw .damagedLine(line, "a number is not one") }
+        else { throw .damagedLine(line, "a number is malformed") }
         return number
     }
 
@@ -184,7 +184,7 @@ extension KeyFile.Value {
         var high: UInt8?
         for index in range {
             guard let digit = Character(UnicodeScalar(bytes[index])).hexDigitValue.map(UInt8.init) else {
-                throw .damagedLine(line, "a secret has other characters than hexadecimal digits")
+                throw .damagedLine(line, "a secret has characters other than hexadecimal digits")
             }
             if let upper = high {
                 secret.append(upper << 4 | digit)
@@ -193,7 +193,7 @@ extension KeyFile.Value {
                 high = digit
             }
         }
-        guard high == nil else { throw .damagedLine(line, "a secret has half a byte") }
+        guard high == nil else { throw .damagedLine(line, "a secret has an odd number of hexadecimal digits") }
         return secret
     }
 

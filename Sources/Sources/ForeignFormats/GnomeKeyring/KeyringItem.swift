@@ -23,9 +23,11 @@ struct KeyringItem {
     func check() throws(ForeignFailure) {
         var names: Set<[UInt8]> = []
         for (name, _) in attributes {
-            guard names.insert(Array(name.utf8)).inserted else { throw .damaged("an item has an attribute twice") }
+            guard names.insert(Array(name.utf8)).inserted else {
+                throw .damaged("an attribute of an item occurs twice")
+            }
             // The clear part of an encrypted file has such names for hashes; a decrypted item never has.
-            guard !name.hasPrefix("gkr:compat:") else { throw .damaged("an item has hashes in place of attributes") }
+            guard !name.hasPrefix("gkr:compat:") else { throw .damaged("an item has hashes instead of attributes") }
         }
     }
 }

@@ -34,7 +34,9 @@ struct KeyringText {
     }
 
     private init(groups: [KeyFile.Group], _ bytes: borrowing Span<UInt8>) throws(ForeignFailure) {
-        guard let first = groups.first, first.name == "keyring" else { throw .damaged("its first group is no keyring") }
+        guard let first = groups.first, first.name == "keyring" else {
+            throw .damaged("its first group is not 'keyring'")
+        }
         self.groups = groups
         if let name = first["display-name"] { label = try name.text(in: bytes) }
     }
@@ -53,7 +55,7 @@ struct KeyringText {
         collector.leaveOut("entry of an access list", parts.accessEntries)
         if joined > 0 {
             collector.remark(
-                "secrets of several lines, which GNOME Keyring itself cannot read from this file, were put together: "
+                "secrets of several lines, which GNOME Keyring itself cannot read from this file, were joined: "
                     + "\(joined)")
         }
         if altered > 0 {
@@ -93,7 +95,7 @@ struct KeyringText {
         _ bytes: borrowing Span<UInt8>
     ) throws(ForeignFailure) {
         for value in group.values where !Self.itemKeys.contains(value.key) {
-            throw .damagedLine(value.line, "an item has no such key")
+            throw .damagedLine(value.line, "an item has an unknown key")
         }
         // The daemon writes the date after the secret; without it, the end of the secret may be missing.
         guard let modified = try group["mtime"]?.number(in: bytes) else {

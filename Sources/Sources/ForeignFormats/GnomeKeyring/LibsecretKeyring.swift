@@ -36,7 +36,9 @@ struct LibsecretKeyring {
             var hmac = try HMACSHA256(key: key)
             for (index, item) in keyring.items.enumerated() {
                 do {
-                    guard valid[index] else { throw ForeignFailure.damaged("its code is not that of its content") }
+                    guard valid[index] else {
+                        throw ForeignFailure.damaged("its authentication code does not match its content")
+                    }
                     try keyring.add(item, to: &collector, key, &hmac, bytes)
                 } catch ForeignFailure.damaged(let problem) {
                     // Each item is authenticated separately, so the others can be trusted.
@@ -111,7 +113,7 @@ struct LibsecretKeyring {
     }
 
     private static let hashFailure = ForeignFailure.damaged(
-        "its clear part says something else than its encrypted part")
+        "its unencrypted part contradicts its encrypted part")
 
     /// The authentication codes of an item's attributes, `a{say}`, by the attributes' names.
     private static func hashedAttributes(

@@ -9,7 +9,7 @@ struct Variant {
     /// The size of a framing offset in bytes.
     private let offsetSize: Int
 
-    static let failure = ForeignFailure.damaged("its structure is not that of a GVariant")
+    static let failure = ForeignFailure.damaged("it is not a well-formed GVariant")
 
     /// Describes the container in `range`; positions and alignment in it are relative to its first byte.
     init(_ range: Range<Int>, alignment: Int) throws(ForeignFailure) {

@@ -32,7 +32,9 @@ package struct KWalletFormat: ForeignFormat {
                 throw ForeignFailure.needsFile(displayed(stem) + ".salt")
             }
             let count = file.bytes.count
-            guard count > 0, count <= Self.saltLimit else { throw ForeignFailure.damaged("its salt has no use") }
+            guard count > 0, count <= Self.saltLimit else {
+                throw ForeignFailure.damaged("it has a salt that its cipher does not use")
+            }
             salt = file.bytes.withBytes { $0.array(0..<count) }
         }
         let cipher = WalletCipher(kind: kind, derivation: derivation, salt: salt)
@@ -44,7 +46,7 @@ package struct KWalletFormat: ForeignFormat {
         var wallet = WalletReader(file)
         try plain.withBytes { bytes throws(ForeignFailure) in try wallet.add(bytes, entryLimit: Self.entryLimit) }
         guard try WalletIndex(of: wallet.names) == index else {
-            throw ForeignFailure.damaged("its list of names is not that of what it holds")
+            throw ForeignFailure.damaged("its index does not match its contents")
         }
         return try wallet.finish(details: "wallet '\(stem)'")
     }
@@ -52,17 +54,17 @@ package struct KWalletFormat: ForeignFormat {
     private static func head(
         _ bytes: borrowing Span<UInt8>
     ) throws(ForeignFailure) -> (WalletCipher.Kind, WalletCipher.Derivation) {
-        guard bytes.count >= headerLength else { throw .damaged("it ends before its last record does") }
+        guard bytes.count >= headerLength else { throw .damaged("it ends within its last record") }
         let (major, minor) = (bytes[magic.count], bytes[magic.count + 1])
         guard major == 0, minor <= 1 else { throw .unknownVariant("version \(major).\(minor)") }
         if bytes[magic.count + 2] == 2 {
             throw .refused(
-                title: "a KDE wallet that is encrypted by GnuPG",
-                hint: "open it in Plasma, and make a wallet with Blowfish of it in KWalletManager")
+                title: "a KDE wallet encrypted by GnuPG",
+                hint: "open it in Plasma, and convert it to a wallet with Blowfish in KWalletManager")
         }
         guard let kind = WalletCipher.Kind(rawValue: bytes[magic.count + 2]),
             let derivation = WalletCipher.Derivation(rawValue: bytes[magic.count + 3])
-        else { throw .unknownVariant("another cipher or hash than KDE's") }
+        else { throw .unknownVariant("a cipher or hash other than KDE's") }
         return (kind, derivation)
     }
 

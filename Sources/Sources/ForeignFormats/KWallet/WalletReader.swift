@@ -97,7 +97,7 @@ struct WalletReader: ~Copyable {
         var cursor = ByteCursor(value)
         // An entry that was created but never written has no text at all.
         let text = value.isEmpty ? nil : try cursor.piece(in: bytes)
-        guard cursor.left == 0 else { throw .damaged("something follows a password") }
+        guard cursor.left == 0 else { throw .damaged("data follows a password") }
         guard let text else { return try add(entry, entry.draft, entry.kind, nil) }
         let password = Self.utf8(text, bytes)
         switch consume password {
@@ -115,10 +115,10 @@ struct WalletReader: ~Copyable {
         var names: Set<[UInt8]> = []
         for _ in 0..<count {
             let name = try Self.name(&cursor, bytes)
-            guard names.insert(Array(name.utf8)).inserted else { throw .damaged("a map has a field twice") }
+            guard names.insert(Array(name.utf8)).inserted else { throw .damaged("a field of a map occurs twice") }
             fields.append((name, try cursor.piece(in: bytes)))
         }
-        guard cursor.left == 0 else { throw .damaged("something follows a map") }
+        guard cursor.left == 0 else { throw .damaged("data follows a map") }
         var object = SecretJSON()
         for field in fields {
             guard let range = field.value else {

@@ -34,14 +34,16 @@ final class KDBXDatabase {
             document = try content.withBytes { bytes throws(XMLFailure) in try XMLDocument(bytes.extracting(start...)) }
         } catch {
             switch error {
-            case .malformed(let line): throw ForeignFailure.damaged("its XML is wrong in line \(line)")
+            case .malformed(let line): throw ForeignFailure.damaged("its XML is malformed in line \(line)")
             case .documentType: throw ForeignFailure.damaged("its XML has a document type")
             case .limit(let what, let allowed):
                 throw ForeignFailure.limit(what, found: UInt64(allowed) + 1, allowed: UInt64(allowed))
             case .library: throw CryptographyFailure.outOfMemory(bytes: content.count)
             }
         }
-        guard document.root.name == "KeePassFile" else { throw ForeignFailure.damaged("its XML is of something else") }
+        guard document.root.name == "KeePassFile" else {
+            throw ForeignFailure.damaged("its XML is not that of a KeePass database")
+        }
         try unprotect(KDBXStream(stream.0, key: SecretBytes(copying: stream.1)))
         if header.major == 3 {
             try checkHash(header, file)
@@ -76,14 +78,14 @@ final class KDBXDatabase {
             switch type {
             case 0:
                 guard let number, let key, let stream = KDBX.Stream(rawValue: UInt32(truncatingIfNeeded: number)) else {
-                    throw .unknownVariant("a stream cipher that is not known")
+                    throw .unknownVariant("an unknown stream cipher")
                 }
                 return (cursor.position, (stream, key), binaries)
             case 1 where number == nil && range.count == 4:
                 number = range.reversed().reduce(UInt64(0)) { $0 << 8 | UInt64(bytes[$1]) }
             case 2 where key == nil && range.count <= 1_024: key = range.map { bytes[$0] }
             case 3 where !range.isEmpty: binaries.append(range.lowerBound + 1..<range.upperBound)
-            default: throw .damaged("its inner header is wrong")
+            default: throw .damaged("its inner header is malformed")
             }
         }
     }
@@ -102,7 +104,7 @@ final class KDBXDatabase {
         let text = document.withText(of: element) { SecretBytes(withoutSpace: $0) }
         var bytes = SecretBytes(capacity: text.count)
         guard text.withBytes({ Base64.decode($0, into: &bytes) }) else {
-            throw .damaged("a value is not base 64")
+            throw .damaged("a value is not base64")
         }
         return bytes
     }
@@ -113,7 +115,7 @@ final class KDBXDatabase {
         else { return }
         let stated = document.string(of: hash)
         let found = file.bytes.withBytes { SHA256.hash($0.extracting(..<header.size)).bytes }
-        guard stated == Base64.encode(found) else { throw .damaged("its header is not what its hash says") }
+        guard stated == Base64.encode(found) else { throw .damaged("its header does not match its hash") }
     }
 
     /// Reads the attachments, which version 3 stores in the XML.
@@ -132,7 +134,7 @@ final class KDBXDatabase {
                     "bytes of attachments", found: UInt64(size), allowed: UInt64(ForeignFile.sizeLimit))
             }
             guard binaries.updateValue(secrets.count..<secrets.count + bytes.count, forKey: id) == nil else {
-                throw ForeignFailure.damaged("an ID is there twice")
+                throw ForeignFailure.damaged("an ID occurs twice")
             }
             bytes.withBytes { secrets.append($0) }
         }

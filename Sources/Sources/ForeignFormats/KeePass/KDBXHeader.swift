@@ -40,14 +40,14 @@ struct KDBXHeader {
             }
             let value = try cursor.array(length, in: bytes)
             guard fields.updateValue(value, forKey: UInt8(type)) == nil else {
-                throw .damaged("a field of its header is there twice")
+                throw .damaged("a field of its header occurs twice")
             }
         } while type != 0
         size = cursor.position
 
         func field(_ field: KDBX.Field, _ count: Int) throws(ForeignFailure) -> [UInt8] {
             guard let value = fields[field.rawValue], value.count == count else {
-                throw .damaged("a field of its header is missing, or has another size")
+                throw .damaged("a field of its header is missing or has the wrong size")
             }
             return value
         }
@@ -57,14 +57,14 @@ struct KDBXHeader {
                 title: "a KeePass database encrypted with Twofish",
                 hint: "choose AES or ChaCha20 in its program ('Database settings', 'Security'), save, and try again")
         }
-        guard let cipher = KDBX.Cipher(rawValue: name) else { throw .unknownVariant("a cipher that is not known") }
+        guard let cipher = KDBX.Cipher(rawValue: name) else { throw .unknownVariant("an unknown cipher") }
         self.cipher = cipher
         iv = try field(.iv, cipher.ivLength)
         masterSeed = try field(.masterSeed, 32)
         switch try field(.compression, 4) {
         case [0, 0, 0, 0]: isCompressed = false
         case [1, 0, 0, 0]: isCompressed = true
-        default: throw .unknownVariant("a compression that is not known")
+        default: throw .unknownVariant("an unknown compression")
         }
         if version == 4 {
             derivation = try KDBXDerivation(KDBXDictionary(fields[KDBX.Field.derivation.rawValue] ?? []))
@@ -75,7 +75,7 @@ struct KDBXHeader {
             streamKey = try field(.streamKey, 32)
             let number = try field(.streamCipher, 4).reversed().reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
             guard let stream = KDBX.Stream(rawValue: number) else {
-                throw .unknownVariant("a stream cipher that is not known")
+                throw .unknownVariant("an unknown stream cipher")
             }
             self.stream = stream
             startBytes = try field(.startBytes, 32)
@@ -95,11 +95,11 @@ extension KDBXDerivation {
     /// - Throws: `ForeignFailure` (`damaged`, `unknownVariant`, `limit`).
     fileprivate init(_ map: KDBXDictionary?) throws(ForeignFailure) {
         guard let map, case .bytes(let uuid) = map.values["$UUID"] else {
-            throw .damaged("its header does not say how the key is made")
+            throw .damaged("its header does not say how its key is derived")
         }
         func bytes(_ name: String, _ counts: ClosedRange<Int>) throws(ForeignFailure) -> [UInt8] {
             guard case .bytes(let value) = map.values[name], counts.contains(value.count) else {
-                throw .damaged("its header does not say how the key is made")
+                throw .damaged("its header does not say how its key is derived")
             }
             return value
         }
@@ -108,7 +108,7 @@ extension KDBXDerivation {
             switch map.values[name] {
             case .uint32(let value): number = UInt64(value)
             case .uint64(let value): number = value
-            default: throw .damaged("its header does not say how the key is made")
+            default: throw .damaged("its header does not say how its key is derived")
             }
             guard number <= limit else { throw .limit(words, found: number, allowed: limit) }
             return number
@@ -120,12 +120,12 @@ extension KDBXDerivation {
             return
         }
         guard name == Self.argon2d || name == Self.argon2id else {
-            throw .unknownVariant("a derivation of the key that is not known")
+            throw .unknownVariant("an unknown key derivation")
         }
         // A secret in addition to the password, which no program sets.
         if map.values["K"] != nil || map.values["A"] != nil { throw .unknownVariant("Argon2 with a second secret") }
         guard let version = Argon2.Version(rawValue: UInt32(try number("V", upTo: 0xff, "version of Argon2"))) else {
-            throw .unknownVariant("a version of Argon2 that is not known")
+            throw .unknownVariant("an unknown version of Argon2")
         }
         let memory = try number("M", upTo: Self.memoryLimit, "bytes of memory for its key")
         let cost = Argon2.Cost(
@@ -133,7 +133,7 @@ extension KDBXDerivation {
             memoryInKiB: UInt32(memory >> 10),
             lanes: UInt32(try number("P", upTo: UInt64(Self.lanesLimit), "threads for its key")), version: version)
         guard cost.iterations > 0, cost.lanes > 0, cost.memoryInKiB >= 8 * cost.lanes else {
-            throw .damaged("its header says nonsense of how the key is made")
+            throw .damaged("its parameters of key derivation are malformed")
         }
         self = .argon2(name == Self.argon2d ? .d : .id, cost, salt: try bytes("S", 8...1_024))
     }

@@ -31,7 +31,7 @@ struct KDBXOpening: ~Copyable {
         let code = try cursor.array(32, in: file)
         let headerBytes = file.extracting(..<header.size)
         guard constantTimeEqual(SHA256.hash(headerBytes).bytes, hash) else {
-            throw ForeignFailure.damaged("its header is not what its hash says")
+            throw ForeignFailure.damaged("its header does not match its hash")
         }
         guard try constantTimeEqual(keys.code(ofHeader: headerBytes), code) else { throw ForeignFailure.wrongPassword }
         var ciphertext = SecretBytes(capacity: file.count - cursor.position)
@@ -41,13 +41,13 @@ struct KDBXOpening: ~Copyable {
             let count = try cursor.number(4, in: file)
             let block = file.extracting(try cursor.take(count))
             guard try constantTimeEqual(keys.code(ofBlock: number, block), code) else {
-                throw ForeignFailure.damaged("a block is not what its code says")
+                throw ForeignFailure.damaged("a block does not match its authentication code")
             }
             if block.isEmpty { break }
             ciphertext.append(block)
             number += 1
         }
-        guard cursor.position == file.count else { throw ForeignFailure.damaged("something follows its end") }
+        guard cursor.position == file.count else { throw ForeignFailure.damaged("data follows its end") }
         return try decrypted(ciphertext, header, keys)
     }
 
@@ -81,7 +81,7 @@ struct KDBXOpening: ~Copyable {
                     break
                 }
                 guard SHA256.hash(block).bytes == hash else {
-                    throw ForeignFailure.damaged("a block is not what its hash says")
+                    throw ForeignFailure.damaged("a block does not match its hash")
                 }
                 content.append(block)
                 index += 1
@@ -98,10 +98,10 @@ struct KDBXOpening: ~Copyable {
             var cipher = try BlockCipher(.chaCha20, .decrypt, key: keys.payload, iv: ([0, 0, 0, 0] + header.iv).span)
             try cipher.process(inPlace: &ciphertext)
         case .aes256:
-            guard ciphertext.count.isMultiple(of: 16) else { throw ForeignFailure.damaged("it is cut off") }
+            guard ciphertext.count.isMultiple(of: 16) else { throw ForeignFailure.damaged("it is truncated") }
             var cipher = try BlockCipher(.aes256CBC, .decrypt, key: keys.payload, iv: header.iv.span)
             try cipher.process(inPlace: &ciphertext)
-            guard ciphertext.removePadding(blockSize: 16) else { throw ForeignFailure.damaged("its end is wrong") }
+            guard ciphertext.removePadding(blockSize: 16) else { throw ForeignFailure.damaged("its end is malformed") }
         }
         return ciphertext
     }

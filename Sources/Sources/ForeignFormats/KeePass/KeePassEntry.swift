@@ -39,7 +39,7 @@ struct KeePassEntry {
                 throw .damaged("a string of an entry is incomplete")
             }
             guard !strings.contains(where: { $0.key == key }) else {
-                throw .damaged("a string of an entry is there twice")
+                throw .damaged("a string of an entry occurs twice")
             }
             strings.append((key, value))
         }

@@ -40,7 +40,7 @@ enum KeePassKeyFile {
         if let stated = data.attributes["Hash"] {
             let hash = key.withBytes { SHA256.hash($0).bytes.prefix(4) }
             guard Hexadecimal.encode(Array(hash)) == stated.lowercased() else {
-                throw ForeignFailure.damaged("the key file is not what its hash says")
+                throw ForeignFailure.damaged("the key file does not match its hash")
             }
         }
         return key

@@ -37,7 +37,7 @@ final class KeePassRecords {
         for entry in entries { try add(entry, format, to: &collector) }
         collector.leaveOut("trashed entry", trashed)
         if let deleted = document.child("DeletedObjects", of: root) {
-            collector.leaveOut("trace of a deletion", document.children("DeletedObject", of: deleted).count)
+            collector.leaveOut("record of a deletion", document.children("DeletedObject", of: deleted).count)
         }
         if version == 3 {
             collector.remark("this version of KDBX does not protect the file against changes; KDBX 4 does")
@@ -77,7 +77,7 @@ final class KeePassRecords {
         collector.leaveOut("auto-type setting", entry.autoTypeCount)
         if entry.hasIcon { collector.leaveOut("icon") }
         if ["Title", "UserName", "URL"].contains(where: { entry.isProtected($0, in: database) }) {
-            collector.remark("titles, user names or addresses were protected, and can be read as attributes now")
+            collector.remark("protected titles, user names or addresses become attributes, which are not secret")
         }
         let title = resolved(entry, "Title", &collector) ?? ""
         var record = RecordWriter(format: format, identity: entry.digits, title: title)
@@ -183,19 +183,19 @@ final class KeePassRecords {
         for _ in 0..<Self.referenceDepth {
             guard let reference = KeePassReference(value) else {
                 if KeePassReference.isMentioned(in: value) {
-                    collector.remark("references to other entries that are a part of a text stayed as they are")
+                    collector.remark("references within longer text were left unresolved")
                 }
                 return value
             }
             guard let place = places[reference.digits],
                 let element = entries[place].strings.first(where: { $0.key == reference.key })?.value
             else {
-                collector.remark("references to entries that are not there stayed as they are")
+                collector.remark("references to missing entries were left unresolved")
                 return value
             }
             value = database.value(element)
         }
-        collector.remark("references that lead in a circle stayed as they are")
+        collector.remark("circular references were left unresolved")
         return value
     }
 }

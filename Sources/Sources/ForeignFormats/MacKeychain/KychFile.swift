@@ -51,7 +51,7 @@ struct KychFile {
         var header = ByteCursor(0..<bytes.count)
         _ = try header.take(4)
         guard try header.uint32(in: bytes) == 0x0001_0000 else {
-            throw .unknownVariant("another version than 1.0")
+            throw .unknownVariant("a version other than 1.0")
         }
         _ = try header.uint32(in: bytes)
         let schema = Int(try header.uint32(in: bytes))
@@ -59,14 +59,14 @@ struct KychFile {
         guard schema >= Self.headerLength, schema <= bytes.count - 12 else { throw .damaged("it has no tables") }
         var cursor = ByteCursor(schema..<bytes.count - 4)
         let size = Int(try cursor.uint32(in: bytes))
-        guard size >= 8, size <= bytes.count - 4 - schema else { throw .damaged("it ends before its tables do") }
+        guard size >= 8, size <= bytes.count - 4 - schema else { throw .damaged("it ends within its tables") }
         let whole = schema..<schema + size
         let count = try cursor.count(ofAtLeast: 4, "tables", limit: Limit.tables, in: bytes)
         var tables: [UInt32: Range<Int>] = [:]
         for _ in 0..<count {
             let table = try Self.table(at: try cursor.uint32(in: bytes), in: whole, bytes)
             guard tables.updateValue(table.range, forKey: table.id) == nil else {
-                throw .damaged("a table is there twice")
+                throw .damaged("a table occurs twice")
             }
         }
         guard let described = tables[Self.attributesTable] else { throw .damaged("it does not describe its tables") }
@@ -101,7 +101,7 @@ struct KychFile {
         for record in try records(of: attributesTable, own, in: table, bytes) {
             guard case .number(let relation)? = record.values["relation"], case .number(let id)? = record.values["id"],
                 case .number(let format)? = record.values["format"], (0...7).contains(format)
-            else { throw .damaged("its description of a table is not whole") }
+            else { throw .damaged("its description of a table is incomplete") }
             var name = String(decoding: fourCharacters(UInt32(truncatingIfNeeded: id)), as: UTF8.self)
             if case .bytes(let range)? = record.values["name"], let text = bytes.text(range) { name = text }
             attributes[UInt32(truncatingIfNeeded: relation), default: []].append(
@@ -136,7 +136,9 @@ struct KychFile {
             records.append(
                 try record(of: id, attributes, in: table.lowerBound + Int(slot)..<table.upperBound, bytes))
         }
-        guard records.count == live else { throw .damaged("a table has another number of records than it says") }
+        guard records.count == live else {
+            throw .damaged("a table does not have the number of records that it declares")
+        }
         return records
     }
 
@@ -185,5 +187,5 @@ struct KychFile {
         }
     }
 
-    private static let outside = ForeignFailure.damaged("a part of it lies outside its table")
+    private static let outside = ForeignFailure.damaged("a part of a table lies outside it")
 }

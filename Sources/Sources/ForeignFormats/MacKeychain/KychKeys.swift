@@ -136,7 +136,7 @@ struct KychKeys: ~Copyable {
         /// The problem in words.
         var words: String {
             switch self {
-            case .notGenuine: "its code is not that of its content"
+            case .notGenuine: "its authentication code does not match its content"
             case .malformed(let rule): "its key is damaged: \(rule)"
             case .unknownVariant(let what): "its key is of an unknown kind: \(what)"
             }
@@ -151,7 +151,7 @@ struct KychKeys: ~Copyable {
         init(_ blob: Range<Int>, shortest: Int, _ bytes: borrowing Span<UInt8>) throws(ForeignFailure) {
             guard blob.count >= shortest else { throw tooShort }
             var cursor = ByteCursor(blob)
-            guard try cursor.uint32(in: bytes) == blobMagic else { throw .damaged("a blob is none") }
+            guard try cursor.uint32(in: bytes) == blobMagic else { throw .damaged("a blob does not begin as one") }
             version = try cursor.uint32(in: bytes)
             guard [0x100, 0x101, 0x200].contains(version) else {
                 throw .unknownVariant("version \(version) of a blob")

@@ -25,7 +25,7 @@ struct KychReader: ~Copyable {
 
     consuming func finish() throws(ForeignFailure) -> ForeignContents {
         collector.remark(
-            "whoever has a copy of this file can try its password very fast, since it is of 3DES and 1,000 rounds")
+            "the password of this file can be guessed fast, since it is protected by 1,000 rounds and 3DES only")
         return try collector.finish(details: "keychain '\(fileName)'", isPlaintext: false)
     }
 
@@ -67,7 +67,7 @@ struct KychReader: ~Copyable {
             return try collector.add(RecordPart(kind, draft, secret: nil, record: record.identity, name: name))
         }
         guard let label = KychKeys.label(of: record.data, bytes) else {
-            return collector.refuse(name, .damaged("its data is no encrypted password"))
+            return collector.refuse(name, .damaged("its data is not an encrypted password"))
         }
         guard let place = places[label] else {
             return collector.refuse(name, .damaged(keyProblems[label] ?? "the keychain has no key for it"))
@@ -133,7 +133,7 @@ struct KychReader: ~Copyable {
         do throws(CertificateFailure) {
             certificate = try X509Certificate(der: bytes.array(record.data))
         } catch {
-            return collector.refuse(name, .damaged("it is no certificate"))
+            return collector.refuse(name, .damaged("it is not a certificate"))
         }
         // The record's own attributes differ from those in current keychains of Apple.
         var draft = ItemDraft(certificate: certificate)

@@ -60,7 +60,7 @@ package struct NetrcFormat: ForeignFormat {
                 continue
             }
             let last = entries.count - 1
-            guard last >= 0 else { throw .damagedLine(word.line, "a word stands before the first 'machine'") }
+            guard last >= 0 else { throw .damagedLine(word.line, "a word precedes the first 'machine'") }
             if word.equals("login", in: bytes) {
                 let login = try words.value("login", in: bytes)
                 entries[last].token = login
@@ -70,7 +70,7 @@ package struct NetrcFormat: ForeignFormat {
             } else if word.equals("password", in: bytes) {
                 entries[last].password = try words.value("password", in: bytes)
             } else {
-                throw .damagedLine(word.line, "a word is none of machine, login, password, account, macdef")
+                throw .damagedLine(word.line, "a word is not one of machine, login, password, account, macdef")
             }
         }
         for index in entries.indices { entries[index].findToken(in: bytes) }

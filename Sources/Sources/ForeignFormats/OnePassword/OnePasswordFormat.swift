@@ -20,13 +20,13 @@ package struct OnePasswordFormat: ForeignFormat {
         let zip = try ForeignZip(file) { ["export.attributes", "export.data"].contains($0) || $0.hasPrefix("files/") }
         let version = try zip.json("export.attributes")
         guard let number = version.integer(version.root["version"]) else {
-            throw ForeignFailure.damaged("its version is not there")
+            throw ForeignFailure.damaged("its version is missing")
         }
         guard number == 3 else { throw ForeignFailure.unknownVariant("version \(number)") }
         let json = try zip.json("export.data")
         var collector = RecordCollector(format: name, date: file.modified)
         guard let accounts = json.root["accounts"], accounts.isArray else {
-            throw ForeignFailure.damaged("its accounts are not there")
+            throw ForeignFailure.damaged("its accounts are missing")
         }
         var reader = OnePasswordReader(json: json, zip: zip, format: name)
         for account in accounts.values {
@@ -37,7 +37,7 @@ package struct OnePasswordFormat: ForeignFormat {
                 }
             }
         }
-        collector.leaveOut("file of no record", zip.rest.count)
+        collector.leaveOut("file that belongs to no record", zip.rest.count)
         let count = accounts.values.count
         return try collector.finish(details: count == 1 ? "" : "\(count) accounts", isPlaintext: true)
     }

@@ -24,9 +24,9 @@ struct OnePasswordReader {
         guard item.isObject, let id = json.text(item["uuid"]), let details = item["details"] else {
             throw .damaged("a record has no ID or no details")
         }
-        guard ids.insert(id).inserted else { throw .damaged("two records have one ID") }
+        guard ids.insert(id).inserted else { throw .damaged("two of its records have the same ID") }
         guard try text(item["state"]) ?? "active" == "active" else { return collector.leaveOut("archived record") }
-        if let index = json.integer(item["favIndex"]), index != 0 { collector.leaveOut("mark of a favorite") }
+        if let index = json.integer(item["favIndex"]), index != 0 { collector.leaveOut("favorite mark") }
         collector.leaveOut("earlier password", details["passwordHistory"]?.values.count ?? 0)
         let overview = item["overview"]
         var record = RecordWriter(format: format, identity: id, title: try text(overview?["title"]) ?? "")
@@ -101,7 +101,7 @@ struct OnePasswordReader {
                 try record.addOneTimePassword(seed, to: &collector)
             }
         case "sshKey":
-            guard let key = try fieldSecret(member.value["privateKey"]) else { throw .damaged("a key is not there") }
+            guard let key = try fieldSecret(member.value["privateKey"]) else { throw .damaged("a key is missing") }
             try record.addPrivateKey(key, to: &collector)
         case "reference": collector.leaveOut("reference to another record")
         // `addFiles` adds it.
@@ -135,7 +135,7 @@ struct OnePasswordReader {
             if let attachment = zip.take("files/\(id)__\(name)") {
                 try record.addAttachment(name, attachment.bytes.copy(), to: &collector)
             } else {
-                collector.refuse(record.title, .damaged("an attachment of it is not in the export"))
+                collector.refuse(record.title, .damaged("one of its attachments is missing from the export"))
             }
         }
     }

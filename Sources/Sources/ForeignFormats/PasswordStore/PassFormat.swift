@@ -31,7 +31,7 @@ package struct PassFormat: ForeignFormat {
                 try entry.add(content, to: &collector)
             } catch let problem as UnopenedFile {
                 if problem == .noKey { locked += 1 }
-                collector.refuse(path, problem.problem(of: "no key of gpg"))
+                collector.refuse(path, problem.problem(of: "no gpg key"))
             } catch is FileFailure {
                 collector.refuse(path, .damaged(StoreEntry.unreadable))
             }
@@ -47,7 +47,7 @@ package struct PassFormat: ForeignFormat {
 extension ForeignFolder {
     /// Counts the files that are not passwords.
     func countRest(to collector: inout RecordCollector, ending: String) {
-        collector.leaveOut("file that is no password", files.count { !$0.hasSuffix(ending) })
+        collector.leaveOut("file that is not a password", files.count { !$0.hasSuffix(ending) })
         collector.leaveOut("link or device", others)
         collector.leaveOut("file whose name is not UTF-8", unreadable)
     }

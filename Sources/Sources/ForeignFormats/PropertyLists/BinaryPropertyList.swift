@@ -27,7 +27,7 @@ struct BinaryPropertyList {
         guard (1...8).contains(offsetSize), (1...8).contains(referenceSize), count > 0, top < count,
             count <= UInt64(PropertyList.nodeLimit), start >= 8, start <= UInt64(bytes.count - 32),
             count * UInt64(offsetSize) <= UInt64(bytes.count - 32) - start
-        else { throw .damaged("a property list says nonsense of itself") }
+        else { throw .damaged("the trailer of a property list is malformed") }
         self.count = Int(count)
         self.top = Int(top)
         offsets = Int(start)..<Int(start) + Int(count) * offsetSize
@@ -43,7 +43,7 @@ struct BinaryPropertyList {
     private mutating func object(
         _ index: Int, _ list: PropertyList, _ bytes: borrowing Span<UInt8>
     ) throws(ForeignFailure) -> Int {
-        guard index < count else { throw .damaged("a property list refers to what is not there") }
+        guard index < count else { throw .damaged("a property list refers to a missing object") }
         depth += 1
         defer { depth -= 1 }
         guard depth <= PropertyList.depthLimit else {
@@ -52,7 +52,7 @@ struct BinaryPropertyList {
         let place = offsets.lowerBound + index * offsetSize
         let offset = Self.number(place..<place + offsetSize, bytes)
         guard offset >= 8, offset < UInt64(offsets.lowerBound) else {
-            throw .damaged("a property list refers to what is not there")
+            throw .damaged("a property list refers to a missing object")
         }
         var cursor = ByteCursor(Int(offset)..<offsets.lowerBound)
         let marker = bytes[try cursor.take(1).lowerBound]
@@ -63,7 +63,7 @@ struct BinaryPropertyList {
             case 0x00: return try list.add(.null)
             case 0x08: return try list.add(.flag(false))
             case 0x09: return try list.add(.flag(true))
-            default: throw .damaged("a property list has a value of no known kind")
+            default: throw .damaged("a property list has a value of an unknown kind")
             }
         case 0x1:
             guard low <= 4 else { throw .damaged("a number is too long") }
@@ -72,9 +72,9 @@ struct BinaryPropertyList {
             _ = try cursor.take(1 << low)
             return try list.add(.real)
         case 0x3:
-            guard low == 3 else { throw .damaged("a date has another size") }
+            guard low == 3 else { throw .damaged("a date has the wrong size") }
             let seconds = Double(bitPattern: try cursor.uint64(in: bytes))
-            guard let date = Self.date(seconds) else { throw .damaged("a date is none") }
+            guard let date = Self.date(seconds) else { throw .damaged("a date is malformed") }
             return try list.add(.date(date))
         case 0x8: return try list.add(.uid(Int(Self.number(try cursor.take(min(low + 1, 4)), bytes))))
         case 0x4:
@@ -83,11 +83,11 @@ struct BinaryPropertyList {
         case 0x5, 0x7: return try list.add(.text(text(cursor.take(length(low, &cursor, bytes)), list, bytes)))
         case 0x6:
             let units = try length(low, &cursor, bytes)
-            guard units <= cursor.left / 2 else { throw .damaged("a text ends early") }
+            guard units <= cursor.left / 2 else { throw .damaged("a string ends early") }
             return try list.add(.text(wideText(cursor.take(units * 2), list, bytes)))
         case 0xa, 0xb, 0xc: return try array(length(low, &cursor, bytes), &cursor, list, bytes)
         case 0xd: return try dictionary(length(low, &cursor, bytes), &cursor, list, bytes)
-        default: throw .damaged("a property list has a value of no known kind")
+        default: throw .damaged("a property list has a value of an unknown kind")
         }
     }
 
@@ -108,8 +108,8 @@ struct BinaryPropertyList {
         var members: [(name: String, value: Int)] = []
         var seen: Set<[UInt8]> = []
         for (name, value) in zip(names, values) {
-            guard let name = list.text(try object(name, list, bytes)) else { throw .damaged("a name is no text") }
-            guard seen.insert(Array(name.utf8)).inserted else { throw .damaged("a name is there twice") }
+            guard let name = list.text(try object(name, list, bytes)) else { throw .damaged("a name is not text") }
+            guard seen.insert(Array(name.utf8)).inserted else { throw .damaged("a name occurs twice") }
             members.append((name, try object(value, list, bytes)))
         }
         return try list.add(.dictionary(members))
@@ -132,7 +132,7 @@ struct BinaryPropertyList {
     ) throws(ForeignFailure) -> Int {
         if low < 15 { return low }
         let marker = bytes[try cursor.take(1).lowerBound]
-        guard marker >> 4 == 1, marker & 15 <= 3 else { throw .damaged("a length is no number") }
+        guard marker >> 4 == 1, marker & 15 <= 3 else { throw .damaged("a length is not a number") }
         return Int(clamping: Self.number(try cursor.take(1 << Int(marker & 15)), bytes))
     }
 
@@ -140,7 +140,7 @@ struct BinaryPropertyList {
         _ range: Range<Int>, _ list: PropertyList, _ bytes: borrowing Span<UInt8>
     ) throws(ForeignFailure) -> Range<Int> {
         let part = bytes.extracting(range)
-        guard part.isUTF8 else { throw .damaged("a text is not UTF-8") }
+        guard part.isUTF8 else { throw .damaged("a string is not UTF-8") }
         return list.keep(part)
     }
 
@@ -154,17 +154,17 @@ struct BinaryPropertyList {
             if let first = high {
                 guard (0xdc00..<0xe000).contains(unit),
                     let scalar = Unicode.Scalar(0x10000 + (first - 0xd800) << 10 + (unit - 0xdc00))
-                else { throw .damaged("a text is not UTF-16") }
+                else { throw .damaged("a string is not UTF-16") }
                 list.keep(scalar)
                 high = nil
             } else if (0xd800..<0xdc00).contains(unit) {
                 high = unit
             } else {
-                guard let scalar = Unicode.Scalar(unit) else { throw .damaged("a text is not UTF-16") }
+                guard let scalar = Unicode.Scalar(unit) else { throw .damaged("a string is not UTF-16") }
                 list.keep(scalar)
             }
         }
-        guard high == nil else { throw .damaged("a text is not UTF-16") }
+        guard high == nil else { throw .damaged("a string is not UTF-16") }
         return start..<list.end
     }
 

@@ -13,7 +13,7 @@ struct DERPropertyList {
         var reader = DERPropertyList()
         var cursor = ByteCursor(0..<bytes.count)
         let root = try reader.value(&cursor, list, bytes)
-        guard cursor.left == 0 else { throw .damaged("something follows the end of an item") }
+        guard cursor.left == 0 else { throw .damaged("data follows the end of an item") }
         return root
     }
 
@@ -35,7 +35,7 @@ struct DERPropertyList {
             return try list.add(.array(values))
         case 0x0c, 0x12:
             let part = bytes.extracting(content)
-            guard part.isUTF8 else { throw .damaged("a text is not UTF-8") }
+            guard part.isUTF8 else { throw .damaged("a string is not UTF-8") }
             return try list.add(.text(list.keep(part)))
         case 0x04: return try list.add(.data(list.keep(bytes.extracting(content))))
         case 0x02:
@@ -43,17 +43,17 @@ struct DERPropertyList {
             let first = Int64(Int8(bitPattern: bytes[content.lowerBound]))
             return try list.add(.number(content.dropFirst().reduce(first) { $0 << 8 | Int64(bytes[$1]) }))
         case 0x01:
-            guard content.count == 1 else { throw .damaged("a flag has another size") }
+            guard content.count == 1 else { throw .damaged("a flag has the wrong size") }
             return try list.add(.flag(bytes[content.lowerBound] != 0))
         case 0x05:
-            guard content.isEmpty else { throw .damaged("nothing has a size") }
+            guard content.isEmpty else { throw .damaged("a value of no size has a size") }
             return try list.add(.null)
         case 0x17, 0x18:
             guard let text = bytes.text(content), let date = Self.date(text, isShort: tag == 0x17) else {
-                throw .damaged("a date is none")
+                throw .damaged("a date is malformed")
             }
             return try list.add(.date(date))
-        default: throw .damaged("an item has a value of no known kind")
+        default: throw .damaged("an item has a value of an unknown kind")
         }
     }
 
@@ -65,12 +65,12 @@ struct DERPropertyList {
         var seen: Set<[UInt8]> = []
         while cursor.left > 0 {
             let (tag, pair) = try element(&cursor, bytes)
-            guard tag == 0x30 else { throw .damaged("an item has something that is no pair") }
+            guard tag == 0x30 else { throw .damaged("an item has something other than a pair") }
             var inner = ByteCursor(pair)
-            guard let name = list.text(try value(&inner, list, bytes)) else { throw .damaged("a name is no text") }
-            guard seen.insert(Array(name.utf8)).inserted else { throw .damaged("a name is there twice") }
+            guard let name = list.text(try value(&inner, list, bytes)) else { throw .damaged("a name is not text") }
+            guard seen.insert(Array(name.utf8)).inserted else { throw .damaged("a name occurs twice") }
             members.append((name, try value(&inner, list, bytes)))
-            guard inner.left == 0 else { throw .damaged("an item has something that is no pair") }
+            guard inner.left == 0 else { throw .damaged("an item has something other than a pair") }
         }
         return try list.add(.dictionary(members))
     }
@@ -86,7 +86,9 @@ struct DERPropertyList {
         guard (1...4).contains(count) else { throw .damaged("a length is wrong") }
         let digits = try cursor.take(count)
         let length = digits.reduce(0) { $0 << 8 | Int(bytes[$1]) }
-        guard length >= 0x80, bytes[digits.lowerBound] != 0 else { throw .damaged("a length is not the shortest") }
+        guard length >= 0x80, bytes[digits.lowerBound] != 0 else {
+            throw .damaged("a length is not in its shortest form")
+        }
         return (tag, try cursor.take(length))
     }
 

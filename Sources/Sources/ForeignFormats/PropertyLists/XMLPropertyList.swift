@@ -47,18 +47,20 @@ enum XMLPropertyList {
         case "data":
             let text = document.withText(of: element) { SecretBytes(withoutSpace: $0) }
             var data = SecretBytes(capacity: text.count)
-            guard text.withBytes({ Base64.decode($0, into: &data) }) else { throw .damaged("data is not base 64") }
+            guard text.withBytes({ Base64.decode($0, into: &data) }) else { throw .damaged("data is not base64") }
             return try list.add(.data(data.withBytes { list.keep($0) }))
         case "integer":
-            guard let number = Int64(document.string(of: element)) else { throw .damaged("a number is none") }
+            guard let number = Int64(document.string(of: element)) else { throw .damaged("a number is malformed") }
             return try list.add(.number(number))
         case "real": return try list.add(.real)
         case "date":
-            guard let date = ForeignDate.iso(document.string(of: element)) else { throw .damaged("a date is none") }
+            guard let date = ForeignDate.iso(document.string(of: element)) else {
+                throw .damaged("a date is malformed")
+            }
             return try list.add(.date(date))
         case "true": return try list.add(.flag(true))
         case "false": return try list.add(.flag(false))
-        default: throw .damaged("a property list has a value of no known kind")
+        default: throw .damaged("a property list has a value of an unknown kind")
         }
     }
 
@@ -72,7 +74,7 @@ enum XMLPropertyList {
         for index in stride(from: 0, to: children.count, by: 2) {
             guard children[index].name == "key" else { throw .damaged("a value has no name") }
             let name = document.string(of: children[index])
-            guard seen.insert(Array(name.utf8)).inserted else { throw .damaged("a name is there twice") }
+            guard seen.insert(Array(name.utf8)).inserted else { throw .damaged("a name occurs twice") }
             members.append((name, try value(children[index + 1], document, list, depth + 1)))
         }
         return try list.add(.dictionary(members))

@@ -34,7 +34,7 @@ package struct ProtonPassFormat: ForeignFormat {
                 title: "an encrypted Proton Pass export", hint: "export it again as ZIP, or as CSV")
         }
         guard let vaults = json.root["vaults"], vaults.isObject else {
-            throw ForeignFailure.damaged("its vaults are not there")
+            throw ForeignFailure.damaged("its vaults are missing")
         }
         var collector = RecordCollector(format: name, date: file.modified)
         var reader = ProtonPassReader(json: json, format: name)
@@ -43,7 +43,7 @@ package struct ProtonPassFormat: ForeignFormat {
                 try reader.add(item, of: vault, to: &collector)
             }
         }
-        collector.leaveOut("file of no record", others)
+        collector.leaveOut("file that belongs to no record", others)
         return try collector.finish(details: "", isPlaintext: true)
     }
 }
@@ -65,7 +65,7 @@ private struct ProtonPassReader {
         guard let id = json.text(item["itemId"]), let data = item["data"], let type = json.text(data["type"]) else {
             throw .damaged("a record has no ID or no type")
         }
-        guard ids.insert([vault.name, id]).inserted else { throw .damaged("two records have one ID") }
+        guard ids.insert([vault.name, id]).inserted else { throw .damaged("two of its records have the same ID") }
         // 1 is active, 2 in the trash.
         guard json.integer(item["state"]) ?? 1 == 1 else { return collector.leaveOut("record in the trash") }
         let content = data["content"]

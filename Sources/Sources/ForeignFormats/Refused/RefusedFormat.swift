@@ -17,19 +17,19 @@ package struct RefusedFormat: ForeignFormat {
     /// All refused formats.
     package static let all: [RefusedFormat] = [
         RefusedFormat(
-            name: "kcbackup-archive", title: "an archive of kcbackup",
-            hint: "'kcbackup restore' puts it into a keychain"
+            name: "kcbackup-archive", title: "a kcbackup archive",
+            hint: "'kcbackup restore' restores it into a keychain"
         ) { $0.file?.starts(with: "kcbackup.json\0".utf8) == true },
         RefusedFormat(
-            name: "kcbackup-keychain", title: "a keychain of kcbackup",
-            hint: "'kcbackup create --keychain PATH' makes an archive of it, which 'kcbackup restore' takes"
+            name: "kcbackup-keychain", title: "a kcbackup keychain",
+            hint: "'kcbackup create --keychain PATH' makes an archive of it for 'kcbackup restore'"
         ) { $0.isSQLite(["genp", "inet"], applicationID: "kcbk") },
         RefusedFormat(
             name: "keychain-2", title: "the keychain-2.db of macOS or iOS, whose keys are in the Secure Enclave",
             hint: "on the Mac, export the passwords from the Passwords app (File, Export) as CSV"
         ) { $0.isSQLite(["genp", "inet"]) },
         RefusedFormat(
-            name: "firefox-profile", title: "a database of Firefox",
+            name: "firefox-profile", title: "a Firefox database",
             hint: "in Firefox, export the passwords as CSV: about:logins, Export Passwords"
         ) { input in
             input.isSQLite(["nssPrivate"]) || input.isJSON(["nextId", "logins"]) || input.isJSON(["encryptedPassword"])
@@ -39,13 +39,17 @@ package struct RefusedFormat: ForeignFormat {
             hint: "in the browser, export the passwords as CSV: Settings, Passwords"
         ) { $0.isSQLite(["password_value"]) },
         RefusedFormat(
-            name: "opvault", title: "an opvault of 1Password",
+            name: "keepass-1", title: "a KeePass 1 database",
+            hint: "KeePassXC imports it (Import, KeePass 1 Database) and saves it as KDBX, which is read"
+        ) { $0.file?.starts(with: [0x03, 0xd9, 0xa2, 0x9a, 0x65, 0xfb, 0x4b, 0xb5]) == true },
+        RefusedFormat(
+            name: "opvault", title: "a 1Password opvault",
             hint: "1Password 8 imports it, and exports it as 1PUX, which is read"
         ) { input in
             try ["default/profile.js", "data/default/encryptionKeys.js"].contains { try input.hasMember($0) }
         },
         RefusedFormat(
-            name: "enpass", title: "an export of Enpass",
+            name: "enpass", title: "an Enpass export",
             hint: "Bitwarden imports it, and exports JSON protected with a password, which is read"
         ) { $0.isJSON(["template_type", "items"]) || $0.isJSON(["parent_uuid", "folders"]) },
         RefusedFormat(

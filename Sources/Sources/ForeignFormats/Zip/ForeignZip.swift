@@ -44,7 +44,7 @@ final class ForeignZip {
     ///
     /// - Throws: `ForeignFailure` (`damaged`, `limit`).
     func json(_ name: String) throws(ForeignFailure) -> ForeignJSON {
-        guard let member = take(name) else { throw .damaged("'\(name)' is not in it") }
+        guard let member = take(name) else { throw .damaged("'\(name)' is missing from it") }
         return try ForeignJSON(member.bytes.copy())
     }
 
@@ -53,8 +53,8 @@ final class ForeignZip {
             return try body()
         } catch {
             switch error.kind {
-            case .malformed(let rule): throw ForeignFailure.damaged("it is a zip file, and \(rule)")
-            case .truncated: throw ForeignFailure.damaged("it is a zip file, and ends too early")
+            case .malformed(let rule): throw ForeignFailure.damaged("it is a zip file: \(rule)")
+            case .truncated: throw ForeignFailure.damaged("it is a zip file that ends too early")
             case .limitExceeded(let name, let found, let allowed):
                 throw ForeignFailure.limit(name, found: found ?? UInt64(allowed) + 1, allowed: UInt64(allowed))
             default: throw error
