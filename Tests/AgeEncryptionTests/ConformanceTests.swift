@@ -6,7 +6,7 @@ import Testing
 @testable import AgeEncryption
 
 @Suite struct ConformanceTests {
-    @Test("every supported vector has the expected outcome", arguments: ConformanceVector.all.filter(\.isSupported))
+    @Test("Every supported vector has the expected outcome", arguments: ConformanceVector.all.filter(\.isSupported))
     func vector(_ vector: ConformanceVector) throws {
         var identities: [any Identity] = []
         for text in vector.identities {
@@ -58,7 +58,7 @@ import Testing
         }
     }
 
-    @Test("a parsed header serializes to the same bytes", arguments: ConformanceVector.all.filter(\.isSupported))
+    @Test("A parsed header serializes to the same bytes", arguments: ConformanceVector.all.filter(\.isSupported))
     func malleability(_ vector: ConformanceVector) throws {
         guard let file = try? Self.binary(vector), let header = try? AgeHeader.read(from: ChoppySource(file)) else {
             #expect(["armor failure", "header failure"].contains(vector.expectation))
@@ -68,7 +68,7 @@ import Testing
     }
 
     @Test(
-        "armor is recognized by its first line and reported where a binary file is required",
+        "Armor is recognized by its first line and reported where a binary file is required",
         arguments: ConformanceVector.all.filter { $0.isArmored && $0.name != "armor_whitespace_begin" })
     func armored(_ vector: ConformanceVector) {
         let isArmored = TextArmor.isArmored(SecretBytes(copying: vector.file))
@@ -76,7 +76,7 @@ import Testing
         #expect(Decryption(vector.file, with: []).failure as? AgeFailure == .armored)
     }
 
-    @Test("only the post-quantum vectors are skipped")
+    @Test("Only the post-quantum vectors are skipped")
     func skipped() throws {
         guard ConformanceVector.isDefaultFolder else { return }
         let skipped = ConformanceVector.all.filter { !$0.isSupported }

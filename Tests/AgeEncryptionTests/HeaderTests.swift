@@ -15,7 +15,7 @@ import Testing
         ageFailure { _ = try read(text) }
     }
 
-    @Test("the stanzas and the length of a header can be read without a key")
+    @Test("The stanzas and the length of a header can be read without a key")
     func inspect() throws {
         let body = String(repeating: "A", count: 64) + "\nAAAA\n"
         let text = "age-encryption.org/v1\n-> X25519 abc\nAA\n-> x y z\n\n-> long\n\(body)--- \(Self.code)\n"
@@ -28,7 +28,7 @@ import Testing
     }
 
     @Test(
-        "stanza bodies of lengths around a line break survive a round trip", arguments: [0, 1, 47, 48, 49, 95, 96, 97])
+        "Stanza bodies of lengths around a line break survive a round trip", arguments: [0, 1, 47, 48, 49, 95, 96, 97])
     func bodies(_ count: Int) throws {
         struct Fixed: Recipient {
             let count: Int
@@ -42,7 +42,7 @@ import Testing
         #expect(Array(header.text.utf8) == Array(file.prefix(header.length)))
     }
 
-    @Test("files that are not age files are distinguished from damaged ones")
+    @Test("Files that are not age files are distinguished from damaged ones")
     func kinds() {
         for text in ["", "x", "age", "age-encryption.org", "PK\u{3}\u{4}", "\n", "Age-encryption.org/v1\n"] {
             #expect(failure(text) == .notAnAgeFile, "\(text)")
@@ -61,7 +61,7 @@ import Testing
     }
 
     @Test(
-        "every violation of the header grammar is refused",
+        "Every violation of the header grammar is refused",
         arguments: [
             "--- \(code)\n", "-> \nAA\n--- \(code)\n", "-> a  b\nAA\n--- \(code)\n", "->a\nAA\n--- \(code)\n",
             "-> a \nAA\n--- \(code)\n", " -> a\nAA\n--- \(code)\n", "-> ä\nAA\n--- \(code)\n",
@@ -80,7 +80,7 @@ import Testing
         }
     }
 
-    @Test("reading an endless header stops at the size limits")
+    @Test("Reading an endless header stops at the size limits")
     func limits() {
         let stanza = "-> a\nAA\n"
         let many = "age-encryption.org/v1\n" + String(repeating: stanza, count: 1_001)
@@ -91,7 +91,7 @@ import Testing
         #expect(failure(long) == .headerTooLarge("header bytes", allowed: 1 << 20))
     }
 
-    @Test("a header of exactly the maximum size is accepted, and one byte more is refused")
+    @Test("A header of exactly the maximum size is accepted, and one byte more is refused")
     func exactSize() {
         let version = "age-encryption.org/v1\n-> "
         let rest = "\n\n--- \(Self.code)\n"
@@ -117,14 +117,14 @@ import Testing
         }
     }
 
-    @Test("an argument that would corrupt the header is a programming error", arguments: ["", "a b", "a\n", "\u{7f}"])
+    @Test("An argument that would corrupt the header is a programming error", arguments: ["", "a b", "a\n", "\u{7f}"])
     func unprintableArgument(_ argument: String) async {
         await #expect(processExitsWith: .failure) { [argument] in
             _ = Stanza(type: "a", arguments: [argument], body: [])
         }
     }
 
-    @Test("a large file of another kind is reported as not an age file, even if its first line is long")
+    @Test("A large file of another kind is reported as not an age file, even if its first line is long")
     func largeForeignFiles() {
         #expect(failure(String(repeating: "a", count: 2 << 20)) == .notAnAgeFile)
     }

@@ -59,7 +59,7 @@ struct InteropTests {
         #expect(try folder.read("plain") == Array("by both".utf8))
     }
 
-    @Test("we decrypt what age encrypts with a passphrase", .enabled(if: hasTerminal, noTerminal))
+    @Test("We decrypt what age encrypts with a passphrase", .enabled(if: hasTerminal, noTerminal))
     func theirPassphrase() throws {
         let folder = try TemporaryFolder()
         try folder.write("plain", Array("by passphrase".utf8))

@@ -16,7 +16,7 @@ import Testing
         return String(decoding: text.bytesForTest(), as: UTF8.self)
     }
 
-    @Test("a new identity file reads back with its comments")
+    @Test("A new identity file reads back with its comments")
     func roundTrip() throws {
         let identity = try X25519Identity.generate()
         let text = IdentityFile.text(of: identity, comments: ["created: 2026-03-01T09:30:00Z", "archive 42"])
@@ -26,14 +26,14 @@ import Testing
             file.comments == ["created: 2026-03-01T09:30:00Z", "archive 42", "public key: \(identity.recipient)"])
     }
 
-    @Test("a comment that contains a line break is a programming error", arguments: ["a\nb", "a\r"])
+    @Test("A comment that contains a line break is a programming error", arguments: ["a\nb", "a\r"])
     func commentOfTwoLines(_ comment: String) async {
         await #expect(processExitsWith: .failure) { [comment] in
             _ = IdentityFile.text(of: try X25519Identity.generate(), comments: [comment]).count
         }
     }
 
-    @Test("several keys, empty lines and carriage returns are accepted")
+    @Test("Several keys, empty lines and carriage returns are accepted")
     func severalKeys() throws {
         let one = try X25519Identity.generate()
         let two = try X25519Identity.generate()
@@ -42,7 +42,7 @@ import Testing
         #expect(file.comments == ["a", " b"])
     }
 
-    @Test("a private key in a comment is kept secret")
+    @Test("A private key in a comment is kept secret")
     func commentedKey() throws {
         let one = try X25519Identity.generate()
         let two = try X25519Identity.generate()
@@ -50,7 +50,7 @@ import Testing
         #expect(file.comments == ["new", ""])
     }
 
-    @Test("lines of any other kind are refused with their number and kind")
+    @Test("Lines of any other kind are refused with their number and kind")
     func refusals() throws {
         let key = keyText(try X25519Identity.generate())
         for (line, kind) in [
@@ -67,7 +67,7 @@ import Testing
         #expect(ageFailure { _ = try parse(armor) } == .identityFileNeedsPassphrase)
     }
 
-    @Test("an encrypted identity file is recognized and opened with its passphrase")
+    @Test("An encrypted identity file is recognized and opened with its passphrase")
     func encrypted() throws {
         let identity = try X25519Identity.generate()
         let text = IdentityFile.text(of: identity, comments: []).bytesForTest()
@@ -97,7 +97,7 @@ import Testing
         return Array(all.map { $0 + end }.joined().utf8)
     }
 
-    @Test("an encrypted identity file may be in text armor, with blank lines around it")
+    @Test("An encrypted identity file may be in text armor, with blank lines around it")
     func armored() throws {
         let cost = try #require(ScryptCost(logN: quickCost))
         for size in 0..<100 {
@@ -114,7 +114,7 @@ import Testing
                 == .malformedArmor("too many blank lines stand around it"))
     }
 
-    @Test("changing any one byte of an armored file makes it fail to open")
+    @Test("Changing any one byte of an armored file makes it fail to open")
     func flippedArmor() throws {
         let cost = try #require(ScryptCost(logN: quickCost))
         let file = armor(try encrypt([1], to: [ScryptRecipient(passphrase: secretText("p"), cost: cost)]))
@@ -126,7 +126,7 @@ import Testing
         }
     }
 
-    @Test("a file encrypted to public keys, or with too high a cost, is refused before asking for a passphrase")
+    @Test("A file encrypted to public keys, or with too high a cost, is refused before asking for a passphrase")
     func notForPassphrase() throws {
         let identity = try X25519Identity.generate()
         let file = try encrypt([1], to: [identity.recipient])
@@ -141,7 +141,7 @@ import Testing
         #expect(isPlain)
     }
 
-    @Test("a recipient list is read, including its comments")
+    @Test("A recipient list is read, including its comments")
     func recipients() throws {
         let one = try X25519Identity.generate().recipient
         let two = try X25519Identity.generate().recipient
@@ -153,7 +153,7 @@ import Testing
     }
 
     @Test(
-        "unsupported recipients are refused with their line and kind",
+        "Unsupported recipients are refused with their line and kind",
         arguments: [
             ("ssh-ed25519 AAAAC3Nz me@example.org", "SSH"), ("ecdsa-sha2-nistp256 AAAA", "SSH"),
             ("sk-ssh-ed25519@openssh.com AAAA", "SSH"), ("age1yubikey1qwerty", "plug-in"),
@@ -165,7 +165,7 @@ import Testing
             ageFailure { _ = try RecipientFile.parse("#\n\(line)\n") } == .unsupportedRecipient(line: 2, kind: kind))
     }
 
-    @Test("malformed recipient lines and an empty list are refused")
+    @Test("Malformed recipient lines and an empty list are refused")
     func malformedRecipients() throws {
         let one = try X25519Identity.generate().recipient
         for line in ["x", "\(one) ", " \(one)", "\(one)x", "\(one)".uppercased(), "age"] {
@@ -174,7 +174,7 @@ import Testing
         #expect(ageFailure { _ = try RecipientFile.parse("# nobody\n") } == .noRecipients)
     }
 
-    @Test("a recipient list may have as many entries as a header, and no more")
+    @Test("A recipient list may have as many entries as a header, and no more")
     func recipientCount() throws {
         let line = "\(try X25519Identity.generate().recipient)\n"
         #expect(try RecipientFile.parse(String(repeating: line, count: 1_000)).count == 1_000)

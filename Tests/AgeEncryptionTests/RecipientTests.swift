@@ -9,7 +9,7 @@ import Testing
         try #require(ScryptCost(logN: logN))
     }
 
-    @Test("the identity in the specification derives the recipient in the specification")
+    @Test("The identity in the specification derives the recipient in the specification")
     func published() throws {
         let text = "AGE-SECRET-KEY-1GFPYYSJZGFPYYSJZGFPYYSJZGFPYYSJZGFPYYSJZGFPYYSJZGFPQ4EGAEX"
         let identity = try #require(try parseIdentity(text))
@@ -22,7 +22,7 @@ import Testing
     }
 
     @Test(
-        "malformed recipients are refused",
+        "Malformed recipients are refused",
         arguments: [
             "", "age1", "AGE1ZVKYG2LQZRAA2LNJVQEJ32NKUU0UES2S82HZRYE869XEEXVN73EQUNUJWJ",
             "age1zvkyg2lqzraa2lnjvqej32nkuu0ues2s82hzrye869xeexvn73equnujwk",
@@ -32,7 +32,7 @@ import Testing
         #expect(X25519Recipient(text) == nil)
     }
 
-    @Test("each of several recipients can open the file, and no other key can")
+    @Test("Each of several recipients can open the file, and no other key can")
     func manyRecipients() throws {
         let identities = try (0..<5).map { _ in try X25519Identity.generate() }
         let stranger = try X25519Identity.generate()
@@ -46,7 +46,7 @@ import Testing
         #expect(ageFailure { _ = try decrypt(file, with: []) } != nil)
     }
 
-    @Test("the passphrase opens the file, and a wrong one is reported as wrong")
+    @Test("The passphrase opens the file, and a wrong one is reported as wrong")
     func passphrase() throws {
         let file = try encrypt([1, 2], to: [ScryptRecipient(passphrase: secretText("pass"), cost: cost())])
         #expect(try decrypt(file, with: [ScryptIdentity(passphrase: secretText("pass"))]) == [1, 2])
@@ -59,7 +59,7 @@ import Testing
         #expect(ageFailure { _ = try decrypt(file, with: [key]) } == .noMatchingIdentity(["scrypt"]))
     }
 
-    @Test("every passphrase is tried before the passphrase is reported as wrong")
+    @Test("Every passphrase is tried before the passphrase is reported as wrong")
     func severalPassphrases() throws {
         let file = try encrypt([1, 2], to: [ScryptRecipient(passphrase: secretText("pass"), cost: cost())])
         let wrong = ScryptIdentity(passphrase: secretText("wrong"))
@@ -68,7 +68,7 @@ import Testing
         #expect(ageFailure { _ = try decrypt(file, with: [wrong, wrong]) } == .wrongPassphrase)
     }
 
-    @Test("a work factor above the limit is refused before any work is done")
+    @Test("A work factor above the limit is refused before any work is done")
     func workFactor() throws {
         let file = try encrypt([1], to: [ScryptRecipient(passphrase: secretText("p"), cost: cost(5))])
         let strict = ScryptIdentity(passphrase: secretText("p"), highestCost: 4)
@@ -82,7 +82,7 @@ import Testing
             ageFailure { _ = try limitless.unwrap([stanza]) } == .workFactorTooHigh(found: 23, allowed: 22))
     }
 
-    @Test("a passphrase cannot be combined with other recipients, when writing or when reading")
+    @Test("A passphrase cannot be combined with other recipients, when writing or when reading")
     func alone() throws {
         let passphrase = try ScryptRecipient(passphrase: secretText("p"), cost: cost())
         let key = try X25519Identity.generate()
@@ -98,7 +98,7 @@ import Testing
         #expect(ageFailure { _ = try identity.unwrap(stanzas) } == .mixedPassphrase)
     }
 
-    @Test("an empty recipient list and one of more than a thousand are refused")
+    @Test("An empty recipient list and one of more than a thousand are refused")
     func counts() throws {
         let recipient = try X25519Identity.generate().recipient
         #expect(ageFailure { _ = try encrypt([], to: []) } == .noRecipients)
@@ -106,7 +106,7 @@ import Testing
         #expect(ageFailure { _ = try encrypt([], to: many) } == .headerTooLarge("recipients", allowed: 1_000))
     }
 
-    @Test("a header too large for any reader is not written")
+    @Test("A header too large for any reader is not written")
     func headerSize() throws {
         struct Large: Recipient {
             func wrap(fileKey: borrowing SecretBytes) throws(AgeFailure) -> WrappedFileKey {
@@ -116,7 +116,7 @@ import Testing
         #expect(ageFailure { _ = try encrypt([], to: [Large()]) } == .headerTooLarge("header bytes", allowed: 1 << 20))
     }
 
-    @Test("a scrypt stanza cannot be combined with others, regardless of which recipient type creates it")
+    @Test("A scrypt stanza cannot be combined with others, regardless of which recipient type creates it")
     func foreignPassphraseRecipient() throws {
         struct Disguised: Recipient {
             func wrap(fileKey: borrowing SecretBytes) throws(AgeFailure) -> WrappedFileKey {
@@ -127,7 +127,7 @@ import Testing
         #expect(ageFailure { _ = try encrypt([], to: [key.recipient, Disguised()]) } == .mixedPassphrase)
     }
 
-    @Test("an identity that returns a file key of the wrong size is refused")
+    @Test("An identity that returns a file key of the wrong size is refused")
     func identityWithAWrongFileKey() throws {
         struct Broken: Identity {
             func unwrap(_ stanzas: [Stanza]) throws(AgeFailure) -> SecretBytes? { SecretBytes(copying: 0..<15) }
@@ -138,7 +138,7 @@ import Testing
                 == .malformedHeader("the file key has a wrong size"))
     }
 
-    @Test("unknown stanzas are skipped and reported as unknown")
+    @Test("Unknown stanzas are skipped and reported as unknown")
     func unknownStanzas() throws {
         struct Other: Recipient {
             func wrap(fileKey: borrowing SecretBytes) throws(AgeFailure) -> WrappedFileKey {
@@ -155,7 +155,7 @@ import Testing
                 == .noMatchingIdentity(["unknown", "X25519"]))
     }
 
-    @Test("a recipient may have several stanzas, and only recipients with equal labels can share a file")
+    @Test("A recipient may have several stanzas, and only recipients with equal labels can share a file")
     func labels() throws {
         struct Group: Recipient {
             let members: [X25519Recipient]
@@ -180,7 +180,7 @@ import Testing
         #expect(ageFailure { _ = try encrypt([], to: [many, many]) } == .headerTooLarge("recipients", allowed: 1_000))
     }
 
-    @Test("encrypting to a low-order point is refused")
+    @Test("Encrypting to a low-order point is refused")
     func smallOrder() throws {
         var text = SecretBytes(capacity: 80)
         Bech32.encode(prefix: "age", [UInt8](repeating: 0, count: 32).span, uppercase: false, into: &text)
@@ -189,7 +189,7 @@ import Testing
     }
 
     @Test(
-        "a wrapped file key that is not 16 bytes long is refused before it is decrypted", arguments: [0, 15, 17, 32])
+        "A wrapped file key that is not 16 bytes long is refused before it is decrypted", arguments: [0, 15, 17, 32])
     func fileKeyLength(_ length: Int) throws {
         let fileKey = SecretBytes(copying: repeatElement(1, count: length))
         let key = try X25519Identity.generate()

@@ -8,7 +8,7 @@ import Testing
 @Suite struct StreamTests {
     static let sizes = [0, 1, 100, 65_535, 65_536, 65_537, 131_071, 131_072, 131_073, 200_000]
 
-    @Test("plaintext of any size survives a round trip, with 16 bytes of tag per chunk", arguments: sizes)
+    @Test("Plaintext of any size survives a round trip, with 16 bytes of tag per chunk", arguments: sizes)
     func roundTrip(_ size: Int) throws {
         var random = SeededRandom(seed: UInt64(size))
         let plaintext = random.bytes(size)
@@ -24,7 +24,7 @@ import Testing
         #expect(fingerprint(choppy) == fingerprint(plaintext))
     }
 
-    @Test("two files with the same plaintext differ in every random part")
+    @Test("Two files with the same plaintext differ in every random part")
     func freshness() throws {
         let identity = try X25519Identity.generate()
         let one = try encrypt([1, 2, 3], to: [identity.recipient])
@@ -33,7 +33,7 @@ import Testing
         #expect(one.prefix(100) != two.prefix(100))
     }
 
-    @Test("a small file truncated at any byte is refused and releases nothing")
+    @Test("A small file truncated at any byte is refused and releases nothing")
     func truncation() throws {
         let identity = try X25519Identity.generate()
         let file = try encrypt(Array("a secret".utf8), to: [identity.recipient])
@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    @Test("a small file with any bit flipped is refused and releases nothing")
+    @Test("A small file with any bit flipped is refused and releases nothing")
     func flips() throws {
         let identity = try X25519Identity.generate()
         let file = try encrypt(Array("a secret".utf8), to: [identity.recipient])
@@ -57,7 +57,7 @@ import Testing
         }
     }
 
-    @Test("trailing bytes are refused", arguments: [1, 15, 16, 17, 65_536, 65_552, 100_000])
+    @Test("Trailing bytes are refused", arguments: [1, 15, 16, 17, 65_536, 65_552, 100_000])
     func trailing(_ count: Int) throws {
         let identity = try X25519Identity.generate()
         let file = try encrypt([1, 2, 3], to: [identity.recipient])
@@ -66,7 +66,7 @@ import Testing
         #expect(result.released.isEmpty)
     }
 
-    @Test("a file truncated between chunks releases the genuine beginning and fails as truncated")
+    @Test("A file truncated between chunks releases the genuine beginning and fails as truncated")
     func cutBetweenChunks() throws {
         var random = SeededRandom(seed: 5)
         let plaintext = random.bytes(200_000)
@@ -82,7 +82,7 @@ import Testing
     }
 
     @Test(
-        "data after a full last chunk is refused, after releasing the plaintext", arguments: [1, 16, 65_552, 70_000])
+        "Data after a full last chunk is refused, after releasing the plaintext", arguments: [1, 16, 65_552, 70_000])
     func trailingAfterWholeChunk(_ count: Int) throws {
         let plaintext = [UInt8](repeating: 3, count: 65_536)
         let identity = try X25519Identity.generate()
@@ -94,7 +94,7 @@ import Testing
         #expect(fingerprint(result.released) == fingerprint(plaintext))
     }
 
-    @Test("swapped, duplicated and missing chunks are refused")
+    @Test("Swapped, duplicated and missing chunks are refused")
     func chunkOrder() throws {
         let identity = try X25519Identity.generate()
         let file = try encrypt([UInt8](repeating: 7, count: 4 * 65_536), to: [identity.recipient])
@@ -108,7 +108,7 @@ import Testing
         #expect(Decryption(head + [0, 1, 2, 3].flatMap { chunks[$0] }, with: [identity]).failure == nil)
     }
 
-    @Test("a failure is repeated on every read and never turns into an end of file")
+    @Test("A failure is repeated on every read and never turns into an end of file")
     func failureStays() throws {
         let identity = try X25519Identity.generate()
         var file = try encrypt([UInt8](repeating: 7, count: 70_000), to: [identity.recipient])
@@ -127,7 +127,7 @@ import Testing
         #expect(Set(failures) == [StreamFailure(.decrypting, .authenticationFailed, offset: UInt64(second))])
     }
 
-    @Test("a read failure is not forgotten when the source then reports its end")
+    @Test("A read failure is not forgotten when the source then reports its end")
     func failureThenEnd() throws {
         let identity = try X25519Identity.generate()
         let file = try encrypt([1, 2, 3], to: [identity.recipient])
@@ -157,7 +157,7 @@ import Testing
         }
     }
 
-    @Test("a read failure at any byte makes decryption fail instead of ending early")
+    @Test("A read failure at any byte makes decryption fail instead of ending early")
     func faultySource() throws {
         let identity = try X25519Identity.generate()
         let file = try encrypt([1, 2, 3, 4], to: [identity.recipient])
@@ -174,7 +174,7 @@ import Testing
         }
     }
 
-    @Test("a write failure at any point makes encryption fail", arguments: 0...4)
+    @Test("A write failure at any point makes encryption fail", arguments: 0...4)
     func faultySink(_ writes: Int) throws {
         let identity = try X25519Identity.generate()
         var failure: StreamFailure?

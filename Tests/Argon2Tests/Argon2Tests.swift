@@ -17,20 +17,20 @@ struct Argon2Tests {
         return key.withBytes { span in Hexadecimal.encode(span.indices.map { span[$0] }) }
     }
 
-    @Test("matches the test vectors of the reference implementation")
+    @Test("Matches the test vectors of the reference implementation")
     func vectors() throws {
         #expect(try derive(.id) == "09316115d5cf24ed5a15a31a3ba326e5cf32edc24702987c02b6566f61913cf7")
         #expect(
             try derive(.id, memoryInKiB: 256) == "9dfeb910e80bad0311fee20f9c0e2b12c17987b4cac90c2ef54d5b3021c68bfe")
     }
 
-    @Test("each kind and version gives a different key")
+    @Test("Each kind and version gives a different key")
     func differ() throws {
         let keys = try [derive(.d), derive(.id), derive(.d, .old), derive(.id, .old)]
         #expect(Set(keys).count == 4)
     }
 
-    @Test("a salt that is too short and an invalid memory size are refused")
+    @Test("A salt that is too short and an invalid memory size are refused")
     func refused() throws {
         #expect(throws: CryptographyFailure.unsupportedParameters("Argon2")) { try derive(.id, salt: "short") }
         #expect(throws: CryptographyFailure.unsupportedParameters("Argon2")) { try derive(.id, memoryInKiB: 1) }

@@ -6,7 +6,7 @@ import Testing
 
 @testable import BackupArchive
 
-@Suite("the archive header and stream start lines")
+@Suite("The archive header and stream start lines")
 struct HeaderTests {
     private let archiveID = [UInt8](0..<32)
     private let device = DeviceID(publicKey: [UInt8](repeating: 7, count: 32))
@@ -29,7 +29,7 @@ struct HeaderTests {
         String(decoding: header.encoded(), as: UTF8.self)
     }
 
-    @Test("a header reads back as written, as one JSON object and a line feed", arguments: ArchiveMode.allCases)
+    @Test("A header reads back as written, as one JSON object and a line feed", arguments: ArchiveMode.allCases)
     func roundTrip(mode: ArchiveMode) throws {
         let header = header(mode)
         let text = text(header)
@@ -38,14 +38,14 @@ struct HeaderTests {
         #expect(text.hasPrefix("{\"format\":\"kcbackup\",\"version\":1,") && text.hasSuffix("}\n"))
     }
 
-    @Test("a newer format version is refused by its number, regardless of what follows")
+    @Test("A newer format version is refused by its number, regardless of what follows")
     func newerVersion() {
         #expect(throws: ArchiveFailure.newerFormat(found: "2", known: 1)) {
             try parse("{\"format\":\"kcbackup\",\"version\":2,\"and\":\"more\"}")
         }
     }
 
-    @Test("a header is refused when truncated at any byte or followed by more data")
+    @Test("A header is refused when truncated at any byte or followed by more data")
     func truncation() {
         let whole = text(header(.unencrypted))
         for length in 0..<whole.utf8.count {
@@ -56,7 +56,7 @@ struct HeaderTests {
         #expect(throws: ArchiveFailure.self) { try parse(whole + "\n") }
     }
 
-    @Test("the first line of a stream is valid only for its own stream, archive and mode")
+    @Test("The first line of a stream is valid only for its own stream, archive and mode")
     func streamStart() throws {
         var line = SecretBytes(capacity: 256)
         StreamStart(kind: .secrets, archiveID: archiveID, mode: .encrypted, sealCommitment: archiveID).encode(

@@ -7,7 +7,7 @@ import KeychainModel
 import TestSupport
 import Testing
 
-@Suite("comparison of a finished archive with what was added to it")
+@Suite("Comparison of a finished archive with what was added to it")
 struct ReadBackTests {
     private let folder: TemporaryFolder
     private let device: DeviceKey
@@ -17,13 +17,13 @@ struct ReadBackTests {
         device = try DeviceKey.generate()
     }
 
-    @Test("many items, some of them large, are read back in several batches")
+    @Test("Many items, some of them large, are read back in several batches")
     func manyItems() throws {
         let finished = try archive(try Self.items(2_000))
         #expect(finished.contents.counts.total == 2_000)
     }
 
-    @Test("a line that is not the canonical encoding of its item is detected", arguments: ["", " ", "{}", "x"])
+    @Test("A line that is not the canonical encoding of its item is detected", arguments: ["", " ", "{}", "x"])
     func malformedLine(_ suffix: String) throws {
         let refused = rule {
             try archive(try Self.items(600)) { index, line in
@@ -35,7 +35,7 @@ struct ReadBackTests {
         #expect(try folder.list().isEmpty)
     }
 
-    @Test("the line of another item next to a secret is detected")
+    @Test("The line of another item next to a secret is detected")
     func otherLine() throws {
         let other = try Self.item(1)
         let refused = rule {
@@ -49,7 +49,7 @@ struct ReadBackTests {
         #expect(try folder.list().isEmpty)
     }
 
-    @Test("different, reordered or differently split content changes the fingerprint; equal content does not")
+    @Test("Different, reordered or differently split content changes the fingerprint; equal content does not")
     func fingerprints() throws {
         let first = try code([("one", "a"), ("two", "bc")])
         #expect(try code([("one", "a"), ("two", "bc")]) == first)
@@ -61,7 +61,7 @@ struct ReadBackTests {
         for other in others { #expect(try code(other) != first) }
     }
 
-    @Test("secrets longer than the buffer are fingerprinted like short ones")
+    @Test("Secrets longer than the buffer are fingerprinted like short ones")
     func longSecrets() throws {
         let long = String(repeating: "s", count: 40_000)
         let first = try code([("one", "a"), ("two", long), ("three", "b")])

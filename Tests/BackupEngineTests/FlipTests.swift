@@ -144,7 +144,7 @@ struct FlipTests {
         let target = RecordingTarget()
         let member = ArchiveMember.metadata(mode).name
         #expect(
-            throws: ArchiveFailure.damaged(rule: "'\(member)' does not have its checksum")
+            throws: ArchiveFailure.damaged(rule: "'\(member)' does not match its checksum")
         ) {
             try RestoreBackup(archive, options: RestoreOptions()).run(into: target)
         }

@@ -6,7 +6,7 @@ import Testing
 
 @testable import BackupEngine
 
-/// Rows of a table that have nothing but their order and their secrets, which differ.
+/// Rows of a table that differ only in their order and their secrets.
 private struct Rows: ItemSource {
     private let rows: [(item: Item, secret: String)]
 
@@ -51,13 +51,13 @@ extension Keychain {
     }
 }
 
-@Suite("Importing rows that only their order tells apart")
+@Suite("Importing rows that differ only in order and secret")
 struct ImportTests {
     private func `import`(_ secrets: [String], into keychain: Keychain, at second: Int64) throws -> ImportReport {
         try ImportItems(policy: .overwrite, isDryRun: false).run(Rows(secrets, at: moment(second)), into: keychain)
     }
 
-    @Test("However rows come, go and change places, no password moves to another item, and none of the file is lost")
+    @Test("However rows are added, removed and reordered, each item keeps its password and no row is lost")
     func nothingMoves() throws {
         var random = SeededRandom(seed: 17)
         let machine = try Machine()
@@ -79,7 +79,7 @@ struct ImportTests {
                 }
                 let report = try `import`(rows, into: keychain, at: Int64(step) * 10)
                 let after = try keychain.secrets()
-                // What is replaced is replaced by the one new row, in its place, and is in the file no more.
+                // Only the new row may replace a secret, and only in place of one that is missing from the file.
                 let replaced = before.filter { after[$0.key] != $0.value }
                 #expect(replaced.count <= 1 && replaced.count == report.counts.update)
                 for (uuid, secret) in replaced {
@@ -94,7 +94,7 @@ struct ImportTests {
         }
     }
 
-    @Test("The one row that changed in its place changes its item, and no other")
+    @Test("A row that changes in place updates its own item only")
     func changesItsItem() throws {
         let machine = try Machine()
         let keychain = try machine.makeKeychain(passcode: nil)
@@ -107,7 +107,7 @@ struct ImportTests {
         #expect(before.filter { after[$0.key] != $0.value }.values.sorted() == ["b"])
     }
 
-    @Test("A row that may be any of several items is a new one, and is named")
+    @Test("A row that could match several items is created as a new item and reported")
     func namesWhatIsUnclear() throws {
         let machine = try Machine()
         let keychain = try machine.makeKeychain(passcode: nil)
@@ -117,7 +117,7 @@ struct ImportTests {
         #expect(try Set(keychain.secrets().values) == ["a", "b", "c", "x"])
     }
 
-    @Test("Two thousand alike rows, of which the first was removed, are found again without comparing all with all")
+    @Test("2,000 similar rows are matched again after the first is removed, without comparing every pair")
     func manyAlikeRows() throws {
         let machine = try Machine()
         let keychain = try machine.makeKeychain(passcode: nil)
@@ -127,7 +127,7 @@ struct ImportTests {
         #expect(report.counts.same == rows.count - 1)
     }
 
-    @Test("An item that needs a passcode is named where the keychain has none, and the others are imported")
+    @Test("An item that needs a passcode is reported if the keychain has none, and the others are imported")
     func needsPasscode() throws {
         let machine = try Machine()
         let keychain = try machine.makeKeychain(passcode: nil)
@@ -140,7 +140,7 @@ struct ImportTests {
     }
 }
 
-/// An item that is bound to a passcode, and one that is not.
+/// An item that requires a passcode, and one that does not.
 private struct Bound: ItemSource {
     func visitItems<Visitor: ItemVisitor>(_ visitor: inout Visitor) throws {
         for accessibility in ["ak", "akpu"] {

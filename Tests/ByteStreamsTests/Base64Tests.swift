@@ -18,7 +18,7 @@ import Testing
         return isValid ? Array(all.dropFirst()) : nil
     }
 
-    @Test("encoding matches Foundation's and decodes back, with and without padding", arguments: 0...70)
+    @Test("Encoding matches Foundation's and decodes back, with and without padding", arguments: 0...70)
     func agreement(_ count: Int) {
         var random = SeededRandom(seed: UInt64(count))
         let bytes = random.bytes(count)
@@ -32,7 +32,7 @@ import Testing
         #expect(Base64.encodedCount(count) == expected.utf8.count)
     }
 
-    @Test("every short text that decodes is canonical")
+    @Test("Every short text that decodes is canonical")
     func canonical() {
         let characters = Array("Aw8/=+-\n g".utf8)
         var texts: [[UInt8]] = [[]]
@@ -46,12 +46,12 @@ import Testing
         }
     }
 
-    @Test("other encodings are refused", arguments: ["AA", "AAA", "AB==", "AAB=", "A===", "====", "AA==AA==", "AA= ="])
+    @Test("Other encodings are refused", arguments: ["AA", "AAA", "AB==", "AAB=", "A===", "====", "AA==AA==", "AA= ="])
     func loose(_ text: String) {
         #expect(decode(Array(text.utf8), padded: true) == nil)
     }
 
-    @Test("noncanonical unpadded text is refused", arguments: ["A", "AB", "AAB", "AA==", "AAAAA", "AA\n", "A-A_"])
+    @Test("Noncanonical unpadded text is refused", arguments: ["A", "AB", "AAB", "AA==", "AAAAA", "AA\n", "A-A_"])
     func looseUnpadded(_ text: String) {
         #expect(decode(Array(text.utf8), padded: false) == nil)
     }

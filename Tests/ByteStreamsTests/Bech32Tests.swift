@@ -51,7 +51,7 @@ import Testing
             bytes: [UInt8](repeating: 0x42, count: 32), uppercase: true),
     ]
 
-    @Test("the valid strings of BIP 173 and age's test identity encode and decode", arguments: valid)
+    @Test("The valid strings of BIP 173 and age's test identity encode and decode", arguments: valid)
     func validVectors(_ vector: Vector) {
         #expect(encode(vector.prefix, vector.bytes, uppercase: vector.uppercase) == vector.text)
         #expect(decode(Array(vector.text.utf8), vector.prefix, uppercase: vector.uppercase) == vector.bytes)
@@ -59,7 +59,7 @@ import Testing
     }
 
     @Test(
-        "the invalid strings of BIP 173 are refused",
+        "The invalid strings of BIP 173 are refused",
         arguments: [
             ("pzry9x0s0muk", "pzry9x"), ("1pzry9x0s0muk", "1"), ("x1b4n0q5v", "x"), ("li1dgmt3", "li"),
             ("A1G7SGD8", "a"), ("10a06t8", "1"), ("1qzzfhee", "q"), ("a1", "a"), ("a", "a"), ("", "a"),
@@ -69,7 +69,7 @@ import Testing
         #expect(decode(Array(text.utf8), prefix, uppercase: true) == nil)
     }
 
-    @Test("data of any length survives a round trip, and a wrong prefix, case or character is refused")
+    @Test("Data of any length survives a round trip, and a wrong prefix, case or character is refused")
     func roundTripAndDamage() {
         var random = SeededRandom(seed: 173)
         for length in 0...40 {
@@ -90,7 +90,7 @@ import Testing
     }
 
     @Test(
-        "nonzero padding bits or an extra group are refused even with a valid checksum",
+        "Nonzero padding bits or an extra group are refused even with a valid checksum",
         arguments: ["a1qpamnt9j", "a1l7kaf2ff", "a1qqqd87cpp", "a1q3g6mn3"])
     func padding(text: String) {
         #expect(decode(Array(text.utf8), "a", uppercase: false) == nil)

@@ -11,7 +11,7 @@ struct FileTests {
         folder = try TemporaryFolder()
     }
 
-    @Test("a slice delivers its part of the file", arguments: [(0, 0), (0, 10), (3, 4), (9, 1), (10, 0)])
+    @Test("A slice delivers its part of the file", arguments: [(0, 0), (0, 10), (3, 4), (9, 1), (10, 0)])
     func delivers(offset: Int, length: Int) throws {
         let bytes = (0..<10).map { UInt8($0) }
         let file = try OpenFile.reading(folder.write("f", bytes))
@@ -19,7 +19,7 @@ struct FileTests {
         #expect(try drain(slice, pieceSize: 3) == Array(bytes[offset..<offset + length]))
     }
 
-    @Test("slices of one file are independent")
+    @Test("Slices of one file are independent")
     func slicesAreIndependent() throws {
         let bytes = (0..<100).map { UInt8($0) }
         let file = try OpenFile.reading(folder.write("f", bytes))
@@ -31,7 +31,7 @@ struct FileTests {
         #expect(try head.bytesForTest() + drain(first) == bytes)
     }
 
-    @Test("a read that fails after some bytes is a failure, not the end of the file")
+    @Test("A read that fails after some bytes is a failure, not the end of the file")
     func failsAfterSomeBytes() throws {
         // Maps two pages of a one-page file. Reading them through /proc/self/mem succeeds for the first and fails with
         // EIO for the second.
@@ -50,7 +50,7 @@ struct FileTests {
         #expect(throws: StreamFailure(.reading, .system(EIO), offset: end - 100)) { try read(101, at: end - 100) }
     }
 
-    @Test("a file shorter than its slice is reported as truncated")
+    @Test("A file shorter than its slice is reported as truncated")
     func noticesShortFile() throws {
         let file = try OpenFile.reading(folder.write("f", [1, 2, 3]))
         #expect(throws: StreamFailure(.reading, .truncated, offset: 3)) {
@@ -61,7 +61,7 @@ struct FileTests {
         }
     }
 
-    @Test("only regular files are opened, and symbolic links are not followed")
+    @Test("Only regular files are opened, and symbolic links are not followed")
     func refusesOtherTypes() throws {
         try folder.write("target", [1])
         try FileManager.default.createSymbolicLink(atPath: folder.path("link"), withDestinationPath: "target")
@@ -74,7 +74,7 @@ struct FileTests {
         }
     }
 
-    @Test("a failed read or write reports the errno")
+    @Test("A failed read or write reports the errno")
     func passesErrno() throws {
         let writeOnly = OpenFile(owning: try unsafe open(folder.write("f", [1]), O_WRONLY), path: "f")
         #expect(throws: StreamFailure(.reading, .system(EBADF), offset: 0)) {
@@ -84,7 +84,7 @@ struct FileTests {
         #expect(throws: StreamFailure(.writing, .system(EBADF))) { try readOnly.write([1].span) }
     }
 
-    @Test("writing to a full device fails")
+    @Test("Writing to a full device fails")
     func noticesFullDevice() throws {
         let full = OpenFile(owning: unsafe open("/dev/full", O_WRONLY), path: "/dev/full")
         #expect(throws: StreamFailure(.writing, .system(ENOSPC))) { try full.write([1].span) }
@@ -94,7 +94,7 @@ struct FileTests {
 @Suite("Paths")
 struct PathTests {
     @Test(
-        "a path is split into folder and name",
+        "A path is split into folder and name",
         arguments: [
             ("a", ".", "a"), ("/a", "/", "a"), ("a/b", "a", "b"), ("/a/b/c", "/a/b", "c"), ("a/", "a", ""),
             ("ä/ö", "ä", "ö"),
@@ -105,7 +105,7 @@ struct PathTests {
         #expect(parts.name == name)
     }
 
-    @Test("missing parent folders are created with mode 0700, and existing ones keep their mode")
+    @Test("Missing parent folders are created with mode 0700, and existing ones keep their mode")
     func makesFolders() throws {
         let folder = try TemporaryFolder()
         try FileManager.default.createDirectory(
@@ -118,7 +118,7 @@ struct PathTests {
         }
     }
 
-    @Test("creating a folder fails if a file has the name of the folder or of a parent")
+    @Test("Creating a folder fails if a file has the name of the folder or of a parent")
     func noticesFileInTheWay() throws {
         let folder = try TemporaryFolder()
         let path = try folder.write("f", [1])
@@ -126,7 +126,7 @@ struct PathTests {
         #expect(throws: FileFailure(path, .exists)) { try Path.makeFolder(path + "/below") }
     }
 
-    @Test("a dangling symbolic link counts as existing")
+    @Test("A dangling symbolic link counts as existing")
     func findsDanglingLinks() throws {
         let folder = try TemporaryFolder()
         try FileManager.default.createSymbolicLink(atPath: folder.path("link"), withDestinationPath: "nowhere")

@@ -6,7 +6,7 @@ import Testing
 /// Each test runs in its own process because a signal affects the whole process.
 @Suite("Interruption")
 struct InterruptionTests {
-    @Test("a caught signal is recorded and does not end the process", arguments: [SIGINT, SIGTERM])
+    @Test("A caught signal is recorded and does not end the process", arguments: [SIGINT, SIGTERM])
     func catches(signal: Int32) async {
         await #expect(processExitsWith: .success) { [signal] in
             unblock(signal)
@@ -17,7 +17,7 @@ struct InterruptionTests {
         }
     }
 
-    @Test("after a signal, reading and writing files fails as interrupted")
+    @Test("After a signal, reading and writing files fails as interrupted")
     func stopsFiles() async {
         await #expect(processExitsWith: .success) {
             let folder = try TemporaryFolder()
@@ -33,7 +33,7 @@ struct InterruptionTests {
         }
     }
 
-    @Test("a signal interrupts a blocked write")
+    @Test("A signal interrupts a blocked write")
     func cutsWaitingShort() async {
         await #expect(processExitsWith: .success) {
             Interruption.catchSignals()

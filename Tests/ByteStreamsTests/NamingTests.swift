@@ -20,7 +20,7 @@ struct NamingTests {
         OpenFile(owning: unsafe Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), path: path)
     }
 
-    @Test("a file moves to a free name and keeps only that one", arguments: [Naming.Way.renaming, .linking])
+    @Test("A file moves to a free name and keeps only that one", arguments: [Naming.Way.renaming, .linking])
     func moves(way: Naming.Way) throws {
         try folder.write("old", [1])
         let parent = try open(folder.path)
@@ -29,7 +29,7 @@ struct NamingTests {
         #expect(try links("new") == 1)
     }
 
-    @Test("an existing file is not overwritten", arguments: [Naming.Way.renaming, .linking])
+    @Test("An existing file is not overwritten", arguments: [Naming.Way.renaming, .linking])
     func keepsTakenName(way: Naming.Way) throws {
         try folder.write("old", [1])
         try folder.write("new", [2])
@@ -39,7 +39,7 @@ struct NamingTests {
         #expect(try folder.read("old") == [1])
     }
 
-    @Test("temporary files of a killed process are removed, and those in use are kept")
+    @Test("Temporary files of a killed process are removed, and those in use are kept")
     func sweeps() throws {
         let names = [".kcbackup-1abc.tmp", ".restoring-old/login.keychain", ".restoring-old/login.keychain-journal"]
         try FileManager.default.createDirectory(
@@ -57,7 +57,7 @@ struct NamingTests {
         withExtendedLifetime((held, passing)) {}
     }
 
-    @Test("the extra name left by a kill between link and unlink is removed by the next cleanup")
+    @Test("The extra name left by a kill between link and unlink is removed by the next cleanup")
     func finishesNaming() throws {
         try folder.write("login.keychain", [1])
         try FileManager.default.linkItem(
@@ -67,7 +67,7 @@ struct NamingTests {
         #expect(try links("login.keychain") == 1)
     }
 
-    @Test("replacing a file cleans up, and so does creating one where unnamed files are not supported")
+    @Test("Replacing a file cleans up, and so does creating one where unnamed files are not supported")
     func makersSweep() throws {
         try folder.write(".kcbackup-1abc.tmp", [1])
         try PrivateFile.replace(folder.path("f"), SecretBytes(copying: [2]))
@@ -77,7 +77,7 @@ struct NamingTests {
         #expect(try folder.list() == ["f", "g"])
     }
 
-    @Test("leftovers are kept in a folder that others can write to, since others could have created them")
+    @Test("Leftovers are kept in a folder that others can write to, since others could have created them")
     func sparesSharedFolders() throws {
         let names = [".kcbackup-1abc.tmp", ".restoring-old"]
         for mode in [0o777, 0o1777, 0o770] {
@@ -95,7 +95,7 @@ struct NamingTests {
         }
     }
 
-    @Test("a staging folder is removed with its contents, except for what was published")
+    @Test("A staging folder is removed with its contents, except for what was published")
     func passingFolder() throws {
         do {
             let passing = try StagingFolder(in: folder.path)
@@ -120,7 +120,7 @@ struct FileLockTests {
         folder = try TemporaryFolder()
     }
 
-    @Test("a lock has one holder at a time and can be taken once released")
+    @Test("A lock has one holder at a time and can be taken once released")
     func excludes() throws {
         var first: FileLock? = try FileLock(path)
         #expect(throws: FileFailure(path, .busy)) { _ = try FileLock(path, waitingAtMost: .zero) }
@@ -129,7 +129,7 @@ struct FileLockTests {
         _ = try FileLock(path, waitingAtMost: .seconds(60))
     }
 
-    @Test("a lock file that is exposed or not a regular file is refused without waiting")
+    @Test("A lock file that is exposed or not a regular file is refused without waiting")
     func refusesForeign() throws {
         try folder.write("x.lock", [], mode: 0o644)
         #expect(throws: FileFailure(path, .exposed(mode: 0o644))) { _ = try FileLock(path) }
@@ -142,14 +142,14 @@ struct FileLockTests {
         #expect(throws: FileFailure(path, .notRegular)) { _ = try FileLock(path) }
     }
 
-    @Test("a lock file owned by another user is refused", .enabled(if: geteuid() == 0, "only root can give files away"))
+    @Test("A lock file owned by another user is refused", .enabled(if: geteuid() == 0, "only root can give files away"))
     func refusesForeignOwner() throws {
         try folder.write("x.lock", [])
         try #require(unsafe chown(path, 65_534, 65_534) == 0)
         #expect(throws: FileFailure(path, .foreignOwner)) { _ = try FileLock(path) }
     }
 
-    @Test("if a held lock file is removed, the next holder locks a new one")
+    @Test("If a held lock file is removed, the next holder locks a new one")
     func survivesRemoval() throws {
         let first = try FileLock(path)
         try FileManager.default.removeItem(atPath: path)

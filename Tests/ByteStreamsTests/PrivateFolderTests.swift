@@ -26,7 +26,7 @@ struct PrivateFolderTests {
         #expect(throws: FileFailure(folder.path(name), .sharedFolder(mode: mode))) { try PrivateFolder.require(path) }
     }
 
-    @Test("a folder that only its owner can write to is private, even below a sticky one")
+    @Test("A folder that only its owner can write to is private, even below a sticky one")
     func isPrivate() throws {
         try PrivateFolder.require(folder.path("a/b"))
         try setMode("a", 0o1777)
@@ -35,13 +35,13 @@ struct PrivateFolderTests {
         try PrivateFolder.require(folder.path("a/b/") + "./../b")
     }
 
-    @Test("a folder that group or others can write to is refused, even if sticky", arguments: [0o770, 0o702, 0o1777])
+    @Test("A folder that group or others can write to is refused, even if sticky", arguments: [0o770, 0o702, 0o1777])
     func refusesShared(mode: Int) throws {
         try setMode("a/b", mode)
         expectShared("a/b", UInt32(mode), in: folder.path("a/b"))
     }
 
-    @Test("a folder whose parent others can write to is refused, unless it is sticky", arguments: [0o770, 0o707])
+    @Test("A folder whose parent others can write to is refused, unless it is sticky", arguments: [0o770, 0o707])
     func refusesSharedParent(mode: Int) throws {
         try setMode("a", mode)
         expectShared("a", UInt32(mode), in: folder.path("a/b"))
@@ -49,7 +49,7 @@ struct PrivateFolderTests {
         try PrivateFolder.require(folder.path("a/b"))
     }
 
-    @Test("a folder or parent of another user is refused", .enabled(if: isRoot, "only root can give folders away"))
+    @Test("A folder or parent of another user is refused", .enabled(if: isRoot, "only root can give folders away"))
     func refusesForeign() throws {
         for name in ["a/b", "a"] {
             try #require(unsafe chown(folder.path(name), 65_534, 65_534) == 0)
@@ -59,7 +59,7 @@ struct PrivateFolderTests {
         }
     }
 
-    @Test("symbolic links are followed, and every folder along the way is checked")
+    @Test("Symbolic links are followed, and every folder along the way is checked")
     func followsLinks() throws {
         let manager = FileManager.default
         try manager.createSymbolicLink(atPath: folder.path("relative"), withDestinationPath: "a/../a/b")
@@ -71,7 +71,7 @@ struct PrivateFolderTests {
         expectShared("a", 0o777, in: folder.path("absolute"))
     }
 
-    @Test("a symbolic link owned by another user is refused", .enabled(if: isRoot, "only root can give links away"))
+    @Test("A symbolic link owned by another user is refused", .enabled(if: isRoot, "only root can give links away"))
     func refusesForeignLinks() throws {
         let path = folder.path("link")
         try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: "a")
@@ -79,7 +79,7 @@ struct PrivateFolderTests {
         #expect(throws: FileFailure(path, .foreignFolder(owner: 65_534))) { try PrivateFolder.require(path) }
     }
 
-    @Test("for a folder that does not exist yet, its parents are checked")
+    @Test("For a folder that does not exist yet, its parents are checked")
     func missing() throws {
         let path = folder.path("a/new/newer")
         #expect(throws: FileFailure(path, .notFound)) { try PrivateFolder.require(path) }
@@ -89,7 +89,7 @@ struct PrivateFolderTests {
         #expect(try folder.list() == ["a", "a/b"])
     }
 
-    @Test("a key file in a shared folder is not read, created or replaced")
+    @Test("A key file in a shared folder is not read, created or replaced")
     func privateFiles() throws {
         let path = try folder.write("a/key", [1])
         try setMode("a", 0o1777)

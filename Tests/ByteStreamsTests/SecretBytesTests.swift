@@ -16,7 +16,7 @@ struct SecretBytesTests {
         return hidden
     }
 
-    @Test("growing keeps every byte", arguments: [0, 1, 4095, 4096, 4097, 100_000])
+    @Test("Growing keeps every byte", arguments: [0, 1, 4095, 4096, 4097, 100_000])
     func grows(count: Int) {
         var random = SeededRandom(seed: 1)
         let bytes = random.bytes(count)
@@ -29,7 +29,7 @@ struct SecretBytesTests {
         #expect(secret.copy().bytesForTest() == bytes)
     }
 
-    @Test("a span is appended in full, even beyond the current capacity")
+    @Test("A span is appended in full, even beyond the current capacity")
     func appendsSpans() {
         var secret = SecretBytes(copying: [1, 2])
         let long = [UInt8](repeating: 3, count: 5000)
@@ -38,7 +38,7 @@ struct SecretBytesTests {
         #expect(secret.bytesForTest() == [1, 2] + long)
     }
 
-    @Test("removed bytes are wiped")
+    @Test("Removed bytes are wiped")
     func wipesRemoved() {
         let nines = [UInt8](repeating: 9, count: 32)
         let zeros = [UInt8](repeating: 0, count: 32)
@@ -59,7 +59,7 @@ struct SecretBytesTests {
         #expect(hiddenBytes(&first, 32) == zeros)
     }
 
-    @Test("removing from the front keeps the order of the rest", arguments: [0, 1, 50, 99, 100])
+    @Test("Removing from the front keeps the order of the rest", arguments: [0, 1, 50, 99, 100])
     func removesFirst(length: Int) {
         let bytes = (0..<100).map { UInt8($0) }
         var secret = SecretBytes(copying: bytes)
@@ -67,7 +67,7 @@ struct SecretBytesTests {
         #expect(secret.bytesForTest() == Array(bytes.dropFirst(length)))
     }
 
-    @Test("an append that throws adds nothing and wipes what it wrote")
+    @Test("An append that throws adds nothing and wipes what it wrote")
     func wipesTornReads() {
         var secret = SecretBytes(copying: [1])
         #expect(throws: Stop.self) {
@@ -80,7 +80,7 @@ struct SecretBytesTests {
         #expect(hiddenBytes(&secret, 16) == [UInt8](repeating: 0, count: 16))
     }
 
-    @Test("a reused page starts as zeros, regardless of how much of it the previous secret used")
+    @Test("A reused page starts as zeros, regardless of how much of it the previous secret used")
     func reusedPages() throws {
         for _ in 0..<100 {
             var first = SecretBytes(capacity: 4096)
@@ -98,7 +98,7 @@ struct SecretBytesTests {
         }
     }
 
-    @Test("no two secrets share a page, even when created and dropped on different threads")
+    @Test("No two secrets share a page, even when created and dropped on different threads")
     func pagesOfThreads() async {
         await withTaskGroup(of: Bool.self) { group in
             for thread in UInt8(1)...8 {
@@ -115,14 +115,14 @@ struct SecretBytesTests {
         }
     }
 
-    @Test("bytes can be changed in place")
+    @Test("Bytes can be changed in place")
     func changesInPlace() {
         var secret = SecretBytes(count: 3) { output in for byte in 1...3 { output.append(UInt8(byte)) } }
         secret.withMutableBytes { $0[1] = 7 }
         #expect(secret.bytesForTest() == [1, 7, 3])
     }
 
-    @Test("initializing a secret only partially stops the process")
+    @Test("Initializing a secret only partially stops the process")
     func refusesPartialInitialisation() async {
         await #expect(processExitsWith: .failure) {
             _ = SecretBytes(count: 2) { $0.append(1) }
@@ -131,7 +131,7 @@ struct SecretBytesTests {
 }
 
 extension SecretBytesTests {
-    @Test("the memory is locked and excluded from core dumps, even after growing", arguments: [1, 100_000])
+    @Test("The memory is locked and excluded from core dumps, even after growing", arguments: [1, 100_000])
     func memoryIsGuarded(count: Int) throws {
         var secret = SecretBytes(capacity: 1)
         for _ in 0..<count { secret.append(7) }

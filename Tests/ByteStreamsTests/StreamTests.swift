@@ -4,14 +4,14 @@ import Testing
 
 @Suite("In-memory sources and sinks")
 struct StreamTests {
-    @Test("a memory source delivers every byte for any piece size", arguments: [1, 7, 100, 101, 4096])
+    @Test("A memory source delivers every byte for any piece size", arguments: [1, 7, 100, 101, 4096])
     func deliversAll(pieceSize: Int) throws {
         var random = SeededRandom(seed: 2)
         let bytes = random.bytes(101)
         #expect(try drain(MemorySource(copying: bytes), pieceSize: pieceSize) == bytes)
     }
 
-    @Test("a source appends after existing output")
+    @Test("A source appends after existing output")
     func appendsBehind() throws {
         var source = MemorySource(copying: [3, 4, 5])
         var secret = SecretBytes(capacity: 8)
@@ -23,7 +23,7 @@ struct StreamTests {
         #expect(secret.bytesForTest() == [1, 2, 3, 4])
     }
 
-    @Test("a memory sink collects bytes in order")
+    @Test("A memory sink collects bytes in order")
     func collects() throws {
         var sink = MemorySink()
         try sink.write([1, 2].span)
@@ -32,7 +32,7 @@ struct StreamTests {
         #expect(try sink.finish() == [1, 2, 3])
     }
 
-    @Test("reading everything accepts exactly the limit and refuses one byte more", arguments: [0, 1, 4096, 10_000])
+    @Test("Reading everything accepts exactly the limit and refuses one byte more", arguments: [0, 1, 4096, 10_000])
     func limitsReadingAll(limit: Int) throws {
         let bytes = [UInt8](repeating: 5, count: limit)
         var fitting = ChoppySource(bytes)
@@ -43,7 +43,7 @@ struct StreamTests {
         }
     }
 
-    @Test("a failing source is not mistaken for one that ends", arguments: [0, 1, 5])
+    @Test("A failing source is not mistaken for one that ends", arguments: [0, 1, 5])
     func failsRatherThanEnds(failAt: Int) {
         let failure = StreamFailure(.reading, .system(5), offset: UInt64(failAt))
         #expect(throws: failure) { try drain(FaultySource([1, 2, 3, 4, 5], failAt: failAt)) }

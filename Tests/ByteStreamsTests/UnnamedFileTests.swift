@@ -12,7 +12,7 @@ struct UnnamedFileTests {
         folder = try TemporaryFolder()
     }
 
-    @Test("a published file is complete, accessible only to its owner, and alone in the folder", arguments: ways)
+    @Test("A published file is complete, accessible only to its owner, and alone in the folder", arguments: ways)
     func publishes(way: UnnamedFile.Way) throws {
         var unnamed: UnnamedFile? = try UnnamedFile(inFolder: folder.path, way: way)
         try unnamed?.file.write([1, 2, 3].span)
@@ -27,7 +27,7 @@ struct UnnamedFileTests {
         #expect(attributes[.referenceCount] as? Int == 1)
     }
 
-    @Test("a dropped file leaves nothing behind", arguments: ways)
+    @Test("A dropped file leaves nothing behind", arguments: ways)
     func leavesNothing(way: UnnamedFile.Way) throws {
         do {
             let unnamed = try UnnamedFile(inFolder: folder.path, way: way)
@@ -37,7 +37,7 @@ struct UnnamedFileTests {
         #expect(try folder.list().isEmpty)
     }
 
-    @Test("an existing name is never overwritten", arguments: ways, ["file", "link", "dangling", "folder"])
+    @Test("An existing name is never overwritten", arguments: ways, ["file", "link", "dangling", "folder"])
     func neverOverwrites(way: UnnamedFile.Way, name: String) throws {
         try folder.write("file", [7])
         try FileManager.default.createSymbolicLink(atPath: folder.path("link"), withDestinationPath: "file")
@@ -53,7 +53,7 @@ struct UnnamedFileTests {
         #expect(try folder.read("file") == [7])
     }
 
-    @Test("after a name is refused, the file can be published under another", arguments: ways)
+    @Test("After a name is refused, the file can be published under another", arguments: ways)
     func publishesAfterRefusal(way: UnnamedFile.Way) throws {
         try folder.write("taken", [7])
         let unnamed = try UnnamedFile(inFolder: folder.path, way: way)
@@ -64,13 +64,13 @@ struct UnnamedFileTests {
         #expect(try folder.read("free") == [1])
     }
 
-    @Test("a missing folder is reported as not found")
+    @Test("A missing folder is reported as not found")
     func noticesMissingFolder() {
         let path = folder.path("missing")
         #expect(throws: FileFailure(path, .notFound)) { _ = try UnnamedFile(inFolder: path) }
     }
 
-    @Test("a sink writes every byte around its buffer size", arguments: [0, 1, 262_143, 262_144, 262_145, 600_000])
+    @Test("A sink writes every byte around its buffer size", arguments: [0, 1, 262_143, 262_144, 262_145, 600_000])
     func sinks(count: Int) throws {
         var random = SeededRandom(seed: 3)
         let bytes = random.bytes(count)
@@ -86,7 +86,7 @@ struct UnnamedFileTests {
         #expect(try folder.read("f") == bytes)
     }
 
-    @Test("a spooled file remains readable after the sink is gone", arguments: ways)
+    @Test("A spooled file remains readable after the sink is gone", arguments: ways)
     func outlivesItsMaker(way: UnnamedFile.Way) throws {
         var sink = UnnamedFileSink(try UnnamedFile(inFolder: folder.path, way: way))
         try sink.write([1, 2].span)

@@ -18,7 +18,7 @@ import Testing
         return drafts
     }
 
-    @Test("a sample certificate produces the attributes of its sample item", arguments: ["authority", "web", "mail"])
+    @Test("A sample certificate produces the attributes of its sample item", arguments: ["authority", "web", "mail"])
     func samples(name: String) throws {
         let pem = try [UInt8](Data(contentsOf: URL(filePath: OpenSSLCommand.samples + "/\(name).pem")))
         let certificate = try X509Certificate(pem: pem.span)

@@ -36,7 +36,7 @@ import Testing
         try openssl.make("pkey -inform DER -in \(name).key.der \(options) -out")
     }
 
-    @Test("every format gives the same items")
+    @Test("Every format yields the same items")
     func formats() throws {
         let certificateDER = try openssl.make("x509 -in mail.pem -outform DER -out")
         let certificates = try [
@@ -74,7 +74,7 @@ import Testing
         }
     }
 
-    @Test("a PKCS#12 identity becomes a key and a certificate linked by the hash of the public key")
+    @Test("A PKCS#12 identity becomes a key and a certificate linked by the hash of the public key")
     func identity() throws {
         try openssl.folder.write("key", pem(key: "web"))
         let line = "pkcs12 -export -inkey key -in web.pem -certfile authority.pem -name site -passout pass:p -out"
@@ -91,7 +91,7 @@ import Testing
         #expect(items.items[pair.key].secret.bytesForTest() == (try openssl.read("web.key.der")))
     }
 
-    @Test("a PEM bundle yields each key, certificate and pair once, and reports what it skips")
+    @Test("A PEM bundle yields each key, certificate and pair once, and reports what it skips")
     func bundle() throws {
         let parameters = try openssl.make("ecparam -name prime256v1 -out")
         let bundle =
@@ -106,7 +106,7 @@ import Testing
         #expect(items.skipped == ["EC PARAMETERS"])
     }
 
-    @Test("a certificate with a compressed public key is still paired with its key")
+    @Test("A certificate with a compressed public key is still paired with its key")
     func compressed() throws {
         try openssl.folder.write("long", pem(key: "mail"))
         try openssl("ec -in long -conv_form compressed -out short")
@@ -119,7 +119,7 @@ import Testing
         #expect(items.items[0].draft.attributes[.klbl] != .data(hash))
     }
 
-    @Test("unreadable input is refused with the reason, and nothing of it is imported")
+    @Test("Unreadable input is refused with the reason, and nothing of it is imported")
     func refused() throws {
         #expect(failure([]) == .unknownFormat)
         #expect(failure(Array("hello\n".utf8)) == .unknownFormat)
@@ -146,7 +146,7 @@ import Testing
         #expect(failure(other) == .unsupported("a kind of key that a keychain has no number for"))
     }
 
-    @Test("2,000 altered bundles are refused or give complete items")
+    @Test("2,000 altered bundles are refused or yield complete items")
     func altered() throws {
         let bundle = try openssl.read("mail.pem") + pem(key: "mail")
         var random = SeededRandom(seed: 9)

@@ -12,7 +12,7 @@ import Testing
     }
 
     @Test(
-        "class, type, sizes and application label match those of the sample item",
+        "Class, type, sizes and application label match those of the sample item",
         arguments: [
             ("authority", "kcbackup Sample Root"), ("web", "www.example.com"),
         ])
@@ -26,7 +26,7 @@ import Testing
         }
     }
 
-    @Test("a private key may decrypt, derive, sign and unwrap, and a public key may do the counterparts")
+    @Test("A private key may decrypt, derive, sign and unwrap, and a public key may do the counterparts")
     func uses() throws {
         let key = try key("mail")
         let privateDraft = try ItemDraft(privateKey: key)
@@ -45,7 +45,7 @@ import Testing
         }
     }
 
-    @Test("a symmetric key is an AES key that may encrypt, decrypt, wrap and unwrap")
+    @Test("A symmetric key is an AES key that may encrypt, decrypt, wrap and unwrap")
     func symmetric() {
         let draft = ItemDraft(symmetricKeyOfBits: 256, applicationLabel: [1, 2], label: "files", applicationTag: [3])
         #expect(uses(of: draft) == [.decr, .encr, .unwp, .wrap])
@@ -54,7 +54,7 @@ import Testing
         #expect(draft.attributes[.atag] == .data([3]))
     }
 
-    @Test("key kinds and key type numbers map one to one")
+    @Test("Key kinds and key type numbers map one to one")
     func types() {
         let numbers: [(KeyKind, Int64)] = [
             (.rsa, 42), (.ec, 73), (.ed25519, 105), (.x25519, 106), (.ed448, 107), (.x448, 108),
@@ -67,7 +67,7 @@ import Testing
         #expect(KeyKind(keyType: 43) == nil)
     }
 
-    @Test("every draft makes a valid item")
+    @Test("Every draft yields a valid item")
     func valid() throws {
         let now = try #require(Timestamp(microseconds: 0))
         for name in ["mail", "web", "authority"] {

@@ -37,7 +37,7 @@ extension AuthenticatedCipher {
     }
 
     @Test(
-        "a flipped bit, short tag, wrong nonce or wrong associated data fails and outputs nothing",
+        "A flipped bit, short tag, wrong nonce or wrong associated data fails and outputs nothing",
         arguments: AuthenticatedCipher.Algorithm.allCases)
     func forgeries(_ algorithm: AuthenticatedCipher.Algorithm) throws {
         var cipher = try AuthenticatedCipher(algorithm, key: secret(String(repeating: "17", count: 32)))
@@ -77,7 +77,7 @@ extension AuthenticatedCipher {
     }
 
     @Test(
-        "one cipher can alternate sealing and opening, change keys and append",
+        "One cipher can alternate sealing and opening, change keys and append",
         arguments: AuthenticatedCipher.Algorithm.allCases, [0, 1, 15, 16, 17, 65_536])
     func alternation(_ algorithm: AuthenticatedCipher.Algorithm, _ length: Int) throws {
         var cipher = try AuthenticatedCipher(algorithm, key: secret(String(repeating: "21", count: 32)))
@@ -99,7 +99,7 @@ extension AuthenticatedCipher {
     }
 
     @Test(
-        "keys that are not 32 bytes long are refused",
+        "Keys that are not 32 bytes long are refused",
         arguments: AuthenticatedCipher.Algorithm.allCases, [0, 16, 31, 33])
     func keyLengths(_ algorithm: AuthenticatedCipher.Algorithm, _ length: Int) throws {
         let key = [UInt8](repeating: 1, count: length)
@@ -108,7 +108,7 @@ extension AuthenticatedCipher {
         }
     }
 
-    @Test("a nonce is its field followed by its counter, both big-endian")
+    @Test("A nonce is its field followed by its counter, both big-endian")
     func nonces() throws {
         let nonce = Nonce(field: 0x0102_0304, counter: 0x0506_0708_090a_0b0c)
         #expect(nonce == Nonce(bytes: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]))

@@ -24,7 +24,7 @@ import Testing
         #expect(try result.bytesForTest() == hex(shared))
     }
 
-    @Test("both sides derive the same secret")
+    @Test("Both sides derive the same secret")
     func agreement() throws {
         let alice = try X25519.generatePrivateKey()
         let bob = try X25519.generatePrivateKey()
@@ -37,7 +37,7 @@ import Testing
     }
 
     @Test(
-        "low-order public keys are refused",
+        "Low-order public keys are refused",
         arguments: [
             "0000000000000000000000000000000000000000000000000000000000000000",
             "0100000000000000000000000000000000000000000000000000000000000000",
@@ -106,7 +106,7 @@ import Testing
         "eeffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff",
     ]
 
-    @Test("no signature is valid under a low-order Ed25519 key", arguments: smallOrderKeys)
+    @Test("No signature is valid under a low-order Ed25519 key", arguments: smallOrderKeys)
     func smallOrderSigner(_ publicKey: String) throws {
         let key = try hex(publicKey)
         #expect(!Ed25519.isUsable(publicKey: key))
@@ -119,7 +119,7 @@ import Testing
         }
     }
 
-    @Test("a noncanonical Ed25519 key, with a coordinate of p or more, is refused", arguments: UInt8(0xed)...0xff)
+    @Test("A noncanonical Ed25519 key, with a coordinate of p or more, is refused", arguments: UInt8(0xed)...0xff)
     func unreducedKeys(_ lowest: UInt8) throws {
         for highest: UInt8 in [0x7f, 0xff] {
             let key = [lowest] + [UInt8](repeating: 0xff, count: 30) + [highest]
@@ -128,7 +128,7 @@ import Testing
         }
     }
 
-    @Test("a valid signature with the group order added to S is refused", arguments: signatures)
+    @Test("A valid signature with the group order added to S is refused", arguments: signatures)
     func unreducedSignature(seed: String, publicKey: String, message: String, signature: String) throws {
         let order = try hex("edd3f55c1a631258d69cf7a2def9de1400000000000000000000000000000010")
         var bytes = try hex(signature)
@@ -143,7 +143,7 @@ import Testing
         #expect(try !Ed25519.isValid(signature: bytes, of: message.span, publicKey: key))
     }
 
-    @Test("keys that are not 32 bytes long are refused")
+    @Test("Keys that are not 32 bytes long are refused")
     func keyLengths() throws {
         #expect(throws: CryptographyFailure.self) { _ = try X25519.publicKey(of: SecretBytes(copying: [1])) }
         #expect(throws: CryptographyFailure.self) { _ = try Ed25519.publicKey(seed: SecretBytes(copying: 0...32)) }

@@ -72,7 +72,7 @@ struct ForeignCipherTests {
         return Hexadecimal.encode(zip(left, right).map { $0 ^ $1 })
     }
 
-    @Test("ciphers match the published vectors at once, block by block and in place", arguments: cases)
+    @Test("Ciphers match the published vectors at once, block by block and in place", arguments: cases)
     func ciphers(_ vector: Case) throws {
         let key = try secret(vector.key)
         let iv = try hex(vector.iv)
@@ -92,7 +92,7 @@ struct ForeignCipherTests {
     }
 
     @Test(
-        "partial blocks, and keys and initialization vectors of other lengths, are refused",
+        "Partial blocks, and keys and initialization vectors of other lengths, are refused",
         arguments: BlockCipher.Algorithm.allCases)
     func lengths(_ algorithm: BlockCipher.Algorithm) throws {
         let key = SecretBytes(copying: [UInt8](repeating: 7, count: algorithm.keyLengths.upperBound))
@@ -118,7 +118,7 @@ struct ForeignCipherTests {
     }
 
     @Test(
-        "valid padding is removed, and invalid padding leaves the bytes unchanged",
+        "Valid padding is removed, and invalid padding leaves the bytes unchanged",
         arguments: [
             ([1, 2, 3, 4, 5, 6, 7, 1], 7), (Array(repeating: 8, count: 8), 0), ([1, 2, 3, 4, 5, 3, 3, 3], 5),
             ([1, 2, 3, 4, 5, 2, 3, 3], nil), (Array(repeating: 0, count: 8), nil), (Array(repeating: 9, count: 8), nil),
@@ -131,7 +131,7 @@ struct ForeignCipherTests {
     }
 
     @Test(
-        "hash functions match the published hashes",
+        "Hash functions match the published hashes",
         arguments: [
             (.md5, "900150983cd24fb0d6963f7d28e17f72"), (.sha1, "a9993e364706816aba3e25717850c26c9cd0d89d"),
             (.sha256, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"),

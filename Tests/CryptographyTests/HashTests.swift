@@ -37,7 +37,7 @@ import Testing
     }
 
     @Test(
-        "only 64 lowercase hexadecimal digits are accepted as a hash",
+        "Only 64 lowercase hexadecimal digits are accepted as a hash",
         arguments: [
             "", "e3b0", "E3B0C44298FC1C149AFBF4C8996FB92427AE41E4649B934CA495991B7852B855",
             "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b85",
@@ -48,7 +48,7 @@ import Testing
         #expect(SHA256Digest(hex: text) == nil)
     }
 
-    @Test("random bytes have the requested length and do not repeat", arguments: [0, 1, 255, 256, 257, 1000])
+    @Test("Random bytes have the requested length and do not repeat", arguments: [0, 1, 255, 256, 257, 1000])
     func random(_ count: Int) throws {
         let bytes = try RandomBytes.bytes(count: count)
         let secret = try RandomBytes.secret(count: count)
@@ -61,7 +61,7 @@ import Testing
         }
     }
 
-    @Test("constant-time comparison agrees with plain comparison")
+    @Test("Constant-time comparison agrees with plain comparison")
     func comparison() {
         let values: [[UInt8]] = [[], [0], [1], [1, 2], [1, 3], [0, 2], [1, 2, 3]]
         for left in values {

@@ -97,7 +97,7 @@ import Testing
         }
     }
 
-    @Test("the longest HKDF output starts with the same bytes as a short one")
+    @Test("The longest HKDF output starts with the same bytes as a short one")
     func longestOutput() throws {
         let long = try HKDF.expand(pseudoRandomKey: secret("00"), info: [1], count: HKDF.outputLimit)
         let short = try HKDF.expand(pseudoRandomKey: secret("00"), info: [1], count: 33)
@@ -105,7 +105,7 @@ import Testing
         #expect(Array(long.bytesForTest().prefix(33)) == short.bytesForTest())
     }
 
-    @Test("scrypt matches the key in RFC 7914 for r = 8 and p = 1")
+    @Test("Scrypt matches the key in RFC 7914 for r = 8 and p = 1")
     func scrypt() throws {
         let key = try Scrypt.derive(
             passphrase: SecretBytes(copying: "pleaseletmein".utf8), salt: Array("SodiumChloride".utf8),
@@ -119,7 +119,7 @@ import Testing
                     """))
     }
 
-    @Test("scrypt exceeds libcrypto's default memory limit and enforces its own")
+    @Test("Scrypt exceeds libcrypto's default memory limit and enforces its own")
     func scryptBounds() throws {
         let cost = try #require(ScryptCost(logN: 15))
         #expect(cost.memoryInBytes == 33_554_432)

@@ -24,7 +24,7 @@ struct ConcurrentChangeTests {
         if let failure = failures.withLock({ $0.first }) { throw failure }
     }
 
-    @Test("trusted devices are kept while others are trusted or untrusted concurrently")
+    @Test("Trusted devices are kept while others are trusted or untrusted concurrently")
     func trust() throws {
         let device = try DeviceKey.generate()
         let path = folder.path("device.key")
@@ -40,7 +40,7 @@ struct ConcurrentChangeTests {
         #expect(Set(list.keys) == Set(ids))
     }
 
-    @Test("every former key is kept when a device is renewed several times concurrently")
+    @Test("Every former key is kept when a device is renewed several times concurrently")
     func renew() throws {
         let provider = FileDeviceKeyProvider(path: folder.path("device.key"), machineIDPath: folder.path("none"))
         let first = try provider.create().id
@@ -55,7 +55,7 @@ struct ConcurrentChangeTests {
         for id in retired { #expect(try Path.exists(folder.path("device.key.retired-\(id)"))) }
     }
 
-    @Test("of several concurrent first keys only one is created, and it is not replaced")
+    @Test("Of several concurrent first keys only one is created, and it is not replaced")
     func create() throws {
         let provider = FileDeviceKeyProvider(path: folder.path("device.key"), machineIDPath: folder.path("none"))
         let made = Mutex<[DeviceID]>([])

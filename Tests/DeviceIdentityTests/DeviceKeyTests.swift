@@ -17,7 +17,7 @@ import Testing
         Hexadecimal.encode(secret.bytesForTest())
     }
 
-    @Test("the ID and public key of a device are derived from its secret")
+    @Test("The ID and public key of a device are derived from its secret")
     func identity() {
         #expect(
             Hexadecimal.encode(device.signingPublicKey)
@@ -26,7 +26,7 @@ import Testing
         #expect(device.id == DeviceID(publicKey: device.signingPublicKey))
     }
 
-    @Test("every derivation is HKDF with its label and context")
+    @Test("Every derivation is HKDF with its label and context")
     func derivations() throws {
         let bag = Array("bag".utf8)
         #expect(
@@ -49,7 +49,7 @@ import Testing
         #expect(hex(try device.mixIntoPasscodeKey(scryptOutput: scrypt, context: bag)) == expected)
     }
 
-    @Test("the seal keys of an archive are HKDF with its mode and archive ID")
+    @Test("The seal keys of an archive are HKDF with its mode and archive ID")
     func sealKeys() throws {
         let archiveID = [UInt8](repeating: 0x11, count: 32)
         let keys = try device.sealKeys(archiveID: archiveID, mode: "encrypted")
@@ -62,7 +62,7 @@ import Testing
         }
     }
 
-    @Test("a different purpose, context, mode, archive, passcode or device gives a different key")
+    @Test("A different purpose, context, mode, archive, passcode or device gives a different key")
     func separation() throws {
         let other = try DeviceKey(secret: SecretBytes(copying: 1..<33))
         var keys: [[UInt8]] = []
@@ -87,7 +87,7 @@ import Testing
         #expect(Set(keys).count == keys.count)
     }
 
-    @Test("a secret or scrypt output of the wrong length is refused")
+    @Test("A secret or scrypt output of the wrong length is refused")
     func lengths() {
         #expect(throws: CryptographyFailure.self) { _ = try DeviceKey(secret: SecretBytes(copying: 0..<31)) }
         #expect(throws: CryptographyFailure.self) { _ = try DeviceKey(secret: SecretBytes(capacity: 32)) }
@@ -96,7 +96,7 @@ import Testing
         }
     }
 
-    @Test("a signature is a valid Ed25519 signature for the public key")
+    @Test("A signature is a valid Ed25519 signature for the public key")
     func signature() throws {
         let message: [UInt8] = [1, 2, 3]
         let signature = try device.sign(message)
@@ -104,7 +104,7 @@ import Testing
             try Ed25519.isValid(signature: signature, of: message.span, publicKey: device.signingPublicKey))
     }
 
-    @Test("labels are versioned, and none is a prefix of another")
+    @Test("Labels are versioned, and none is a prefix of another")
     func labels() {
         let labels = DerivationLabel.allCases.map(\.rawValue)
         for label in labels {

@@ -8,7 +8,7 @@ import Testing
     private static let key = "KCBACKUP-DEVICE-KEY-1QQQSYQCYQ5RQWZQFPG9SCRGWPUGPZYSNZS23V9CCRYDPK8QARC0SYP5W88"
     private static let machine = "machine 66de23a9721405d963a6013e7889d72a6b75974dfd1db81ee6dfce693c4d68e2"
 
-    @Test("the text of a key file is stable since version 1")
+    @Test("The text of a key file is stable since version 1")
     func golden() throws {
         let device = try DeviceKey(secret: SecretBytes(copying: 0..<32))
         let text = DeviceKeyText(
@@ -26,7 +26,7 @@ import Testing
     }
 
     @Test(
-        "comments, empty lines, either order and a missing final newline are accepted",
+        "Comments, empty lines, either order and a missing final newline are accepted",
         arguments: ["\(key)\n\(machine)\n", "\n# note\n\(machine)\n#\n\n\(key)", "\(machine)\n\(key)\n# end"])
     func accepted(text: String) throws {
         let parsed = try DeviceKeyText(parsing: SecretBytes(copying: text.utf8))
@@ -35,7 +35,7 @@ import Testing
     }
 
     @Test(
-        "anything else is refused",
+        "Anything else is refused",
         arguments: [
             "", "# only a note\n", key, machine, "\(key)\n\(key)\n\(machine)", "\(key)\n\(machine)\n\(machine)",
             "\(key)\nmachine \n", "\(key)\nmachine NONE\n", "\(key)\n\(machine)0\n", "\(key) \n\(machine)\n",
@@ -48,7 +48,7 @@ import Testing
         }
     }
 
-    @Test("changing any character of the key is detected")
+    @Test("Changing any character of the key is detected")
     func damage() {
         let characters = Array(Self.key.utf8)
         for index in characters.indices {
@@ -64,7 +64,7 @@ import Testing
     }
 
     @Test(
-        "only 32 lowercase hexadecimal digits are a machine ID",
+        "Only 32 lowercase hexadecimal digits are a machine ID",
         arguments: ["", "uninitialized", "0123456789ABCDEF0123456789ABCDEF", "0123456789abcdef", "none"])
     func machineIDs(text: String) {
         #expect(MachineIdentity(machineID: text) == .unknown)

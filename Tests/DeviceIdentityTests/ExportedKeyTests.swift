@@ -18,7 +18,7 @@ struct ExportedKeyTests {
         target = FileDeviceKeyProvider(path: folder.path("new/device.key"), machineIDPath: folder.path("there"))
     }
 
-    @Test("an installed key makes another machine the same device, usable at once")
+    @Test("An installed key makes another machine the same device, usable at once")
     func moved() throws {
         let device = try source.create()
         let text = try source.exported()
@@ -30,7 +30,7 @@ struct ExportedKeyTests {
         #expect(try source.load().id == device.id)
     }
 
-    @Test("installing the same key again records this machine, and a different key is never replaced")
+    @Test("Installing the same key again records this machine, and a different key is never replaced")
     func keyIsThere() throws {
         _ = try source.create()
         let text = try source.exported()
@@ -43,7 +43,7 @@ struct ExportedKeyTests {
         #expect(try folder.read("other/device.key") == before)
     }
 
-    @Test("malformed text is refused with the name of its source, and nothing is created")
+    @Test("Malformed text is refused with the name of its source, and nothing is created")
     func malformed() throws {
         for text in ["", "KCBACKUP-DEVICE-KEY-1QQ\n", "# only a comment\n"] {
             #expect(throws: DeviceKeyFailure.self) {

@@ -30,7 +30,7 @@ import Testing
         try folder.read("share/kcbackup/device.key")
     }
 
-    @Test("a created key can be loaded, and its file and folder are private")
+    @Test("A created key can be loaded, and its file and folder are private")
     func createAndLoad() throws {
         let made = try provider.create()
         #expect(try provider.load().signingPublicKey == made.signingPublicKey)
@@ -41,13 +41,13 @@ import Testing
         #expect(try provider.status() == DeviceKeyStatus(device: made.id, machine: .same))
     }
 
-    @Test("two created devices differ")
+    @Test("Two created devices differ")
     func random() throws {
         let other = FileDeviceKeyProvider(path: folder.path("other.key"), machineIDPath: folder.path("machine-id"))
         #expect(try provider.create().id != other.create().id)
     }
 
-    @Test("loading does not create a key, and a key is not created twice")
+    @Test("Loading does not create a key, and a key is not created twice")
     func onlyOnce() throws {
         #expect(throws: DeviceKeyFailure.notFound(path: keyPath)) { try provider.load() }
         #expect(throws: DeviceKeyFailure.notFound(path: keyPath)) { try provider.status() }
@@ -59,7 +59,7 @@ import Testing
         #expect(try key() == before)
     }
 
-    @Test("an exposed or damaged key file or a symbolic link is refused and left unchanged")
+    @Test("An exposed or damaged key file or a symbolic link is refused and left unchanged")
     func untrustworthy() throws {
         _ = try provider.create()
         let good = try key()
@@ -86,7 +86,7 @@ import Testing
         #expect(throws: DeviceKeyFailure.file(FileFailure(keyPath, .notRegular))) { try provider.load() }
     }
 
-    @Test("on another machine loading is refused until the key is adopted, which does not change it")
+    @Test("On another machine loading is refused until the key is adopted, which does not change it")
     func adopt() throws {
         let made = try provider.create()
         try setMachine("ffffffffffffffffffffffffffffffff\n")
@@ -104,7 +104,7 @@ import Testing
         #expect(throws: refusal) { try provider.load() }
     }
 
-    @Test("without a machine ID in the file or on the system, the key is loaded and the match is unknown")
+    @Test("Without a machine ID in the file or on the system, the key is loaded and the match is unknown")
     func unknownMachine() throws {
         let made = try provider.create()
         for text in ["", "uninitialized\n", String(repeating: "0", count: 4000)] {
@@ -120,7 +120,7 @@ import Testing
         #expect(try provider.load().id == made.id)
     }
 
-    @Test("renewing creates a new device and keeps the old key next to it")
+    @Test("Renewing creates a new device and keeps the old key next to it")
     func renew() throws {
         let made = try provider.create()
         try setMachine("ffffffffffffffffffffffffffffffff\n")
@@ -137,7 +137,7 @@ import Testing
         #expect(try retired.load().signingPublicKey == made.signingPublicKey)
     }
 
-    @Test("the next renewal completes an interrupted one, and a foreign file at the retired path prevents it")
+    @Test("The next renewal completes an interrupted one, and a foreign file at the retired path prevents it")
     func renewAgain() throws {
         let made = try provider.create()
         let old = try key()

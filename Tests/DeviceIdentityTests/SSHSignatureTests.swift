@@ -12,7 +12,7 @@ import Testing
         device = try DeviceKey(secret: SecretBytes(copying: 0..<32))
     }
 
-    @Test("a signature identifies its signer and is valid only for its message")
+    @Test("A signature identifies its signer and is valid only for its message")
     func roundTrip() throws {
         for message in [[], message, [UInt8](repeating: 7, count: 100_000)] {
             let signature = try SSHSignature.sign(message: message, with: device)
@@ -24,7 +24,7 @@ import Testing
         }
     }
 
-    @Test("a signature by a low-order key, which would match any message, is refused")
+    @Test("A signature by a low-order key, which would match any message, is refused")
     func smallOrder() throws {
         func field(_ bytes: [UInt8]) -> [UInt8] { [0, 0, 0, UInt8(bytes.count)] + bytes }
         let neutral = [1] + [UInt8](repeating: 0, count: 31)
@@ -41,7 +41,7 @@ import Testing
         #expect(throws: SSHSignatureFailure.doesNotFit) { try SSHSignature.verify(armored, message: message) }
     }
 
-    @Test("a changed, missing or added byte is refused")
+    @Test("A changed, missing or added byte is refused")
     func damage() throws {
         let signature = try SSHSignature.sign(message: message, with: device)
         for index in signature.indices {
@@ -80,7 +80,7 @@ import Testing
         #expect(try verify(message, namespace: "file") != 0)
     }
 
-    @Test("a signature by ssh-keygen is accepted only with our namespace and SHA-512")
+    @Test("A signature by ssh-keygen is accepted only with our namespace and SHA-512")
     func madeByOpenSSH() throws {
         let folder = try TemporaryFolder()
         let made = try ExternalProgram.run(

@@ -19,7 +19,7 @@ import Testing
         fileName = "trusted-devices-\(device.id)"
     }
 
-    @Test("without a list no device is trusted, and reading does not create one")
+    @Test("Without a list no device is trusted, and reading does not create one")
     func empty() throws {
         #expect(try trusted.list().isEmpty)
         #expect(try !trusted.contains(laptop))
@@ -28,7 +28,7 @@ import Testing
         #expect(try folder.list() == [".lock"])
     }
 
-    @Test("trusted devices keep their names until they are untrusted")
+    @Test("Trusted devices keep their names until they are untrusted")
     func story() throws {
         try trusted.trust(laptop, name: "my laptop")
         try trusted.trust(server, name: "\u{301}été # mac")
@@ -43,7 +43,7 @@ import Testing
         #expect(try trusted.list().isEmpty)
     }
 
-    @Test("a changed byte, an added or missing line, and the list of another device are detected")
+    @Test("A changed byte, an added or missing line, and the list of another device are detected")
     func altered() throws {
         try trusted.trust(laptop, name: "laptop")
         try trusted.trust(server, name: "server")
@@ -76,7 +76,7 @@ import Testing
         #expect(try trusted.list().count == 2)
     }
 
-    @Test("a list that others can read is refused")
+    @Test("A list that others can read is refused")
     func exposed() throws {
         try trusted.trust(laptop, name: "laptop")
         try folder.write(fileName, try folder.read(fileName), mode: 0o644)
@@ -86,7 +86,7 @@ import Testing
     }
 
     @Test(
-        "a name that would not be displayed as a single visible line is refused",
+        "A name that would not be displayed as a single visible line is refused",
         arguments: [
             "", " ", " laptop", "laptop ", "lap\ntop", "lap\u{1b}top", "lap\u{202e}top", "lap\u{2028}top", "\u{a0}",
             String(repeating: "é", count: 51),
@@ -96,7 +96,7 @@ import Testing
         #expect(try folder.list().isEmpty)
     }
 
-    @Test("the largest list can be written and read, and one entry more is refused")
+    @Test("The largest list can be written and read, and one entry more is refused")
     func full() throws {
         let name = String(repeating: "n", count: TrustedDevices.nameLimit)
         let ids = (0..<TrustedDevices.countLimit).map { DeviceID(publicKey: [UInt8($0 / 256), UInt8($0 % 256)]) }

@@ -48,7 +48,7 @@ struct AppleBackupTests {
         return try AppleBackupFormat().read(input, GivenSecrets(text: password))
     }
 
-    @Test("items come with Apple's codes, and what is bound to the old device is counted as that")
+    @Test("Items keep Apple's codes, and items bound to the old device are counted separately")
     func items() throws {
         let contents = try read(BackupForge(entries: Self.entries))
         #expect(
@@ -74,7 +74,7 @@ struct AppleBackupTests {
         #expect(visitor.items.first { $0.itemClass == .internetPassword }?.accessibility == .afterFirstUnlock)
     }
 
-    /// A Python that has the program of others which reads such backups.
+    /// A Python installation with a third-party reader of such backups.
     private static let judge = [Project.path(".build/judges/bin/python3"), "/usr/bin/python3"].first { python in
         do {
             return try ExternalProgram.run(python, ["-c", "import iphone_backup_decrypt"]).status == 0
@@ -84,7 +84,7 @@ struct AppleBackupTests {
     }
 
     @Test(
-        "a program of others opens the same folder, and finds the same list of items in it",
+        "A third-party program opens the same folder and finds the same items",
         .enabled(if: judge != nil, "'make judges' installs it"))
     func judged() throws {
         let forge = BackupForge(entries: Self.entries)
@@ -105,12 +105,12 @@ struct AppleBackupTests {
         #expect(other.errorText.contains("IncorrectPassphraseError"))
     }
 
-    @Test("a backup of before iOS 10.2, with one derivation, is read as well")
+    @Test("A backup from before iOS 10.2, with a single key derivation, is read")
     func oneDerivation() throws {
         #expect(try read(BackupForge(hasSecondDerivation: false, entries: Self.entries)).items.count == 6)
     }
 
-    @Test("a wrong password, a damaged key and too many rounds are told apart")
+    @Test("A wrong password, a damaged key and too many rounds are distinguished")
     func keybag() throws {
         #expect(throws: ForeignFailure.wrongPassword) { try read(BackupForge(), password: "other") }
         let failure = #expect(throws: ForeignFailure.self) { try read(BackupForge(rounds: 50_000_001)) }
@@ -120,7 +120,7 @@ struct AppleBackupTests {
         }
     }
 
-    @Test("a backup without a password is refused, and a folder that is none is not taken for one")
+    @Test("An unencrypted backup is refused, and other folders are not recognized as backups")
     func refused() throws {
         let failure = #expect(throws: ForeignFailure.self) { try read(BackupForge(isEncrypted: false)) }
         guard case .refused = failure else {
@@ -135,7 +135,7 @@ struct AppleBackupTests {
     }
 
     @Test(
-        "a file that is cut or changed is damage, and gives no wrong secret",
+        "A truncated or altered file is reported as damaged or yields no wrong secret",
         arguments: ["Manifest.plist", "Manifest.db", BackupForge.keychainPath])
     func damage(name: String) throws {
         let good = try read(BackupForge(entries: Self.entries)).listing
@@ -146,7 +146,7 @@ struct AppleBackupTests {
             try folder.write(name, changed)
             do {
                 let listing = try AppleBackupFormat().read(input, GivenSecrets(text: "backup pw")).listing
-                // A flip where nothing is said, or one item of several that is refused.
+                // The flipped bit carries no meaning, or only some of the items were refused.
                 #expect(Set(listing).isSubset(of: good), "\(name)")
             } catch is ForeignFailure {
             } catch is CryptographyFailure {}
@@ -159,7 +159,7 @@ struct AppleBackupTests {
         }
     }
 
-    @Test("the cipher without a vector gives the known answer, and no plaintext for another tag")
+    @Test("AES-GCM with an empty IV matches a known answer, and yields no plaintext if the tag is wrong")
     func nullIV() throws {
         let key = SecretBytes(copying: (0..<32).map { UInt8($0) })
         let ciphertext = try #require(Hexadecimal.decode("98381ac22599f480df95f35021ac165f6fdfdeabc50d"))
@@ -206,7 +206,7 @@ struct PropertyListTests {
     private static let expected =
         "{text=ä𝄞,plain=abc,data=00ff,number=-5,large=1099511627776,flag=true,list=[1,x],date=2023-11-14T22:13:20.500000Z}"
 
-    @Test("binary lists, and the DER of items, give their values")
+    @Test("Binary property lists and the DER of items are read correctly")
     func values() throws {
         let binary = try PropertyList(value.binary.span)
         #expect(shown(binary, binary.root) == Self.expected)
@@ -214,7 +214,7 @@ struct PropertyListTests {
         #expect(shown(der, der.root) == Self.expected)
     }
 
-    @Test("lists that Foundation writes, binary or XML, give the same values", arguments: [true, false])
+    @Test("Binary and XML property lists written by Foundation are read correctly", arguments: [true, false])
     func foundation(isBinary: Bool) throws {
         let object: [String: Any] = [
             "text": "ä𝄞", "data": Data([0, 255]), "number": -5, "flag": true, "list": [1, "x"] as [Any],
@@ -231,7 +231,7 @@ struct PropertyListTests {
         }
     }
 
-    @Test("a list that refers to itself, is too deep or cut anywhere is refused")
+    @Test("A property list that refers to itself, is nested too deeply or is truncated is refused")
     func hostile() throws {
         var circle = Array("bplist00".utf8) + [0xa1, 0] + [8]
         circle += [0, 0, 0, 0, 0, 0, 1, 1] + [0, 0, 0, 0, 0, 0, 0, 1] + [UInt8](repeating: 0, count: 8)
@@ -249,7 +249,7 @@ struct PropertyListTests {
         }
     }
 
-    @Test("bytes that a seed chooses, put anywhere, never crash a reader", arguments: 0..<4 as Range<UInt64>)
+    @Test("Random bytes in random places never crash a reader", arguments: 0..<4 as Range<UInt64>)
     func fuzz(seed: UInt64) {
         var random = SeededRandom(seed: seed)
         for _ in 0..<2_000 {

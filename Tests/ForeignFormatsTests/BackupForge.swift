@@ -6,7 +6,7 @@ import TestSupport
 
 @testable import ForeignFormats
 
-/// A value of a property list, and how Apple's programs spell it.
+/// A property list value, with the encodings that Apple's programs use.
 indirect enum PlistValue: Hashable, Sendable {
     case text(String)
     case data([UInt8])
@@ -106,7 +106,7 @@ indirect enum PlistValue: Hashable, Sendable {
     }
 }
 
-/// Makes the folder of an encrypted backup, with derivations that cost nothing.
+/// Makes the folder of an encrypted backup, with cheap key derivation.
 struct BackupForge {
     struct Entry: Sendable {
         var itemClass = ItemClass.genericPassword
@@ -124,15 +124,15 @@ struct BackupForge {
     var entries: [Entry] = []
     /// Changes the files before they are written.
     var change: (String, [UInt8]) -> [UInt8] = { $1 }
-    /// Changes what is in them before it is encrypted.
+    /// Changes the contents before they are encrypted.
     var alter: (Part, [UInt8]) -> [UInt8] = { $1 }
 
-    /// What stands under a key, or in the manifest.
+    /// A part of the backup that `alter` can change.
     enum Part: CaseIterable, Sendable {
         case keybag, item, keychain, fileRecord, database
     }
 
-    /// What a reader of backups that knows nothing of keychains makes of the keychain's file.
+    /// The decrypted keychain file, with its items still encrypted.
     func keychain() throws -> [UInt8] {
         alter(
             .keychain,
@@ -234,7 +234,7 @@ struct BackupForge {
         ])
     }
 
-    /// What NullIVCipher opens, with a GHASH of this test's own.
+    /// Encrypts for `NullIVCipher`, with an independent implementation of GHASH.
     static func seal(_ plain: [UInt8], _ key: [UInt8]) throws -> [UInt8] {
         let secret = SecretBytes(copying: key)
         let zeros = [UInt8](repeating: 0, count: 15)

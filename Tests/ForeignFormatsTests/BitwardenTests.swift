@@ -50,14 +50,14 @@ struct BitwardenTests {
         "inet srvr=bank.example acct=ada:  pé ",
     ]
 
-    @Test("a folder may be called as a list of another program's file")
+    @Test("A folder may have the name of a key in another program's format")
     func recognition() throws {
         let text =
             #"{"encrypted":false,"folders":[{"id":"f","name":"vaults"},{"id":"g","name":"parent_uuid"}],"items":[]}"#
         #expect(try KnownFormats.recognise(ForeignReading.input(Array(text.utf8))).name == "bitwarden")
     }
 
-    @Test("each secret becomes an item, and what has no place is counted")
+    @Test("Each secret becomes an item, and data without a counterpart is counted")
     func vault() throws {
         #expect(try KnownFormats.recognise(ForeignReading.input(Array(Self.plain.utf8))).name == "bitwarden")
         let contents = try ForeignReading.read(Self.plain, as: BitwardenFormat())
@@ -75,14 +75,14 @@ struct BitwardenTests {
         #expect(bank.modified.description == "2024-02-02T03:04:05.678000Z")
         #expect(bank.extra.contains { $0.name == "source.folder" && $0.value == "Work" })
         #expect(bank.extra.contains { $0.name == "url.2" && $0.value == "https://b.example" })
-        // Nothing that is secret can be read without a key.
+        // No secret is in the attributes, which can be read without a key.
         for item in visitor.items {
             let readable = String(describing: item)
             for secret in ["1234", "4111", "JBSWY3DP", "MIGH", "0lder"] { #expect(!readable.contains(secret)) }
         }
     }
 
-    /// An export under a password, in the cheapest form that Bitwarden accepts.
+    /// A password-protected export, with the cheapest key derivation that Bitwarden accepts.
     static func protected(_ text: String, password: String, argon2: Bool = false) throws -> String {
         let salt = "c2FsdHNhbHRzYWx0c2FsdA=="
         let key: SecretBytes
@@ -117,7 +117,7 @@ struct BitwardenTests {
             #"{"encrypted":true,"passwordProtected":true,"salt":"\#(salt)",\#(costs),"encKeyValidation_DO_NOT_EDIT":"\#(try sealed("0b1b"))","data":"\#(try sealed(text))"}"#
     }
 
-    @Test("a protected export opens with its password alone, by both derivations", arguments: [false, true])
+    @Test("A protected export opens only with its password, with either key derivation", arguments: [false, true])
     func protected(argon2: Bool) throws {
         let text = try Self.protected(Self.plain, password: "päss", argon2: argon2)
         let contents = try ForeignReading.read(text, as: BitwardenFormat(), password: "päss")
@@ -131,7 +131,7 @@ struct BitwardenTests {
     private static let small =
         #"{"encrypted":false,"folders":[],"items":[{"id":"a","type":2,"name":"N","notes":"secret"}]}"#
 
-    @Test("an export with attachments is a zip file, and each goes with its record")
+    @Test("An export with attachments is a zip file, and each attachment is linked to its record")
     func attachments() throws {
         let bytes = ZipWriter.zip([
             ("data.json", Array(Self.small.utf8)), ("attachments/a/é.pdf", Array("PDF".utf8)),
@@ -146,7 +146,7 @@ struct BitwardenTests {
         #expect(contents.leftOut.map(\.kind) == ["file of no record"])
     }
 
-    @Test("cut or altered anywhere, a protected export is refused, or gives exactly what it held")
+    @Test("A truncated or altered protected export is refused or yields exactly the original items")
     func damaged() throws {
         let whole = Array(try Self.protected(Self.small, password: "p").utf8)
         let right = ["genp svce=N desc=secure note: secret"]
@@ -168,7 +168,7 @@ struct BitwardenTests {
     }
 
     @Test(
-        "costs beyond what Bitwarden allows are refused before they are paid",
+        "Key derivation parameters beyond Bitwarden's limits are refused before any derivation",
         arguments: [
             (#""kdfIterations":5000"#, #""kdfIterations":2000001"#),
             (#""kdfIterations":5000"#, #""kdfIterations":4999"#),
@@ -182,7 +182,7 @@ struct BitwardenTests {
         #expect(throws: ForeignFailure.self) { try ForeignReading.read(text, as: BitwardenFormat()) }
     }
 
-    @Test("an export that only its account opens is refused by name, with the way that works")
+    @Test("An account-restricted export is refused, with a hint on how to export instead")
     func restricted() throws {
         let text = #"{"encrypted":true,"encKeyValidation_DO_NOT_EDIT":"2.a|b|c","folders":[],"items":[]}"#
         let format = try KnownFormats.recognise(ForeignReading.input(Array(text.utf8)))
@@ -195,7 +195,7 @@ struct BitwardenTests {
     }
 
     @Test(
-        "what is not such a document is refused",
+        "A malformed document is refused",
         arguments: [
             #"{"encrypted":false}"#, #"{"encrypted":false,"items":{}}"#, #"{"encrypted":false,"items":[1]}"#,
             #"{"items":[{"name":"x"}],"folders":[]}"#, #"{"items":[{"type":1,"name":1,"login":{}}],"folders":[]}"#,
@@ -207,7 +207,7 @@ struct BitwardenTests {
         #expect(throws: ForeignFailure.self) { try ForeignReading.read(text, as: BitwardenFormat()) }
     }
 
-    @Test("changed at random, an export is read or refused, and never ends the program")
+    @Test("A randomly altered export is read or refused, and never crashes the program")
     func fuzzed() {
         var random = SeededRandom(seed: 5)
         for _ in 0..<1_500 {

@@ -6,7 +6,7 @@ import Testing
 
 @testable import ForeignFormats
 
-@Suite("Tables in the shapes that spreadsheets and programs give them")
+@Suite("CSV dialects of spreadsheets and password managers")
 struct CSVShapeTests {
     private static let chrome = "name,url,username,password,note\nT,https://t.example,ada,\u{fc}ber 🔑,n\n"
     private static let items = [
@@ -18,7 +18,7 @@ struct CSVShapeTests {
         return try KnownFormats.recognise(input).read(input, GivenSecrets(text: nil))
     }
 
-    @Test("UTF-16 of either order, semicolons, tabs, a stated separator and old line ends are read as they are")
+    @Test("UTF-16 of either byte order, semicolons, tabs, a sep= line and CR line ends are read")
     func shapes() throws {
         let text = Self.chrome
         let units = Array("\u{feff}\(text)".utf16)
@@ -36,13 +36,13 @@ struct CSVShapeTests {
         }
     }
 
-    @Test("commas in cells between semicolons, and line ends within quotation marks, stay what they are")
+    @Test("Commas in cells between semicolons, and line ends within quotation marks, are kept")
     func kept() throws {
         let text = "name;url;username;password\r\"a, b\";;ada;\"x;\"\"\r\n\"\r"
         #expect(try read(Array(text.utf8)).listing == ["genp svce=a, b acct=ada: x;\"\r\n"])
     }
 
-    @Test("what begins as UTF-16 and is none, and what is neither, is refused by its name alone")
+    @Test("Text that is neither valid UTF-16 nor UTF-8 is refused")
     func encodings() throws {
         #expect(throws: ForeignFailure.damaged("it begins as UTF-16 does, and is none")) {
             try read([0xff, 0xfe, 0x61], name: "a.csv")
@@ -53,7 +53,7 @@ struct CSVShapeTests {
         }
     }
 
-    @Test("a table that is broken in its first row says so, if it is one by its name or by its user's word")
+    @Test("A malformed first row is reported if the file name or the user says that the file is a table")
     func firstRow() throws {
         let text = "name,url,\"username,password\nT,,ada,p\n"
         #expect(throws: ForeignFailure.damagedLine(1, "a quotation mark is not closed")) {
@@ -68,7 +68,7 @@ struct CSVShapeTests {
         #expect(try format.problem(with: ForeignReading.input(Array(Self.chrome.utf8))) == nil)
     }
 
-    @Test("a column that is not there is named with those that are, and twice the same is refused by its name")
+    @Test("The error for a missing column lists the existing columns, and a duplicate column is refused by name")
     func columns() throws {
         func read(_ text: String, _ columns: [CSVRole: String]) throws -> ForeignContents {
             try ForeignReading.read(text, as: CSVFormat(columns: columns))
@@ -84,16 +84,16 @@ struct CSVShapeTests {
         #expect(throws: ForeignFailure.columnTwice("Password")) {
             try self.read(Array("name,url,username,password,Password\na,b,c,d,e\n".utf8))
         }
-        // Columns without a meaning may have one name, and spreadsheets add some without any.
+        // Columns without a role may share a name, and spreadsheets add some that have none.
         let fields = try read("Code,x,x,,\np,1,2,,\n", [.password: "Code"])
         #expect(fields.refused == [] && fields.items.count == 3)
     }
 
-    @Test("a table without names has secrets in its first row, and no message shows them")
+    @Test("If a table has no header, no message shows the secrets in its first row")
     func nameless() throws {
         let text = "example.com,ada,hunter2\nexample.org,bob,hunter3\n"
         #expect(throws: ForeignFailure.unknownFormat) { try read(Array(text.utf8)) }
-        // Some of which people choose are names of columns, or have one in them.
+        // Some passwords are column names, or contain one.
         for secret in ["hunter2", "mypass1", "password"] {
             #expect(throws: ForeignFailure.noSuchColumn("Code", columns: [])) {
                 try ForeignReading.read(
@@ -102,7 +102,7 @@ struct CSVShapeTests {
         }
     }
 
-    @Test("several fields of a Bitwarden table are one item, since a line of a secret may look like a field")
+    @Test("Several fields in a Bitwarden row become one item, since a line of a secret may look like a field")
     func fields() throws {
         func listing(_ fields: String) throws -> [String] {
             let head =
@@ -116,7 +116,7 @@ struct CSVShapeTests {
         }
     }
 
-    @Test("a folder of LastPass and an alias of Proton Pass are no logins, and what may be an escape is said")
+    @Test("LastPass folders and Proton Pass aliases are not logins, and a possible HTML escape is reported")
     func noLogins() throws {
         let lastPass =
             "url,username,password,totp,extra,name,grouping,fav\nhttp://group,,,,,,Work,0\nhttps://l.example,a,x&amp;y,,,L,,0\n"
@@ -131,7 +131,7 @@ struct CSVShapeTests {
         #expect(contents.leftOut.map { "\($0.count) \($0.kind)" } == ["1 alias of an address"])
     }
 
-    @Test("tables of NordPass, RoboForm, KeePass and of 1Password in words")
+    @Test("Tables of NordPass, RoboForm, KeePass and 1Password are read")
     func products() throws {
         let nordPass = """
             name,url,additional_urls,username,password,note,cardholdername,cardnumber,cvc,pin,expirydate,zipcode,folder,full_name,phone_number,email,address1,address2,city,country,state,type,custom_fields
@@ -177,7 +177,7 @@ struct CSVShapeTests {
                 "\"Account\",\"Login Name\",\"Password\",\"Web Site\",\"Comments\"\n\"K\",\"ada\",\"p\",\"\",\"n\"\n"
                     .utf8))
         #expect(contents.details == "of KeePass")
-        // Some logins of Dashlane have a second name alone.
+        // Some Dashlane logins have only a second user name.
         contents = try read(
             Array(
                 "username,username2,username3,title,password,note,url,category,otpUrl\n,ada,,D,p,,https://d.example,,\n"

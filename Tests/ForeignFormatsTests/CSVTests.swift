@@ -10,7 +10,7 @@ import Testing
 struct CSVTests {
     private func read(_ text: String) throws -> ForeignContents { try ForeignReading.read(text, as: CSVFormat()) }
 
-    /// One table of each program, with what it becomes.
+    /// One table of each program, with the expected items.
     static let tables: [(name: String, text: String, items: [String])] = [
         (
             "Chrome",
@@ -79,7 +79,7 @@ struct CSVTests {
         ),
     ]
 
-    @Test("each program's table is known by its columns, and nothing in a cell is lost", arguments: tables.indices)
+    @Test("Each program's table is recognized by its columns, and no cell is lost", arguments: tables.indices)
     func knownTable(index: Int) throws {
         let table = Self.tables[index]
         let input = ForeignReading.input(Array(table.text.utf8))
@@ -89,12 +89,12 @@ struct CSVTests {
         #expect(try contents.listing == table.items.sorted())
         #expect(contents.isPlaintext)
         #expect(contents.refused == [])
-        // The mark of UTF-8, other line ends, and a last line without an end change nothing.
+        // A byte order mark and a missing final line end change nothing.
         #expect(try read("\u{feff}" + table.text).uuids == contents.uuids)
         #expect(try read(String(table.text.dropLast())).listing == contents.listing)
     }
 
-    @Test("what stays behind is counted")
+    @Test("Data that is not imported is counted")
     func leftOut() throws {
         #expect(try read(Self.tables[3].text).leftOut.map(\.kind) == ["key of a Firefox account"])
         #expect(
@@ -102,7 +102,7 @@ struct CSVTests {
                 == ["1 record without a secret", "1 mark of a favorite", "1 archived record"])
     }
 
-    @Test("dates, realms, folders and further names are kept")
+    @Test("Dates, realms, folders and additional names are kept")
     func attributes() throws {
         var visitor = ListingVisitor()
         try read(Self.tables[3].text).items.visitItems(&visitor)
@@ -115,14 +115,14 @@ struct CSVTests {
         #expect(extra.contains("username.2=ada2") && extra.contains("source.folder=Work"))
     }
 
-    @Test("another order of rows and columns gives the same items, and the password has no part in their UUIDs")
+    @Test("The order of rows and columns does not change the items, and passwords do not affect the UUIDs")
     func stable() throws {
         let one = try read("name,url,username,password\na,https://a.example,x,1\nb,https://b.example,y,2\n")
         let other = try read("password,name,username,url\n22,b,y,https://b.example\n11,a,x,https://a.example\n")
         #expect(try one.uuids == other.uuids)
     }
 
-    @Test("a table of nobody is refused, until its columns are named; the others become fields")
+    @Test("A table with unknown columns is refused unless the user names them; other columns become fields")
     func named() throws {
         let text = "Site,Login,Passcode,PIN\nexample.com,ada,p,1234\n"
         let input = ForeignReading.input(Array(text.utf8))
@@ -138,7 +138,7 @@ struct CSVTests {
         }
     }
 
-    @Test("a row with another number of cells is refused by its line, and the others are read")
+    @Test("A row with the wrong number of cells is refused by its line number, and the others are read")
     func ragged() throws {
         let contents = try read("name,url,username,password\na,https://a.example,x\nb,https://b.example,y,2\nc,,,d,e\n")
         #expect(contents.items.count == 1)
@@ -146,7 +146,7 @@ struct CSVTests {
     }
 
     @Test(
-        "what is no table is refused by its line",
+        "Malformed CSV is refused with its line number",
         arguments: [
             ("a,b,c,\"d", 2), ("a,b,c,\"d\"e", 2), ("a,b,c,d\"e", 2), ("a,b,c,d\re,f,g,h", 2),
             ("a,b,c,d\n\"\n\n\",b,\"", 5),
@@ -160,7 +160,7 @@ struct CSVTests {
         }
     }
 
-    @Test("text that is not UTF-8 is refused, and a zero byte is a character like others")
+    @Test("Text that is not UTF-8 is refused, and a zero byte is read as a character")
     func bytes() throws {
         let head = Array("name,url,username,password\na,,b,".utf8)
         #expect(throws: ForeignFailure.notUTF8(line: 2)) {
@@ -171,7 +171,7 @@ struct CSVTests {
         #expect(throws: ForeignFailure.self) { try read("name,url,username,password,Password\na,b,c,d,e\n") }
     }
 
-    @Test("a cell of a mebibyte is read, and a larger one is over a limit")
+    @Test("A cell of 1 MiB is read, and a larger one is refused")
     func large() throws {
         let head = "name,url,username,password,note\na,,b,c,"
         let note = String(repeating: "x", count: CSVReader.cellLimit)
@@ -186,13 +186,13 @@ struct CSVTests {
         }
     }
 
-    @Test("cut anywhere, a table gives the secrets of whole rows or is refused")
+    @Test("A truncated table yields the secrets of its rows or is refused")
     func truncated() throws {
         let bytes = Array(Self.tables[0].text.utf8)
         for length in 0..<bytes.count {
             do {
                 for line in try ForeignReading.read(Array(bytes.prefix(length)), as: CSVFormat()).listing {
-                    // Without a checksum, a text that ends in the middle of a cell is a text.
+                    // Without a checksum, a file that ends in the middle of a cell is valid.
                     #expect(
                         line.hasPrefix("inet srvr=example.com acct=ada: ") || line.hasPrefix("genp svce=example.com"))
                 }
@@ -202,7 +202,7 @@ struct CSVTests {
         }
     }
 
-    @Test("changed at random, a table is read or refused, and never ends the program")
+    @Test("A randomly altered table is read or refused, and never crashes the program")
     func fuzzed() {
         var random = SeededRandom(seed: 11)
         for _ in 0..<3_000 {

@@ -41,7 +41,7 @@ struct CXFTests {
         "inet srvr=bank.example acct=ada: pwé",
     ]
 
-    @Test("JSON that is cut is called that, if it is JSON by the name of its file")
+    @Test("Truncated JSON is reported as damaged if the file name says that it is JSON")
     func cut() throws {
         let bytes = Array(#"{"version":{"major":1},"accounts":["#.utf8)
         let failure = #expect(throws: ForeignFailure.self) {
@@ -54,7 +54,7 @@ struct CXFTests {
         #expect(throws: ForeignFailure.unknownFormat) { try KnownFormats.recognise(ForeignReading.input(bytes)) }
     }
 
-    @Test("every kind of credential becomes what it is, and what has no place is counted")
+    @Test("Every kind of credential is imported, and data without a counterpart is counted")
     func kinds() throws {
         let text = document(item)
         #expect(try KnownFormats.recognise(ForeignReading.input(Array(text.utf8))).name == "cxf")
@@ -75,7 +75,7 @@ struct CXFTests {
         #expect(contents.details == "from 'E'")
     }
 
-    @Test("drafts' names of types, and an account without what is around it, are read as well")
+    @Test("Type names from drafts of the standard, and an account without the enclosing document, are read")
     func drafts() throws {
         let draft = item.replacing("\"basic-auth\"", with: "\"BasicAuth\"").replacing("\"totp\"", with: "\"Totp\"")
             .replacing("\"custom-fields\"", with: "\"CustomFields\"")
@@ -85,7 +85,7 @@ struct CXFTests {
         #expect(try contents.listing.filter { !$0.contains("private key") } == Self.expected)
     }
 
-    @Test("a second reading gives the same UUIDs, and a newer version is refused")
+    @Test("Reading a file twice yields the same UUIDs, and a newer version is refused")
     func stable() throws {
         let one = try ForeignReading.read(document(item), as: CXFFormat()).uuids
         #expect(try ForeignReading.read(document(item), as: CXFFormat()).uuids == one)
@@ -95,7 +95,7 @@ struct CXFTests {
         #expect(throws: ForeignFailure.self) { try ForeignReading.read(document(item + "," + item), as: CXFFormat()) }
     }
 
-    @Test("a document that is cut anywhere is refused, and a byte may be another one without a crash")
+    @Test("A document truncated at any byte is refused, and a changed byte causes no crash")
     func damage() throws {
         let text = Array(document(item).utf8)
         for count in stride(from: 0, to: text.count, by: 3) {
@@ -109,7 +109,7 @@ struct CXFTests {
         }
     }
 
-    @Test("an export of ours that says nonsense of its items is read as ordinary records")
+    @Test("If our own attributes in an export are invalid, its records are read like any others")
     func forged() throws {
         let line = #"{"class":"genp","attributes":{"svce":"Chat","acct":"ada"},"secret":"one"}"#
         let (file, _) = try ExportSample.export(line, to: CXFWriter(date: .reference))

@@ -8,7 +8,7 @@ import Testing
 
 @testable import ForeignFormats
 
-/// Items of all kinds, in the form of an import, for exporters and what reads their files.
+/// Items of all kinds, as import lines, for tests of writers and of the readers of their files.
 enum ExportSample {
     static let lines = #"""
         {"class":"genp","uuid":"00000000-0000-4000-8000-000000000001","attributes":{"svce":"Home Wi-Fi","acct":"ada","labl":"Home <Wi-Fi> & é","cdat":"2026-03-01T09:30:00.123456Z","mdat":"2026-03-02T09:30:00.000000Z","agrp":"group.example","pdmn":"ck","gena":{"base64":"AP8="}},"extra":{"x":"y"},"secret":"a <b> & \"q\" é\r\nzwei\t"}
@@ -22,7 +22,7 @@ enum ExportSample {
         {"class":"genp","uuid":"00000000-0000-4000-8000-000000000009","attributes":{"svce":"AirPort","acct":"Net","desc":"AirPort network password"},"secret":"wifi pass"}
         """#
 
-    /// What may never be in any file.
+    /// Items that must never be in any exported file.
     static let bound = #"""
         {"class":"genp","attributes":{"svce":"B1","pdmn":"aku"},"secret":"bound-aku"}
         {"class":"genp","attributes":{"svce":"B2","pdmn":"cku"},"secret":"bound-cku"}
@@ -42,7 +42,7 @@ enum ExportSample {
         return try collection.finish()
     }
 
-    /// Every writer, with derivations that cost nothing.
+    /// Every writer, with cheap key derivation.
     static func writers() throws -> [(ExportFormat, any ExportWriter)] {
         [
             (.bitwarden, BitwardenWriter(rounds: 5_000)), (.csv, AppleCSVWriter()),
@@ -51,7 +51,7 @@ enum ExportSample {
         ]
     }
 
-    /// Exports items, and returns the file with what happened.
+    /// Exports items, and returns the file with the result of the export.
     static func export(
         _ lines: String, to writer: any ExportWriter, password: String = "correct horse"
     ) throws -> (file: [UInt8], export: ItemExport) {
@@ -64,7 +64,7 @@ enum ExportSample {
 
 @Suite("Exporting items")
 struct ExportTests {
-    @Test("nothing that is bound to this device is in any file, and each is named with its reason")
+    @Test("No item bound to this device is in any file, and each is reported with the reason")
     func bound() throws {
         for (format, writer) in try ExportSample.writers() {
             let (file, export) = try ExportSample.export(ExportSample.bound, to: writer)
@@ -76,7 +76,7 @@ struct ExportTests {
         }
     }
 
-    @Test("what a format cannot hold is named, and nothing of it is in the file")
+    @Test("An item that a format cannot represent is reported, and no part of it is in the file")
     func unheld() throws {
         let expected: [ExportFormat: [String: ExportProblem]] = [
             .bitwarden: ["Key": .noPlace, "None": .nameNotText],
@@ -93,7 +93,7 @@ struct ExportTests {
         }
     }
 
-    @Test("CSV has Apple's columns, and quotes what has to be quoted")
+    @Test("CSV has Apple's columns, and cells are quoted where necessary")
     func csv() throws {
         let writer = AppleCSVWriter()
         let (file, _) = try ExportSample.export(
@@ -108,7 +108,7 @@ struct ExportTests {
         #expect(writer.formulas == 1)
     }
 
-    @Test("two exports of the same items have no ciphertext in common")
+    @Test("Two exports of the same items have no ciphertext in common")
     func randomness() throws {
         for index in [0, 3] {
             let files = try (0..<2).map { _ in
@@ -123,7 +123,7 @@ struct ExportTests {
     /// KeePassXC, where it is installed.
     private static let keepassxc = ExternalProgram.locate("keepassxc-cli")
 
-    @Test("KeePassXC reads every text of a database as it was", .enabled(if: keepassxc != nil, "KeePassXC is needed"))
+    @Test("KeePassXC reads every text of a database unchanged", .enabled(if: keepassxc != nil, "KeePassXC is needed"))
     func keepassxcReads() throws {
         let folder = try TemporaryFolder()
         let (file, _) = try ExportSample.export(ExportSample.lines, to: ExportSample.writers()[3].1)

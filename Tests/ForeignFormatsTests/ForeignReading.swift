@@ -9,7 +9,7 @@ import Testing
 
 /// Reads files of other programs in tests.
 enum ForeignReading {
-    /// Reads `text` as a file of a format, which must recognise it unless it is damaged.
+    /// Reads `text` as a file of a format, which must recognize it unless it is damaged.
     static func read(
         _ text: String, as format: any ForeignFormat, password: String? = nil, name: String = "file"
     ) throws -> ForeignContents {
@@ -64,7 +64,7 @@ extension ForeignContents {
     /// The items' UUIDs, in archive order.
     var uuids: [ItemUUID] { get throws { try visited.items.map(\.uuid) } }
 
-    /// A line an item: class, the attributes that name it, and its secret as text.
+    /// One line per item: the class, the identifying attributes, and the secret as text.
     var listing: [String] {
         get throws {
             let visited = try visited
@@ -78,7 +78,7 @@ extension ForeignContents {
         }
     }
 
-    /// The items with their secrets as bytes.
+    /// The items, with their secrets as bytes.
     var entries: [(item: Item, secret: [UInt8]?)] {
         get throws {
             var visitor = ByteVisitor()
@@ -87,7 +87,7 @@ extension ForeignContents {
         }
     }
 
-    /// The secrets of items that have labels of their own.
+    /// The secrets of items that have labels, by label.
     var secretsByLabel: [String: [UInt8]] {
         get throws {
             Dictionary(try entries.map { ($0.item.attributes.text(.labl) ?? "", $0.secret ?? []) }) { one, _ in one }
@@ -114,7 +114,7 @@ extension Item {
 }
 
 extension [UInt8] {
-    /// A copy with another byte at a place.
+    /// A copy in which one byte is replaced.
     func replacing(at index: Int, with byte: UInt8) -> [UInt8] {
         var copy = self
         copy[index] = byte

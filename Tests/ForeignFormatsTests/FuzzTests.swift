@@ -7,10 +7,10 @@ import Testing
 
 @testable import ForeignFormats
 
-/// Changes files at random, and reads what becomes of them by every format.
+/// Alters files at random, and reads the results.
 ///
-/// `make test` takes a few rounds, the same ones each time; `make fuzz` takes more, from `FUZZ_SEED` on.
-@Suite("Files of other programs, changed at random")
+/// `make test` runs a few rounds, the same ones each time; `make fuzz` runs more, starting with `FUZZ_SEED`.
+@Suite("Randomly altered files of other programs")
 struct FuzzTests {
     private static let environment = ProcessInfo.processInfo.environment
     private static let seed = environment["FUZZ_SEED"].flatMap { UInt64($0) } ?? 1
@@ -21,9 +21,9 @@ struct FuzzTests {
         let name: String
         let bytes: [UInt8]
         var password: String?
-        /// Makes the file of what is changed.
+        /// Makes the file from the bytes that are altered.
         var file: @Sendable ([UInt8]) -> [UInt8] = { $0 }
-        /// How many times fewer rounds it gets, since each derives a key.
+        /// The divisor of the number of rounds, for samples whose key derivation is slow.
         var cost = 1
 
         var testDescription: String { name }
@@ -40,7 +40,7 @@ struct FuzzTests {
             bytes = Array(text.utf8)
         }
 
-        /// A member of a zip file, which is changed within it.
+        /// A member of a zip file, which is altered before it is put into the zip file.
         init(_ name: String, member: String, _ text: String, beside others: [(String, String)] = []) {
             self.init(name, text)
             file = { bytes in
@@ -126,7 +126,7 @@ struct FuzzTests {
             "items", #"{"class":"genp","attributes":{"svce":"a","acct":"b"},"extra":{"c":"d"},"secret":"e"}"# + "\n"),
     ]
 
-    @Test("whatever a file becomes, it is read or refused, by each format", arguments: samples)
+    @Test("A randomly altered file is read or refused, by its own format and any other", arguments: samples)
     func changed(sample: Sample) throws {
         try #require(!sample.bytes.isEmpty)
         let original = try KnownFormats.recognise(ForeignReading.input(sample.file(sample.bytes)))
@@ -138,7 +138,7 @@ struct FuzzTests {
     }
 
     @Test(
-        "cut anywhere, or with any byte changed, a file is read or refused, by each format",
+        "A file truncated at, or altered in, any byte is read or refused",
         arguments: samples.filter { $0.cost == 1 && $0.bytes.count < 4_000 })
     func everyByte(sample: Sample) throws {
         let original = try KnownFormats.recognise(ForeignReading.input(sample.file(sample.bytes)))
@@ -152,7 +152,7 @@ struct FuzzTests {
         }
     }
 
-    /// Reads a file by the format that it had, and by the one that it has now.
+    /// Reads a file in its original format, and in the format that it is now recognized as.
     private static func attempt(
         _ bytes: [UInt8], as original: any ForeignFormat, _ password: String?, _ place: String
     ) {
@@ -166,7 +166,7 @@ struct FuzzTests {
         }
     }
 
-    /// Reports every error that is not one of a reader.
+    /// Records every error other than those that readers may throw.
     private static func refusing(_ place: String, _ body: () throws -> Void) {
         do {
             try body()
@@ -179,9 +179,9 @@ struct FuzzTests {
         }
     }
 
-    @Test("a file of a password store, whatever is in it, is read or refused")
+    @Test("A password store file with any contents is read or refused")
     func passwordStore() throws {
-        /// gpg, which finds everything in order.
+        /// Returns every file unchanged, as if gpg had decrypted it.
         struct Opener: ForeignSecrets {
             func password(_ what: String, _ use: (borrowing SecretBytes) throws -> Void) throws {}
 
@@ -205,7 +205,7 @@ struct FuzzTests {
     }
 
     @Test(
-        "the backup of a device, whatever is under its keys, is read or refused", arguments: BackupForge.Part.allCases)
+        "A device backup with any decrypted contents is read or refused", arguments: BackupForge.Part.allCases)
     func backup(part: BackupForge.Part) throws {
         var random = SeededRandom(seed: Self.seed)
         var forge = BackupForge(entries: AppleBackupTests.entries)
@@ -225,7 +225,7 @@ struct FuzzTests {
         }
     }
 
-    /// One to five changes: a byte, a bit, a number at a limit, a piece removed, doubled, or put elsewhere.
+    /// Makes one to five changes: a byte, a bit, a boundary value, or a piece removed, duplicated or moved.
     private static func changed(_ original: [UInt8], _ random: inout SeededRandom) -> [UInt8] {
         var bytes = original
         for _ in 0...Int.random(in: 0..<5, using: &random) where !bytes.isEmpty {

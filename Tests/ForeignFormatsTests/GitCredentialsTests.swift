@@ -5,12 +5,12 @@ import Testing
 
 @testable import ForeignFormats
 
-@Suite("Importing git's credentials")
+@Suite("Importing git credentials")
 struct GitCredentialsTests {
     private static let text =
         "https://al%20ice:p%40ss%3aw%zz@example.com%3a8443/r.git\nhttps://bob:@example.org\n\nhttps://carol@example.net\nhttps://bob:other@example.org\n"
 
-    @Test("addresses are taken apart before they are decoded, as git does it")
+    @Test("URLs are split before they are percent-decoded, as in git")
     func addresses() throws {
         #expect(try KnownFormats.recognise(ForeignReading.input(Array(Self.text.utf8))).name == "git-credentials")
         let contents = try ForeignReading.read(Self.text, as: GitCredentialsFormat())
@@ -29,7 +29,7 @@ struct GitCredentialsTests {
     }
 
     @Test(
-        "an access token in the place of the user's name is the secret, and nobody reads it without it",
+        "An access token in place of the user name becomes the secret, and is in no attribute",
         arguments: [
             ("https://ghp_0123456789abcdefABCDEF0123456789abcd:x-oauth-basic@github.com", true),
             ("https://ghp_0123456789abcdefABCDEF0123456789abcd:@github.com", true),
@@ -54,14 +54,14 @@ struct GitCredentialsTests {
         #expect(secret == Array(String(parts[isToken ? 0 : 1]).utf8))
         if isToken {
             #expect(!"\(item)".contains(String(parts[0])))
-            // The token has no part in the UUID, which everybody may read.
+            // The UUID, which is not secret, does not depend on the token.
             let other = try ForeignReading.read(
                 line.replacing(parts[0], with: parts[0] + "0"), as: GitCredentialsFormat())
             if parts[0].count != 40, parts[0] != "short" { #expect(try other.uuids == contents.uuids) }
         }
     }
 
-    @Test("a password beside a token is kept as well")
+    @Test("A password next to a token is kept as well")
     func tokenAndPassword() throws {
         let contents = try ForeignReading.read(
             "https://ghp_0123456789abcdefABCDEF:other@github.com", as: GitCredentialsFormat())
@@ -71,7 +71,7 @@ struct GitCredentialsTests {
     }
 
     @Test(
-        "a line that is none is refused by its number",
+        "A malformed line is refused with its number",
         arguments: [("https://a:b@c\ntext", 2), ("https://a:b@c\nhttps://a:b@", 2), ("https://%ff:b@c", 1)])
     func broken(text: String, line: Int) {
         let failure = #expect(throws: ForeignFailure.self) { try ForeignReading.read(text, as: GitCredentialsFormat()) }
@@ -81,7 +81,7 @@ struct GitCredentialsTests {
         }
     }
 
-    @Test("changed at random, a file is read or refused, and never ends the program")
+    @Test("A randomly altered file is read or refused, and never crashes the program")
     func fuzzed() {
         var random = SeededRandom(seed: 2)
         for _ in 0..<2_000 {

@@ -6,7 +6,7 @@ import TestSupport
 
 @testable import ForeignFormats
 
-/// Makes KDBX files of any kind, right and wrong ones, with keys that cost nothing.
+/// Makes KDBX files of any kind, valid and invalid, with cheap key derivation.
 struct KDBXForge {
     var major = 4
     var cipher = KDBX.Cipher.aes256
@@ -17,7 +17,7 @@ struct KDBXForge {
     var isCompressed = false
     var cipherName: String?
 
-    /// A file of `xml`, in which `{{text}}` becomes a protected value.
+    /// Makes a file from `xml`, in which `{{text}}` becomes a protected value.
     func file(_ xml: String, password: String? = "pw", keyFile: [UInt8]? = nil) throws -> [UInt8] {
         let seed = [UInt8](repeating: 1, count: 32)
         let iv = [UInt8](repeating: 2, count: cipher.ivLength)

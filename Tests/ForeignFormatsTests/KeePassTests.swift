@@ -28,7 +28,7 @@ struct KeePassTests {
         return "<Entry><UUID>\(uuid)</UUID>\(texts.joined())\(more)</Entry>"
     }
 
-    @Test("a database of KeePassXC in KDBX 3.1 gives every part of its entries, and counts what has no place")
+    @Test("Every part of a KeePassXC entry in KDBX 3.1 is imported, and data without a counterpart is counted")
     func keepassxc() throws {
         let contents = try ForeignReading.read(
             fixture("keepassxc-3.1.kdbx"), as: KeePassFormat(), password: "pw one")
@@ -50,7 +50,7 @@ struct KeePassTests {
         #expect(contents.details == "KDBX 3 'Sample'")
     }
 
-    @Test("a database of pykeepass in KDBX 4 opens with password and key file together, and with neither alone")
+    @Test("A pykeepass database in KDBX 4 opens only with both its password and its key file")
     func pykeepass() throws {
         let (file, key) = (try fixture("pykeepass-4.0.kdbx"), try fixture("pykeepass-4.0.key"))
         let keyFile = ForeignFile(name: "key", SecretBytes(copying: key), modified: .reference)
@@ -81,7 +81,7 @@ struct KeePassTests {
         ]
     }()
 
-    @Test("every version, cipher and derivation is read, and protected values wherever they stand", arguments: 0..<8)
+    @Test("Every version, cipher and key derivation is read, and protected values in any place", arguments: 0..<8)
     func kinds(index: Int) throws {
         let history = "<History>" + entry(1, [("Password", "{{older}}")]) + "</History>"
         let text = xml(
@@ -95,7 +95,7 @@ struct KeePassTests {
         }
     }
 
-    @Test("a file that is cut or has a flipped bit anywhere is refused, and gives no item", arguments: [0, 1, 5])
+    @Test("A truncated file is refused, and a flipped bit yields no other items", arguments: [0, 1, 5])
     func damage(index: Int) throws {
         let file = try Self.kinds[index].file(xml(entry(1, [("Title", "A"), ("Password", "{{one}}")])))
         let good = try ForeignReading.read(file, as: KeePassFormat(), password: "pw").listing
@@ -115,7 +115,7 @@ struct KeePassTests {
         }
     }
 
-    @Test("an empty password is another key than none, and both are tried beside a key file")
+    @Test("An empty password and no password are different keys, and both are tried with a key file")
     func emptyPassword() throws {
         let key = [UInt8](repeating: 4, count: 32)
         let keyFile = ForeignFile(name: "key", SecretBytes(copying: key), modified: .reference)
@@ -127,7 +127,7 @@ struct KeePassTests {
     }
 
     @Test(
-        "key files of every kind give their key",
+        "Key files of every kind are read",
         arguments: [
             "<KeyFile><Meta><Version>1.00</Version></Meta><Key><Data>BAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQ=</Data></Key></KeyFile>",
             "<?xml version=\"1.0\"?><KeyFile><Meta><Version>2.0</Version></Meta><Key><Data Hash=\"CCDB93F1\">\n 04040404 04040404 04040404 04040404 04040404 04040404 04040404 04040404\n</Data></Key></KeyFile>",
@@ -146,7 +146,7 @@ struct KeePassTests {
         }
     }
 
-    @Test("limits of derivations are named before anything is derived")
+    @Test("Key derivation parameters above a limit are refused before any derivation")
     func limits() throws {
         let salt = [UInt8](repeating: 5, count: 32)
         let bombs: [KDBXDerivation] = [
@@ -167,7 +167,7 @@ struct KeePassTests {
         }
     }
 
-    @Test("Twofish is refused by name, and a version that is not known as newer")
+    @Test("Twofish and unknown versions are refused with the reason")
     func refused() throws {
         let twofish = KDBXForge(cipherName: KDBX.Cipher.twofish).headerAlone()
         let failure = #expect(throws: ForeignFailure.self) {
@@ -183,7 +183,7 @@ struct KeePassTests {
     }
 
     @Test(
-        "hostile XML is refused: a document type, two entries of one ID, an attachment that is not there, no groups",
+        "Hostile XML is refused: a document type, duplicate entry IDs, a missing attachment, no groups",
         arguments: [
             "<!DOCTYPE x><KeePassFile/>", "<KeePassFile/>", "<Other/>",
             "<KeePassFile><Root><Group><Entry/></Group></Root></KeePassFile>",
@@ -197,7 +197,7 @@ struct KeePassTests {
         }
     }
 
-    @Test("references that lead in a circle end, and stay as they are")
+    @Test("Circular and dangling references are left unresolved and reported")
     func circle() throws {
         func reference(_ id: Int) -> String { "{REF:P@I:" + String(repeating: "0", count: 31) + "\(id)}" }
         let text = xml(
@@ -210,7 +210,7 @@ struct KeePassTests {
         #expect(contents.remarks.contains { $0.contains("not there") })
     }
 
-    @Test("seeds of one-time passwords are found in every spelling")
+    @Test("Every notation for a one-time password seed is understood")
     func seeds() throws {
         let spellings: [([(String, String)], String)] = [
             ([("TOTP Seed", "JBSWY3DP"), ("TOTP Settings", "60;8")], "secret=JBSWY3DP&period=60&digits=8"),
@@ -232,7 +232,7 @@ struct KeePassTests {
         }
     }
 
-    @Test("bytes that a seed chooses, put anywhere, never crash the reader", arguments: 0..<4 as Range<UInt64>)
+    @Test("Random bytes in random places never crash the reader", arguments: 0..<4 as Range<UInt64>)
     func fuzz(seed: UInt64) throws {
         var random = SeededRandom(seed: seed)
         let text = xml(
@@ -252,7 +252,7 @@ struct KeePassTests {
 }
 
 extension KDBXForge {
-    /// A header that is followed by nothing.
+    /// A file that consists of a header only.
     func headerAlone() -> [UInt8] {
         var header = KDBX.signature + [0, 0, 4, 0]
         func field(_ field: KDBX.Field, _ value: [UInt8]) {

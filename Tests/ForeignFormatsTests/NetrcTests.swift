@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Importing a .netrc file")
 struct NetrcTests {
-    @Test("machines become internet passwords, with names and passwords as they are, quoted or not")
+    @Test("Machines become internet passwords, and quoted and unquoted names and passwords are kept exactly")
     func machines() throws {
         let contents = try ForeignReading.read(
             #"""
@@ -30,7 +30,7 @@ struct NetrcTests {
         #expect(contents.isPlaintext)
     }
 
-    @Test("macros and entries without a password are counted, and nothing after them is lost")
+    @Test("Macros and entries without a password are counted, and the entries after them are imported")
     func macros() throws {
         let contents = try ForeignReading.read(
             "machine a login b\nmacdef init\ncd /tmp\nmachine c password no\n\nmachine d login e password f\n",
@@ -39,7 +39,7 @@ struct NetrcTests {
         #expect(contents.leftOut.map(\.kind) == ["macro", "entry without a password"])
     }
 
-    @Test("two entries of one host and login with other passwords are both taken, and told apart")
+    @Test("Two entries with the same host and login but different passwords are both imported")
     func clash() throws {
         let text = "machine a login b password one\nmachine a login b password two\nmachine a login b password one\n"
         let contents = try ForeignReading.read(text, as: NetrcFormat())
@@ -50,7 +50,7 @@ struct NetrcTests {
     }
 
     @Test(
-        "a file that ends inside an entry, and a word that is none, are refused by line",
+        "A file that ends within an entry, and an unknown word, are refused with the line number",
         arguments: [
             ("machine a login b\npassword", 2), ("machine a\nuser b password c", 2), ("machine", 1),
             ("default login \"a", 1),
@@ -64,7 +64,7 @@ struct NetrcTests {
         #expect(found == line)
     }
 
-    @Test("an access token as login is the secret, and stands in no attribute")
+    @Test("An access token in place of a login becomes the secret, and is in no attribute")
     func tokens() throws {
         let token = "ghp_0123456789abcdefABCDEF"
         let contents = try ForeignReading.read(

@@ -8,9 +8,9 @@ import Testing
 
 @testable import ForeignFormats
 
-@Suite("Importing the stores of pass and passage")
+@Suite("Importing the password stores of pass and passage")
 struct PasswordStoreTests {
-    /// What gpg would say: the file without the first line.
+    /// Acts as gpg: a prefix of each file determines whether it can be decrypted.
     private struct ScriptedGPG: ForeignSecrets {
         func password(_ what: String, _ use: (borrowing SecretBytes) throws -> Void) throws {
             throw GivenSecrets.Unexpected()
@@ -55,7 +55,7 @@ struct PasswordStoreTests {
         return folder
     }
 
-    @Test("pass: first lines are passwords, what stands below is kept, and hosts and users are found in names")
+    @Test("pass: first lines are passwords, the other lines are kept, and names yield hosts and users")
     func pass() throws {
         let folder = try store(".gpg") { Array("GPG:".utf8) + Array($0.utf8) }
         let input = ForeignInput(path: folder.path, .folder)
@@ -71,7 +71,7 @@ struct PasswordStoreTests {
         #expect(throws: ForeignFailure.self) { try PassFormat().read(input, GivenSecrets(text: nil)) }
     }
 
-    @Test("pass: a file that does not open is refused by its name, and the others are read")
+    @Test("pass: a file that cannot be decrypted is refused by name, and the others are read")
     func unopened() throws {
         let folder = try store(".gpg") { Array("GPG:".utf8) + Array($0.utf8) }
         try folder.write(".gpg-id", Array("ada@example.org".utf8))
@@ -87,7 +87,7 @@ struct PasswordStoreTests {
             ])
     }
 
-    @Test("pass: a store for other keys is refused as a whole")
+    @Test("pass: a store encrypted entirely for other keys is refused")
     func locked() throws {
         let folder = try TemporaryFolder()
         try folder.write(".gpg-id", [])
@@ -98,7 +98,7 @@ struct PasswordStoreTests {
         }
     }
 
-    @Test("a file that the system does not let be read is refused by its name", .enabled(if: geteuid() != 0))
+    @Test("A file without read permission is refused by name", .enabled(if: geteuid() != 0))
     func unreadable() throws {
         let folder = try TemporaryFolder()
         try folder.write(".gpg-id", [])
@@ -110,7 +110,7 @@ struct PasswordStoreTests {
         #expect(contents.items.count == 1)
     }
 
-    @Test("no link is followed out of the store")
+    @Test("No symbolic link is followed")
     func links() throws {
         let folder = try TemporaryFolder()
         let elsewhere = try TemporaryFolder()
@@ -124,7 +124,7 @@ struct PasswordStoreTests {
         #expect(contents.leftOut.map { "\($0.count) \($0.kind)" } == ["3 link or device"])
     }
 
-    @Test("passage: opens with its identities, beside the store or given; a file for others is refused by name")
+    @Test("passage: a store opens with its identities, and a file encrypted for others is refused by name")
     func passage() throws {
         let identity = try X25519Identity.generate()
         let folder = try store(".age") { try Self.encrypted($0, for: identity) }

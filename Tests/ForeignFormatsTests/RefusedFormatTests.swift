@@ -5,7 +5,7 @@ import Testing
 
 @testable import ForeignFormats
 
-@Suite("Files that are known and not read")
+@Suite("Formats that are recognized but not read")
 struct RefusedFormatTests {
     private static let sqlite = Array("SQLite format 3\0".utf8) + [UInt8](repeating: 0, count: 84)
 
@@ -30,7 +30,7 @@ struct RefusedFormatTests {
         ("age", Array("age-encryption.org/v1\n-> X25519".utf8)),
     ]
 
-    @Test("each is refused by its name, with the way that works", arguments: files.indices)
+    @Test("Each is refused by its name, with a hint on what to do instead", arguments: files.indices)
     func refused(index: Int) throws {
         let (name, bytes) = Self.files[index]
         let input = ForeignReading.input(bytes)
@@ -44,7 +44,7 @@ struct RefusedFormatTests {
         #expect(!title.isEmpty && !hint.isEmpty)
     }
 
-    @Test("an opvault is a folder")
+    @Test("An OPVault folder is recognized")
     func opvault() throws {
         let folder = try TemporaryFolder()
         #expect(throws: ForeignFailure.unknownFormat) {

@@ -23,7 +23,7 @@ struct ReturnTests {
         #"{"class":"genp","uuid":"00000000-0000-4000-8000-00000000000a","attributes":{"svce":"example.com","acct":"passkey (ada)","desc":"passkey","labl":"Example"},"secret":"{\"credentialId\":\"AQI\",\"rpId\":\"example.com\",\"username\":\"ada\",\"userHandle\":\"AA\",\"key\":\"MIGH\"}"}"#
     }
 
-    @Test("KDBX and CXF give back every item as it was: UUID, all attributes, dates, secret", arguments: [0, 1])
+    @Test("KDBX and CXF preserve every item: its UUID, attributes, dates and secret", arguments: [0, 1])
     func exact(index: Int) throws {
         let lines = ExportSample.lines + "\n" + passkey()
         let writer = try ExportSample.writers()[index == 0 ? 3 : 2].1
@@ -36,7 +36,7 @@ struct ReturnTests {
         #expect(contents.isPlaintext == (index == 1))
     }
 
-    @Test("Bitwarden's JSON gives back titles, accounts, addresses, dates and secrets, bytes too")
+    @Test("Bitwarden JSON preserves titles, accounts, addresses, dates and secrets, including binary ones")
     func bitwarden() throws {
         let (file, _) = try ExportSample.export(ExportSample.lines, to: ExportSample.writers()[0].1)
         let contents = try ForeignReading.read(file, as: BitwardenFormat(), password: "correct horse")
@@ -59,7 +59,7 @@ struct ReturnTests {
         #expect(found.contains { $0.item.secretSize == 0 && $0.item.attributes.text(.labl) == "Empty" })
     }
 
-    @Test("CXF holds a one-time password and a passkey in its own words, for other programs")
+    @Test("CXF has one-time passwords, passkeys and Wi-Fi passwords in its own notation, for other programs")
     func ownWords() throws {
         let (file, _) = try ExportSample.export(
             ExportSample.lines + "\n" + passkey(), to: CXFWriter(date: .reference))
@@ -72,7 +72,7 @@ struct ReturnTests {
         #expect(text.contains(#"{"type":"wifi","ssid":{"fieldType":"string","value":"Net"}"#))
     }
 
-    @Test("a title that the other program changed is not undone, and the secret is the one of the record")
+    @Test("Titles and secrets that another program changed are read as changed")
     func changed() throws {
         let line =
             #"{"class":"genp","attributes":{"svce":"Chat","acct":"ada","labl":"Chat","agrp":"g"},"secret":"one"}"#

@@ -6,9 +6,9 @@ import Testing
 
 @testable import ForeignFormats
 
-@Suite("Items that go out as CSV or to Bitwarden, and come back")
+@Suite("Exporting as CSV or Bitwarden JSON and importing again")
 struct RoundTripTests {
-    /// Exports items and reads them again.
+    /// Exports items and imports them again.
     private func roundTrip(
         _ lines: String, _ index: Int
     ) throws -> (before: [Item], after: [Item], altered: [String: [String]]) {
@@ -39,7 +39,7 @@ struct RoundTripTests {
     }
 
     @Test(
-        "what tells internet passwords apart comes back: every protocol, port, path, and an address of IPv6",
+        "What identifies an internet password is preserved: every protocol, port, path and IPv6 address",
         arguments: [0, 1])
     func exact(index: Int) throws {
         let codes = [
@@ -64,7 +64,7 @@ struct RoundTripTests {
         #expect(altered == [:])
     }
 
-    @Test("what does not come back is named, item by item", arguments: [0, 1])
+    @Test("Each item whose attributes are not preserved is reported", arguments: [0, 1])
     func named(index: Int) throws {
         let (before, after, altered) = try roundTrip(
             #"""
@@ -81,7 +81,7 @@ struct RoundTripTests {
                     "realm": ["sdmn", "atyp"], "odd": ["ptcl"], "case": ["srvr"], "label": ["svce"],
                     "code": ["acct", "svce"], "n": ["acct"],
                 ].mapValues { $0 })
-        // No part became a login of its own.
+        // No part became a separate login.
         #expect(after.count == before.count)
     }
 }

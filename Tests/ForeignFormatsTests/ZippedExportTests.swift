@@ -39,7 +39,7 @@ struct ZippedExportTests {
         ("export.data", onePasswordData), ("files/d1__s.pdf", "PDF"), ("files/d2__lost", "x"),
     ])
 
-    @Test("1PUX: every account, every kind of field, attachments; what has no place is counted")
+    @Test("1PUX: every account, kind of field and attachment is read, and data without a counterpart is counted")
     func onePUX() throws {
         #expect(try KnownFormats.recognise(ForeignReading.input(Self.onePassword)).name == "1pux")
         let contents = try ForeignReading.read(Self.onePassword, as: OnePasswordFormat())
@@ -73,7 +73,7 @@ struct ZippedExportTests {
         #expect(bank.extra.contains { $0.name == "source.folder" && $0.value == "Private" })
     }
 
-    @Test("a zip file that was cut, or has a wrong byte in its directory, is called a damaged zip file")
+    @Test("A truncated zip file is reported as a damaged zip file")
     func damagedZip() throws {
         for bytes in [Array(Self.onePassword.dropLast(40)), Array(Self.onePassword.prefix(30))] {
             let failure = #expect(throws: ForeignFailure.self) {
@@ -89,7 +89,7 @@ struct ZippedExportTests {
         #expect(throws: ForeignFailure.unknownFormat) { try KnownFormats.recognise(ForeignReading.input(other)) }
     }
 
-    @Test("Dashlane: logins and notes as in its tables, and other rows whole")
+    @Test("Dashlane: logins and notes are read as in its CSV files, and every other row becomes one item")
     func dashlane() throws {
         let bytes = Self.zip([
             (
@@ -123,7 +123,7 @@ struct ZippedExportTests {
 
     static let proton = zip([("Proton Pass/data.json", protonData)])
 
-    @Test("Proton Pass: logins with passkeys, cards whole, records in the trash counted")
+    @Test("Proton Pass: logins, passkeys and cards are read, and records in the trash are counted")
     func protonPass() throws {
         #expect(try KnownFormats.recognise(ForeignReading.input(Self.proton)).name == "proton-pass")
         let contents = try ForeignReading.read(Self.proton, as: ProtonPassFormat())
@@ -136,13 +136,13 @@ struct ZippedExportTests {
                 "inet srvr=p.example acct=ada: p",
             ])
         #expect(contents.leftOut.map(\.kind) == ["record in the trash", "alias of an address"])
-        // The same, taken out of the zip file.
+        // The JSON file alone, outside the zip file.
         let bytes = Array(Self.protonData.utf8)
         #expect(try KnownFormats.recognise(ForeignReading.input(bytes)).name == "proton-pass")
         #expect(try ForeignReading.read(bytes, as: ProtonPassFormat()).uuids == contents.uuids)
     }
 
-    @Test("a file that is cut anywhere is refused, and one that is altered gives no other secret")
+    @Test("A truncated file is refused, and an altered one is refused or yields the original items")
     func damaged() throws {
         let format = ProtonPassFormat()
         let right = try ForeignReading.read(Self.proton, as: format).listing
@@ -162,7 +162,7 @@ struct ZippedExportTests {
         }
     }
 
-    @Test("changed at random inside, an export is read or refused, and never ends the program")
+    @Test("An export with randomly altered members is read or refused, and never crashes the program")
     func fuzzed() {
         var random = SeededRandom(seed: 3)
         for _ in 0..<800 {

@@ -12,7 +12,7 @@ struct GzipDecoderTests {
         }
     }
 
-    @Test("the sizes of input and output pieces do not affect the result", arguments: [1, 7, 4096, 1_000_000])
+    @Test("The sizes of input and output pieces do not affect the result", arguments: [1, 7, 4096, 1_000_000])
     func ignoresCuts(pieceSize: Int) throws {
         let text = GzipSample.text(20_000)
         let compressed = try GzipSample.compress(text) + GzipSample.compress(text)
@@ -22,7 +22,7 @@ struct GzipDecoderTests {
     }
 
     @Test(
-        "members from gzip -n are read alone, concatenated, and mixed with ours",
+        "Members from gzip -n are read alone, concatenated, and mixed with ours",
         .enabled(if: ExternalProgram.locate("gzip") != nil))
     func readsGzip() throws {
         let text = GzipSample.text(300_000)
@@ -33,18 +33,18 @@ struct GzipDecoderTests {
         #expect(try GzipSample.decompress(ours + theirs + ours) == text + text + text)
     }
 
-    @Test("empty members among others are read")
+    @Test("Empty members among others are read")
     func readsEmptyMembers() throws {
         let (empty, text) = (try GzipSample.compress([]), GzipSample.text(100))
         #expect(try GzipSample.decompress(empty + GzipSample.compress(text) + empty + empty) == text)
     }
 
-    @Test("empty input is reported as truncated")
+    @Test("Empty input is reported as truncated")
     func refusesNothing() {
         #expect(throws: StreamFailure(.decompressing, .truncated, offset: 0)) { try GzipSample.decompress([]) }
     }
 
-    @Test("a stream cut at any byte is reported as truncated, except between members")
+    @Test("A stream cut at any byte is reported as truncated, except between members")
     func refusesTruncation() throws {
         let member = try GzipSample.compress(GzipSample.text(500))
         let stream = member + member
@@ -55,7 +55,7 @@ struct GzipDecoderTests {
         }
     }
 
-    @Test("a flipped bit is refused, except for unused bits just before the trailer")
+    @Test("A flipped bit is refused, except for unused bits just before the trailer")
     func refusesFlips() throws {
         let text = GzipSample.text(500)
         let member = try GzipSample.compress(text)
@@ -76,14 +76,14 @@ struct GzipDecoderTests {
         #expect(harmless < 8)
     }
 
-    @Test("trailing bytes that form no member are refused", arguments: [[0], [0x1f], [0, 0, 0, 0], [0x1f, 0x8b, 8]])
+    @Test("Trailing bytes that form no member are refused", arguments: [[0], [0x1f], [0, 0, 0, 0], [0x1f, 0x8b, 8]])
     func refusesTrailingBytes(trailing: [UInt8]) throws {
         let member = try GzipSample.compress([1, 2, 3])
         #expect(throws: StreamFailure.self) { try GzipSample.decompress(member + trailing) }
     }
 
     @Test(
-        "a header with an unusual field is refused with the rule it breaks",
+        "A header with an unusual field is refused with the rule it breaks",
         arguments: [
             (0, 0x50, "a member starts with the magic of gzip"), (1, 0x8c, "a member starts with the magic of gzip"),
             (2, 7, "a member is compressed with deflate"), (3, 1, "a member has no flags"),
@@ -97,7 +97,7 @@ struct GzipDecoderTests {
         expectMalformed(member, rule, at: UInt64(index))
     }
 
-    @Test("a wrong CRC-32 or size is refused in any member")
+    @Test("A wrong CRC-32 or size is refused in any member")
     func refusesTrailer() throws {
         let member = try GzipSample.compress([1, 2, 3])
         let size = UInt64(member.count)
@@ -111,7 +111,7 @@ struct GzipDecoderTests {
         }
     }
 
-    @Test("output of exactly the limit is delivered, and one byte more is refused", arguments: [1, 1000, 300_000])
+    @Test("Output of exactly the limit is delivered, and one byte more is refused", arguments: [1, 1000, 300_000])
     func limitsOutput(size: Int) throws {
         let text = GzipSample.text(size)
         let compressed = try GzipSample.compress(text)
@@ -125,7 +125,7 @@ struct GzipDecoderTests {
         #expect(delivered <= size - 1)
     }
 
-    @Test("a decompression bomb is stopped at the limit, even if it has many members")
+    @Test("A decompression bomb is stopped at the limit, even if it has many members")
     func stopsBombs() throws {
         let zeros = try GzipSample.compress([UInt8](repeating: 0, count: 1 << 20), level: 9)
         let bomb = (0..<64).flatMap { _ in zeros }
@@ -133,7 +133,7 @@ struct GzipDecoderTests {
         #expect(failure?.kind == .limitExceeded("decompressed size", found: nil, allowed: (1 << 20) + 5))
     }
 
-    @Test("empty members may follow at the limit, and a limit of 0 allows no output")
+    @Test("Empty members may follow at the limit, and a limit of 0 allows no output")
     func allowsEndAtLimit() throws {
         let (empty, text) = (try GzipSample.compress([]), GzipSample.text(100))
         #expect(try GzipSample.decompress(GzipSample.compress(text) + empty, limit: 100) == text)
@@ -141,7 +141,7 @@ struct GzipDecoderTests {
         #expect(throws: StreamFailure.self) { try GzipSample.decompress(GzipSample.compress(text) + empty, limit: 0) }
     }
 
-    @Test("a failing source is not mistaken for one that ends")
+    @Test("A failing source is not mistaken for one that ends")
     func passesSourceFailure() throws {
         let member = try GzipSample.compress(GzipSample.text(200))
         for failAt in 0...member.count {
@@ -151,7 +151,7 @@ struct GzipDecoderTests {
         }
     }
 
-    @Test("reading after the end returns nothing")
+    @Test("Reading after the end returns nothing")
     func staysAtEnd() throws {
         var decoder = try GzipDecoder(MemorySource(copying: GzipSample.compress([1])), outputLimit: 10)
         #expect(try decoder.readAll(limit: 10, as: "test").bytesForTest() == [1])

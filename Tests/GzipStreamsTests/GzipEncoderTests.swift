@@ -9,20 +9,20 @@ struct GzipEncoderTests {
     private static let segment = 262_144
     private static let sizes = [0, 1, 1000, segment - 1, segment, segment + 1, 3 * segment, 7 * segment + 5]
 
-    @Test("compressed data decompresses to the original", arguments: sizes)
+    @Test("Compressed data decompresses to the original", arguments: sizes)
     func roundTrip(size: Int) throws {
         let text = GzipSample.text(size)
         #expect(try GzipSample.decompress(GzipSample.compress(text)) == text)
     }
 
-    @Test("random bytes survive a round trip")
+    @Test("Random bytes survive a round trip")
     func roundTripsNoise() throws {
         var random = SeededRandom(seed: 4)
         let noise = random.bytes(Self.segment + 1000)
         #expect(try GzipSample.decompress(GzipSample.compress(noise)) == noise)
     }
 
-    @Test("every level survives a round trip, and higher ones compress better", arguments: [(1, 6), (6, 9)])
+    @Test("Every level survives a round trip, and higher ones compress better", arguments: [(1, 6), (6, 9)])
     func levels(lower: Int, higher: Int) throws {
         let text = GzipSample.text(100_000)
         let large = try GzipSample.compress(text, level: lower)
@@ -32,12 +32,12 @@ struct GzipEncoderTests {
         #expect(try GzipSample.decompress(small) == text)
     }
 
-    @Test("the segment size, which determines the output, does not change by accident")
+    @Test("The segment size, which determines the output, does not change by accident")
     func keepsSegmentSize() {
         #expect(GzipEncoder<MemorySink>.segmentSize == Self.segment)
     }
 
-    @Test("each segment becomes one member, and so does empty input", arguments: zip(sizes, [1, 1, 1, 1, 1, 2, 3, 8]))
+    @Test("Each segment becomes one member, and so does empty input", arguments: zip(sizes, [1, 1, 1, 1, 1, 2, 3, 8]))
     func countsMembers(size: Int, members: Int) throws {
         let header: [UInt8] = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255]
         let compressed = try GzipSample.compress(GzipSample.text(size))
@@ -48,7 +48,7 @@ struct GzipEncoderTests {
         #expect(found == members)
     }
 
-    @Test("the size of input pieces and thread scheduling do not affect the output")
+    @Test("The size of input pieces and thread scheduling do not affect the output")
     func isDeterministic() throws {
         let text = GzipSample.text(5 * Self.segment + 77)
         let expected = try GzipSample.compress(text)
@@ -57,7 +57,7 @@ struct GzipEncoderTests {
         }
     }
 
-    @Test("the output is the concatenation of separately compressed segments")
+    @Test("The output is the concatenation of separately compressed segments")
     func joinsMembers() throws {
         let text = GzipSample.text(2 * Self.segment + 9)
         var alone: [UInt8] = []
@@ -77,7 +77,7 @@ struct GzipEncoderTests {
         #expect(try ExternalProgram.run("gzip", ["-dc"], input: compressed).output == text)
     }
 
-    @Test("a sink that fails at any write or on finishing fails the stream while the threads are running")
+    @Test("A sink that fails at any write or on finishing fails the stream while the threads are running")
     func passesSinkFailure() throws {
         let text = GzipSample.text(9 * Self.segment)
         func compress(acceptingWrites writes: Int) throws(StreamFailure) {
@@ -91,7 +91,7 @@ struct GzipEncoderTests {
         try compress(acceptingWrites: 10)
     }
 
-    @Test("a pipeline dropped while working waits for its threads and is released", arguments: 0...4)
+    @Test("A pipeline dropped while working waits for its threads and is released", arguments: 0...4)
     func releasesEverything(segments: Int) throws {
         let text = GzipSample.text(Self.segment)
         weak var dropped: SegmentPipeline?

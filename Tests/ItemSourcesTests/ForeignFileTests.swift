@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Files of other programs")
 struct ForeignFileTests {
-    @Test("a file that is written while it is read is refused")
+    @Test("A file that is written to while it is read is refused")
     func changed() throws {
         let folder = try TemporaryFolder()
         try folder.write("a.csv", Array("name,password\n".utf8), mode: 0o600)

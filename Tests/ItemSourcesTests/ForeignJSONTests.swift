@@ -14,7 +14,7 @@ struct ForeignJSONTests {
         return secret.withBytes { span in String(validating: span.indices.map { span[$0] }, as: UTF8.self) }
     }
 
-    @Test("values come as they are, texts with their escapes undone")
+    @Test("Values are read exactly, and text is unescaped")
     func values() throws {
         let json = try read(
             "\u{feff} {\"a\": [1, -2, 1.5, 12345678901234567890], \"b\":{\"c\":\"\\ud83d\\ude00\\n\\u0000é\"},\"d\":null,\"e\":true} "
@@ -30,7 +30,7 @@ struct ForeignJSONTests {
     }
 
     @Test(
-        "what is not JSON is refused",
+        "Invalid JSON is refused",
         arguments: [
             "", "{", "[1,]", "{\"a\":1,}", "{\"a\":1,\"a\":2}", "{\"a\":1,\"\\u0061\":2}", "[01]", "[+1]", "[1.]",
             "[.5]",
@@ -42,7 +42,7 @@ struct ForeignJSONTests {
         #expect(throws: ForeignFailure.self) { try read(text) }
     }
 
-    @Test("text that is not UTF-8 is refused")
+    @Test("Text that is not UTF-8 is refused")
     func notUTF8() {
         for bytes: [UInt8] in [[0xff], [0xc0, 0x80], [0xed, 0xa0, 0x80], [0xe2, 0x82]] {
             let quoted = [UInt8(ascii: "\"")] + bytes + [UInt8(ascii: "\"")]
@@ -50,7 +50,7 @@ struct ForeignJSONTests {
         }
     }
 
-    @Test("32 levels are read, and one more is over a limit")
+    @Test("32 levels of nesting are read, and more are refused")
     func depth() throws {
         func nested(_ levels: Int) -> String {
             String(repeating: "[", count: levels) + String(repeating: "]", count: levels)
@@ -60,7 +60,7 @@ struct ForeignJSONTests {
         #expect(throws: ForeignFailure.self) { try read(nested(100_000)) }
     }
 
-    @Test("changed at random, a document is read or refused, and never ends the program")
+    @Test("A randomly altered document is read or refused, and never crashes the program")
     func fuzzed() {
         var random = SeededRandom(seed: 7)
         let document = Array(#"{"items":[{"id":"a\u00e9","n":-1.5e3,"x":[true,false,null,{"y":"z"}]}],"é":"\\"}"#.utf8)

@@ -6,7 +6,7 @@ import Testing
 
 @testable import ItemSources
 
-@Suite("Files of items as the source of a backup")
+@Suite("Files of item lines as the source of a backup")
 struct ItemLinesTests {
     private let folder: TemporaryFolder
 
@@ -20,7 +20,7 @@ struct ItemLinesTests {
         return try ItemLines(OpenFile.reading(path)).collected()
     }
 
-    @Test("items come in archive order, with the secrets that their lines have, whatever the order of the lines")
+    @Test("Items come in archive order with their own secrets, whatever the order of the lines")
     func sorted() throws {
         var lines = (0..<40).map { number in
             #"{"class":"genp","attributes":{"svce":"s\#(number)","acct":"ann"},"secret":"of \#(number)"}"#
@@ -44,7 +44,7 @@ struct ItemLinesTests {
         }
     }
 
-    @Test("an item that is not wanted is not handed over")
+    @Test("An item that the visitor does not want is skipped")
     func unwanted() throws {
         var visitor = ListingVisitor(wanted: { $0.attributes[.svce] == .text("b") })
         try collected(
@@ -54,7 +54,7 @@ struct ItemLinesTests {
         #expect(visitor.secrets == ["2"])
     }
 
-    @Test("an item without a UUID has the same one each time, which follows from its unique key alone")
+    @Test("An item without a UUID gets one that depends only on its unique key")
     func named() throws {
         func uuid(_ attributes: String) throws -> String {
             var visitor = ListingVisitor()
@@ -62,7 +62,7 @@ struct ItemLinesTests {
             return try #require(visitor.items.first).uuid.description
         }
         let first = try uuid(#""svce":"mail","acct":"ann""#)
-        // SHA-256 of the fields as Python computes it; it is fixed, so that later archives have the same UUIDs.
+        // The SHA-256 of the fields, computed with Python. It must never change, so that UUIDs remain the same.
         #expect(first == "25ada8e2-4fe5-8e41-b4f4-46b7595a829b")
         #expect(try uuid(#""svce":"mail","acct":"ann","labl":"Mail","icmt":"new""#) == first)
         #expect(try uuid(#""svce":"mail","acct":"bob""#) != first)
@@ -70,7 +70,7 @@ struct ItemLinesTests {
         #expect(try uuid(#""svce":"mail","acct":"ann","agrp":"other""#) != first)
     }
 
-    @Test("two lines with one unique key or one UUID are refused, and both are named")
+    @Test("Two lines with the same unique key or UUID are refused, and the error names both")
     func clashes() throws {
         let uuid = "0b1b25a8-d837-4f51-a693-4442d2b04834"
         let one = #"{"class":"genp","attributes":{"svce":"mail"},"secret":"x"}"#
@@ -87,7 +87,7 @@ struct ItemLinesTests {
         }
     }
 
-    @Test("a line that makes no item is named, and nothing is collected")
+    @Test("An invalid line is reported with its number, and nothing is collected")
     func malformed() throws {
         let good = #"{"class":"genp","attributes":{"svce":"mail"},"secret":"x"}"#
         for bad in ["{", #"{"class":"genp","attributes":{"port":1}}"#] {
@@ -100,7 +100,7 @@ struct ItemLinesTests {
         }
     }
 
-    @Test("dates that are not given are those of the file")
+    @Test("An item without dates gets the modification date of the file")
     func dates() throws {
         let path = folder.path("old.jsonl")
         try #"{"class":"genp","attributes":{"svce":"mail"},"secret":"x"}"#.write(

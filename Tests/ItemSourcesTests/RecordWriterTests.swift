@@ -4,7 +4,7 @@ import KeychainModel
 import TestSupport
 import Testing
 
-@Suite("What becomes of a record of a password manager")
+@Suite("Items made from a password manager's record")
 struct RecordWriterTests {
     private func secret(_ text: String) -> SecretBytes { SecretBytes(copying: text.utf8) }
 
@@ -19,7 +19,7 @@ struct RecordWriterTests {
         return (contents, visitor.items, visitor.secrets)
     }
 
-    @Test("each secret becomes an item, and none of them needs a mark to be told from the others")
+    @Test("Each secret becomes an item, and only fields of the same name need a marker to be distinct")
     func parts() throws {
         for title in ["Bank", "bank.example", ""] {
             for addresses in [["https://bank.example:8443/in?x=1", "https://b.example"], []] {
@@ -38,8 +38,8 @@ struct RecordWriterTests {
                         try record.addPrivateKey(secret("k"), to: &collector)
                         try record.addAttachment("a.pdf", secret("%"), to: &collector)
                     }
-                    // Two fields of one name in one record differ in their secret alone. A card and a login without
-                    // an address would too, but no program has both in one record.
+                    // Two fields with the same name in one record differ only in their secrets. So would a card and a
+                    // login without an address, but no program has both in one record.
                     #expect(collected.contents.marked.filter { $0.attributes.text(.desc) != "card" }.count == 1)
                     #expect(collected.items.count == 9)
                     #expect(Set(collected.items.map(\.uuid)).count == 9)
@@ -48,7 +48,7 @@ struct RecordWriterTests {
         }
     }
 
-    @Test("an address becomes server, port and path, without the password that may be in it")
+    @Test("A URL becomes server, port and path, without any password in it")
     func address() throws {
         let collected = try collect { collector throws(ForeignFailure) in
             var record = RecordWriter(format: "test", identity: "1", title: "t")
@@ -72,7 +72,7 @@ struct RecordWriterTests {
             ])
     }
 
-    @Test("the address of an app is its package, and one that is none is kept beside a generic password")
+    @Test("An app's address becomes its package name, and a malformed address is kept with a generic password")
     func apps() throws {
         for (address, service) in [
             ("android://aGFzaA==@com.example.app/", "com.example.app"),
@@ -89,7 +89,7 @@ struct RecordWriterTests {
         }
     }
 
-    @Test("a login without a password has no secret, which differs from an empty one")
+    @Test("A login without a password has no secret, rather than an empty one")
     func absent() throws {
         let collected = try collect { collector throws(ForeignFailure) in
             var one = RecordWriter(format: "test", identity: "1", title: "a")
@@ -101,7 +101,7 @@ struct RecordWriterTests {
     }
 
     @Test(
-        "a seed becomes an otpauth address; addresses, and what is neither, stay",
+        "A seed becomes an otpauth URL, and other text is kept",
         arguments: [
             ("jbsw y3dp-ehpk 3pxp", "otpauth://totp/A%20B:ada%40c?secret=JBSWY3DPEHPK3PXP&issuer=A%20B"),
             ("otpauth://totp/x?secret=A&digits=8", "otpauth://totp/x?secret=A&digits=8"),
@@ -117,7 +117,7 @@ struct RecordWriterTests {
             address.withBytes { span in String(decoding: span.indices.map { span[$0] }, as: UTF8.self) } == expected)
     }
 
-    @Test("dates are read with and without fractions and zones, and what is none is none")
+    @Test("Dates are read with and without fractions and time zones, and other text is not a date")
     func dates() {
         #expect(ForeignDate.iso("2026-03-01T09:30:00.5Z")?.description == "2026-03-01T09:30:00.500000Z")
         #expect(ForeignDate.iso("2026-03-01T11:30:00+02:00")?.description == "2026-03-01T09:30:00.000000Z")
@@ -132,7 +132,7 @@ struct RecordWriterTests {
         #expect(ForeignDate.milliseconds(1_500)?.microseconds == 1_500_000)
     }
 
-    @Test("an access token in the place of a name, or in an address, is in no attribute of any part")
+    @Test("An access token in place of a user name or in a URL is in no attribute of any item")
     func tokens() throws {
         let token = "ghp_0123456789abcdefABCDEF"
         let collected = try collect { collector throws(ForeignFailure) in
@@ -150,7 +150,7 @@ struct RecordWriterTests {
         #expect(Set(addresses) == ["https://github.com/r", "https://github.com"])
     }
 
-    @Test("Apple's protocols become schemes and back, and an IPv6 address has no brackets in an item")
+    @Test("Apple's protocol codes map to URL schemes and back, and an IPv6 address in an item has no brackets")
     func schemes() throws {
         let schemes = [
             "https", "pop3s", "https-proxy", "ftpaccount", "nntps", "telnets", "ircs", "eppc", "socks", "rtsp-proxy",

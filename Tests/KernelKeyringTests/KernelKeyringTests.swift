@@ -25,7 +25,7 @@ struct KernelKeyringTests {
 
     private func read() throws -> String? { try keyring.text(of: name) }
 
-    @Test("a stored payload can be read and replaced")
+    @Test("A stored payload can be read and replaced")
     func keep() throws {
         defer { clean() }
         #expect(try read() == nil)
@@ -37,7 +37,7 @@ struct KernelKeyringTests {
         #expect(try keyring.read(name)?.count == 1024)
     }
 
-    @Test("a revoked key is gone, and revoking a missing key does nothing")
+    @Test("A revoked key is gone, and revoking a missing key does nothing")
     func revoke() throws {
         defer { clean() }
         try keyring.keep(name, payload("one"), expiresAfter: nil)
@@ -48,7 +48,7 @@ struct KernelKeyringTests {
         #expect(try read() == "two")
     }
 
-    @Test("only an existing payload can be replaced")
+    @Test("Only an existing payload can be replaced")
     func replace() throws {
         defer { clean() }
         #expect(try !keyring.replace(name, payload("none"), expiresAfter: nil))
@@ -61,7 +61,7 @@ struct KernelKeyringTests {
         #expect(try read() == nil)
     }
 
-    @Test("a key expires after its timeout and can be stored again")
+    @Test("A key expires after its timeout and can be stored again")
     func expiry() throws {
         defer { clean() }
         try keyring.keep(name, payload("one"), expiresAfter: 1)
@@ -73,7 +73,7 @@ struct KernelKeyringTests {
         #expect(try read() == "three")
     }
 
-    @Test("a key's timeout can be restarted, shortened and removed", .enabled(if: listIsReadable, "keys are hidden"))
+    @Test("A key's timeout can be restarted, shortened and removed", .enabled(if: listIsReadable, "keys are hidden"))
     func clock() throws {
         defer { clean() }
         try keyring.keep(name, payload("one"), expiresAfter: 50)
@@ -99,7 +99,7 @@ struct KernelKeyringTests {
         }
     }
 
-    @Test("threads of one process share a key, and each replaces it atomically")
+    @Test("Threads of one process share a key, and each replaces it atomically")
     func threads() async throws {
         defer { clean() }
         try keyring.keep(name, payload("start"), expiresAfter: nil)
@@ -126,7 +126,7 @@ struct KernelKeyringTests {
         #expect(try read() == nil)
     }
 
-    @Test("a key revoked while it is being replaced stays revoked")
+    @Test("A key revoked while it is being replaced stays revoked")
     func revokeWhileReplacing() async throws {
         defer { clean() }
         let name = name
@@ -142,7 +142,7 @@ struct KernelKeyringTests {
     }
 
     @Test(
-        "a process that fails or is killed at any call of a replacement leaves no key without a timeout",
+        "A process that fails or is killed at any call of a replacement leaves no key without a timeout",
         .enabled(if: listIsReadable, "keys are hidden"), arguments: ["signal=KILL", "error=EIO"])
     func interruptedReplacement(fault: String) throws {
         defer { clean() }
@@ -161,7 +161,7 @@ struct KernelKeyringTests {
     }
 
     @Test(
-        "a process in another session of the same user can read and revoke the key",
+        "A process in another session of the same user can read and revoke the key",
         arguments: [["setsid", "-w"], ["keyctl", "session", "-"], ["env", "-i"], ["setsid", "-w", "env", "-i"]])
     func otherSessions(wrapper: [String]) throws {
         defer { clean() }
@@ -176,7 +176,7 @@ struct KernelKeyringTests {
 @Suite("Keyring failures")
 struct RefusedKeyringTests {
     @Test(
-        "a refusal by the kernel is reported as such, whichever call it affects",
+        "A refusal by the kernel is reported as such, whichever call it affects",
         arguments: [
             ("keyctl:error=EPERM", EPERM), ("keyctl:error=ENOSYS", ENOSYS), ("keyctl:error=EACCES", EACCES),
             ("add_key:error=EPERM", EPERM), ("keyctl:error=EOPNOTSUPP", EOPNOTSUPP),
@@ -185,13 +185,13 @@ struct RefusedKeyringTests {
         #expect(try Probe.run(faulty(fault), .keeps, "kcbackup-test:refused") == Probe.refused + code)
     }
 
-    @Test("an exhausted quota is reported as such")
+    @Test("An exhausted quota is reported as such")
     func full() throws {
         #expect(try Probe.run(faulty("add_key:error=EDQUOT"), .keeps, "kcbackup-test:full") == Probe.full)
     }
 
     @Test(
-        "without persistent keyrings in the kernel, keys are kept in the user keyring",
+        "Without persistent keyrings in the kernel, keys are kept in the user keyring",
         .enabled(if: KernelKeyring.refusal == nil))
     func userKeyringAlone() throws {
         let name = "kcbackup-test:\(UUID().uuidString)"
@@ -204,7 +204,7 @@ struct RefusedKeyringTests {
         #expect(outcome == Probe.readAndRevoked, "\(outcome)")
     }
 
-    @Test("each errno maps to a failure by its remedy, and has its own reason")
+    @Test("Each errno maps to a failure by its remedy, and has its own reason")
     func words() {
         #expect(KeyRetentionFailure(EPERM, doing: "x") == .refused(EPERM))
         #expect(KeyRetentionFailure(EDQUOT, doing: "x") == .full(EDQUOT))
@@ -216,7 +216,7 @@ struct RefusedKeyringTests {
 }
 
 @Suite struct SuspendedTimeTests {
-    @Test("the suspended time is not negative and does not change while the machine runs")
+    @Test("The suspended time is not negative and does not change while the machine runs")
     func steady() {
         let first = SuspendedTime.milliseconds()
         #expect(first >= -1)

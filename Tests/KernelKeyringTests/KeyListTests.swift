@@ -8,7 +8,7 @@ import Testing
     }
 
     @Test(
-        "the timeout in the list is read in every unit",
+        "The timeout in the list is read in every unit",
         arguments: [
             ("perm", nil), ("expd", 0), ("0s", 0), ("59s", 59), ("4m", 240), ("2h", 7200), ("3d", 259_200),
             ("52w", 31_449_600), ("s", nil), ("5", nil), ("5y", nil), ("-1s", nil), ("99999999999s", nil),
@@ -24,7 +24,7 @@ import Testing
         #expect(seconds(0x0d55_64ae, list) == nil)
     }
 
-    @Test("a malformed list yields no timeout")
+    @Test("A malformed list yields no timeout")
     func nonsense() {
         for list in ["", "\n\n", "0d5564ad", "0d5564ad\n", "0d5564ad a b\n", "zz I 3 5s\n"] {
             #expect(seconds(0x0d55_64ad, list) == nil)

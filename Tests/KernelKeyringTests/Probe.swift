@@ -44,7 +44,7 @@ private let order = ProcessInfo.processInfo.environment["KCBACKUP_PROBE"]
 
 @Suite(.enabled(if: order != nil, "runs in the second process of other tests"))
 struct ProbeTests {
-    @Test("the second process reports its result as its exit status") func probe() throws {
+    @Test("The second process reports its result as its exit status") func probe() throws {
         let words = try #require(order).split(separator: " ", maxSplits: 1)
         let name = String(words[1])
         let keyring = KernelKeyring()

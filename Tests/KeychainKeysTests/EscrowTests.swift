@@ -32,7 +32,7 @@ import Testing
         return try EscrowKeys(parsing: text)
     }
 
-    @Test("an escrow key opens the class keys that the passcode protects, except that of akpu")
+    @Test("An escrow key opens the class keys that the passcode protects, except that of akpu")
     func opens() throws {
         let keys = try ClassKeys(generatingWithPasscode: true)
         let key = try EscrowKey.generate()
@@ -52,7 +52,7 @@ import Testing
         _ = try bag.passcodeKeys(passcode, device, minimumCost: cost)
     }
 
-    @Test("a keybag with every optional part reads back as written and fits the size limit")
+    @Test("A keybag with every optional part reads back as written and fits the size limit")
     func roundTrip() throws {
         let keys = try ClassKeys(generatingWithPasscode: true)
         let settings = try #require(LockSettings(lockAfter: 31_536_000, lockOnSuspend: false))
@@ -67,7 +67,7 @@ import Testing
         }
     }
 
-    @Test("a keybag with an escrow record is refused when changed or cut at any byte, before a key is tried")
+    @Test("A keybag with an escrow record is refused when changed or cut at any byte, before a key is tried")
     func tampered() throws {
         let keys = try ClassKeys(generatingWithPasscode: true)
         let bag = try keybag(keys)
@@ -92,7 +92,7 @@ import Testing
         }
     }
 
-    @Test("an escrow key opens only the keybag, generation and device that its record was made for")
+    @Test("An escrow key opens only the keybag, generation and device that its record was made for")
     func bound() throws {
         let keys = try ClassKeys(generatingWithPasscode: true)
         let key = try EscrowKey.generate()
@@ -111,7 +111,7 @@ import Testing
         #expect(throws: KeybagFailure.escrow(.forged)) { _ = try spliced.escrowedKeys(mine, device) }
     }
 
-    @Test("a record forged with the device key but without the passcode is detected when the passcode is used")
+    @Test("A record forged with the device key but without the passcode is detected when the passcode is used")
     func planted() throws {
         let keys = try ClassKeys(generatingWithPasscode: true)
         let thief = try EscrowKey.generate()
@@ -132,7 +132,7 @@ import Testing
         #expect(try planted.withoutEscrow(device) == bag)
     }
 
-    @Test("a record is renewed for new class keys with the public key alone, and is removed with the passcode")
+    @Test("A record is renewed for new class keys with the public key alone, and is removed with the passcode")
     func renewed() throws {
         let keys = try ClassKeys(generatingWithPasscode: true)
         let key = try EscrowKey.generate()
@@ -157,7 +157,7 @@ import Testing
         }
     }
 
-    @Test("an escrow key file with a changed byte is refused, and the message does not quote the key")
+    @Test("An escrow key file with a changed byte is refused, and the message does not quote the key")
     func files() throws {
         let key = try EscrowKey.generate()
         let text = key.text(comments: ["one"]).bytesForTest()
@@ -178,7 +178,7 @@ import Testing
         }
     }
 
-    @Test("an archive's keybag with an escrow record is refused")
+    @Test("An archive's keybag with an escrow record is refused")
     func archived() throws {
         let keys = try ClassKeys(generatingWithPasscode: true)
         let bag = try keybag(keys)

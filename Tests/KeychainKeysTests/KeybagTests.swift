@@ -28,7 +28,7 @@ import Testing
             passcode: secret(passcode), cost: #require(Self.cost))
     }
 
-    @Test("a keybag reads back as written", arguments: [nil, "open"] as [String?])
+    @Test("A keybag reads back as written", arguments: [nil, "open"] as [String?])
     func roundTrip(passcode: String?) throws {
         let keybag = try keybag(passcode: passcode)
         #expect(try Keybag(text: keybag.text.span) == keybag)
@@ -41,7 +41,7 @@ import Testing
                 "{\"version\":1,\"uuid\":\"\(keybag.uuid)\",\"device\":\"\(device.id)\",\"generation\":1,"))
     }
 
-    @Test("a keybag with any changed byte is refused before a passcode is tried")
+    @Test("A keybag with any changed byte is refused before a passcode is tried")
     func tampered() throws {
         let keybag = try keybag(passcode: "open")
         for index in keybag.text.indices {
@@ -58,7 +58,7 @@ import Testing
         }
     }
 
-    @Test("a work factor outside the allowed range is refused before any work is done")
+    @Test("A work factor outside the allowed range is refused before any work is done")
     func costs() throws {
         let keys = try ClassKeys(generatingWithPasscode: true)
         func bag(_ logN: Int) throws -> Keybag {
@@ -81,7 +81,7 @@ import Testing
         }
     }
 
-    @Test("keys protected by a passcode open only with both this device and this passcode")
+    @Test("Keys protected by a passcode open only with both this device and this passcode")
     func both() throws {
         let keys = try ClassKeys(generatingWithPasscode: true)
         let cost = try #require(Self.cost)
@@ -103,7 +103,7 @@ import Testing
         }
     }
 
-    @Test("every class has its own key")
+    @Test("Every class has its own key")
     func distinct() throws {
         let keys = try ClassKeys(generatingWithPasscode: true)
         let bytes = try Accessibility.allCases.map { try #require(keys[$0]).secret.bytesForTest() }

@@ -3,7 +3,7 @@ import Testing
 
 @Suite struct DisplayedTests {
     @Test(
-        "text that could mislead a reader or a terminal is escaped",
+        "Text that could mislead a reader or a terminal is escaped",
         arguments: [
             ("\u{1b}[2J", "\\u{1b}[2J"), ("a\nb\r\tc", "a\\u{a}b\\u{d}\\u{9}c"), ("\r\n", "\\u{d}\\u{a}"),
             ("\u{7f}\u{85}\u{9b}", "\\u{7f}\\u{85}\\u{9b}"), ("\u{202e}gpj.exe", "\\u{202e}gpj.exe"),
@@ -26,7 +26,7 @@ import Testing
     }
 
     @Test(
-        "harmless text is shown unchanged",
+        "Harmless text is shown unchanged",
         arguments: [
             "", "plain text", "Größe", "漢字", "שלום", "e\u{301}", "👩‍👩‍👧", "नी", "می‌خواهم", "❤️", "☺︎", "🏳️‍🌈", "👩🏽‍🚀", "❤️‍🔥", "1️⃣", "🇩🇪",
             "🏴\u{e0067}\u{e0062}\u{e0073}\u{e0063}\u{e0074}\u{e007f}", "क्\u{200d}ष", "ക്\u{200d}", "क्\u{200c}ष",
@@ -37,12 +37,12 @@ import Testing
         #expect(displayed(text) == text)
     }
 
-    @Test("escaping keeps different texts distinguishable")
+    @Test("Escaping keeps different texts distinguishable")
     func injective() {
         #expect(displayed("\u{1b}") != displayed("\\u{1b}"))
     }
 
-    @Test("a long text is truncated, and so is a long run of combining marks")
+    @Test("A long text is truncated, and so is a long run of combining marks")
     func cut() {
         #expect(displayed("abcdef", limit: 3) == "abc…")
         #expect(displayed("abc", limit: 3) == "abc")
@@ -52,7 +52,7 @@ import Testing
 }
 
 extension DisplayedTests {
-    @Test("no default-ignorable character is shown next to a letter, a digit or a space")
+    @Test("No default-ignorable character is shown next to a letter, a digit or a space")
     func ignorable() {
         let all = (UInt32(0)...0x10ffff).lazy.compactMap(Unicode.Scalar.init)
         let ignorable = all.filter { $0.properties.isDefaultIgnorableCodePoint }

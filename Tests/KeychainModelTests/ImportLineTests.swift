@@ -12,7 +12,7 @@ import Testing
         }
     }
 
-    @Test("any JSON form of an item is read")
+    @Test("Any JSON form of an item is read")
     func spellings() throws {
         let text = """
              { "secret" : "pa\\u0073s\\n\\ud83d\\ude00" , "extra":{"b":"2","a":"\\/"},
@@ -31,7 +31,7 @@ import Testing
         #expect(secret == Array("pass\n😀".utf8))
     }
 
-    @Test("a secret may be bytes, empty or absent, and these are distinguished")
+    @Test("A secret may be bytes, empty or absent, and these are distinguished")
     func secrets() throws {
         #expect(try read(#"{"class":"keys","secret":{"base64":"AP8="}}"#).secret == [0, 255])
         #expect(try read(#"{"class":"keys","secret":""}"#).secret == [])
@@ -39,7 +39,7 @@ import Testing
     }
 
     @Test(
-        "a line that is not a valid item is refused",
+        "A line that is not a valid item is refused",
         arguments: [
             "", "{}", "[]", "null", #"{"class":"idnt"}"#, #"{"class":"genp"} x"#, #"{"class":"genp"}{"class":"genp"}"#,
             #"{"class":"genp",}"#, #"{"class":"genp","class":"genp"}"#, #"{"class":"genp","password":"x"}"#,
@@ -59,14 +59,14 @@ import Testing
         #expect(throws: ImportLine.Problem.self) { try read(text) }
     }
 
-    @Test("an unknown attribute is named")
+    @Test("An unknown attribute is named")
     func unknown() {
         #expect(throws: ImportLine.Problem.item(.unknownAttribute("acount"))) {
             try read(#"{"class":"genp","attributes":{"acount":"a"}}"#)
         }
     }
 
-    @Test("a line truncated at any byte is refused")
+    @Test("A line truncated at any byte is refused")
     func cut() throws {
         let text =
             #"{"class":"genp","attributes":{"acct":"a\u00e9","type":12},"extra":{"k":"v"},"secret":{"base64":"AP8="}}"#
@@ -78,7 +78,7 @@ import Testing
         }
     }
 
-    @Test("a secret that is not valid UTF-8 is refused")
+    @Test("A secret that is not valid UTF-8 is refused")
     func notUTF8() {
         let bytes = Array(#"{"class":"genp","secret":""#.utf8) + [0xff] + Array("\"}".utf8)
         #expect(throws: ImportLine.Problem.self) { _ = try ImportLine(bytes.span) }
@@ -94,7 +94,7 @@ struct RevealedLineTests {
         }
     }
 
-    @Test("a line of several items yields each of them, whatever their secrets contain")
+    @Test("A line of several items yields each of them, whatever their secrets contain")
     func several() throws {
         let items = [
             #"{"class":"genp","uuid":"0b1b25a8-d837-4f51-a693-4442d2b04834","accessibility":"WhenUnlocked","size":5,"attributes":{"pdmn":"ak","svce":"one"},"secret":"}],\"["}"#,
@@ -106,7 +106,7 @@ struct RevealedLineTests {
     }
 
     @Test(
-        "an item with a missing secret, or whose fields contradict each other, is refused",
+        "An item with a missing secret, or whose fields contradict each other, is refused",
         arguments: [
             #"{"class":"genp","size":5,"attributes":{}}"#,
             #"{"class":"genp","size":4,"attributes":{},"secret":"12345"}"#,
@@ -117,7 +117,7 @@ struct RevealedLineTests {
         #expect(throws: ImportLine.Problem.self) { try services(line) }
     }
 
-    @Test("a line of several items truncated at any byte is refused")
+    @Test("A line of several items truncated at any byte is refused")
     func cut() {
         let line = #"{"items":[{"class":"genp","attributes":{"svce":"\"}]"},"secret":"x"},{"class":"inet"}]}"#
         for count in 2..<line.utf8.count {

@@ -20,7 +20,7 @@ struct ItemFilterTests {
     }
 
     @Test(
-        "a part of a name matches, in any case and either Unicode normalization form",
+        "A part of a name matches, in any case and either Unicode normalization form",
         arguments: [
             ("wi-fi", "Home Wi-Fi"), ("HOME", "Home Wi-Fi"), ("straße", "Lange Straße 1"), ("ÉTÉ", "l'été"),
             ("e\u{301}te\u{301}", "\u{c9}T\u{c9}"), ("日本", "東日本銀行"), (" ", "a b"),
@@ -32,13 +32,13 @@ struct ItemFilterTests {
     }
 
     @Test(
-        "different names, and attributes that are not names, do not match",
+        "Different names, and attributes that are not names, do not match",
         arguments: [("wi-fi", "Home WiFi", AttributeCode.labl), ("note", "a note", .icmt), ("kc", "kc", .agrp)])
     func notFound(text: String, name: String, code: AttributeCode) throws {
         #expect(try !matches(text, code, name))
     }
 
-    @Test("an empty filter matches everything, and every condition must hold")
+    @Test("An empty filter matches everything, and every condition must hold")
     func conditions() throws {
         let item = try item(.svce, "mail")
         var filter = ItemFilter()

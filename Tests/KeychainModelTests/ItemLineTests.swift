@@ -2,7 +2,7 @@ import KeychainModel
 import Testing
 
 @Suite struct ItemLineTests {
-    @Test("an item survives a round trip, and re-encoding gives the same line", arguments: 0..<20 as Range<UInt64>)
+    @Test("An item survives a round trip, and re-encoding gives the same line", arguments: 0..<20 as Range<UInt64>)
     func roundTrip(seed: UInt64) throws {
         var items = RandomItems(seed: seed)
         for _ in 0..<50 {
@@ -21,7 +21,7 @@ import Testing
         "labl":"a\"b\\c\u000a","mdat":"2026-03-01T09:30:00.000000Z","pdmn":"ak","sync":0},"extra":{"a":"1","b":""}}
         """#
 
-    @Test("the canonical line is as documented")
+    @Test("The canonical line is as documented")
     func documented() throws {
         let item = try sample(
             .genericPassword, [.acct: .text("ann"), .gena: .data([1, 2]), .labl: .text("a\"b\\c\n")],
@@ -30,7 +30,7 @@ import Testing
     }
 
     @Test(
-        "a noncanonical line for the same item is refused",
+        "A noncanonical line for the same item is refused",
         arguments: [
             ("{\"class\"", "{ \"class\""), ("\"genp\"", "\"GENP\""), ("\"genp\"", "\"idnt\""),
             ("aabbccddeeff", "AABBCCDDEEFF"), ("\"any-device\"", "\"this-device\""), ("\"size\":5", "\"size\":05"),
@@ -54,7 +54,7 @@ import Testing
         #expect(throws: MalformedLine.self) { try ItemLine.decode(Array(changed.utf8).span) }
     }
 
-    @Test("a line truncated at any byte is refused")
+    @Test("A line truncated at any byte is refused")
     func cut() {
         let bytes = Array(Self.plain.utf8)
         for count in 0..<bytes.count {
@@ -62,7 +62,7 @@ import Testing
         }
     }
 
-    @Test("a line with one changed byte is refused or is the canonical line of another item")
+    @Test("A line with one changed byte is refused or is the canonical line of another item")
     func changed() {
         let bytes = Array(Self.plain.utf8)
         for index in bytes.indices {
@@ -74,13 +74,13 @@ import Testing
         }
     }
 
-    @Test("invalid UTF-8 is refused", arguments: [[0xff], [0xc0, 0x80], [0xed, 0xa0, 0x80]] as [[UInt8]])
+    @Test("Invalid UTF-8 is refused", arguments: [[0xff], [0xc0, 0x80], [0xed, 0xa0, 0x80]] as [[UInt8]])
     func notUTF8(bad: [UInt8]) {
         let parts = Self.plain.split(separator: "ann").map { Array($0.utf8) }
         #expect(throws: MalformedLine.self) { try ItemLine.decode((parts[0] + bad + parts[1]).span) }
     }
 
-    @Test("too many free attributes are refused before they are stored")
+    @Test("Too many free attributes are refused before they are stored")
     func extraLimit() throws {
         let names = (0...ItemLimits.extraCount).map { String(10_000 + $0) }
         let list = names.map { "\"\($0)\":\"\"" }.joined(separator: ",")
@@ -93,7 +93,7 @@ import Testing
 }
 
 @Suite struct CanonicalNumberTests {
-    @Test("integers are read in their canonical form", arguments: [Int64.min, -1, 0, 1, 9, 10, .max])
+    @Test("Integers are read in their canonical form", arguments: [Int64.min, -1, 0, 1, 9, 10, .max])
     func roundTrip(number: Int64) throws {
         var scanner = CanonicalScanner()
         let bytes = Array(String(number).utf8)
@@ -102,7 +102,7 @@ import Testing
     }
 
     @Test(
-        "a noncanonical or overflowing integer is refused",
+        "A noncanonical or overflowing integer is refused",
         arguments: ["", "-", "+1", "01", "-01", "-0", "00", "9223372036854775808", "-9223372036854775809"])
     func refused(text: String) {
         #expect(throws: MalformedLine.self) {

@@ -2,7 +2,7 @@ import KeychainModel
 import Testing
 
 @Suite struct ItemTests {
-    @Test("invalid attributes are refused with the reason")
+    @Test("Invalid attributes are refused with the reason")
     func problems() throws {
         #expect(throws: ItemProblem.notInClass(.srvr, .genericPassword)) {
             try sample(.genericPassword, [.srvr: .text("")])
@@ -22,13 +22,13 @@ import Testing
     }
 
     @Test(
-        "an item without a required attribute is refused",
+        "An item without a required attribute is refused",
         arguments: [AttributeCode.agrp, .cdat, .mdat, .pdmn, .sync])
     func missing(code: AttributeCode) {
         #expect(throws: ItemProblem.missing(code)) { try sample(without: code) }
     }
 
-    @Test("sizes at the limits are accepted, and one byte more is refused")
+    @Test("Sizes at the limits are accepted, and one byte more is refused")
     func limits() throws {
         let full = String(repeating: "x", count: ItemLimits.attributeSize)
         _ = try sample(.genericPassword, [.acct: .text(full)])
@@ -46,7 +46,7 @@ import Testing
     }
 
     @Test(
-        "a synchronizable item that is ThisDeviceOnly counts as local, and its flag is reported as meaningless",
+        "A synchronizable item that is ThisDeviceOnly counts as local, and its flag is reported as meaningless",
         arguments: Accessibility.allCases)
     func deviceBound(accessibility: Accessibility) throws {
         for flag in [Int64(0), 1] {
@@ -64,7 +64,7 @@ import Testing
         }
     }
 
-    @Test("composed and decomposed forms of a letter are different values")
+    @Test("Composed and decomposed forms of a letter are different values")
     func normalisation() throws {
         #expect(AttributeValue.text("é") != .text("e\u{301}"))
         #expect(ExtraAttribute(name: "é", value: "") != ExtraAttribute(name: "e\u{301}", value: ""))
@@ -76,7 +76,7 @@ import Testing
 }
 
 @Suite struct ItemDraftTests {
-    @Test("attributes missing from a draft get Apple's defaults")
+    @Test("Attributes missing from a draft get Apple's defaults")
     func defaults() throws {
         let now = try #require(Timestamp("2026-03-01T09:30:00.000000Z"))
         for itemClass in ItemClass.allCases {
@@ -88,7 +88,7 @@ import Testing
         }
     }
 
-    @Test("attributes of a draft are kept, and free attributes are sorted")
+    @Test("Attributes of a draft are kept, and free attributes are sorted")
     func given() throws {
         let now = try #require(Timestamp("2026-03-01T09:30:00.000000Z"))
         let then = now.advanced(byMicroseconds: -1)
@@ -107,7 +107,7 @@ import Testing
 }
 
 @Suite struct AttributesTests {
-    @Test("attributes are ordered by code, regardless of the order they are set in")
+    @Test("Attributes are ordered by code, regardless of the order they are set in")
     func order() {
         var attributes = Attributes()
         for code in AttributeCode.allCases.reversed() { attributes[code] = .number(Int64(code.rawValue)) }
@@ -119,7 +119,7 @@ import Testing
         #expect(attributes.number(.agrp) == Int64(AttributeCode.agrp.rawValue))
     }
 
-    @Test("codes are four bytes long, unique and sorted, and each identifies its attribute")
+    @Test("Codes are four bytes long, unique and sorted, and each identifies its attribute")
     func codes() {
         let codes = AttributeCode.allCases.map(\.code)
         #expect(codes == codes.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) })
@@ -133,7 +133,7 @@ import Testing
         #expect(AttributeCode(code: "") == nil)
     }
 
-    @Test("unique keys are Apple's, and all their attributes belong to the class")
+    @Test("Unique keys are Apple's, and all their attributes belong to the class")
     func uniqueKeys() {
         let expected: [ItemClass: String] = [
             .genericPassword: "acct svce agrp sync vwht tkid musr ggrp",

@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct TimestampTests {
     @Test(
-        "known moments have the expected text",
+        "Known moments have the expected text",
         arguments: [
             (0, "1970-01-01T00:00:00.000000Z"), (978_307_200_000_000, "2001-01-01T00:00:00.000000Z"),
             (-1, "1969-12-31T23:59:59.999999Z"), (951_782_400_000_000, "2000-02-29T00:00:00.000000Z"),
@@ -17,7 +17,7 @@ import Testing
         #expect(Timestamp(spelling) == moment)
     }
 
-    @Test("a timestamp survives a round trip, and texts sort like their moments")
+    @Test("A timestamp survives a round trip, and texts sort like their moments")
     func roundTrip() throws {
         var random = SeededRandom(seed: 7)
         var moments: [Timestamp] = []
@@ -30,7 +30,7 @@ import Testing
         #expect(moments.sorted().map(\.description) == moments.map(\.description).sorted())
     }
 
-    @Test("consecutive days have consecutive dates over four centuries")
+    @Test("Consecutive days have consecutive dates over four centuries")
     func calendar() throws {
         var day = try #require(Timestamp("1896-01-01T00:00:00.000000Z"))
         var expected = (year: 1896, month: 1, day: 1)
@@ -50,7 +50,7 @@ import Testing
     }
 
     @Test(
-        "any other format is refused",
+        "Any other format is refused",
         arguments: [
             "", "2026-03-01", "2026-03-01T09:30:00Z", "2026-03-01T09:30:00.000Z", "2026-03-01T09:30:00.000000",
             "2026-03-01 09:30:00.000000Z", "2026-03-01T09:30:00.000000z", "2026-02-29T00:00:00.000000Z",
@@ -63,7 +63,7 @@ import Testing
         #expect(Timestamp(text) == nil)
     }
 
-    @Test("moments outside the years 1 to 9999 are refused, and addition is clamped to them")
+    @Test("Moments outside the years 1 to 9999 are refused, and addition is clamped to them")
     func range() throws {
         #expect(Timestamp(microseconds: Timestamp.earliest - 1) == nil)
         #expect(Timestamp(microseconds: Timestamp.latest + 1) == nil)
@@ -75,7 +75,7 @@ import Testing
 }
 
 @Suite struct ItemUUIDTests {
-    @Test("a UUID is created from bytes and from text in either case, but only lowercase is canonical")
+    @Test("A UUID is created from bytes and from text in either case, but only lowercase is canonical")
     func roundTrip() throws {
         let bytes: [UInt8] = (0..<16).map { UInt8($0) &* 17 }
         let found = ItemUUID(bytes: bytes.span)
@@ -89,7 +89,7 @@ import Testing
     }
 
     @Test(
-        "anything but a UUID is refused",
+        "Anything but a UUID is refused",
         arguments: [
             "", "00112233-4455-6677-8899-aabbccddeef", "00112233-4455-6677-8899-aabbccddeeff0",
             "00112233445566778899aabbccddeeff", "{0112233-4455-6677-8899-aabbccddeeff",
@@ -102,7 +102,7 @@ import Testing
         #expect(short == nil)
     }
 
-    @Test("at each position, only hexadecimal digits or the dash are accepted", arguments: 0..<36)
+    @Test("At each position, only hexadecimal digits or the dash are accepted", arguments: 0..<36)
     func everyByte(place: Int) {
         var text = Array("00112233-4455-6677-8899-aabbccddeeff".utf8)
         for byte in UInt8.min ... .max {
@@ -115,7 +115,7 @@ import Testing
         }
     }
 
-    @Test("a new UUID is unique and of version 4")
+    @Test("A new UUID is unique and of version 4")
     func version() {
         let uuids = (0..<64).map { _ in ItemUUID() }
         #expect(Set(uuids).count == 64)

@@ -17,14 +17,14 @@ import Testing
         ]
     }()
 
-    @Test("every verdict matches the table", arguments: table)
+    @Test("Every verdict matches the table", arguments: table)
     func verdict(accessibility: Accessibility, expected: [Verdict]) {
         let found = [(ArchiveMode.encrypted, true), (.encrypted, false), (.unencrypted, true), (.unencrypted, false)]
             .map { mode, isSame in Verdict.decide(accessibility, in: mode, onSameDevice: isSame) }
         #expect(found == expected)
     }
 
-    @Test("the table and the codes cover every accessibility")
+    @Test("The table and the codes cover every accessibility")
     func complete() {
         #expect(Self.table.map(\.0) == Accessibility.allCases)
         #expect(Accessibility.allCases.map(\.rawValue) == ["ak", "ck", "dk", "aku", "cku", "dku", "akpu"])

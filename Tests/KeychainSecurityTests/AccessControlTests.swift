@@ -44,7 +44,7 @@ struct AccessControlTests {
         #expect(SecAccessControlCreateWithFlags(nil, kSecAttrAccessibleWhenUnlocked, flags, nil) == nil)
     }
 
-    @Test("An invalid protection makes no access control", arguments: ["", "xx", "f", "akp", 6] as [any Sendable])
+    @Test("An invalid protection yields no access control", arguments: ["", "xx", "f", "akp", 6] as [any Sendable])
     func unknownProtection(protection: any Sendable) throws {
         var error: Unmanaged<CFError>?
         #expect(SecAccessControlCreateWithFlags(nil, protection, [], &error) == nil)

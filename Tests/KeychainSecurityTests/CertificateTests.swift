@@ -151,7 +151,7 @@ struct CertificateTests {
         #expect(program.status(with([kSecMatchTrustedOnly: false])) == errSecSuccess)
     }
 
-    @Test("The certificate functions return what the certificate contains, and invalid bytes make no certificate")
+    @Test("The certificate functions return the certificate's contents, and invalid bytes are refused")
     func functions() throws {
         let mail = try SampleCertificates.object("mail")
         var name: CFString?

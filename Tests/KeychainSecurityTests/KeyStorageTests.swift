@@ -45,7 +45,7 @@ struct KeyStorageTests {
     }
 
     @Test(
-        "Parameters that do not make a key are refused with a status",
+        "Invalid key parameters are refused with a status",
         arguments: [
             ([kSecAttrKeySizeInBits: 256], errSecParam), ([kSecAttrKeyType: "73"], errSecParam),
             ([kSecAttrKeyType: "73", kSecAttrKeySizeInBits: 255], errSecParam),

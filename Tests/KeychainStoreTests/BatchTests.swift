@@ -27,7 +27,7 @@ struct BatchTests {
         get throws { try bench.folder.read("login.keychain")[24..<28].reduce(0) { $0 << 8 | UInt32($1) } }
     }
 
-    @Test("a failed change is undone completely, and the others are committed together")
+    @Test("A failed change is undone completely, and the others are committed together")
     func oneFails() throws {
         let before = try commits
         try keychain.writeBatch { batch in
@@ -49,7 +49,7 @@ struct BatchTests {
         try keychain.checkIntegrity()
     }
 
-    @Test("a change that swallows a failure is undone")
+    @Test("A change that swallows a failure is undone")
     func swallowed() throws {
         try keychain.writeBatch { batch in
             #expect(throws: KeychainStoreError.itemNotFound) {
@@ -66,7 +66,7 @@ struct BatchTests {
         #expect(try accounts == ["before", "whole"])
     }
 
-    @Test("if the batch throws, nothing is committed")
+    @Test("If the batch throws, nothing is committed")
     func batchThrows() throws {
         #expect(throws: Refusal.self) {
             try keychain.writeBatch { batch in
@@ -77,7 +77,7 @@ struct BatchTests {
         #expect(try accounts == ["before"])
     }
 
-    @Test("after SQLite rolls the transaction back, nothing is committed and later changes report the reason")
+    @Test("After SQLite rolls the transaction back, nothing is committed and later changes report the reason")
     func lost() throws {
         var refusals = 0
         #expect(throws: Refusal.self) {

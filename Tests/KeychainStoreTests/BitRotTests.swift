@@ -62,7 +62,7 @@ import Testing
         let tombstones: Int
     }
 
-    @Test("flipping a bit in a page of items or of an index never hides an item")
+    @Test("Flipping a bit in a page of items or of an index never hides an item")
     func everyByte() throws {
         let expected = try #require(try reading())
         #expect(expected.listed == items && expected.tombstones == 1)
@@ -84,7 +84,7 @@ import Testing
     }
 
     @Test(
-        "a tombstone with a secret and a row with an invalid tombstone flag are damage",
+        "A tombstone with a secret and a row with an invalid tombstone flag are damage",
         arguments: ["tomb = 1", "tomb = 2", "tomb = -1"])
     func hiddenItem(assignment: String) throws {
         try bench.alter("UPDATE genp SET \(assignment) WHERE acct = CAST('ann' AS BLOB)")
@@ -109,7 +109,7 @@ import Testing
         try bench.folder.write("login.keychain", bytes)
     }
 
-    @Test("a wrong UUID in the table or its index is damage and never a missing item", arguments: 0..<2)
+    @Test("A wrong UUID in the table or its index is damage and never a missing item", arguments: 0..<2)
     func changedUUID(occurrence: Int) throws {
         try flip(items[0].uuid, occurrence: occurrence)
         let keychain = try bench.open()
@@ -150,7 +150,7 @@ import Testing
         }
     }
 
-    @Test("a condition applies to both passes of a walk and to a search")
+    @Test("A condition applies to both passes of a walk and to a search")
     func condition() throws {
         let keychain = try bench.open()
         var measured: [Item] = []
@@ -161,7 +161,7 @@ import Testing
         #expect(try keychain.find(ItemQuery(), where: { $0 == wanted }).items == [wanted])
     }
 
-    @Test("a walk reads every item before it shows the first one")
+    @Test("A walk reads every item before it shows the first one")
     func walk() throws {
         let keychain = try bench.open()
         var measured: [Item] = []

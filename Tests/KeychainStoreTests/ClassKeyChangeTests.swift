@@ -9,7 +9,7 @@ import Testing
 @testable import KeychainKeys
 @testable import KeychainStore
 
-@Suite("changing class keys with the passcode") struct ClassKeyChangeTests {
+@Suite("Changing class keys with the passcode") struct ClassKeyChangeTests {
     // Retains the temporary folder for the whole test.
     private let bench: Bench
 
@@ -38,7 +38,7 @@ import Testing
         return opened
     }
 
-    @Test("after a first passcode is set, the earlier class keys open nothing")
+    @Test("After a first passcode is set, the earlier class keys open nothing")
     func firstPasscode() throws {
         let keychain = try bench.create()
         _ = try keychain.fill()
@@ -50,7 +50,7 @@ import Testing
         #expect(try opens(keychain.keybag, passcode: "strong").count == 7)
     }
 
-    @Test("after a change or removal, a leaked passcode and an old keybag open nothing")
+    @Test("After a change or removal, a leaked passcode and an old keybag open nothing")
     func leakedPasscode() throws {
         let keychain = try bench.create(passcode: "leaked")
         _ = try keychain.fill()
@@ -69,7 +69,7 @@ import Testing
         #expect(try opens(old, passcode: "leaked").isEmpty)
     }
 
-    @Test("current class keys open those of every earlier generation, except akpu's")
+    @Test("Current class keys open those of every earlier generation, except akpu's")
     func retired() throws {
         let keychain = try bench.create()
         var generations = [keychain.classKeys]
@@ -103,7 +103,7 @@ import Testing
         }
     }
 
-    @Test("beyond the limit of retired keys, the oldest set is dropped and counted")
+    @Test("Beyond the limit of retired keys, the oldest set is dropped and counted")
     func limit() throws {
         let keychain = try bench.create()
         for number in 1...Keybag.retiredLimit + 2 {
@@ -120,7 +120,7 @@ import Testing
         #expect(try bench.open().lockSettings == again.lockSettings)
     }
 
-    @Test("tombstones are kept, and so is a damaged item, which is not resealed as genuine")
+    @Test("Tombstones are kept, and so is a damaged item, which is not resealed as genuine")
     func damaged() throws {
         let keychain = try bench.create(passcode: "old")
         let item = try keychain.add(password("damaged"), secret: "x".secret, now: moment(1))
@@ -134,7 +134,7 @@ import Testing
         #expect(throws: KeychainStoreError.itemDamaged(item.uuid)) { try keychain.text(of: item) }
     }
 
-    @Test("a row restored from an older copy does not open after the passcode was changed")
+    @Test("A row restored from an older copy does not open after the passcode was changed")
     func rowPutBack() throws {
         let keychain = try bench.create(passcode: "old")
         let item = try keychain.add(password("a"), secret: "old secret".secret, now: moment(1))
@@ -144,7 +144,7 @@ import Testing
         #expect(throws: KeychainStoreError.itemDamaged(item.uuid)) { try keychain.text(of: item) }
     }
 
-    @Test("a process with class keys from before a change neither reads nor seals with them")
+    @Test("A process with class keys from before a change neither reads nor seals with them")
     func staleKeys() throws {
         let stale = try bench.create(passcode: "old")
         let items = try stale.fill()
@@ -162,7 +162,7 @@ import Testing
         #expect(try bench.open().text(of: always) == "always")
     }
 
-    @Test("a process with stale keys detects this within its write transaction")
+    @Test("A process with stale keys detects this within its write transaction")
     func staleWriter() throws {
         let stale = try bench.create(passcode: "old")
         let item = try stale.add(password("a"), secret: "a".secret, now: moment(1))
@@ -174,7 +174,7 @@ import Testing
         #expect(try stale.text(of: item) == "a")
     }
 
-    @Test("after a kill at any point of a change, the old passcode opens everything", arguments: [1, 100, 207, 208])
+    @Test("After a kill at any point of a change, the old passcode opens everything", arguments: [1, 100, 207, 208])
     func killed(_ point: Int) async throws {
         let bench = try Bench(device: fixedDevice())
         let keychain = try bench.create(passcode: "old")
@@ -205,7 +205,7 @@ import Testing
         #expect(again.readable(items).count == 7)
     }
 
-    @Test("a failure before the commit keeps the old passcode and all items")
+    @Test("A failure before the commit keeps the old passcode and all items")
     func failed() throws {
         let keychain = try bench.create(passcode: "old")
         let items = try keychain.fill()

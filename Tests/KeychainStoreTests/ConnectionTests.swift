@@ -29,7 +29,7 @@ import Testing
         return try row.step() ? row.integer(0) : -1
     }
 
-    @Test("a read transaction cannot write and sees one state")
+    @Test("A read transaction cannot write and sees one state")
     func reading() throws {
         let (connection, bench) = try connection()
         #expect(throws: KeychainStoreError.readOnly) {
@@ -53,7 +53,7 @@ import Testing
         #expect(try failed(connection) == 3)
     }
 
-    @Test("an error thrown by a body is passed on, and nothing is written")
+    @Test("An error thrown by a body is passed on, and nothing is written")
     func rollBack() throws {
         let (connection, _) = try connection()
         #expect(throws: StopHere.self) {
@@ -65,7 +65,7 @@ import Testing
         #expect(try failed(connection) == 0)
     }
 
-    @Test("after SQLite rolls a transaction back, further statements fail and nothing is committed")
+    @Test("After SQLite rolls a transaction back, further statements fail and nothing is committed")
     func lostTransaction() throws {
         let (connection, _) = try connection()
         func lose(_ database: Database) throws {
@@ -82,7 +82,7 @@ import Testing
         #expect(try failed(connection) == 0)
     }
 
-    @Test("a keychain in a symbolically linked folder opens, but a linked keychain file does not")
+    @Test("A keychain in a symbolically linked folder opens, but a linked keychain file does not")
     func links() throws {
         let (_, bench) = try connection()
         let folder = try TemporaryFolder()
@@ -148,13 +148,13 @@ import Testing
         Example(1, 0, 0, .sqlite(1)),
     ]
 
-    @Test("an I/O failure reports the system's reason, and only a malformed file is damaged", arguments: examples)
+    @Test("An I/O failure reports the system's reason, and only a malformed file is damaged", arguments: examples)
     func meaning(example: Example) {
         let found = KeychainStoreError(sqliteCode: example.code, systemError: example.errorNumber, "/x")
         #expect(found == example.meaning)
     }
 
-    @Test("every SQLite result code has a description", arguments: Int32(1)...26)
+    @Test("Every SQLite result code has a description", arguments: Int32(1)...26)
     func words(code: Int32) {
         #expect(!KeychainStoreError.words(ofSQLiteCode: code).isEmpty)
     }

@@ -30,7 +30,7 @@ import Testing
     }
 
     @Test(
-        "an attribute changed by another program breaks the seal",
+        "An attribute changed by another program breaks the seal",
         arguments: [
             "labl = CAST('forum' AS BLOB)", "labl = NULL", "icmt = x''", "cdat = cdat + 1", "mdat = mdat - 1",
             "acct = CAST('eve' AS BLOB)", "agrp = CAST('eve' AS BLOB)", "sync = 1", "pdmn = CAST('dk' AS BLOB)",
@@ -50,7 +50,7 @@ import Testing
         }
     }
 
-    @Test("secrets swapped between two rows do not open")
+    @Test("Secrets swapped between two rows do not open")
     func exchanged() throws {
         try bench.alter(
             """
@@ -64,7 +64,7 @@ import Testing
         #expect(try keychain.visit().damaged == [ann, bob])
     }
 
-    @Test("a sealed secret that is changed in any byte, truncated or removed is refused")
+    @Test("A sealed secret that is changed in any byte, truncated or removed is refused")
     func changedSecret() throws {
         let blob = try #require(
             try bench.alter("SELECT data FROM genp WHERE acct = CAST('ann' AS BLOB)").first?.first?.blob)
@@ -88,7 +88,7 @@ import Testing
         }
     }
 
-    @Test("an unencrypted certificate changed by another program is refused")
+    @Test("An unencrypted certificate changed by another program is refused")
     func certificate() throws {
         let keychain = try bench.create(at: bench.folder.path("c.keychain"))
         let item = try keychain.add(draft(.certificate, [.subj: .data([1])]), secret: "public".secret, now: moment(1))
@@ -102,7 +102,7 @@ import Testing
     }
 
     @Test(
-        "an invalid row is counted, never returned, and does not prevent reading other rows",
+        "An invalid row is counted, never returned, and does not prevent reading other rows",
         arguments: [
             "pdmn = CAST('zz' AS BLOB)", "pdmn = NULL", "agrp = NULL", "cdat = NULL", "mdat = 9223372036854775807",
             "sync = 7", "labl = x'ff'", "extra = '{'", "extra = '{}'", "odd = 'nope'", "odd = ''",
@@ -119,7 +119,7 @@ import Testing
         #expect(try keychain.readItems { try $0.item(withKeyOf: ann) } == nil)
     }
 
-    @Test("a damaged row is replaced by an added item and by an updated one")
+    @Test("A damaged row is replaced by an added item and by an updated one")
     func givesWay() throws {
         try bench.alter("UPDATE genp SET data = x'01020304' WHERE acct = CAST('ann' AS BLOB)")
         let keychain = try bench.open()
@@ -132,7 +132,7 @@ import Testing
         #expect(try keychain.text(of: bob) == "2")
     }
 
-    @Test("a row whose key is locked is not treated as damaged, so adding over it is a duplicate")
+    @Test("A row whose key is locked is not treated as damaged, so adding over it is a duplicate")
     func lockedIsNotDamaged() throws {
         let path = bench.folder.path("l.keychain")
         let keychain = try bench.create(passcode: "open", at: path)
@@ -143,7 +143,7 @@ import Testing
         }
     }
 
-    @Test("a damaged row can be deleted")
+    @Test("A damaged row can be deleted")
     func deletable() throws {
         try bench.alter("UPDATE genp SET pdmn = NULL WHERE acct = CAST('ann' AS BLOB)")
         let keychain = try bench.open()
@@ -152,7 +152,7 @@ import Testing
         #expect(try keychain.items() == [bob])
     }
 
-    @Test("an index with missing entries is an error, not a keychain with fewer items")
+    @Test("An index with missing entries is an error, not a keychain with fewer items")
     func lostEntries() throws {
         // Turns the root page of the key index into an empty leaf, which cuts off its entries.
         let root = try #require(
@@ -165,7 +165,7 @@ import Testing
         #expect(throws: KeychainStoreError.damaged("the database is malformed")) { try keychain.checkIntegrity() }
     }
 
-    @Test("an intact file passes the integrity check")
+    @Test("An intact file passes the integrity check")
     func whole() throws {
         try bench.open().checkIntegrity()
     }

@@ -10,7 +10,7 @@ import Testing
 @testable import KeychainStore
 
 /// Keychain files of every format version, which must remain readable (`Keychains/README.md`).
-@Suite("keychain files of earlier formats") struct EarlierFileTests {
+@Suite("Keychain files of earlier formats") struct EarlierFileTests {
     private static let folder = (#filePath as NSString).deletingLastPathComponent + "/Keychains/"
 
     struct Earlier: Sendable, CustomTestStringConvertible {
@@ -38,7 +38,7 @@ import Testing
         try DeviceKey(secret: SecretBytes(copying: (0..<32).map { UInt8($0) }))
     }
 
-    @Test("each file opens with all its items, accepts new ones, and is upgraded by a new passcode", arguments: all)
+    @Test("Each file opens with all its items, accepts new ones, and is upgraded by a new passcode", arguments: all)
     func opens(_ earlier: Earlier) throws {
         let bench = try Bench(device: Self.device())
         let bytes = try Data(contentsOf: URL(filePath: Self.folder + earlier.testDescription + ".keychain"))
@@ -70,7 +70,7 @@ import Testing
         #expect(archived.isOpen)
     }
 
-    @Test("the original escrow key opens the file, even after the passcode is changed")
+    @Test("The original escrow key opens the file, even after the passcode is changed")
     func escrow() throws {
         let bench = try Bench(device: Self.device())
         let bytes = try Data(contentsOf: URL(filePath: Self.folder + "v4-escrow.keychain"))
@@ -89,7 +89,7 @@ import Testing
         }
     }
 
-    @Test("the current file is recreated", .enabled(if: ProcessInfo.processInfo.environment["UPDATE_GOLDEN"] == "1"))
+    @Test("The current file is recreated", .enabled(if: ProcessInfo.processInfo.environment["UPDATE_GOLDEN"] == "1"))
     func update() throws {
         // Only the current format can be created. The other files were written by earlier programs.
         let bench = try Bench(device: Self.device())

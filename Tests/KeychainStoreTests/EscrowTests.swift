@@ -47,7 +47,7 @@ import Testing
         try collect(open(bench.open(), key), noPasscodeBound)
     }
 
-    @Test("an escrow key reads what a backup reads, leaves the keychain locked, and never opens akpu items")
+    @Test("An escrow key reads what a backup reads, leaves the keychain locked, and never opens akpu items")
     func reads() throws {
         let (_, key) = try escrowed()
         let locked = try bench.open()
@@ -65,7 +65,7 @@ import Testing
         }
     }
 
-    @Test("setting the passcode renews the record, so that the same key file opens items added later")
+    @Test("Setting the passcode renews the record, so that the same key file opens items added later")
     func renewed() throws {
         let (keychain, key) = try escrowed()
         let early = try open(bench.open(), key)
@@ -79,7 +79,7 @@ import Testing
         #expect(throws: KeychainStoreError.escrow(.none)) { try read(key) }
     }
 
-    @Test("revoking needs no passcode, and the revoked key opens nothing even if escrow is enabled again")
+    @Test("Revoking needs no passcode, and the revoked key opens nothing even if escrow is enabled again")
     func revoked() throws {
         let (_, key) = try escrowed()
         let other = try bench.open()
@@ -93,7 +93,7 @@ import Testing
         #expect(throws: KeychainStoreError.escrow(.exists)) { _ = try enable(other, "open") }
     }
 
-    @Test("after revoking and setting the passcode, old copies do not open items added later")
+    @Test("After revoking and setting the passcode, old copies do not open items added later")
     func oldCopy() throws {
         let (keychain, key) = try escrowed()
         let copy = keychain.keybag
@@ -109,7 +109,7 @@ import Testing
         #expect(collector.secrets.isEmpty && collector.damaged.count == 7)
     }
 
-    @Test("an escrow key does not open another keychain, a recreated one, or one of another device")
+    @Test("An escrow key does not open another keychain, a recreated one, or one of another device")
     func strangers() throws {
         let (_, key) = try escrowed()
         let other = try bench.create(passcode: "open", at: bench.folder.path("other.keychain"))
@@ -125,7 +125,7 @@ import Testing
         }
     }
 
-    @Test("enabling escrow requires the passcode, even if the keychain is unlocked")
+    @Test("Enabling escrow requires the passcode, even if the keychain is unlocked")
     func takesPasscode() throws {
         let keychain = try bench.create(passcode: "open")
         #expect(throws: KeychainStoreError.wrongPasscode) { _ = try enable(keychain, "wrong") }
@@ -136,7 +136,7 @@ import Testing
         #expect(throws: KeychainStoreError.escrow(.noPasscode)) { _ = try enable(plain, "open") }
     }
 
-    @Test("enabling or revoking escrow in one process leaves the keychain unlocked in others")
+    @Test("Enabling or revoking escrow in one process leaves the keychain unlocked in others")
     func othersStayUnlocked() throws {
         let keychain = try bench.create(passcode: "open")
         let items = try keychain.fill()
@@ -149,7 +149,7 @@ import Testing
         #expect(throws: KeychainStoreError.escrow(.none)) { try read(key) }
     }
 
-    @Test("the keybag of an unencrypted archive has no escrow record and is otherwise unchanged")
+    @Test("The keybag of an unencrypted archive has no escrow record and is otherwise unchanged")
     func archives() throws {
         let keychain = try bench.create(passcode: "open")
         func keybag() throws -> String {

@@ -23,7 +23,7 @@ import Testing
     }
 
     @Test(
-        "a file whose schema differs in any way is refused",
+        "A file whose schema differs in any way is refused",
         arguments: [
             "CREATE TABLE more(x)", "CREATE INDEX more ON genp(acct)", "CREATE VIEW more AS SELECT * FROM genp",
             "CREATE TRIGGER more AFTER INSERT ON genp BEGIN DELETE FROM inet; END", "DROP INDEX genp_uuid",
@@ -38,7 +38,7 @@ import Testing
         expectRefusal(.notAKeychain(.otherSchema))
     }
 
-    @Test("another program's database and a newer format are refused with the reason")
+    @Test("Another program's database and a newer format are refused with the reason")
     func header() throws {
         try bench.alter("PRAGMA application_id = 1")
         expectRefusal(.notAKeychain(.otherApplication))
@@ -50,7 +50,7 @@ import Testing
         _ = try bench.open()
     }
 
-    @Test("garbage and an empty file are refused and left unchanged", arguments: [0, 1, 100, 5_000])
+    @Test("Garbage and an empty file are refused and left unchanged", arguments: [0, 1, 100, 5_000])
     func garbage(count: Int) throws {
         var random = SeededRandom(seed: 1)
         let bytes = random.bytes(count)
@@ -60,7 +60,7 @@ import Testing
         #expect(try bench.folder.read("login.keychain") == bytes)
     }
 
-    @Test("a truncated file is refused, or the loss is detected when it is read or checked")
+    @Test("A truncated file is refused, or the loss is detected when it is read or checked")
     func truncated() throws {
         let bytes = try bench.folder.read("login.keychain")
         for size in stride(from: 0, to: bytes.count, by: 4_096) {
@@ -76,7 +76,7 @@ import Testing
         }
     }
 
-    @Test("random damage never causes a crash or reveals a wrong secret")
+    @Test("Random damage never causes a crash or reveals a wrong secret")
     func damaged() throws {
         let bytes = try bench.folder.read("login.keychain")
         var random = SeededRandom(seed: 3)
@@ -92,7 +92,7 @@ import Testing
         }
     }
 
-    @Test("an exposed, linked or irregular file is refused")
+    @Test("An exposed, linked or irregular file is refused")
     func exposed() throws {
         let manager = FileManager.default
         try manager.setAttributes([.posixPermissions: 0o644], ofItemAtPath: bench.path)
@@ -111,7 +111,7 @@ import Testing
         #expect(try bench.folder.list().contains("login.keychain") == false)
     }
 
-    @Test("a journal that this program would not write is refused")
+    @Test("A journal that this program would not write is refused")
     func journals() throws {
         let manager = FileManager.default
         for suffix in ["-wal", "-shm"] {
@@ -126,7 +126,7 @@ import Testing
         expectRefusal(.file(FileFailure(bench.path + "-journal", .notRegular)))
     }
 
-    @Test("another device's keychain is refused, and so are a changed record and a missing one")
+    @Test("Another device's keychain is refused, and so are a changed record and a missing one")
     func otherDevice() throws {
         let stranger = try DeviceKey.generate()
         #expect(throws: KeychainStoreError.otherDevice(bench.device.id)) {
@@ -140,14 +140,14 @@ import Testing
         #expect(throws: KeychainStoreError.self) { try bench.open() }
     }
 
-    @Test("an existing file is not overwritten")
+    @Test("An existing file is not overwritten")
     func exists() throws {
         let bytes = try bench.folder.read("login.keychain")
         #expect(throws: KeychainStoreError.exists(bench.path)) { try bench.create() }
         #expect(try bench.folder.read("login.keychain") == bytes)
     }
 
-    @Test("a new keychain is a single private file, and an interrupted creation leaves nothing")
+    @Test("A new keychain is a single private file, and an interrupted creation leaves nothing")
     func created() throws {
         let fresh = try Bench()
         _ = try fresh.create()
@@ -160,7 +160,7 @@ import Testing
         #expect(try fresh.folder.list() == ["login.keychain"])
     }
 
-    @Test("a name that SQLite would interpret specially is treated as a file name")
+    @Test("A name that SQLite would interpret specially is treated as a file name")
     func oddNames() throws {
         for name in ["file:x?mode=memory", ":memory:", "a b%20c"] {
             let path = bench.folder.path(name)
@@ -170,7 +170,7 @@ import Testing
         }
     }
 
-    @Test("the connection is durable, does not trust the file, and cannot attach other files")
+    @Test("The connection is durable, does not trust the file, and cannot attach other files")
     func settings() throws {
         let database = try bench.open().connection.database
         let expected = [
@@ -193,7 +193,7 @@ import Testing
         }
     }
 
-    @Test("the schema of format version 1 never changes")
+    @Test("The schema of format version 1 never changes")
     func golden() {
         let text = Schema.entries.map { "\($0.type) \($0.name) \($0.table) \($0.sql)\n" }.joined()
         #expect(SHA256.hash(text.utf8.span).hex == "d9db79f47c84a929127bdaa9ae2c683b4a3e199c6ee02f06631f23b2be65e32c")

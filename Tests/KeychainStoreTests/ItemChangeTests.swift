@@ -13,7 +13,7 @@ import Testing
     }
 
     @Test(
-        "an added item and its secret are there after the keychain is reopened",
+        "An added item and its secret are there after the keychain is reopened",
         arguments: ItemClass.allCases)
     func roundTrip(itemClass: ItemClass) throws {
         let item = try bench.create().add(
@@ -25,7 +25,7 @@ import Testing
         #expect(item.created == moment(1) && item.modified == moment(1))
     }
 
-    @Test("an absent, an empty and a large secret survive a round trip", arguments: ItemClass.allCases)
+    @Test("An absent, an empty and a large secret survive a round trip", arguments: ItemClass.allCases)
     func secretSizes(itemClass: ItemClass) throws {
         let keychain = try bench.create()
         let large = String(repeating: "x", count: 100_000)
@@ -38,7 +38,7 @@ import Testing
         }
     }
 
-    @Test("a secret of the maximum size is stored, and one byte more is refused")
+    @Test("A secret of the maximum size is stored, and one byte more is refused")
     func secretLimit() throws {
         let keychain = try bench.create()
         let full = SecretBytes(count: ItemLimits.secretSize) { output in
@@ -53,7 +53,7 @@ import Testing
         }
     }
 
-    @Test("an update changes all matching items and their modification date, but not the creation date")
+    @Test("An update changes all matching items and their modification date, but not the creation date")
     func update() throws {
         let keychain = try bench.create()
         let ann = try keychain.add(password("ann"), secret: "1".secret, now: moment(1))
@@ -73,7 +73,7 @@ import Testing
         #expect(try keychain.text(of: other) == "3")
     }
 
-    @Test("each change is at least a millisecond after the previous one, even if the clock stops or goes back")
+    @Test("Each change is at least a millisecond after the previous one, even if the clock stops or goes back")
     func strictlyLater() throws {
         let keychain = try bench.create()
         let item = try keychain.add(password("ann"), secret: nil, now: moment(5))
@@ -83,7 +83,7 @@ import Testing
         }
     }
 
-    @Test("an update without a secret keeps the existing one or its absence")
+    @Test("An update without a secret keeps the existing one or its absence")
     func keepsSecret() throws {
         let keychain = try bench.create()
         for secret in ["tulip", "", nil] {
@@ -93,7 +93,7 @@ import Testing
         }
     }
 
-    @Test("changing the accessibility or access group reseals the secret")
+    @Test("Changing the accessibility or access group reseals the secret")
     func reseal() throws {
         let keychain = try bench.create(passcode: "open")
         let item = try keychain.add(password("ann"), secret: "tulip".secret, now: moment(1))
@@ -105,7 +105,7 @@ import Testing
         #expect(throws: KeychainStoreError.locked(.whenUnlocked)) { try bench.open().text(of: item) }
     }
 
-    @Test("an update that matches no item reports it, even when repeated after moving its items")
+    @Test("An update that matches no item reports it, even when repeated after moving its items")
     func updateOfNothing() throws {
         let keychain = try bench.create()
         try keychain.add(password("ann"), secret: nil, now: moment(1))
@@ -119,7 +119,7 @@ import Testing
     }
 
     @Test(
-        "dates and owner cannot be set, and a refused update changes nothing",
+        "Dates and owner cannot be set, and a refused update changes nothing",
         arguments: [AttributeCode.cdat, .mdat, .musr])
     func unchangeable(code: AttributeCode) throws {
         let keychain = try bench.create()
@@ -131,7 +131,7 @@ import Testing
     }
 
     @Test(
-        "a ThisDeviceOnly item may be flagged synchronizable, but counts as local when local items are removed"
+        "A ThisDeviceOnly item may be flagged synchronizable, but counts as local when local items are removed"
     )
     func deviceBound() throws {
         let keychain = try bench.create()
@@ -147,7 +147,7 @@ import Testing
         #expect(try keychain.items() == [shared])
     }
 
-    @Test("only matching items are deleted")
+    @Test("Only matching items are deleted")
     func delete() throws {
         let keychain = try bench.create()
         let ann = try keychain.add(password("ann"), secret: nil, now: moment(1))
@@ -158,7 +158,7 @@ import Testing
         #expect(try keychain.information().tombstoneCount == 0)
     }
 
-    @Test("the UUID and dates of a draft are kept, and a UUID in use is refused")
+    @Test("The UUID and dates of a draft are kept, and a UUID in use is refused")
     func givenIdentity() throws {
         let keychain = try bench.create()
         var first = password("ann", [.cdat: .date(moment(-9)), .mdat: .date(moment(-8))])
@@ -173,7 +173,7 @@ import Testing
         #expect(throws: KeychainStoreError.duplicateItem) { try keychain.add(first, secret: nil, now: moment(1)) }
     }
 
-    @Test("free attributes and values of unusual kinds survive a round trip")
+    @Test("Free attributes and values of unusual kinds survive a round trip")
     func lossless() throws {
         var odd = password("x", [.acct: .data([0xff, 0]), .gena: .text("é\u{301}"), .svce: .data([])])
         odd.extra = [ExtraAttribute(name: "xdg:schema", value: "a\"\n"), ExtraAttribute(name: "", value: "")]

@@ -38,7 +38,7 @@ struct JournalTests {
     }
 
     @Test(
-        "a keychain is not created next to a leftover journal, which SQLite would play back into it",
+        "A keychain is not created next to a leftover journal, which SQLite would play back into it",
         arguments: ["-journal", "-wal", "-shm"])
     func leftJournal(suffix: String) throws {
         let path = bench.folder.path("new.keychain")
@@ -58,7 +58,7 @@ struct JournalTests {
         }
     }
 
-    @Test("a planted journal that names another file as its super-journal does not delete it")
+    @Test("A planted journal that names another file as its super-journal does not delete it")
     func superJournal() throws {
         let victim = try bench.folder.write("victim", [1, 2, 3])
         for head in [Self.journal(), [1], [0], [], [UInt8](repeating: 0, count: 512)] {
@@ -68,7 +68,7 @@ struct JournalTests {
         }
     }
 
-    @Test("a journal with a header that this program does not write is refused, and changes nothing")
+    @Test("A journal with a header that this program does not write is refused, and changes nothing")
     func foreignHeader() throws {
         let before = try bench.folder.read("login.keychain")
         var changed = Self.journal()
@@ -84,7 +84,7 @@ struct JournalTests {
         }
     }
 
-    @Test("a planted journal in a folder that others can write to does not truncate the keychain")
+    @Test("A planted journal in a folder that others can write to does not truncate the keychain")
     func sharedFolder() throws {
         let before = try bench.folder.read("login.keychain")
         try plant(Self.journal(pages: 0))
@@ -97,13 +97,13 @@ struct JournalTests {
         #expect(try bench.folder.read("login.keychain") == before)
     }
 
-    @Test("a journal that SQLite ignores (empty or starting with zero) is accepted", arguments: [0, 1, 28, 600])
+    @Test("A journal that SQLite ignores (empty or starting with zero) is accepted", arguments: [0, 1, 28, 600])
     func cold(count: Int) throws {
         try plant([UInt8](repeating: 0, count: count))
         #expect(try bench.open().items().count == 1)
     }
 
-    @Test("an interrupted change is rolled back when the keychain is next opened")
+    @Test("An interrupted change is rolled back when the keychain is next opened")
     func interruptedChange() throws {
         let other = try Bench(device: bench.device)
         let change = try bench.open().beginWriteTransaction()
@@ -121,7 +121,7 @@ struct JournalTests {
         #expect(try other.folder.list().contains("login.keychain-journal") == false)
     }
 
-    @Test("a keychain still opens after a killed process left a second name")
+    @Test("A keychain still opens after a killed process left a second name")
     func secondName() throws {
         try FileManager.default.linkItem(atPath: bench.path, toPath: bench.folder.path(".kcbackup-1abc.tmp"))
         #expect(try bench.open().items().count == 1)

@@ -57,7 +57,7 @@ struct KernelSessionTests {
         try session.unlock(bench.open(), passcode: passcode.secret, now: moment(100))
     }
 
-    @Test("each class is readable exactly when it should be, in every lock state")
+    @Test("Each class is readable exactly when it should be, in every lock state")
     func states() async throws {
         defer { clean() }
         try await expect(Readable.always)
@@ -70,7 +70,7 @@ struct KernelSessionTests {
         try await expect(Readable.always)
     }
 
-    @Test("unlocking and locking in one process applies to all")
+    @Test("Unlocking and locking in one process applies to all")
     func otherProcess() async throws {
         defer { clean() }
         let path = bench.path
@@ -91,7 +91,7 @@ struct KernelSessionTests {
         #expect(mine.readable(items) == Readable.afterFirstUnlock)
     }
 
-    @Test("after the timeout the keychain locks, and items readable after first unlock stay readable")
+    @Test("After the timeout the keychain locks, and items readable after first unlock stay readable")
     func timeout() async throws {
         defer { clean() }
         try unlock()
@@ -111,7 +111,7 @@ struct KernelSessionTests {
         try await expect(Readable.afterFirstUnlock)
     }
 
-    @Test("a session survives a passcode change by another process, and ends when the passcode is removed")
+    @Test("A session survives a passcode change by another process, and ends when the passcode is removed")
     func passcode() async throws {
         defer { clean() }
         try unlock()
@@ -132,7 +132,7 @@ struct KernelSessionTests {
         try await expect(Readable.all.subtracting([.whenPasscodeSetThisDeviceOnly]))
     }
 
-    @Test("five wrong passcodes in a row revoke the session")
+    @Test("Five wrong passcodes in a row revoke the session")
     func wrongPasscodes() async throws {
         defer { clean() }
         try unlock()
@@ -145,7 +145,7 @@ struct KernelSessionTests {
         try await expect(Readable.always)
     }
 
-    @Test("a payload modified in the kernel is treated as locked and revoked")
+    @Test("A payload modified in the kernel is treated as locked and revoked")
     func tampered() async throws {
         defer { clean() }
         try unlock()
@@ -161,7 +161,7 @@ struct KernelSessionTests {
         #expect(try isGone(.unlocked) && !isGone(.firstUnlock))
     }
 
-    @Test("the status shows the remaining time, and a running machine is not treated as suspended")
+    @Test("The status shows the remaining time, and a running machine is not treated as suspended")
     func status() throws {
         defer { clean() }
         try unlock()

@@ -16,7 +16,7 @@ import Testing
         bench = try Bench()
     }
 
-    @Test("a keybag changed in the file is refused when the keychain is opened")
+    @Test("A keybag changed in the file is refused when the keychain is opened")
     func tamperedFile() throws {
         _ = try bench.create(passcode: "open")
         try bench.alter("UPDATE keybag SET bag = replace(bag, '\"generation\":1', '\"generation\":2')")
@@ -27,7 +27,7 @@ import Testing
         #expect(throws: KeychainStoreError.self) { try bench.open() }
     }
 
-    @Test("the keybag of another keychain of this device is refused")
+    @Test("The keybag of another keychain of this device is refused")
     func exchanged() throws {
         _ = try bench.create(passcode: "open")
         let other = try bench.create(passcode: "open", at: bench.folder.path("other.keychain")).keybag
@@ -35,7 +35,7 @@ import Testing
         #expect(throws: KeychainStoreError.self) { try bench.open() }
     }
 
-    @Test("a new keychain with an adopted keybag opens stored secrets with the passcode of that keybag")
+    @Test("A new keychain with an adopted keybag opens stored secrets with the passcode of that keybag")
     func adopted() throws {
         let source = try bench.create(passcode: "then")
         let item = try source.add(password("ann"), secret: "tulip".secret, now: moment(1))

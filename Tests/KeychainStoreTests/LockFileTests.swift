@@ -6,7 +6,7 @@ import Testing
 
 @Suite("The lock file of a keychain")
 struct LockFileTests {
-    @Test("a symbolic link in place of the lock file is not followed", arguments: [true, false])
+    @Test("A symbolic link in place of the lock file is not followed", arguments: [true, false])
     func linkInPlaceOfTheLock(leadsToAFile: Bool) throws {
         let bench = try Bench()
         let keychain = try bench.create()

@@ -22,7 +22,7 @@ import Testing
 
     private func text(_ keybag: Keybag) -> String { String(decoding: keybag.text, as: UTF8.self) }
 
-    @Test("a timeout outside one second to one year is refused")
+    @Test("A timeout outside one second to one year is refused")
     func range() {
         for seconds in [Int.min, -1, 0, 31_536_001, .max] {
             #expect(LockSettings(lockAfter: seconds, lockOnSuspend: true) == nil)
@@ -30,7 +30,7 @@ import Testing
         for seconds in [1, 300, 31_536_000] { #expect(LockSettings(lockAfter: seconds, lockOnSuspend: true) != nil) }
     }
 
-    @Test("a new keychain locks after 300 seconds and on suspend, and its keybag omits these defaults")
+    @Test("A new keychain locks after 300 seconds and on suspend, and its keybag omits these defaults")
     func defaults() throws {
         let keychain = try bench.create(passcode: "open")
         #expect(keychain.lockSettings == .default)
@@ -40,7 +40,7 @@ import Testing
     }
 
     @Test(
-        "settings are stored in canonical form, and resetting them restores the original keybag exactly",
+        "Settings are stored in canonical form, and resetting them restores the original keybag exactly",
         arguments: [
             (60, true, ",\"lockAfter\":60,\"lockOnSuspend\":true"), (nil, true, ",\"lockOnSuspend\":true"),
             (300, false, ",\"lockAfter\":300,\"lockOnSuspend\":false"), (nil, false, ",\"lockOnSuspend\":false"),
@@ -59,7 +59,7 @@ import Testing
         #expect(keychain.keybag == before)
     }
 
-    @Test("settings can be changed without the passcode, and survive a passcode change")
+    @Test("Settings can be changed without the passcode, and survive a passcode change")
     func passcode() throws {
         let keychain = try bench.create(passcode: "old")
         let items = try keychain.fill()
@@ -77,7 +77,7 @@ import Testing
         #expect(try bench.open().lockSettings == settings(1, true))
     }
 
-    @Test("the settings of a locked keychain cannot be changed")
+    @Test("The settings of a locked keychain cannot be changed")
     func locked() throws {
         let keychain = try bench.create(passcode: "open")
         keychain.lock()
@@ -85,7 +85,7 @@ import Testing
         #expect(try bench.open().lockSettings == .default)
     }
 
-    @Test("settings changed by another process are read, and no keys are lost, not even those of akpu items")
+    @Test("Settings changed by another process are read, and no keys are lost, not even those of akpu items")
     func foreignChange() throws {
         let mine = try bench.create(passcode: "open")
         let items = try mine.fill()
@@ -97,7 +97,7 @@ import Testing
         try mine.add(password("new", [.pdmn: .text("akpu")]), secret: nil, now: moment(3))
     }
 
-    @Test("a keybag whose settings are changed in any byte or noncanonical is refused")
+    @Test("A keybag whose settings are changed in any byte or noncanonical is refused")
     func tampered() throws {
         let keychain = try bench.create(passcode: "open")
         try keychain.setLockSettings(settings(60, true))

@@ -17,7 +17,7 @@ import Testing
         bench = try Bench()
     }
 
-    @Test("a locked keychain shows attributes, opens dk and dku items, and refuses the rest")
+    @Test("A locked keychain shows attributes, opens dk and dku items, and refuses the rest")
     func locked() throws {
         let items = try bench.create(passcode: "open").fill()
         let keychain = try bench.open()
@@ -44,14 +44,14 @@ import Testing
         #expect(keychain.readable(items) == [.always, .alwaysThisDeviceOnly])
     }
 
-    @Test("deleting requires no key")
+    @Test("Deleting requires no key")
     func deleteLocked() throws {
         let items = try bench.create(passcode: "open").fill()
         let keychain = try bench.open()
         #expect(try keychain.delete(matching: ItemQuery(), now: moment(2)).items.count == items.count)
     }
 
-    @Test("without a passcode everything opens immediately, and akpu items are refused")
+    @Test("Without a passcode everything opens immediately, and akpu items are refused")
     func withoutPasscode() throws {
         let items = try bench.create().fill()
         let keychain = try bench.open()
@@ -70,7 +70,7 @@ import Testing
         #expect(keychain.isUnlocked)
     }
 
-    @Test("a wrong passcode only increments the count, and the right one resets it")
+    @Test("A wrong passcode only increments the count, and the right one resets it")
     func wrongPasscode() throws {
         let items = try bench.create(passcode: "open").fill()
         let keychain = try bench.open()
@@ -87,7 +87,7 @@ import Testing
         #expect(keychain.readable(items).count == 7)
     }
 
-    @Test("after several wrong passcodes the delay between attempts doubles up to a maximum")
+    @Test("After several wrong passcodes the delay between attempts doubles up to a maximum")
     func delays() throws {
         let keychain = try bench.create(passcode: "open")
         keychain.lock(untilFirstUnlock: true)
@@ -116,7 +116,7 @@ import Testing
         try keychain.unlock(passcode: "open".secret, now: moment(now + 300))
     }
 
-    @Test("changing the passcode reseals every item unchanged, and only the new passcode opens them")
+    @Test("Changing the passcode reseals every item unchanged, and only the new passcode opens them")
     func change() throws {
         let keychain = try bench.create(passcode: "old")
         let items = try keychain.fill()
@@ -132,7 +132,7 @@ import Testing
         #expect(again.readable(items).count == 7)
     }
 
-    @Test("changing the passcode requires the old one, even if the keychain is unlocked")
+    @Test("Changing the passcode requires the old one, even if the keychain is unlocked")
     func changeNeedsOld() throws {
         let keychain = try bench.create(passcode: "old")
         #expect(throws: KeychainStoreError.wrongPasscode) {
@@ -147,7 +147,7 @@ import Testing
         try bench.open().unlock(passcode: "old".secret, now: moment(3))
     }
 
-    @Test("removing the passcode destroys only akpu items and their key, and a new passcode creates a new key")
+    @Test("Removing the passcode destroys only akpu items and their key, and a new passcode creates a new key")
     func remove() throws {
         let keychain = try bench.create(passcode: "old")
         let items = try keychain.fill()
@@ -166,7 +166,7 @@ import Testing
         try open.add(password("x", [.pdmn: .text("akpu")]), secret: nil, now: moment(3))
     }
 
-    @Test("a passcode change that is not committed keeps the old passcode")
+    @Test("A passcode change that is not committed keeps the old passcode")
     func interrupted() throws {
         let keychain = try bench.create(passcode: "old")
         let items = try keychain.fill()
@@ -185,7 +185,7 @@ import Testing
         #expect(again.readable(items).count == 7)
     }
 
-    @Test("a passcode change killed before its commit is rolled back, and the old passcode opens everything")
+    @Test("A passcode change killed before its commit is rolled back, and the old passcode opens everything")
     func killed() throws {
         let keychain = try bench.create(passcode: "old")
         let items = try keychain.fill()
@@ -211,7 +211,7 @@ import Testing
         #expect(again.readable(items).count == 7)
     }
 
-    @Test("a passcode set or removed by another process is detected before anything is sealed")
+    @Test("A passcode set or removed by another process is detected before anything is sealed")
     func foreignChange() throws {
         let mine = try bench.create(passcode: "old")
         let other = try bench.open()

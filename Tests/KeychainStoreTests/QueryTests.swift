@@ -25,7 +25,7 @@ import Testing
 
     private func count(_ query: ItemQuery) throws -> Int { try keychain.items(query).count }
 
-    @Test("all conditions must match, in one class or in all")
+    @Test("All conditions must match, in one class or in all")
     func conditions() throws {
         #expect(try count(ItemQuery()) == 5)
         #expect(try count(ItemQuery(itemClass: .genericPassword)) == 4)
@@ -42,7 +42,7 @@ import Testing
         #expect(try count(ItemQuery(uuid: ItemUUID())) == 0)
     }
 
-    @Test("synchronizable items are matched as the query specifies")
+    @Test("Synchronizable items are matched as the query specifies")
     func synchronizable() throws {
         #expect(try count(ItemQuery(synchronizable: .no)) == 3)
         #expect(try count(ItemQuery(synchronizable: .yes)) == 2)
@@ -50,7 +50,7 @@ import Testing
         #expect(try count(ItemQuery(attributes: [.sync: .number(1)], synchronizable: .no)) == 0)
     }
 
-    @Test("only the listed access groups are searched, and an empty list matches nothing")
+    @Test("Only the listed access groups are searched, and an empty list matches nothing")
     func accessGroups() throws {
         #expect(try count(ItemQuery(accessGroups: ["web"])) == 1)
         #expect(try count(ItemQuery(accessGroups: ["web", "kcbackup", "x' OR 1=1 --"])) == 5)
@@ -60,21 +60,21 @@ import Testing
         }
     }
 
-    @Test("a limit truncates the results in archive order")
+    @Test("A limit truncates the results in archive order")
     func limit() throws {
         #expect(try keychain.items(ItemQuery(limit: 2)) == Array(keychain.items().prefix(2)))
         #expect(try keychain.items(ItemQuery(limit: 0)) == [])
     }
 
     @Test(
-        "a value of the wrong kind is refused",
+        "A value of the wrong kind is refused",
         arguments: [(AttributeCode.acct, AttributeValue.number(1)), (.port, .text("1")), (.cdat, .number(1))])
     func wrongKind(code: AttributeCode, value: AttributeValue) throws {
         #expect(throws: KeychainStoreError.item(.wrongKind(code))) { try count(ItemQuery(attributes: [code: value])) }
     }
 
     @Test(
-        "lookups by key and UUID and the archive order all use an index",
+        "Lookups by key and UUID and the archive order all use an index",
         arguments: ItemClass.allCases)
     func plans(itemClass: ItemClass) throws {
         let row = ItemRow.of(itemClass)

@@ -40,7 +40,7 @@ import Testing
         try session.setLockSettings(try #require(LockSettings(lockAfter: lockAfter, lockOnSuspend: true)), of: keychain)
     }
 
-    @Test("using a session with outdated settings does not leave their timeout in place", arguments: [nil, 300, 20])
+    @Test("Using a session with outdated settings does not leave their timeout in place", arguments: [nil, 300, 20])
     func changeWhileResuming(before: Int?) throws {
         try set(before)
         interrupt("expire") { keychain, session in
@@ -53,7 +53,7 @@ import Testing
         #expect(try clock == 60 && keychain.lockSettings.lockAfter == 60)
     }
 
-    @Test("use between a change of the timeout and of the settings does not restore the old timeout")
+    @Test("Use between a change of the timeout and of the settings does not restore the old timeout")
     func resumeWhileChanging() throws {
         try set(nil)
         interrupt("after replace") { keychain, session in
@@ -65,7 +65,7 @@ import Testing
         #expect(try clock == 60)
     }
 
-    @Test("changing the passcode during a timeout restart drops the key of akpu items from the object")
+    @Test("Changing the passcode during a timeout restart drops the key of akpu items from the object")
     func passcodeWhileResuming() throws {
         interrupt("expire") { keychain, session in
             for (current, new) in [("open", nil), (nil, "new")] as [(String?, String?)] {

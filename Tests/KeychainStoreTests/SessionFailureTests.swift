@@ -27,7 +27,7 @@ import Testing
         }
     }
 
-    @Test("if the kernel refuses keys, each object is unlocked on its own, and the status gives the reason")
+    @Test("If the kernel refuses keys, each object is unlocked on its own, and the status gives the reason")
     func refused() throws {
         let items = try bench.create(passcode: "open").fill()
         memory.fail("*", .refused(EPERM))
@@ -51,7 +51,7 @@ import Testing
         #expect(try session.resume(keychain) == .lockedUntilFirstUnlock)
     }
 
-    @Test("a failed lock in the kernel is an error, but the object is locked anyway")
+    @Test("A failed lock in the kernel is an error, but the object is locked anyway")
     func lockFails() throws {
         let items = try bench.create(passcode: "open").fill()
         let keychain = try bench.open()
@@ -64,7 +64,7 @@ import Testing
         #expect(throws: failure(EACCES)) { try session.lock(keychain) }
     }
 
-    @Test("a failure to store keys is reported, and a failure to read them is not mistaken for a lock")
+    @Test("A failure to store keys is reported, and a failure to read them is not mistaken for a lock")
     func otherFailures() throws {
         let items = try bench.create(passcode: "open").fill()
         let keychain = try bench.open()
@@ -78,7 +78,7 @@ import Testing
         #expect(throws: failure(EIO, "reading a key")) { _ = try session.status(keychain, now: moment(11)) }
     }
 
-    @Test("if the session cannot be updated, the passcode is not changed", arguments: ["replace", "revoke"])
+    @Test("If the session cannot be updated, the passcode is not changed", arguments: ["replace", "revoke"])
     func setPasscodeFails(verb: String) throws {
         let items = try bench.create(passcode: "open").fill()
         try session.unlock(bench.open(), passcode: "open".secret, now: moment(10))
@@ -95,7 +95,7 @@ import Testing
         #expect(again.readable(items) == Readable.all)
     }
 
-    @Test("if the session cannot be updated, the settings are not changed")
+    @Test("If the session cannot be updated, the settings are not changed")
     func setLockSettingsFails() throws {
         _ = try bench.create(passcode: "open")
         let keychain = try bench.open()
@@ -106,7 +106,7 @@ import Testing
         #expect(try keychain.lockSettings == .default && bench.open().lockSettings == .default)
     }
 
-    @Test("a failed revocation after five wrong passcodes is reported, and the session is not used")
+    @Test("A failed revocation after five wrong passcodes is reported, and the session is not used")
     func revokeAfterGuesses() throws {
         let items = try bench.create(passcode: "open").fill()
         let keychain = try bench.open()
@@ -124,7 +124,7 @@ import Testing
         #expect(throws: failure(EIO, "revoking a key")) { try session.resume(bench.open()) }
     }
 
-    @Test("the status shows the number of wrong passcodes and the delay")
+    @Test("The status shows the number of wrong passcodes and the delay")
     func status() throws {
         _ = try bench.create(passcode: "open")
         for second in Int64(1)...5 {

@@ -23,7 +23,7 @@ import Testing
     }
 
     @Test(
-        "a modified payload is treated as locked and revoked",
+        "A modified payload is treated as locked and revoked",
         arguments: ["unlocked", "first-unlock"], [0, 1, 8, 9, 16, 48, 49, 88])
     func tampered(part: String, index: Int) throws {
         let items = try start()
@@ -38,7 +38,7 @@ import Testing
         #expect(memory.parts == (isFirst ? [] : ["first-unlock"]))
     }
 
-    @Test("a payload of another size, order, part or keychain is revoked")
+    @Test("A payload of another size, order, part or keychain is revoked")
     func planted() throws {
         let items = try start()
         let name = SessionPart.unlocked.name(try bench.open().storeID)
@@ -63,7 +63,7 @@ import Testing
         }
     }
 
-    @Test("a process without the device key cannot use the payload")
+    @Test("A process without the device key cannot use the payload")
     func otherDevice() throws {
         _ = try start()
         try unlock()
@@ -80,7 +80,7 @@ import Testing
         }
     }
 
-    @Test("without the payload for first unlock, the one for unlocked is not used")
+    @Test("Without the payload for first unlock, the one for unlocked is not used")
     func unlockedAlone() throws {
         let items = try start()
         try unlock()
@@ -88,7 +88,7 @@ import Testing
         #expect(try readable(items) == Readable.always && memory.parts == [])
     }
 
-    @Test("after a file is restored, a payload for another passcode of the same generation is refused")
+    @Test("After a file is restored, a payload for another passcode of the same generation is refused")
     func sameGeneration() throws {
         let items = try start()
         let file = try bench.folder.read("login.keychain")

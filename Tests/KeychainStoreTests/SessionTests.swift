@@ -23,7 +23,7 @@ import Testing
         session = KeychainSession(retention: memory) { [asleep] in asleep.time }
     }
 
-    @Test("each class is readable in other processes exactly in the right lock states")
+    @Test("Each class is readable in other processes exactly in the right lock states")
     func states() throws {
         let items = try start()
         #expect(try session.resume(bench.open()) == .lockedUntilFirstUnlock)
@@ -40,7 +40,7 @@ import Testing
         #expect(memory.parts == [])
     }
 
-    @Test("resuming drops the keys that the session has lost")
+    @Test("Resuming drops the keys that the session has lost")
     func drops() throws {
         let items = try start()
         let mine = try bench.open()
@@ -53,7 +53,7 @@ import Testing
         #expect(mine.readable(items) == Readable.always)
     }
 
-    @Test("locking never waits, not even for a process that is changing the keychain")
+    @Test("Locking never waits, not even for a process that is changing the keychain")
     func lockWhileBusy() throws {
         let items = try start()
         try unlock()
@@ -64,7 +64,7 @@ import Testing
         #expect(try memory.parts == [] && readable(items) == Readable.always)
     }
 
-    @Test("a keychain without a passcode is always unlocked and has no session")
+    @Test("A keychain without a passcode is always unlocked and has no session")
     func withoutPasscode() throws {
         let items = try start(passcode: nil)
         try unlock("ignored")
@@ -76,7 +76,7 @@ import Testing
         #expect(try !session.status(keychain, now: moment(11)).hasPasscode)
     }
 
-    @Test("using a keychain restarts its timeout, and reading its status does not")
+    @Test("Using a keychain restarts its timeout, and reading its status does not")
     func idleClock() throws {
         _ = try start()
         try unlock()
@@ -91,7 +91,7 @@ import Testing
         #expect(memory.takeCalls() == [])
     }
 
-    @Test("a single command with its own passcode creates no session")
+    @Test("A single command with its own passcode creates no session")
     func singleCommand() throws {
         let items = try start()
         let keychain = try bench.open()
@@ -100,7 +100,7 @@ import Testing
         #expect(try readable(items) == Readable.always)
     }
 
-    @Test("five wrong passcodes in a row end the session, whoever enters them", arguments: [true, false])
+    @Test("Five wrong passcodes in a row end the session, whoever enters them", arguments: [true, false])
     func wrongPasscodes(keepsSession: Bool) throws {
         let items = try start()
         try unlock()
@@ -118,7 +118,7 @@ import Testing
         #expect(try bench.open().wrongPasscodeCount() == 0)
     }
 
-    @Test("creating a session clears a high count of wrong passcodes, even if the unlock did not")
+    @Test("Creating a session clears a high count of wrong passcodes, even if the unlock did not")
     func countIsCleared() throws {
         let items = try start()
         let keychain = try bench.open()
@@ -128,7 +128,7 @@ import Testing
         #expect(try readable(items) == Readable.all && bench.open().wrongPasscodeCount() == 0)
     }
 
-    @Test("five wrong passcodes given without a session also end it")
+    @Test("Five wrong passcodes given without a session also end it")
     func foreignWrongPasscodes() throws {
         let items = try start()
         try unlock()
@@ -141,7 +141,7 @@ import Testing
         #expect(try readable(items) == Readable.always && memory.parts == [])
     }
 
-    @Test("five wrong current passcodes in a passcode change end the session")
+    @Test("Five wrong current passcodes in a passcode change end the session")
     func wrongCurrent() throws {
         let items = try start()
         try unlock()
@@ -156,7 +156,7 @@ import Testing
         #expect(try memory.parts == [] && readable(items) == Readable.always)
     }
 
-    @Test("suspending the machine locks the keychain if the settings say so", arguments: [true, false])
+    @Test("Suspending the machine locks the keychain if the settings say so", arguments: [true, false])
     func suspend(lockOnSuspend: Bool) throws {
         let items = try start()
         try unlock()
@@ -173,7 +173,7 @@ import Testing
         #expect(memory.parts == (lockOnSuspend ? ["first-unlock"] : ["unlocked", "first-unlock"]))
     }
 
-    @Test("an earlier suspend does not lock the keychain when locking on suspend is turned on")
+    @Test("An earlier suspend does not lock the keychain when locking on suspend is turned on")
     func suspendLater() throws {
         let items = try start()
         try unlock()
@@ -185,7 +185,7 @@ import Testing
         #expect(try readable(items) == Readable.all)
     }
 
-    @Test("the timeout of a session follows the settings, immediately or at the next use")
+    @Test("The timeout of a session follows the settings, immediately or at the next use")
     func settings() throws {
         _ = try start()
         try unlock()
@@ -204,7 +204,7 @@ import Testing
         }
     }
 
-    @Test("a passcode change keeps unlocked classes unlocked, and keys of the old passcode are refused")
+    @Test("A passcode change keeps unlocked classes unlocked, and keys of the old passcode are refused")
     func changePasscode() throws {
         let items = try start()
         try unlock()
@@ -220,7 +220,7 @@ import Testing
         #expect(try readable(items) == Readable.always && memory.parts == [])
     }
 
-    @Test("a passcode change does not unlock what was locked, even by a suspend")
+    @Test("A passcode change does not unlock what was locked, even by a suspend")
     func changeWhileLocked() throws {
         let items = try start()
         let keychain = try bench.open()
@@ -240,7 +240,7 @@ import Testing
         #expect(try readable(items) == Readable.afterFirstUnlock)
     }
 
-    @Test("removing the passcode ends the session, and setting one again does not start a new one")
+    @Test("Removing the passcode ends the session, and setting one again does not start a new one")
     func removePasscode() throws {
         let items = try start()
         try unlock()
@@ -252,7 +252,7 @@ import Testing
         #expect(try memory.parts == [] && readable(items) == Readable.always)
     }
 
-    @Test("locking during a passcode change is not undone by it")
+    @Test("Locking during a passcode change is not undone by it")
     func lockWhileChanging() throws {
         let items = try start()
         try unlock()
@@ -266,7 +266,7 @@ import Testing
         #expect(try memory.parts == [] && readable(items) == Readable.always)
     }
 
-    @Test("an unlock whose passcode is changed concurrently keeps nothing in the session")
+    @Test("An unlock whose passcode is changed concurrently keeps nothing in the session")
     func changeWhileUnlocking() throws {
         _ = try start()
         let keychain = try bench.open()
@@ -278,7 +278,7 @@ import Testing
         #expect(memory.parts == [])
     }
 
-    @Test("a session with keys of an older passcode is revoked at the next use")
+    @Test("A session with keys of an older passcode is revoked at the next use")
     func olderPasscode() throws {
         let items = try start()
         let keychain = try bench.open()

@@ -29,7 +29,7 @@ import Testing
         try bench.create(passcode: passcode, at: bench.folder.path("target.keychain"))
     }
 
-    @Test("a visit shows every item with its line and secret")
+    @Test("A visit shows every item with its line and secret")
     func visit() throws {
         let visit = try source.visit()
         #expect(visit.items.count == 28 && visit.damaged == [])
@@ -41,7 +41,7 @@ import Testing
         }
     }
 
-    @Test("unwanted items are not opened, so a locked keychain can be visited for the others")
+    @Test("Unwanted items are not opened, so a locked keychain can be visited for the others")
     func wanted() throws {
         source.lock(untilFirstUnlock: true)
         #expect(throws: KeychainStoreError.self) { try source.visit() }
@@ -50,7 +50,7 @@ import Testing
         #expect(try source.visit(.stored).items.count == 28)
     }
 
-    @Test("an error thrown by the visitor ends the visit and is passed on")
+    @Test("An error thrown by the visitor ends the visit and is passed on")
     func visitorError() throws {
         struct Enough: Error {}
         var seen = 0
@@ -65,7 +65,7 @@ import Testing
         #expect(try source.visit().items.count == 28)
     }
 
-    @Test("secrets copied in plain form are unchanged and sealed with the target's keys")
+    @Test("Secrets copied in plain form are unchanged and sealed with the target's keys")
     func putPlain() throws {
         let target = try target()
         let visit = try source.visit()
@@ -76,7 +76,7 @@ import Testing
         try target.checkIntegrity()
     }
 
-    @Test("secrets that are put again are sealed with new salts")
+    @Test("Secrets that are put again are sealed with new salts")
     func freshSalts() throws {
         let target = try target()
         let visit = try source.visit()
@@ -87,7 +87,7 @@ import Testing
         #expect(Set((first + second).map { Array($0[1..<33]) }).count == 56)
     }
 
-    @Test("putting replaces a live item, a tombstone and the named item, and nothing else")
+    @Test("Putting replaces a live item, a tombstone and the named item, and nothing else")
     func replacing() throws {
         let target = try target()
         let live = try target.add(password("live"), secret: "old".secret, now: moment(1))
@@ -118,7 +118,7 @@ import Testing
         #expect(try target.information().tombstoneCount == 0)
     }
 
-    @Test("putting over the UUID of another item is refused, and the transaction is rolled back")
+    @Test("Putting over the UUID of another item is refused, and the transaction is rolled back")
     func thirdItem() throws {
         let target = try target()
         let third = try target.add(password("third"), secret: nil, now: moment(1))
@@ -139,7 +139,7 @@ import Testing
     }
 
     @Test(
-        "a secret of a size other than its item's is refused in both forms", arguments: [SecretForm.plain, .stored])
+        "A secret of a size other than its item's is refused in both forms", arguments: [SecretForm.plain, .stored])
     func wrongSize(form: SecretForm) throws {
         let target = try target()
         let item = try password("x").completed(now: moment(2), secretSize: 4)
@@ -155,7 +155,7 @@ import Testing
         #expect(try target.items() == [longer])
     }
 
-    @Test("a full disk is reported, the change is undone, and the keychain still works")
+    @Test("A full disk is reported, the change is undone, and the keychain still works")
     func fullDisk() throws {
         let target = try target()
         let item = try target.add(password("before"), secret: "1".secret, now: moment(1))
@@ -182,7 +182,7 @@ import Testing
         try target.checkIntegrity()
     }
 
-    @Test("nothing is committed even if the body swallows a failure")
+    @Test("Nothing is committed even if the body swallows a failure")
     func swallowed() throws {
         let target = try target()
         let good = try password("good").completed(now: moment(2), secretSize: 4)
@@ -195,7 +195,7 @@ import Testing
         #expect(try target.items() == [])
     }
 
-    @Test("an import may continue after a duplicate, and is undone if its body throws")
+    @Test("An import may continue after a duplicate, and is undone if its body throws")
     func importing() throws {
         let target = try target()
         var duplicates = 0
@@ -220,7 +220,7 @@ import Testing
         #expect(try target.items().count == 3)
     }
 
-    @Test("existing items are found by key and UUID, and secrets can be compared in both forms")
+    @Test("Existing items are found by key and UUID, and secrets can be compared in both forms")
     func existing() throws {
         let visit = try source.visit()
         let stored = try source.visit(.stored)
@@ -240,7 +240,7 @@ import Testing
         }
     }
 
-    @Test("a tombstone is not an existing item, and removing local items keeps it and synchronizable items")
+    @Test("A tombstone is not an existing item, and removing local items keeps it and synchronizable items")
     func local() throws {
         let target = try target()
         let shared = try target.add(password("shared", [.sync: .number(1)]), secret: nil, now: moment(1))
@@ -259,7 +259,7 @@ import Testing
         #expect(try target.information().tombstoneCount == 1)
     }
 
-    @Test("while one process changes the file, another is told that it is busy but can still read")
+    @Test("While one process changes the file, another is told that it is busy but can still read")
     func busy() throws {
         let second = try bench.open(lockWait: .zero)
         try source.write { writer in
@@ -273,7 +273,7 @@ import Testing
         #expect(try source.items().count == 30)
     }
 
-    @Test("a visit shows one state of the file despite concurrent writes")
+    @Test("A visit shows one state of the file despite concurrent writes")
     func snapshot() throws {
         let second = try bench.open(lockWait: .zero)
         var refused = false

@@ -22,7 +22,7 @@ import Testing
     }
 
     @Test(
-        "each variation of a key attribute allows exactly one item", arguments: ItemClass.allCases)
+        "Each variation of a key attribute allows exactly one item", arguments: ItemClass.allCases)
     func variations(itemClass: ItemClass) throws {
         let keychain = try bench.create()
         let drafts =
@@ -36,7 +36,7 @@ import Testing
         #expect(try keychain.items().count == drafts.count)
     }
 
-    @Test("attributes outside the unique key do not distinguish items")
+    @Test("Attributes outside the unique key do not distinguish items")
     func notInKey() throws {
         let keychain = try bench.create()
         try keychain.add(password("ann"), secret: nil, now: moment(1))
@@ -50,7 +50,7 @@ import Testing
         }
     }
 
-    @Test("absent and default values, and text and bytes, are the same key but are stored as given")
+    @Test("Absent and default values, and text and bytes, are the same key but are stored as given")
     func defaults() throws {
         let keychain = try bench.create()
         let absent = try keychain.add(draft(.internetPassword, [:]), secret: nil, now: moment(1))
@@ -69,7 +69,7 @@ import Testing
         #expect(try keychain.items() == [absent, text, key])
     }
 
-    @Test("an update that would cause a duplicate is refused and rolled back completely")
+    @Test("An update that would cause a duplicate is refused and rolled back completely")
     func clash() throws {
         let keychain = try bench.create()
         try keychain.add(password("a", service: "1"), secret: "x".secret, now: moment(1))
@@ -83,7 +83,7 @@ import Testing
         #expect(try before.map { try keychain.text(of: $0) } == ["x", "y"])
     }
 
-    @Test("items are ordered by class and by the bytes of the unique key, in whatever order they were added")
+    @Test("Items are ordered by class and by the bytes of the unique key, in whatever order they were added")
     func order() throws {
         let keychain = try bench.create()
         let accounts = ["b", "", "a\u{0}", "é", "Z", "a", "e\u{301}", "aa"]
@@ -112,7 +112,7 @@ import Testing
 
     private let shared: [AttributeCode: AttributeValue] = [.sync: .number(1), .labl: .text("secret label")]
 
-    @Test("deleting a synchronizable item leaves only its key and dates, hidden from every read")
+    @Test("Deleting a synchronizable item leaves only its key and dates, hidden from every read")
     func tombstone() throws {
         let keychain = try bench.create()
         let item = try keychain.add(password("ann", shared), secret: "tulip".secret, now: moment(1))
@@ -131,7 +131,7 @@ import Testing
         #expect(rows == [[.text(expected)]])
     }
 
-    @Test("adding over a tombstone replaces it with a later item")
+    @Test("Adding over a tombstone replaces it with a later item")
     func replaced() throws {
         let keychain = try bench.create()
         let item = try keychain.add(password("ann", shared), secret: "1".secret, now: moment(5))
@@ -142,7 +142,7 @@ import Testing
         #expect(try keychain.information().tombstoneCount == 0)
     }
 
-    @Test("an update may take the key of a tombstone, and moving a synchronizable item leaves one at its old key")
+    @Test("An update may take the key of a tombstone, and moving a synchronizable item leaves one at its old key")
     func moved() throws {
         let keychain = try bench.create()
         let ann = try keychain.add(password("ann", shared), secret: nil, now: moment(1))

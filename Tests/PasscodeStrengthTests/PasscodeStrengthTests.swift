@@ -13,7 +13,7 @@ import Testing
         PasscodeStrength(judging: SecretBytes(copying: bytes), knowing: [])
     }
 
-    @Test("a passcode that is harder to guess gets more bits")
+    @Test("A passcode that is harder to guess gets more bits")
     func order() {
         let rising = [
             "password", "P4ssw0rd", "tulip1987", "correct horse", "correct horse battery staple",
@@ -24,7 +24,7 @@ import Testing
     }
 
     @Test(
-        "scores follow the scale of zxcvbn's authors",
+        "Scores follow the scale of zxcvbn's authors",
         arguments: [
             ("", 0), ("password", 0), ("123456", 0), ("letmein", 0),
             ("correct horse battery staple", 4), ("kV7#pw-9Lx2!qRt5zB8&", 4),
@@ -33,7 +33,7 @@ import Testing
         #expect(strength(passcode).score == score)
     }
 
-    @Test("the score increases at 10^3, 10^6, 10^8 and 10^10 guesses")
+    @Test("The score increases at 10^3, 10^6, 10^8 and 10^10 guesses")
     func steps() {
         let seen = (1...40).map { strength(String("zQ7kVx3Jp9Wm5Rt8Lb2NcDf6Gh4Ks1MvYtBqXwPzRjLn".prefix($0))) }
         for strength in seen {
@@ -44,7 +44,7 @@ import Testing
     }
 
     @Test(
-        "the reason describes the weakest part of the passcode",
+        "The reason describes the weakest part of the passcode",
         arguments: [
             ("", Reason.empty), ("kV7", .tooShort), ("password", .commonWord), ("p4ssw0rd", .disguisedWord),
             ("aaaaaaa", .repetition), ("abcdefghijk", .sequence), ("zxcvbghjkl", .keyboard), ("27.11.1987", .date),
@@ -54,7 +54,7 @@ import Testing
         #expect(strength(passcode).reason == reason.rawValue)
     }
 
-    @Test("known words make a passcode that contains them weak, regardless of case")
+    @Test("Known words make a passcode that contains them weak, regardless of case")
     func knownWords() {
         let unknown = strength("Thessalonike7")
         let known = strength("Thessalonike7", knowing: ["login", "THESSALONIKE"])
@@ -62,7 +62,7 @@ import Testing
         #expect(known.reason == Reason.knownWord.rawValue && unknown.reason != known.reason)
     }
 
-    @Test("words that cannot be names are ignored")
+    @Test("Words that cannot be names are ignored")
     func oddWords() {
         let odd = ["", "T", "Thes\0salonike", String(repeating: "w", count: 100_000)]
         #expect(strength("Thessalonike7", knowing: odd) == strength("Thessalonike7"))
@@ -71,7 +71,7 @@ import Testing
         #expect(strength("Thessalonike7", knowing: odd + many.dropFirst() + ["thessalonike"]).bits < 20)
     }
 
-    @Test("bytes after a zero byte and invalid UTF-8 count")
+    @Test("Bytes after a zero byte and invalid UTF-8 count")
     func wholePasscode() {
         let strong = Array("kV7#pw-9Lx2!qRt5zB8&".utf8)
         #expect(strength(Array("password".utf8)).score == 0)
@@ -82,7 +82,7 @@ import Testing
         #expect(strength([0]).reason == Reason.tooShort.rawValue)
     }
 
-    @Test("bytes after the first 256 are ignored, and a long passcode is judged quickly")
+    @Test("Bytes after the first 256 are ignored, and a long passcode is judged quickly")
     func long() {
         let random = SeededRandom(seed: 7)
         var generator = random
@@ -91,7 +91,7 @@ import Testing
         #expect(strength([UInt8](repeating: 0x61, count: 1_000_000)).bits < 40)
     }
 
-    @Test("any bytes are judged without crashing, and every result is in range")
+    @Test("Any bytes are judged without crashing, and every result is in range")
     func odd() {
         var random = SeededRandom(seed: 20_260_101)
         for count in 0..<400 {
@@ -106,14 +106,14 @@ import Testing
         }
     }
 
-    @Test("no reason quotes the passcode")
+    @Test("No reason quotes the passcode")
     func quotesNothing() {
         for passcode in ["tulip", "Thessalonike", "aaaa", "2026", "zxcvbn"] {
             #expect(Reason.allCases.map(\.rawValue).contains(strength(passcode).reason))
         }
     }
 
-    @Test("the time to guess is described in words, from a second to centuries")
+    @Test("The time to guess is described in words, from a second to centuries")
     func crackTimes() {
         #expect(strength("").crackTime == "1 second")
         #expect(strength("kV7#pw-9Lx2!qRt5zB8&").crackTime == "centuries")

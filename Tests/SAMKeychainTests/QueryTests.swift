@@ -2,7 +2,7 @@ import Foundation
 import SAMKeychain
 import Testing
 
-/// A query during whose save another program adds the item, after the search for it and before the add.
+/// A query whose save finds that another program added the item between its own search and add.
 final class OvertakenQuery: SAMKeychainQuery {
     override var label: String? {
         get {

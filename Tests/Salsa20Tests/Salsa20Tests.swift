@@ -21,7 +21,7 @@ struct Salsa20Tests {
         return Hexadecimal.encode(output)
     }
 
-    @Test("matches the keystream of eSTREAM's vector (set 1, vector 0), in pieces of any size")
+    @Test("Matches the keystream of eSTREAM's vector (set 1, vector 0), in pieces of any size")
     func vector() throws {
         let expected =
             "e3be8fdd8beca2e3ea8ef9475b29a6e7003951e1097a5c38d23b7a5fad9f6844b22c97559e2723c7cbbd3fe4fc8d9a0744652a83e72a9c461876af4d7ef1a117"
@@ -29,7 +29,7 @@ struct Salsa20Tests {
         #expect(try stream([1, 30, 0, 33]) == expected)
     }
 
-    @Test("a key or nonce of the wrong length is refused")
+    @Test("A key or nonce of the wrong length is refused")
     func lengths() {
         #expect(throws: CryptographyFailure.self) {
             _ = try Salsa20(key: SecretBytes(copying: [1, 2, 3]), nonce: [UInt8](repeating: 0, count: 8))

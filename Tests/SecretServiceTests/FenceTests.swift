@@ -1,9 +1,9 @@
 import TestSupport
 import Testing
 
-@Suite("The fence around libsecret")
+@Suite("The libsecret fence")
 struct FenceTests {
-    @Test("Every declaration is the one of libsecret's and GLib's own headers")
+    @Test("Every declaration matches the headers of libsecret and GLib")
     func declarations() throws {
         let folder = try TemporaryFolder()
         let check = """

@@ -2,7 +2,7 @@ import KeychainModel
 import SecretService
 import Testing
 
-@Suite("What items of the Secret Service are in a keychain")
+@Suite("Mapping Secret Service items to keychain items")
 struct MappingTests {
     private let login = CollectionName(label: "Login")
 
@@ -15,7 +15,7 @@ struct MappingTests {
             .completed(now: .reference, secretSize: 3)
     }
 
-    @Test("An item comes back as it was, whatever its attributes are called")
+    @Test("An item is restored unchanged, whatever its attributes are called")
     func wayBack() throws {
         for pairs in [
             [("service", "x"), ("user", "")], [("kcbackup:collection", "theirs"), ("kcbackup:attribute:x", "y")],
@@ -32,7 +32,7 @@ struct MappingTests {
         }
     }
 
-    @Test("UUID and unique key follow from collection and attributes alone")
+    @Test("The UUID and the unique key depend only on the collection and the attributes")
     func identity() throws {
         let one = ServiceItem(label: "A", attributes: attributes(["service": "x", "user": "ada"]), modified: 5)
         let same = ServiceItem(
@@ -50,12 +50,12 @@ struct MappingTests {
             #expect(try item(one).uuid != other.uuid)
             #expect(try !item(one).hasKey(of: other))
         }
-        // Those with the same attributes keep their order in an archive.
+        // Items with the same attributes keep their order in an archive.
         #expect(try item(one).precedes(item(one, ordinal: 1)))
         #expect(try item(one, ordinal: 255).precedes(item(one, ordinal: 256)))
     }
 
-    @Test("An item without attributes is known by its label, not by what lies beside it")
+    @Test("An item without attributes is identified by its label, and adding a schema does not change that")
     func nameless() throws {
         let one = ServiceItem(label: "A", attributes: [])
         #expect(try !item(one).hasKey(of: item(ServiceItem(label: "B", attributes: []))))
@@ -64,7 +64,7 @@ struct MappingTests {
         #expect(try item(one).hasKey(of: item(ServiceItem(label: "A", attributes: schema))))
     }
 
-    @Test("An entry of KeePassXC stays the same item with another UUID, in another group, and has names for people")
+    @Test("A KeePassXC entry is identified by title and user name, not by UUID or group")
     func entry() throws {
         func entry(_ title: String, _ path: String, _ uuid: String, _ name: String = "") -> ServiceItem {
             ServiceItem(
@@ -79,14 +79,14 @@ struct MappingTests {
         #expect(try !one.hasKey(of: item(entry("Post", "/Money/Bank", "1", "ada"))))
         #expect(one.attributes.text(.svce) == "Bank")
         #expect(one.attributes.text(.acct) == "ada")
-        // Nothing is lost of what it is known by.
+        // All KeePassXC attributes are preserved.
         #expect(ServiceMapping.serviceItem(of: one) == entry("Bank", "/Money/Bank", "1", "ada"))
-        // Another program's attributes of these names are its own.
+        // The same attribute names in another program's item have no special meaning.
         let other = try item(ServiceItem(label: "A", attributes: attributes(["Path": "/a"])))
         #expect(try !other.hasKey(of: item(ServiceItem(label: "A", attributes: attributes(["Path": "/b"])))))
     }
 
-    @Test("GNOME Keyring gives an item without a schema one when it starts again: it stays the same item")
+    @Test("An item keeps its UUID when GNOME Keyring adds a schema to it on restart")
     func addedSchema() throws {
         let before = ServiceItem(label: "A", attributes: attributes(["service": "x"]))
         let after = ServiceItem(
@@ -95,7 +95,7 @@ struct MappingTests {
     }
 
     @Test(
-        "Schemas that are known give names that people know",
+        "Known schemas map to keychain attributes",
         arguments: [
             (
                 [
@@ -138,7 +138,7 @@ struct MappingTests {
         }
     }
 
-    @Test("An item of a keychain gets attributes that programs look for")
+    @Test("A keychain item gets the attributes that programs search for")
     func fromKeychain() throws {
         var draft = ItemDraft(itemClass: .internetPassword)
         draft.attributes[.srvr] = .text("example.org")

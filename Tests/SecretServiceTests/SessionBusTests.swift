@@ -3,13 +3,13 @@ import SecretService
 import TestSupport
 import Testing
 
-@Suite("Where the session bus is")
+@Suite("Locating the session bus")
 struct SessionBusTests {
     private let folder: TemporaryFolder
 
     init() throws { folder = try TemporaryFolder() }
 
-    /// Makes a socket that nobody listens on.
+    /// Creates a socket without a listener.
     private func socket(_ name: String) throws -> String {
         let path = folder.path(name)
         let made = try ExternalProgram.run(
@@ -18,14 +18,14 @@ struct SessionBusTests {
         return path
     }
 
-    @Test("Without a bus, the paths are named that were looked at")
+    @Test("Without a bus, the error names the paths that were tried")
     func noBus() {
         #expect(throws: SecretServiceFailure.noBus(lookedAt: ["/nowhere/bus", "/run/user/none/bus"])) {
             _ = try SessionBus(environment: ["XDG_RUNTIME_DIR": "/nowhere"], runtimeFolder: "/run/user/none")
         }
     }
 
-    @Test("The environment comes first, then its folder, then that of the user")
+    @Test("The address in the environment comes first, then XDG_RUNTIME_DIR, then the user's runtime folder")
     func order() throws {
         let path = try socket("bus")
         let given = try SessionBus(
@@ -40,7 +40,7 @@ struct SessionBusTests {
         }
     }
 
-    @Test("A socket of another user, and what is no socket, are refused", .enabled(if: geteuid() == 0))
+    @Test("Another user's socket and a file that is not a socket are refused", .enabled(if: geteuid() == 0))
     func foreign() throws {
         let path = try socket("bus")
         let changed = unsafe chown(path, 1_234, 1_234)

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("The module under Apple's name")
 struct ReexportTests {
-    @Test("It exports the functions, constants and types")
+    @Test("The Security module exports the functions, constants and types")
     func hasEverything() throws {
         let query: [String: Any] = [kSecClass as String: kSecClassGenericPassword, kSecReturnRef as String: "no"]
         #expect(SecItemCopyMatching(query as CFDictionary, nil) == errSecParam)

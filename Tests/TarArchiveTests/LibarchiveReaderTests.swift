@@ -18,13 +18,13 @@ struct LibarchiveReaderTests {
         #expect(throws: StreamFailure(.readingContainer, kind, offset: offset)) { try confirm(members, in: archive) }
     }
 
-    @Test("the members of an archive are confirmed")
+    @Test("The members of an archive are confirmed")
     func confirms() throws {
         try confirm([Self.first, Self.second], in: TarSample.small())
     }
 
     @Test(
-        "a wrong detail of a member is a disagreement",
+        "A wrong detail of a member is a disagreement",
         arguments: [
             TarMember(name: "first.tx", offset: 512, length: 37, modified: 1_700_000_000),
             TarMember(name: "first.txt", offset: 513, length: 37, modified: 1_700_000_000),
@@ -35,7 +35,7 @@ struct LibarchiveReaderTests {
         try expectDisagreement([member, Self.second], at: member.offset - 512, in: TarSample.small())
     }
 
-    @Test("a missing or extra member is a disagreement")
+    @Test("A missing or extra member is a disagreement")
     func noticesCount() throws {
         let archive = try TarSample.small()
         try expectDisagreement([Self.first], at: 1024, in: archive)
@@ -43,21 +43,21 @@ struct LibarchiveReaderTests {
         try expectDisagreement([Self.first, Self.second, third], at: 1536, in: archive)
     }
 
-    @Test("an archive without its two zero blocks at the end is a disagreement")
+    @Test("An archive without its two zero blocks at the end is a disagreement")
     func noticesOtherEnd() throws {
         let archive = try TarSample.small()
         try expectDisagreement([Self.first, Self.second], at: 1536, in: archive.dropLast(512))
     }
 
     @Test(
-        "a different mode or type is a disagreement",
+        "A different mode or type is a disagreement",
         arguments: [(100, "000644 \0"), (156, "1"), (156, "2"), (156, "5"), (257, "ustar  \0")])
     func noticesOtherHeader(offset: Int, value: String) throws {
         let archive = try TarSample.changed(TarSample.small(), at: offset, Array(value.utf8))
         try expectDisagreement([Self.first, Self.second], at: 0, in: archive)
     }
 
-    @Test("a read failure is reported with its own reason rather than libarchive's")
+    @Test("A read failure is reported with its own reason rather than libarchive's")
     func passesReadFailures() throws {
         let folder = try TemporaryFolder()
         let path = try folder.write("a.tar", TarSample.small())

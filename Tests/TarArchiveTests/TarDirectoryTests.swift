@@ -10,7 +10,7 @@ struct TarDirectoryTests {
         #expect(try TarSample.failure(of: bytes) == StreamFailure(.readingContainer, .malformed(rule), offset: offset))
     }
 
-    @Test("an archive truncated at any byte is refused")
+    @Test("An archive truncated at any byte is refused")
     func refusesTruncation() throws {
         let archive = try TarSample.small()
         for count in 0..<archive.count {
@@ -21,7 +21,7 @@ struct TarDirectoryTests {
     }
 
     @Test(
-        "a flipped bit outside the data of a member is refused; data is verified by the layers above",
+        "A flipped bit outside the data of a member is refused; data is verified by the layers above",
         arguments: 0..<8)
     func refusesFlips(bit: Int) throws {
         let archive = try TarSample.small()
@@ -34,14 +34,14 @@ struct TarDirectoryTests {
         }
     }
 
-    @Test("anything after the end is refused", arguments: [[0], [1], [UInt8](repeating: 0, count: 512)])
+    @Test("Anything after the end is refused", arguments: [[0], [1], [UInt8](repeating: 0, count: 512)])
     func refusesTrailingBytes(trailing: [UInt8]) throws {
         let archive = try TarSample.small()
         let end = UInt64(archive.count)
         try expectMalformed(archive + trailing, "nothing follows the end of the archive", at: end)
     }
 
-    @Test("concatenated archives are refused, with or without end blocks between them")
+    @Test("Concatenated archives are refused, with or without end blocks between them")
     func refusesConcatenation() throws {
         let archive = try TarSample.small()
         let end = UInt64(archive.count)
@@ -50,14 +50,14 @@ struct TarDirectoryTests {
         try expectMalformed(archive.dropLast(1024) + archive, "a name occurs once", at: end - 1024)
     }
 
-    @Test("an archive without members is refused")
+    @Test("An archive without members is refused")
     func refusesEmptyArchive() throws {
         let zeros = [UInt8](repeating: 0, count: 1024)
         try expectMalformed(zeros, "there is at least one member", at: 0)
     }
 
     @Test(
-        "a field with an invalid value is refused with its rule, even if the checksum is correct",
+        "A field with an invalid value is refused with the rule it breaks, even if the checksum is correct",
         arguments: [
             (0, "/etc/x\0\0\0", "a name is letters, digits, dots, hyphens, underscores"),
             (0, "../x\0\0\0\0\0", "a name is letters, digits, dots, hyphens, underscores"),
@@ -91,14 +91,14 @@ struct TarDirectoryTests {
         try expectMalformed(TarSample.changed(TarSample.small(), at: offset, Array(value.utf8)), rule, at: 0)
     }
 
-    @Test("a noncanonical checksum field is refused", arguments: [" \0", "  ", "\0\0"])
+    @Test("A noncanonical checksum field is refused", arguments: [" \0", "  ", "\0\0"])
     func refusesChecksum(end: String) throws {
         var archive = try TarSample.small()
         archive.replaceSubrange(154..<156, with: Array(end.utf8))
         try expectMalformed(archive, "the checksum is spelled as 6 octal digits, then a zero byte and a space", at: 0)
     }
 
-    @Test("a base-256 size is refused")
+    @Test("A base-256 size is refused")
     func refusesBase256() throws {
         let size = [0x80] + [UInt8](repeating: 0, count: 10) + [37]
         try expectMalformed(
@@ -106,20 +106,20 @@ struct TarDirectoryTests {
             at: 0)
     }
 
-    @Test("a size beyond the end of the file is reported as truncation", arguments: ["00000010000 ", "77777777777 "])
+    @Test("A size beyond the end of the file is reported as truncation", arguments: ["00000010000 ", "77777777777 "])
     func refusesLargeSize(size: String) throws {
         let archive = try TarSample.changed(TarSample.small(), at: 124, Array(size.utf8))
         let failure = StreamFailure(.readingContainer, .truncated, offset: UInt64(archive.count))
         #expect(try TarSample.failure(of: archive) == failure)
     }
 
-    @Test("members with different times are refused")
+    @Test("Members with different times are refused")
     func refusesTimes() throws {
         let archive = try TarSample.changed(TarSample.small(), at: 136, Array("14524770401".utf8))
         try expectMalformed(archive, "all members have one time", at: 1024)
     }
 
-    @Test("as many members as the limit are read, and one more is refused")
+    @Test("As many members as the limit are read, and one more is refused")
     func limitsMembers() throws {
         var writer = try TarWriter(to: MemorySink(), modified: 0)
         for number in 0..<16 { try writer.append("member\(number)", []) }
@@ -132,7 +132,7 @@ struct TarDirectoryTests {
     }
 
     @Test(
-        "other formats and member types that GNU tar writes are refused",
+        "Other formats and member types that GNU tar writes are refused",
         .enabled(if: ExternalProgram.locate("tar") != nil),
         arguments: [
             ["--format=gnu", "plain"], ["--format=pax", "plain"], ["--format=v7", "plain"],

@@ -25,7 +25,7 @@ struct TarWriterTests {
         return try writer.finish()
     }
 
-    @Test("names, times, offsets and data read back as written")
+    @Test("Names, times, offsets and data read back as written")
     func roundTrip() throws {
         let file = try TarSample.file(archive())
         let directory = try TarDirectory.read(file)
@@ -37,7 +37,7 @@ struct TarWriterTests {
         }
     }
 
-    @Test("the archive ends with two zero blocks and no further padding")
+    @Test("The archive ends with two zero blocks and no further padding")
     func hasExactSize() throws {
         let blocks = Self.members.reduce(2) { $0 + 1 + ($1.bytes.count + 511) / 512 }
         #expect(try archive().count == blocks * 512)
@@ -63,7 +63,7 @@ struct TarWriterTests {
         for member in Self.members { #expect(try folder.read(member.name) == member.bytes) }
     }
 
-    @Test("a source that ends early is reported as truncated", arguments: [0, 1, 99])
+    @Test("A source that ends early is reported as truncated", arguments: [0, 1, 99])
     func refusesShortSource(count: Int) throws {
         var writer = try TarWriter(to: MemorySink(), modified: 0)
         var source = ChoppySource([UInt8](repeating: 1, count: count))
@@ -72,7 +72,7 @@ struct TarWriterTests {
         }
     }
 
-    @Test("a source longer than announced is refused", arguments: [0, 1, 512, 65_536])
+    @Test("A source longer than announced is refused", arguments: [0, 1, 512, 65_536])
     func refusesLongSource(length: Int) throws {
         var writer = try TarWriter(to: MemorySink(), modified: 0)
         var source = MemorySource(copying: [UInt8](repeating: 1, count: length + 1))
@@ -82,7 +82,7 @@ struct TarWriterTests {
         }
     }
 
-    @Test("a size that ustar cannot represent is refused before anything is written")
+    @Test("A size that ustar cannot represent is refused before anything is written")
     func refusesHugeMember() throws {
         var writer = try TarWriter(to: MemorySink(), modified: 0)
         var source = MemorySource(copying: [])
@@ -94,7 +94,7 @@ struct TarWriterTests {
         }
     }
 
-    @Test("a header can hold the largest size and the latest time")
+    @Test("A header can hold the largest size and the latest time")
     func writesLargestHeader() throws {
         var writer = try TarWriter(to: MemorySink(), modified: TarProfile.timeLimit)
         var source = MemorySource(copying: [1])
@@ -103,7 +103,7 @@ struct TarWriterTests {
         }
     }
 
-    @Test("an archive dropped in the middle of a member is not padded to the announced length")
+    @Test("An archive dropped in the middle of a member is not padded to the announced length")
     func dropsUnfinished() async {
         await #expect(processExitsWith: .success) {
             do {
@@ -118,7 +118,7 @@ struct TarWriterTests {
         }
     }
 
-    @Test("a time that ustar cannot represent is refused", arguments: [-1, Int64.min, TarProfile.timeLimit + 1, .max])
+    @Test("A time that ustar cannot represent is refused", arguments: [-1, Int64.min, TarProfile.timeLimit + 1, .max])
     func refusesTimes(modified: Int64) throws {
         let kind = StreamFailure.Kind.malformed("the time is eleven octal digits")
         #expect(throws: StreamFailure(.writingContainer, kind)) {
@@ -126,7 +126,7 @@ struct TarWriterTests {
         }
     }
 
-    @Test("a failure of the source is passed on")
+    @Test("A failure of the source is passed on")
     func passesSourceFailure() throws {
         var writer = try TarWriter(to: MemorySink(), modified: 0)
         var source = FaultySource([1, 2, 3], failAt: 2)
@@ -135,7 +135,7 @@ struct TarWriterTests {
         }
     }
 
-    @Test("a sink that fails at any write or on finishing fails the archive")
+    @Test("A sink that fails at any write or on finishing fails the archive")
     func passesSinkFailure() throws {
         func write(acceptingWrites writes: Int) throws(StreamFailure) {
             var writer = try TarWriter(to: FaultySink(acceptingWrites: writes), modified: 0)
@@ -159,13 +159,13 @@ struct TarWriterTests {
     }
 
     @Test(
-        "names with anything but plain characters are refused",
+        "Names with anything but plain characters are refused",
         arguments: ["", ".", "..", "-a", "a/b", "ä", "a b", "a\n"])
     func judgesNames(name: String) {
         #expect(!TarProfile.isName(name.utf8))
     }
 
-    @Test("a name has at most 100 characters")
+    @Test("A name has at most 100 characters")
     func judgesNameLength() {
         #expect(TarProfile.isName(String(repeating: "a", count: 100).utf8))
         #expect(!TarProfile.isName(String(repeating: "a", count: 101).utf8))

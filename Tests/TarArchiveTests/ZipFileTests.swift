@@ -13,7 +13,7 @@ struct ZipFileTests {
         return members
     }
 
-    @Test("members are read with their names, including non-ASCII ones")
+    @Test("Members are read with their names, including non-ASCII ones")
     func members() throws {
         let bytes = ZipWriter.zip([("a.json", Array("{}".utf8)), ("files/é ü.pdf", [0, 1, 2]), ("empty", [])])
         #expect(try read(bytes) == ["a.json": Array("{}".utf8), "files/é ü.pdf": [0, 1, 2], "empty": []])
@@ -21,14 +21,14 @@ struct ZipFileTests {
     }
 
     @Test(
-        "duplicate names and names that escape the folder are refused",
+        "Duplicate names and names that escape the folder are refused",
         arguments: [["../a"], ["/a"], ["a/../../b"], ["a", "a"]])
     func names(names: [String]) {
         let bytes = ZipWriter.zip(names.map { ($0, [1]) })
         #expect(throws: StreamFailure.self) { try read(bytes) }
     }
 
-    @Test("a truncated file is refused, and an altered one is refused or yields the original contents")
+    @Test("A truncated file is refused, and an altered one is refused or yields the original contents")
     func damaged() throws {
         let content = Array("some content that is not short".utf8)
         let bytes = ZipWriter.zip([("a", content), ("b", content)])
@@ -47,7 +47,7 @@ struct ZipFileTests {
     }
 
     @Test(
-        "a decompression bomb is refused at the size limit",
+        "A decompression bomb is refused at the size limit",
         .enabled(if: ExternalProgram.locate("python3") != nil, "python3 makes the file"))
     func bomb() throws {
         let folder = try TemporaryFolder()

@@ -2,7 +2,7 @@ import Foundation
 
 /// Runs shell scripts with the real `kcbackup` and GNOME Keyring, with a session bus and a home folder of its own.
 ///
-/// Scripts can use `$KCBACKUP`, `$DESKTOP` (a program that fills and reads a keyring through libsecret only) and these
+/// Scripts can use `$KCBACKUP`, `$DESKTOP` (a program that fills and reads a keyring using only libsecret) and these
 /// functions: `keyring` starts the daemon, unlocked, and waits for it; `end` ends it; `lock NAME` locks a collection;
 /// `bus` calls a method of the Secret Service. The bus and the daemon end with the script.
 package struct DesktopShell: Sendable {
@@ -45,7 +45,7 @@ package struct DesktopShell: Sendable {
     /// The path of a file in the home folder.
     package func path(_ name: String) -> String { folder.path(name) }
 
-    /// Runs a bash script on a bus of its own, for five minutes at most, so that a script that hangs fails.
+    /// Runs a bash script on a private bus, for at most five minutes, so that a script that hangs fails.
     package func callAsFunction(_ script: String) throws -> ExternalProgram.Outcome {
         try ExternalProgram.run(
             "timeout", ["300", "dbus-run-session", "--", "bash", "-c", Self.functions + script],

@@ -18,7 +18,7 @@ package final class TestHome: Sendable {
     private let minutes = Atomic<Int64>(0)
     private let suspended = Atomic<Int64>(0)
 
-    /// Makes an empty home.
+    /// Creates an empty home.
     ///
     /// - Parameter inMemory: true for tests with many runs, which would wait for the disk.
     package init(
@@ -68,9 +68,9 @@ package final class TestHome: Sendable {
     /// Advances the clock, or sets it back.
     package func pass(hours: Int64) { minutes.add(hours * 60, ordering: .relaxed) }
 
-    /// Simulates a minute of sleep of the machine.
+    /// Simulates suspending the machine for a minute.
     package func sleep() { suspended.add(60_000, ordering: .relaxed) }
 
-    /// How long the machine has slept, in milliseconds.
+    /// How long the machine has been suspended, in milliseconds.
     package var suspendedTime: Int64 { suspended.load(ordering: .relaxed) }
 }

@@ -12,7 +12,7 @@ struct XMLDocumentTests {
         return texts
     }
 
-    @Test("elements have their unescaped text and their children in order")
+    @Test("Elements have their unescaped text and their children in order")
     func reads() throws {
         let document = try XMLDocument(
             Array("<a x='1'> <b>one &amp; <![CDATA[<two>]]></b><c/><b>&#xe9;</b></a>".utf8).span)
@@ -30,7 +30,7 @@ struct XMLDocumentTests {
     }
 
     @Test(
-        "a document type declaration is always refused, because entities would be lost silently",
+        "A document type declaration is always refused, because entities would be lost silently",
         arguments: [
             "<!DOCTYPE a><a/>", "<!DOCTYPE a [<!ENTITY x 'y'>]><a>&x;</a>",
             "<!DOCTYPE a SYSTEM 'file:///etc/passwd'><a/>",
@@ -41,19 +41,19 @@ struct XMLDocumentTests {
     }
 
     @Test(
-        "malformed XML is refused",
+        "Malformed XML is refused",
         arguments: ["", " ", "<a>", "<a></b>", "<a/><b/>", "<a>&unknown;</a>", "<a>\u{1}</a>", "<a x=1/>", "a"])
     func malformed(xml: String) {
         #expect(throws: XMLFailure.malformed(line: 1)) { try texts(xml) }
     }
 
-    @Test("bytes that are not UTF-8 are refused")
+    @Test("Bytes that are not UTF-8 are refused")
     func encoding() {
         #expect(throws: XMLFailure.self) { _ = try XMLDocument(Array("<a>".utf8 + [0xff] + "</a>".utf8).span) }
         #expect(throws: Never.self) { try texts("<?xml version='1.0' encoding='utf-8'?><a>é</a>") }
     }
 
-    @Test("nesting up to the depth limit is accepted, and deeper nesting and oversized tags are refused")
+    @Test("Nesting up to the depth limit is accepted, and deeper nesting and oversized tags are refused")
     func depth() throws {
         func nested(_ depth: Int) -> String {
             String(repeating: "<a>", count: depth) + String(repeating: "</a>", count: depth)
@@ -67,7 +67,7 @@ struct XMLDocumentTests {
         }
     }
 
-    @Test("a document truncated at any byte is refused, and no flipped bit causes a crash")
+    @Test("A document truncated at any byte is refused, and no flipped bit causes a crash")
     func damage() {
         let bytes = Array("<a x='1'><b>one &amp; two</b><c/>\n</a>".utf8)
         for count in 0..<bytes.count {

@@ -2,8 +2,8 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Items of the real daemon of GNOME Keyring: shown, changed, imported, put into a new collection.
-@Suite("Items in the keyring of the desktop")
+/// Runs the program against a real GNOME Keyring daemon.
+@Suite("Items in the desktop keyring")
 struct DesktopItemTests {
     private let shell: DesktopShell
 
@@ -15,7 +15,7 @@ struct DesktopItemTests {
         return outcome.text
     }
 
-    @Test("inspect shows the keyring as it is now, without secrets, and what is locked as create does")
+    @Test("inspect shows the keyring without secrets, and handles locked collections as create does")
     func inspect() throws {
         let text = try run(
             """
@@ -51,7 +51,7 @@ struct DesktopItemTests {
                 {"keychain":"secret-service:Collection 0","collections":[{"label":"Collection 0","default":false,"locked":false,"items":2}],"items":[]}
                 1
                 14 error: collection 'Collection 0' of the Secret Service is locked
-                64 error: '--unlock' shows something on the terminal, and there is none
+                64 error: '--unlock' needs a terminal
                 64 error: '--html' is for archives, and this is none
                 64 error: '--skip-locked' is for the desktop's keyring
                 secret-service:: 3 items
@@ -69,7 +69,7 @@ struct DesktopItemTests {
                 """)
     }
 
-    @Test("An import into the keyring goes by way of an archive, and a second one changes nothing")
+    @Test("import refuses the keyring; a file restored into it through an archive changes nothing the second time")
     func imported() throws {
         let text = try run(
             """
@@ -97,7 +97,7 @@ struct DesktopItemTests {
                 """)
     }
 
-    @Test("One password, from a source that gives it once, makes and opens all collections")
+    @Test("A password that can be read only once creates and opens all collections")
     func onePassword() throws {
         let text = try run(
             """
@@ -119,7 +119,7 @@ struct DesktopItemTests {
                 """)
     }
 
-    @Test("A restore into a collection that does not exist makes it, once, or writes nothing")
+    @Test("A restore into a missing collection creates it once, or writes nothing")
     func newCollection() throws {
         let text = try run(
             """
@@ -143,7 +143,7 @@ struct DesktopItemTests {
         #expect(
             text == """
                 14 error: collection 'New one' does not exist yet, and a new one needs a password
-                64 error: '--unlock' shows something on the terminal, and there is none
+                64 error: '--unlock' needs a terminal
                 {"create":7,"update":0,"same":0,"keep":0,"stay-behind":0,"fail":0,"not-selected":0,"remove":0}
                 [["Collection 0",3],["Größ1",4]]
                 {"create":7,"update":0,"same":0,"keep":0,"stay-behind":0,"fail":0,"not-selected":0,"remove":0}
@@ -155,7 +155,7 @@ struct DesktopItemTests {
                 """)
     }
 
-    @Test("An item of the keyring is shown, changed and made ThisDeviceOnly")
+    @Test("An item in the keyring is shown, changed and made ThisDeviceOnly")
     func items() throws {
         let text = try run(
             """

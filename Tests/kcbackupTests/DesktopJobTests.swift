@@ -2,8 +2,8 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Jobs with the keyring of the desktop, on a system that a namespace of mounts makes for one test.
-@Suite("Jobs with the keyring of the desktop")
+/// Runs jobs with the desktop keyring, in a mount namespace of their own.
+@Suite("Jobs with the desktop keyring")
 struct DesktopJobTests {
     private static let canMount: Bool = {
         do {
@@ -14,7 +14,7 @@ struct DesktopJobTests {
     }()
 
     @Test(
-        "A job finds the bus by itself, and doctor says what is in its way: a lock, or no libsecret",
+        "A job finds the session bus without environment variables, and doctor reports a lock or a missing libsecret",
         .enabled(if: canMount, "a namespace of mounts is needed"))
     func job() throws {
         let outcome = try DesktopShell(desktop: DesktopTests.judge.get().program)(
@@ -78,7 +78,7 @@ struct DesktopJobTests {
                 """)
     }
 
-    @Test("Who has a keychain and a keyring is told of the other once, on a terminal")
+    @Test("A backup of the keychain mentions the desktop keyring once, on a terminal")
     func told() throws {
         let outcome = try DesktopShell(desktop: DesktopTests.judge.get().program)(
             """

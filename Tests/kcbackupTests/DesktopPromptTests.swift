@@ -2,8 +2,8 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What happens while the desktop asks: the real daemon of GNOME Keyring, and a prompter that answers by itself.
-@Suite("The prompt of the desktop's keyring")
+/// Runs the program against a real GNOME Keyring daemon, with a prompter that answers without a user.
+@Suite("The desktop keyring's prompt")
 struct DesktopPromptTests {
     private static let functions = """
         set -e
@@ -36,7 +36,7 @@ struct DesktopPromptTests {
         return outcome.text
     }
 
-    @Test("What is answered unlocks a collection, and makes one with that password")
+    @Test("The password entered at the prompt unlocks a collection, or becomes the password of a new one")
     func answered() throws {
         let text = try run(
             """
@@ -74,7 +74,7 @@ struct DesktopPromptTests {
                 """)
     }
 
-    @Test("A prompt that is closed without an answer ends the run with 14, and nothing is written")
+    @Test("A prompt closed without an answer ends the run with status 14, and nothing is written")
     func dismissed() throws {
         let text = try run(
             """
@@ -97,7 +97,7 @@ struct DesktopPromptTests {
                 """)
     }
 
-    @Test("A service that dies while it asks ends the run with 14, and so does the bus")
+    @Test("If the service or the bus dies during a prompt, the run ends with status 14")
     func died() throws {
         let text = try run(
             """
@@ -137,7 +137,7 @@ struct DesktopPromptTests {
                 """)
     }
 
-    @Test("A signal while the desktop asks ends the run, the service lives on, and nothing is written")
+    @Test("A signal during a prompt ends the run, the service keeps running, and nothing is written")
     func signals() throws {
         let text = try run(
             """

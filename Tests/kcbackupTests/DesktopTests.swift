@@ -2,8 +2,8 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The real daemon of GNOME Keyring, asked by the real program.
-@Suite("The keyring of the desktop")
+/// Runs the program against a real GNOME Keyring daemon.
+@Suite("The desktop keyring")
 struct DesktopTests {
     /// `Desktop/desktop.c`, compiled once.
     static let judge = Result { () throws -> (folder: TemporaryFolder, program: String) in
@@ -32,10 +32,10 @@ struct DesktopTests {
         return outcome.text
     }
 
-    /// GNOME Keyring looks through all items for each question: `make desktop` asks for two thousand.
+    /// The number of items: few by default, because GNOME Keyring searches all of them for each request.
     private static let size = Int(ProcessInfo.processInfo.environment["DESKTOP_ITEMS"] ?? "") ?? 300
 
-    @Test("Items in many collections come back in every attribute and byte, also when the daemon dies")
+    @Test("Items in many collections are restored exactly, even if the daemon dies meanwhile")
     func everyItem() throws {
         let counts = try run(
             """
@@ -72,13 +72,13 @@ struct DesktopTests {
             $KCBACKUP restore all.kcb -i key.txt --json | jq -c .plan
             """)
         let lines = counts.split(separator: "\n")
-        // Every 17th item is there twice.
+        // Every 17th item exists twice.
         let count = (0..<Self.size).count + (0..<Self.size).count { $0 % 17 == 3 }
         #expect(lines.first == "\(count)")
         #expect(lines.last?.contains(#""create":0,"update":0,"same":\#(count)"#) == true)
     }
 
-    @Test("What is locked is refused, or left out and said: never read as if it were empty")
+    @Test("A locked collection is refused or reported as left out, never read as if it were empty")
     func locked() throws {
         let text = try run(
             """
@@ -117,7 +117,7 @@ struct DesktopTests {
                 """)
     }
 
-    @Test("The keyring is what a first backup is of, and cron finds its bus where systemd puts it")
+    @Test("Without a keychain, the first backup is of the keyring, and a cron job finds the bus set up by systemd")
     func cron() throws {
         let text = try run(
             """
@@ -142,7 +142,7 @@ struct DesktopTests {
             """)
         #expect(
             text == """
-                there is no keychain of kcbackup here: this backs up the keyring of the desktop (--keychain secret-service:)
+                there is no kcbackup keychain here: this backs up the keyring of the desktop (--keychain secret-service:)
                 this is now device KC-…; keep a copy of its key: kcbackup device export -o FILE.age
                 secret-service-DATE.kcb: 3 items
                 restores on any device, all of it
@@ -152,7 +152,7 @@ struct DesktopTests {
                 """)
     }
 
-    @Test("Each way in which there is no Secret Service has its own message")
+    @Test("Each reason why no Secret Service is available has its own message")
     func absent() throws {
         let text = try run(
             """
@@ -179,7 +179,7 @@ struct DesktopTests {
                 """)
     }
 
-    @Test("Items that are deleted while they are read are left out, and nothing else is")
+    @Test("Only items that are deleted during a backup are missing from it")
     func deleted() throws {
         _ = try run(
             """
@@ -198,7 +198,7 @@ struct DesktopTests {
             """)
     }
 
-    @Test("Items of a keychain go to the keyring and back, and what has no home is named")
+    @Test("Keychain items are restored into the keyring and back, and what the keyring cannot store is reported")
     func fromKeychain() throws {
         let text = try run(
             """
@@ -247,7 +247,7 @@ struct DesktopTests {
                 """)
     }
 
-    @Test("A restore changes what is older, keeps the state before, and brings it back")
+    @Test("A restore resolves conflicts, and undo brings back the previous state")
     func undo() throws {
         let text = try run(
             """
@@ -281,7 +281,7 @@ struct DesktopTests {
                 """)
     }
 
-    @Test("A keyring file and the living keyring are one: the file restores into the daemon and changes nothing")
+    @Test("A backup of a keyring file changes nothing when restored into the running daemon")
     func fileOfKeyring() throws {
         let text = try run(
             """

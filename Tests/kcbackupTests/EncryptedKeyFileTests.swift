@@ -78,11 +78,11 @@ struct EncryptedKeyFileTests {
         for line in ["verify - -i -", "verify a.kcb -i - -i -", "verify a.kcb -i - --identity-passphrase fd:0"] {
             let twice = home.run(line)
             #expect(twice.status == .usage, "\(line)")
-            #expect(twice.messages.contains("'-' is named twice, and it can be read only once"), "\(line)")
+            #expect(twice.messages.contains("'-' is given twice, but can be read only once"), "\(line)")
         }
         #expect(
             home.run("create b.kcb -R - -R -").messages.contains(
-                "'-' is named twice, and it can be read only once"))
+                "'-' is given twice, but can be read only once"))
     }
 
     @Test("With its passphrase, an encrypted identity is shown with the archives that it opens")

@@ -43,7 +43,7 @@ struct FailureTests {
         }
     }
 
-    @Test("An unforeseen error prints its type and nothing of its contents")
+    @Test("An unexpected error prints its type but not its contents")
     func unforeseenErrorsAreSilent() {
         struct Surprise: Error { let secret = "swordfish" }
         let explanation = Failure(Surprise(), Failure.Subjects()).explanation
@@ -51,7 +51,7 @@ struct FailureTests {
         #expect(!explanation.lines.contains("swordfish"))
     }
 
-    @Test("The numbers of the exit statuses are the published ones")
+    @Test("The exit statuses have their documented numbers")
     func numbersAreStable() {
         let published: [kcbackup.ExitStatus: Int32] = [
             .ok: 0, .internal: 1, .incomplete: 3, .refused: 4, .notFound: 10, .busy: 11, .wrongKey: 12, .damaged: 13,
@@ -82,7 +82,7 @@ struct FailureTests {
         #expect(kcbackup.run(["keychain", "info"], in: world) == .brokenPipe)
     }
 
-    @Test("An import whose result cannot be written says that it was done, and is an error")
+    @Test("An import whose result cannot be written reports that it was done, and fails")
     func lostResultOfAnImport() throws {
         let home = try TestHome()
         _ = home.run("keychain create --no-passcode")
@@ -95,12 +95,12 @@ struct FailureTests {
         #expect(messages.text.contains("error: imported into keychain 'login': 1 created, but standard output"))
         #expect(messages.text.contains("still holds the secrets"))
         #expect(home.run("item find --account ada --reveal").text == "one")
-        // A dry run has done nothing.
+        // A dry run has nothing to report.
         #expect(kcbackup.run(["import", "logins.csv", "--dry-run"], in: world) == .io)
         #expect(!messages.text.contains("would import into"))
     }
 
-    @Test("A clock that lost its time causes a warning, but stops nothing")
+    @Test("A clock that lost its time causes a warning, but no failure")
     func clockIsWarnedOf() throws {
         let home = try TestHome()
         var world = home.world()

@@ -5,9 +5,9 @@ import Testing
 
 @testable import kcbackup
 
-@Suite("What docs/import.md says of the formats")
+@Suite("The formats in docs/import.md")
 struct ForeignManualTests {
-    @Test("Each format has a section, which names it as --from does, and no two have one name")
+    @Test("Each format is listed with its --from name, and all names are distinct")
     func everyFormatIsThere() throws {
         let text = try Project.text("docs/import.md")
         let names = KnownFormats.all.map(\.name)

@@ -5,9 +5,9 @@ import Testing
 
 @testable import kcbackup
 
-@Suite("Files that gpg opens", .enabled(if: ExternalProgram.locate("gpg") != nil, "gpg is needed"))
+@Suite("Decrypting files with gpg", .enabled(if: ExternalProgram.locate("gpg") != nil, "gpg is needed"))
 struct GPGTests {
-    /// A home of gpg with a key, and a file for it; its agent ends with the test.
+    /// A GnuPG home folder with a key, whose agent is stopped when the test ends.
     private final class Home {
         let folder: TemporaryFolder
         let environment: [String: String]
@@ -15,7 +15,7 @@ struct GPGTests {
         init() throws {
             folder = try TemporaryFolder()
             environment = ["GNUPGHOME": folder.path, "PATH": "/usr/bin:/bin", "LC_ALL": "C"]
-            // Its agent would measure for seconds how many rounds it takes, and asks nobody.
+            // Without s2k-count, the agent spends seconds on calibration. It must not show a prompt.
             try folder.write("gpg-agent.conf", Array("s2k-count 65536\npinentry-program /bin/false\n".utf8))
             try run(
                 "gpg", ["--batch", "--quiet", "--passphrase", "", "--quick-gen-key", "ada", "future-default"])
@@ -46,7 +46,7 @@ struct GPGTests {
         }
     }
 
-    @Test("A file is opened to its end, or refused; one that was cut is no empty one, although gpg ends well on it")
+    @Test("A truncated file is refused, even where gpg reports success")
     func cut() throws {
         let home = try Home()
         let file = try home.encrypted("secret\n")
@@ -62,7 +62,7 @@ struct GPGTests {
         #expect(throws: UnopenedFile.tooLarge(limit: 3)) { try home.opened(file, limit: 3) }
     }
 
-    @Test("A file for another key is told from a damaged one, and a gpg that is not there from both")
+    @Test("A file for another key, a damaged file and a missing gpg are distinguished")
     func keys() throws {
         let home = try Home()
         let other = try Home()
@@ -74,7 +74,7 @@ struct GPGTests {
         }
     }
 
-    @Test("An agent that may not ask for the passphrase fails all files at once")
+    @Test("If the agent cannot ask for the passphrase, all files fail at once")
     func agent() throws {
         let home = try Home()
         let key = ["--batch", "--quiet", "--pinentry-mode", "loopback", "--passphrase", "walnut"]

@@ -2,8 +2,8 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The Secret Service of the real KWallet, opened as a login does it.
-@Suite("The keyring of the desktop in KWallet")
+/// Runs the program against the Secret Service of a real KWallet, which is opened as at login.
+@Suite("The desktop keyring in KWallet")
 struct KWalletServiceTests {
     private static let isWanted =
         ExternalProgram.locate("kwalletd5") != nil && ProcessInfo.processInfo.environment["DESKTOP_ITEMS"] != nil
@@ -50,7 +50,7 @@ struct KWalletServiceTests {
     }
 
     @Test(
-        "What was in GNOME Keyring is the same in KWallet, also after the next login and when the restore is run again",
+        "Items moved from GNOME Keyring to KWallet are unchanged, even after a new login or a second restore",
         .enabled(if: isWanted, "'make desktop' runs it, with KWallet"))
     func moved() throws {
         let text = try run(
@@ -86,7 +86,7 @@ struct KWalletServiceTests {
     }
 
     @Test(
-        "A password of a KDE program comes back as the one that it was, whatever was deleted beside it",
+        "Passwords of KDE programs are restored and changed in place, even after others were deleted",
         .enabled(if: isWanted, "'make desktop' runs it, with KWallet"))
     func native() throws {
         let text = try run(
@@ -125,7 +125,7 @@ struct KWalletServiceTests {
     }
 
     @Test(
-        "Labels that are folders and numbers to KWallet, and secrets that are not all text, come back",
+        "Labels that KWallet reads as folders or numbers, and secrets that are not text, are restored exactly",
         .enabled(if: isWanted, "'make desktop' runs it, with KWallet"))
     func labels() throws {
         let text = try run(
@@ -149,7 +149,7 @@ struct KWalletServiceTests {
     }
 
     @Test(
-        "A wallet that is closed is refused, or left out and said; one that is open since login needs no terminal",
+        "A closed wallet is refused or reported as left out, and one opened at login needs no terminal",
         .enabled(if: isWanted, "'make desktop' runs it, with KWallet"))
     func locked() throws {
         let text = try run(

@@ -2,10 +2,10 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The Secret Service of the real KeePassXC, without a display.
-@Suite("The keyring of the desktop in KeePassXC")
+/// Runs the program against the Secret Service of a real KeePassXC, without a display.
+@Suite("The desktop keyring in KeePassXC")
 struct KeePassXCServiceTests {
-    // Offscreen and under load, KeePassXC itself crashes now and then.
+    // Only on request, because KeePassXC occasionally crashes offscreen and under load.
     private static let isWanted =
         ExternalProgram.locate("keepassxc") != nil && ProcessInfo.processInfo.environment["DESKTOP_ITEMS"] != nil
 
@@ -55,7 +55,7 @@ struct KeePassXCServiceTests {
     }
 
     @Test(
-        "What was in GNOME Keyring is the same in KeePassXC, also when the restore is run again",
+        "Items moved from GNOME Keyring to KeePassXC are unchanged, even after a second restore",
         .enabled(if: isWanted, "'make desktop' runs it, with KeePassXC"))
     func moved() throws {
         let text = try run(
@@ -89,7 +89,7 @@ struct KeePassXCServiceTests {
     }
 
     @Test(
-        "An entry is changed, brought back, and goes only where the desktop may ask",
+        "An entry is changed and restored, and is deleted only if KeePassXC may ask for confirmation",
         .enabled(if: isWanted, "'make desktop' runs it, with KeePassXC"))
     func changed() throws {
         let text = try run(
@@ -126,7 +126,7 @@ struct KeePassXCServiceTests {
     }
 
     @Test(
-        "A database that was locked again is as one that was never opened",
+        "A database that was locked again is treated like one that was never opened",
         .enabled(if: isWanted, "'make desktop' runs it, with KeePassXC"))
     func lockedAgain() throws {
         let text = try run(
@@ -154,7 +154,7 @@ struct KeePassXCServiceTests {
     }
 
     @Test(
-        "A database that is not open is refused, or left out and said",
+        "A locked database is refused or reported as left out",
         .enabled(if: isWanted, "'make desktop' runs it, with KeePassXC"))
     func closed() throws {
         let text = try run(

@@ -4,10 +4,10 @@ import Testing
 
 @testable import kcbackup
 
-@Suite("What 'item find --reveal --json' prints, imported again")
+@Suite("Importing the output of 'item find --reveal --json'")
 struct RevealedItemsTests {
     @Test(
-        "Items of every class come back exactly: bytes, dates, UUIDs, free attributes, keys and certificates",
+        "Items of every class are imported exactly: bytes, dates, UUIDs, extra attributes, keys and certificates",
         arguments: ["item import all.jsonl --keychain copy", "import all.jsonl --into copy"])
     func roundTrip(command: String) throws {
         let home = try TestHome()

@@ -44,7 +44,7 @@ package enum ArchiveFailure: Error, Hashable, Sendable {
 
     /// A member is damaged: its checksum is not the one that was signed.
     static func checksum(_ member: ArchiveMember) -> ArchiveFailure {
-        .damaged(rule: "'\(member.name)' does not have its checksum")
+        .damaged(rule: "'\(member.name)' does not match its checksum")
     }
 
     /// Converts a stream failure: a fault in the data becomes damage, a fault of the system stays a stream failure.

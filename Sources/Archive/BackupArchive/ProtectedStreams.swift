@@ -90,7 +90,7 @@ struct ProvenSource: ByteSource, ~Copyable {
         var whole = SHA256()
         swap(&whole, &hash)
         guard whole.finalize() == expected else {
-            throw StreamFailure(.reading, .malformed("'\(member.name)' does not have its checksum"))
+            throw StreamFailure(.reading, .malformed("'\(member.name)' does not match its checksum"))
         }
     }
 }

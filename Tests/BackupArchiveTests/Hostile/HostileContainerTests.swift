@@ -92,7 +92,7 @@ private let checksumsCases = join([
         $0.spellChecksums = { $0.split(separator: "\n").dropLast().map { $0 + "\n" }.joined() }
     },
     HostileCase.both("one more", wrongSum) { $0.spellChecksums = { $0 + $0.prefix(64) + "  README\n" } },
-    HostileCase.both("the hash of the header changed", .damaged("'kcbackup.json' does not have its checksum")) {
+    HostileCase.both("the hash of the header changed", .damaged("'kcbackup.json' does not match its checksum")) {
         $0.spellChecksums = { ($0.first == "0" ? "1" : "0") + $0.dropFirst() }
     },
     HostileCase.both("the hash of the metadata changed", .damaged("does not have its checksum")) {
@@ -128,9 +128,9 @@ private let signaturesCases = join([
     },
 ])
 
-@Suite("hostile containers")
+@Suite("Hostile containers")
 struct HostileContainerTests {
-    @Test("an archive that is taken apart and reassembled unchanged is accepted", arguments: ArchiveMode.allCases)
+    @Test("An archive that is taken apart and reassembled unchanged is accepted", arguments: ArchiveMode.allCases)
     func control(_ mode: ArchiveMode) throws {
         let genuine = try Genuine.all.get()
         let forgery = try Forgery(mode == .encrypted ? genuine.encrypted : genuine.unencrypted)
@@ -139,15 +139,15 @@ struct HostileContainerTests {
         #expect(outcome.read == 6)
     }
 
-    @Test("a container with missing, extra or reordered members is refused", arguments: membersCases)
+    @Test("A container with missing, extra or reordered members is refused", arguments: membersCases)
     func members(_ hostile: HostileCase) throws { try hostile.check() }
 
-    @Test("a container with a different kind of member header is refused", arguments: headersCases)
+    @Test("A container with a different kind of member header is refused", arguments: headersCases)
     func headers(_ hostile: HostileCase) throws { try hostile.check() }
 
-    @Test("noncanonical or wrong checksums are refused", arguments: checksumsCases)
+    @Test("Noncanonical or wrong checksums are refused", arguments: checksumsCases)
     func checksums(_ hostile: HostileCase) throws { try hostile.check() }
 
-    @Test("a signature that does not match is refused", arguments: signaturesCases)
+    @Test("A signature that does not match is refused", arguments: signaturesCases)
     func signatures(_ hostile: HostileCase) throws { try hostile.check() }
 }

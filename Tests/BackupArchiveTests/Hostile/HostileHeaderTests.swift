@@ -133,15 +133,15 @@ private func secondSealed() throws -> [String] {
     try second().secrets.filter { $0.contains("\"sealed\"") }
 }
 
-@Suite("hostile headers and mixed archives")
+@Suite("Hostile headers and mixed archives")
 struct HostileHeaderTests {
-    @Test("a noncanonical header, or one with other members, is refused", arguments: headersCases)
+    @Test("A noncanonical header, or one with other members, is refused", arguments: headersCases)
     func headers(_ hostile: HostileCase) throws { try hostile.check() }
 
-    @Test("parts of two archives do not make a valid archive", arguments: mixturesCases)
+    @Test("Parts of two archives do not make a valid archive", arguments: mixturesCases)
     func mixtures(_ hostile: HostileCase) throws { try hostile.check() }
 
-    @Test("the passphrase identity of one archive does not open another")
+    @Test("The passphrase identity of one archive does not open another")
     func foreignIdentity() throws {
         let genuine = try Genuine.all.get()
         var forgery = try Forgery(genuine.withPassphrase)

@@ -57,9 +57,9 @@ private struct WithIdentity {
     }
 }
 
-@Suite("hostile identities and recipients")
+@Suite("Hostile identities and recipients")
 struct HostileIdentityTests {
-    @Test("an archive with a valid identity opens with its passphrase and with another key")
+    @Test("An archive with a valid identity opens with its passphrase and with another key")
     func control() throws {
         let archive = try WithIdentity()
         let identity = try passphraseFile(Array(archive.text.utf8))
@@ -67,7 +67,7 @@ struct HostileIdentityTests {
         #expect(try archive.outcome(identity).error == nil)
     }
 
-    @Test("the identity is checked even if another key opens the archive")
+    @Test("The identity is checked even if another key opens the archive")
     func unusedIdentity() throws {
         let archive = try WithIdentity()
         func file(_ recipients: [any Recipient]) throws -> [UInt8] { try ageFile([1], to: recipients) }
@@ -105,7 +105,7 @@ struct HostileIdentityTests {
         }
     }
 
-    @Test("the identity file is accepted only in its canonical form")
+    @Test("The identity file is accepted only in its canonical form")
     func notes() throws {
         let archive = try WithIdentity()
         let text = archive.text
@@ -133,7 +133,7 @@ struct HostileIdentityTests {
         }
     }
 
-    @Test("streams have only X25519 recipients, and the secrets have no more than the metadata")
+    @Test("Streams have only X25519 recipients, and the secrets have no more than the metadata")
     func recipients() throws {
         let genuine = try Genuine.all.get()
         let own = genuine.identity.recipient
@@ -159,7 +159,7 @@ struct HostileIdentityTests {
 
     /// docs/decisions/0005: anyone who can open a stream knows its file key and can write another payload under its
     /// header.
-    @Test("the holder of one identity cannot forge an archive that the passphrase appears to authenticate")
+    @Test("The holder of one identity cannot forge an archive that the passphrase appears to authenticate")
     func forgedByRecipient() throws {
         let genuine = try Genuine.all.get()
         var forgery = try Forgery(genuine.withPassphrase)

@@ -102,16 +102,16 @@ private func armored(_ name: String, width: Int) -> [HostileCase] {
     }
 }
 
-@Suite("hostile sizes")
+@Suite("Hostile sizes")
 struct HostileLimitTests {
-    @Test("anything one over a limit of the format is refused", arguments: limitCases)
+    @Test("Anything one over a limit of the format is refused", arguments: limitCases)
     func limits(_ hostile: HostileCase) throws { try hostile.check() }
 
-    @Test("a genuine signature in different armor is refused", arguments: armorCases)
+    @Test("A genuine signature in different armor is refused", arguments: armorCases)
     func armor(_ hostile: HostileCase) throws { try hostile.check() }
 
     @Test(
-        "attributes exactly at the limits are accepted",
+        "Attributes exactly at the limits are accepted",
         arguments: [[65_533], Array(repeating: 1, count: 256), valuesThatFill(bytes: 1_048_576)])
     func fits(values: [Int]) throws {
         let genuine = try Genuine.all.get()
@@ -122,7 +122,7 @@ struct HostileLimitTests {
         #expect(outcome.read == 6)
     }
 
-    @Test("a thousand recipients, the maximum, are accepted")
+    @Test("A thousand recipients, the maximum, are accepted")
     func thousandRecipients() throws {
         let genuine = try Genuine.all.get()
         var forgery = try Forgery(genuine.encrypted)

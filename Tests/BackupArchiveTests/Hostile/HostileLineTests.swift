@@ -241,19 +241,19 @@ private let secretCases: [HostileCase] = [
     },
 ]
 
-@Suite("hostile lines")
+@Suite("Hostile lines")
 struct HostileLineTests {
-    @Test("streams whose lines do not match are refused", arguments: orderCases)
+    @Test("Streams whose lines do not match are refused", arguments: orderCases)
     func order(_ hostile: HostileCase) throws { try hostile.check() }
 
-    @Test("last lines with wrong content are refused", arguments: endCases)
+    @Test("Last lines with wrong content are refused", arguments: endCases)
     func ends(_ hostile: HostileCase) throws { try hostile.check() }
 
-    @Test("metadata lines that are noncanonical or do not describe an item are refused", arguments: spellingCases)
+    @Test("Metadata lines that are noncanonical or do not describe an item are refused", arguments: spellingCases)
     func spelling(_ hostile: HostileCase) throws { try hostile.check() }
 
     @Test(
-        "unusual but valid attributes are accepted",
+        "Unusual but valid attributes are accepted",
         arguments: [
             ("\"mail\"", "\"m\u{7f}il\""), ("\"mail\"", "\"\\u0000\""), ("\"mail\"", "{\"base64\":\"bWFpbA==\"}"),
             ("\"sync\":0}", "\"sync\":0},\"extra\":{\"\":\"\\u0000\",\"a\":\"\",\"aa\":\"\",\"b\":\"\"}"),
@@ -269,7 +269,7 @@ struct HostileLineTests {
     }
 
     @Test(
-        "a UUID of any version is accepted",
+        "A UUID of any version is accepted",
         arguments: ["00000000-0000-0000-0000-000000000000", "ffffffff-ffff-ffff-ffff-ffffffffffff"])
     func anyUUID(_ uuid: String) throws {
         let genuine = try Genuine.all.get()
@@ -280,7 +280,7 @@ struct HostileLineTests {
         #expect(try genuine.outcome(of: forgery.bytes()).read == 6)
     }
 
-    @Test("a damage report names the stream, line, item and attribute, and contains no line feed")
+    @Test("A damage report names the stream, line, item and attribute, and contains no line feed")
     func place() throws {
         let genuine = try Genuine.all.get()
         var forgery = try Forgery(genuine.encrypted)
@@ -296,7 +296,7 @@ struct HostileLineTests {
                 == .damaged(rule: "line 3 of the secrets (genp \(uuid)): a sealed secret is not genuine"))
     }
 
-    @Test("secrets of the wrong form, size or position are refused", arguments: secretCases)
+    @Test("Secrets of the wrong form, size or position are refused", arguments: secretCases)
     func secrets(_ hostile: HostileCase) throws { try hostile.check() }
 }
 

@@ -84,12 +84,12 @@ private let bombCases = join([
     ],
 ])
 
-@Suite("archives that demand too many resources")
+@Suite("Archives that demand too many resources")
 struct ResourceTests {
-    @Test("archives that would use unbounded memory or time are refused", arguments: bombCases)
+    @Test("Archives that would use unbounded memory or time are refused", arguments: bombCases)
     func bombs(_ hostile: HostileCase) throws { try hostile.check() }
 
-    @Test("a passphrase stanza with too high a work factor is refused before the work is done")
+    @Test("A passphrase stanza with too high a work factor is refused before the work is done")
     func workFactor() throws {
         let genuine = try Genuine.all.get()
         for cost in ["21", "30", "64", "99999999999999999999"] {
@@ -101,7 +101,7 @@ struct ResourceTests {
         }
     }
 
-    @Test("an identity file that is not encrypted with a passphrase, or is not an age file, is reported as damage")
+    @Test("An identity file that is not encrypted with a passphrase, or is not an age file, is reported as damage")
     func identities() throws {
         let genuine = try Genuine.all.get()
         let contents: [([UInt8], String)] = [
@@ -116,7 +116,7 @@ struct ResourceTests {
         }
     }
 
-    @Test("refusing a gigabyte of data takes little memory")
+    @Test("Refusing a gigabyte of data takes little memory")
     func memory() async {
         await #expect(processExitsWith: .success) {
             let genuine = try Genuine.all.get()

@@ -41,17 +41,17 @@ import Testing
         "20010101000060Z", "20010101006000Z", "20010101240000Z", "010101000000Z", "2001０101000000Z",
     ]
 
-    @Test("a UTCTime is read as Apple reads it", arguments: utcTimes)
+    @Test("A UTCTime is read as Apple reads it", arguments: utcTimes)
     func utcTime(spelling: String, moment: String) throws {
         #expect(try CertificateTime.utcTime.secondsSince1970(Array(spelling.utf8)) == seconds(moment))
     }
 
-    @Test("a GeneralizedTime is read as Apple reads it", arguments: generalizedTimes)
+    @Test("A GeneralizedTime is read as Apple reads it", arguments: generalizedTimes)
     func generalizedTime(spelling: String, moment: String) throws {
         #expect(try CertificateTime.generalizedTime.secondsSince1970(Array(spelling.utf8)) == seconds(moment))
     }
 
-    @Test("an invalid time is refused")
+    @Test("An invalid time is refused")
     func refused() {
         for text in Self.badUTCTimes {
             #expect(CertificateTime.utcTime.secondsSince1970(Array(text.utf8)) == nil, "\(text)")

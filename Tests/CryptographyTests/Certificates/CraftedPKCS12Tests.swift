@@ -68,7 +68,7 @@ import Testing
         try PKCS12.open(file.span, passphrase: SecretBytes(copying: [UInt8(ascii: "x")]))
     }
 
-    @Test("nested bags, plain keys, CRLs and secret bags are read or counted")
+    @Test("Nested bags, plain keys, CRLs and secret bags are read or counted")
     func kinds() throws {
         let pem = try openssl.read("mail.pem")
         let mail = try X509Certificate(pem: pem.span)
@@ -83,7 +83,7 @@ import Testing
         #expect(contents.otherCount == 3)
     }
 
-    @Test("the nesting of bags is limited")
+    @Test("The nesting of bags is limited")
     func depth() throws {
         var bags: [UInt8] = []
         for depth in 1...CertificateLimit.nesting.value + 1 {
@@ -94,7 +94,7 @@ import Testing
         #expect(throws: CertificateFailure.tooLarge(limit: .nesting)) { _ = try opened(tooDeep) }
     }
 
-    @Test("an authenticated file with any malformed part is refused as a whole")
+    @Test("An authenticated file with any malformed part is refused as a whole")
     func broken() throws {
         let pem = try openssl.read("mail.pem")
         let mail = try X509Certificate(pem: pem.span)
@@ -120,7 +120,7 @@ import Testing
         #expect(try opened(file(bags: [])).certificates.isEmpty)
     }
 
-    @Test("the number of entries is limited")
+    @Test("The number of entries is limited")
     func bounded() throws {
         let secret = bag(
             5,

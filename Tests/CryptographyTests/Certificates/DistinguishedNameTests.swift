@@ -20,7 +20,7 @@ import Testing
     }
 
     @Test(
-        "a PrintableString is normalized to upper case and single spaces",
+        "A PrintableString is normalized to upper case and single spaces",
         arguments: [
             ("Acme", "ACME"), ("Marianne Swanson", "MARIANNE SWANSON"), ("  a  b\t c ", "A B C"), ("", ""), ("   ", ""),
             ("ÄÖ ü", "ÄÖ ü"), (String(repeating: " ", count: 200) + "x", "X"),
@@ -41,7 +41,7 @@ import Testing
     }
 
     @Test(
-        "a summary consists of the most specific values, last one first",
+        "A summary consists of the most specific values, last one first",
         arguments: [
             (["CN=a", "O=b", "OU=c"], "a"), (["O=b", "OU=c"], "c"), (["C=CH", "O=b"], "b"), (["C=CH"], "CH"),
             (["C=CH", "E=a@b.c"], "a@b.c, CH"), (["CN=a", "CN=b", "O=c"], "b, a"), (["CN=a", "D=d"], "a (d)"),
@@ -63,7 +63,7 @@ import Testing
         #expect(try name(attributes).summary == expected)
     }
 
-    @Test("every string type is read, and invalid strings are ignored")
+    @Test("Every string type is read, and invalid strings are ignored")
     func texts() throws {
         let cases: [(UInt8, [UInt8], String?)] = [
             (DERTag.utf8String, Array("Bücher".utf8), "Bücher"), (DERTag.utf8String, [0xff], nil),
@@ -80,7 +80,7 @@ import Testing
         }
     }
 
-    @Test("a malformed name is refused")
+    @Test("A malformed name is refused")
     func malformed() throws {
         let good = try name([(DistinguishedName.commonName, DERTag.utf8String, "a")]).der
         for length in good.indices {

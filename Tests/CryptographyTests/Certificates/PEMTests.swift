@@ -9,7 +9,7 @@ import Testing
     private func isPEM(_ text: [UInt8]) -> Bool { PEM.isPEM(text.span) }
 
     @Test(
-        "line endings, blank lines, headers and text around the blocks are ignored",
+        "Line endings, blank lines, headers and text around the blocks are ignored",
         arguments: [
             "-----BEGIN A-----\nAQID\n-----END A-----\n", "-----BEGIN A-----\r\nAQ\r\nID\r\n-----END A-----\r\n",
             "-----BEGIN A-----\rAQID\r-----END A-----",
@@ -22,7 +22,7 @@ import Testing
         #expect(isPEM(Array(text.utf8)))
     }
 
-    @Test("blocks are returned in order with their headers, and may be empty")
+    @Test("Blocks are returned in order with their headers, and may be empty")
     func several() throws {
         let found = try blocks(
             """
@@ -42,7 +42,7 @@ import Testing
     }
 
     @Test(
-        "a malformed block is an error and is not skipped",
+        "A malformed block is an error and is not skipped",
         arguments: [
             "-----BEGIN A-----\nAQID", "-----BEGIN A-----\nAQID\n-----END B-----",
             "-----BEGIN A-----\nAQID\n-----END A----",
@@ -59,14 +59,14 @@ import Testing
         #expect(throws: CertificateFailure.self) { try blocks(text) }
     }
 
-    @Test("text without blocks yields none")
+    @Test("Text without blocks yields none")
     func none() throws {
         #expect(try blocks("").isEmpty)
         #expect(try blocks("-----\n----- BEGIN A-----\n").isEmpty)
         #expect(!isPEM([0x30, 0x82]))
     }
 
-    @Test("the number of blocks is limited")
+    @Test("The number of blocks is limited")
     func bounded() {
         let text = String(
             repeating: "-----BEGIN A-----\n-----END A-----\n", count: CertificateLimit.entryCount.value + 1)

@@ -21,7 +21,7 @@ import Testing
         "-certpbe AES-128-CBC -keypbe CAMELLIA-256-CBC", "-noiter -macalg sha384", "-legacy -certpbe PBE-SHA1-RC4-128",
     ]
 
-    @Test("files from openssl open with every supported encryption", arguments: encryptions)
+    @Test("Files from openssl open with every supported encryption", arguments: encryptions)
     func theirs(options: String) throws {
         let openssl = try Self.prepared()
         let line =
@@ -75,7 +75,7 @@ import Testing
         #expect(read.certificates.map(\.value) == Array(certificates.suffix(1)))
     }
 
-    @Test("both encodings of an empty password open with no passphrase and with an empty one")
+    @Test("Both encodings of an empty password open with no passphrase and with an empty one")
     func none() throws {
         let openssl = try Self.prepared()
         let theirs = try openssl.make("pkcs12 -export -inkey mail.key -in mail.pem -passout pass: -out")
@@ -90,7 +90,7 @@ import Testing
         }
     }
 
-    @Test("a key is paired with every certificate that has its public key, and with no other")
+    @Test("A key is paired with every certificate that has its public key, and with no other")
     func pairs() throws {
         let openssl = try Self.prepared()
         let authority = try certificate("authority", openssl)
@@ -119,7 +119,7 @@ import Testing
         }
     }
 
-    @Test("a file that cannot be authenticated or is not PKCS#12 is refused with the reason")
+    @Test("A file that cannot be authenticated or is not PKCS#12 is refused with the reason")
     func refused() throws {
         let openssl = try Self.prepared()
         let line = "pkcs12 -export -inkey mail.key -in mail.pem -passout pass:x"
@@ -137,7 +137,7 @@ import Testing
         #expect(failure(try remade(file, iterations: []), "x") == .wrongPassphrase)
     }
 
-    @Test("a file that would be refused for its cost is not written")
+    @Test("A file that would be refused for its cost is not written")
     func costs() throws {
         let openssl = try Self.prepared()
         let mail = try identity("mail", openssl)
@@ -151,7 +151,7 @@ import Testing
         }
     }
 
-    @Test("a file truncated at any byte is refused")
+    @Test("A file truncated at any byte is refused")
     func truncated() throws {
         let openssl = try Self.prepared()
         let file = try PKCS12.make(identities: [identity("mail", openssl)], passphrase: secret("x"), iterations: 1)

@@ -35,7 +35,7 @@ import Testing
         }
     }
 
-    @Test("keys of every kind are read and written as openssl does", arguments: kinds)
+    @Test("Keys of every kind are read and written as openssl does", arguments: kinds)
     func kind(options: String, kind: KeyKind, bits: Int) throws {
         let openssl = try OpenSSLCommand()
         try openssl("genpkey -quiet -out key.pem \(options)")
@@ -71,7 +71,7 @@ import Testing
         }
     }
 
-    @Test("the hash of the public key is the key identifier that openssl computes")
+    @Test("The hash of the public key is the key identifier that openssl computes")
     func hash() throws {
         let openssl = try OpenSSLCommand()
         for name in ["authority", "web", "mail"] {
@@ -82,7 +82,7 @@ import Testing
     }
 
     @Test(
-        "an encrypted key opens only with its passphrase",
+        "An encrypted key opens only with its passphrase",
         arguments: [
             "pkcs8 -topk8 -in key -out made", "pkcs8 -topk8 -in key -outform DER -out made",
             "pkcs8 -topk8 -v2 des3 -in key -out made", "pkcs8 -topk8 -scrypt -in key -outform DER -out made",
@@ -126,7 +126,7 @@ import Testing
         }
     }
 
-    @Test("costs stated in a file are checked against limits before any work is done")
+    @Test("Costs stated in a file are checked against limits before any work is done")
     func costs() {
         func sealed(_ derivation: [UInt8], _ parameters: [UInt8]) -> [UInt8] {
             let aes = DER.element(
@@ -163,7 +163,7 @@ import Testing
         #expect(failure(sealed([0x2a, 3], salt), "x") == .unsupported("1.2.3"))
     }
 
-    @Test("a missing public half of an elliptic curve key is computed, and a present one must match")
+    @Test("A missing public half of an elliptic curve key is computed, and a present one must match")
     func halves() throws {
         let number = [UInt8](repeating: 7, count: 32)
         let curve: [UInt8] = [0xa0, 10, 6, 8, 0x2a, 0x86, 0x48, 0xce, 0x3d, 3, 1, 7]
@@ -184,7 +184,7 @@ import Testing
         }
     }
 
-    @Test("a key on another curve is read and written, except in the form that does not name the curve")
+    @Test("A key on another curve is read and written, except in the form that does not name the curve")
     func otherCurve() throws {
         let openssl = try OpenSSLCommand()
         try openssl("genpkey -quiet -algorithm EC -pkeyopt ec_paramgen_curve:brainpoolP256r1 -out key")
@@ -194,7 +194,7 @@ import Testing
         #expect(throws: CertificateFailure.self) { _ = try read.externalRepresentation() }
     }
 
-    @Test("a key with a compressed point is the same key")
+    @Test("A key with a compressed point is the same key")
     func compressed() throws {
         let openssl = try OpenSSLCommand()
         try openssl("pkey -inform DER -in mail.key.der -out key")
@@ -208,7 +208,7 @@ import Testing
         #expect(readAgain.publicKey == long.publicKey)
     }
 
-    @Test("anything but exactly one complete key is refused", arguments: ["mail", "web", "authority"])
+    @Test("Anything but exactly one complete key is refused", arguments: ["mail", "web", "authority"])
     func notOne(name: String) throws {
         let openssl = try OpenSSLCommand()
         let der = try openssl.read(name + ".key.der")

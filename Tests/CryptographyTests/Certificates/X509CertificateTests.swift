@@ -14,7 +14,7 @@ import Testing
         text.drop { $0 != "=" }.dropFirst().filter { $0 != ":" }.lowercased()
     }
 
-    @Test("sample certificates are read as openssl reads them", arguments: ["authority", "web", "mail"])
+    @Test("Sample certificates are read as openssl reads them", arguments: ["authority", "web", "mail"])
     func samples(name: String) throws {
         let openssl = try OpenSSLCommand()
         let file = name + ".pem"
@@ -42,7 +42,7 @@ import Testing
         #expect(certificate.issuer.count > certificate.normalizedIssuer.count)
     }
 
-    @Test("the samples have the expected key kind, key size and names")
+    @Test("The samples have the expected key kind, key size and names")
     func samplesInWords() throws {
         let openssl = try OpenSSLCommand()
         let authority = try certificate(openssl, "authority.pem")
@@ -57,7 +57,7 @@ import Testing
         #expect(mail.emailAddresses == ["grace@example.org"])
     }
 
-    @Test("version 1, a PrintableString subject and a negative serial number are supported")
+    @Test("Version 1, a PrintableString subject and a negative serial number are supported")
     func unusual() throws {
         let openssl = try OpenSSLCommand()
         try openssl.folder.write("conf", Array("[req]\nstring_mask = pkix\ndistinguished_name = n\n[n]\n".utf8))
@@ -78,7 +78,7 @@ import Testing
         #expect(first.notAfter - first.notBefore == 40_000 * 86_400)
     }
 
-    @Test("a certificate without a subject is summarized by its alternative names")
+    @Test("A certificate without a subject is summarized by its alternative names")
     func withoutSubject() throws {
         let openssl = try OpenSSLCommand()
         try openssl("pkey -inform DER -in mail.key.der -out key")
@@ -93,7 +93,7 @@ import Testing
         #expect(try certificate(openssl, "bare.pem").subjectSummary == nil)
     }
 
-    @Test("anything but exactly one complete DER certificate is refused")
+    @Test("Anything but exactly one complete DER certificate is refused")
     func notOne() throws {
         let openssl = try OpenSSLCommand()
         let der = try certificate(openssl, "mail.pem").der

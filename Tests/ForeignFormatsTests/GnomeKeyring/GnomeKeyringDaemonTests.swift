@@ -9,7 +9,7 @@ import Testing
 
 @Suite("Keyring files that gnome-keyring-daemon and libsecret wrote")
 struct GnomeKeyringDaemonTests {
-    /// Secrets and names of all kinds, each item with an attribute of its own.
+    /// Items with secrets and names of all kinds, each with an attribute that identifies it.
     private static func items(_ count: Int, seed: UInt64, lines: Bool) -> [WrittenItem] {
         var random = SeededRandom(seed: seed)
         let texts = [
@@ -20,7 +20,7 @@ struct GnomeKeyringDaemonTests {
             switch index % 5 {
             case 0: secret = random.bytes(index)
             case 1: secret = Array("pass word \(index)".utf8)
-            // The daemon reads its file again after it has written it: `\n` would break the file by itself.
+            // Without `\n`, which would break the file: the daemon reads its file again after writing it.
             case 2: secret = Array("  lead\\t \\x\\\\ trail\\ ".utf8)
             case 3:
                 secret = Array(
@@ -51,7 +51,7 @@ struct GnomeKeyringDaemonTests {
         }
     }
 
-    @Test("an encrypted keyring has every item, attribute and byte that was stored")
+    @Test("An encrypted keyring yields every item, attribute and byte that was stored")
     func encrypted() throws {
         let items = Self.items(30, seed: 1, lines: true)
         let living = try LivingKeyring()
@@ -66,7 +66,7 @@ struct GnomeKeyringDaemonTests {
         }
     }
 
-    @Test("a plain keyring that the daemon reads no more has every item, secrets of several lines included")
+    @Test("A plain keyring that the daemon can no longer read yields every item, even with multiline secrets")
     func broken() throws {
         let items = Self.items(30, seed: 2, lines: true).filter { !$0.secret.contains(UInt8(ascii: "\\")) }
         let living = try LivingKeyring()
@@ -82,7 +82,7 @@ struct GnomeKeyringDaemonTests {
         #expect(found.text.allSatisfy { $0 == "\n" }, "the daemon reads the file, so this test shows nothing")
     }
 
-    @Test("a plain keyring that the daemon still reads has the secrets that the daemon has")
+    @Test("A plain keyring that the daemon can still read yields the same secrets as the daemon")
     func plain() throws {
         let items = Self.items(30, seed: 3, lines: false)
         let living = try LivingKeyring()
@@ -100,7 +100,7 @@ struct GnomeKeyringDaemonTests {
         try expect(contents, holds: asRead, in: "plain")
     }
 
-    @Test("a file of libsecret has every item, attribute and byte that was stored")
+    @Test("A libsecret file yields every item, attribute and byte that was stored")
     func libsecret() throws {
         let items = Self.items(12, seed: 4, lines: true)
         let folder = try TemporaryFolder()
@@ -120,7 +120,7 @@ struct GnomeKeyringDaemonTests {
         }
     }
 
-    @Test("the files of oo7's tests open", arguments: ["default", "legacy"])
+    @Test("The test files of oo7 open", arguments: ["default", "legacy"])
     func fixtures(name: String) throws {
         let file = try ForeignReading.fixture("oo7/\(name).keyring")
         let contents = try ForeignReading.read(

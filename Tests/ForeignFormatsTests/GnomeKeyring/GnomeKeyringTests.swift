@@ -13,7 +13,7 @@ struct GnomeKeyringTests {
         try ForeignReading.read(bytes, as: GnomeKeyringFormat(), password: password)
     }
 
-    @Test("network passwords become internet passwords, notes secure notes, and attributes stay as they were")
+    @Test("Network passwords become internet passwords, notes become secure notes, and attributes are unchanged")
     func mapping() throws {
         let contents = try read(KeyringWriter().file())
         #expect(
@@ -40,7 +40,7 @@ struct GnomeKeyringTests {
         #expect(!contents.isPlaintext)
     }
 
-    @Test("two items with the same attributes are both taken, and have the same UUIDs in the next reading")
+    @Test("Two items with the same attributes are both imported, and have the same UUIDs when read again")
     func twins() throws {
         var writer = KeyringWriter()
         writer.items = [
@@ -55,7 +55,7 @@ struct GnomeKeyringTests {
         #expect(Set(try contents.uuids).count == 3)
     }
 
-    @Test("what an item of ours cannot hold is refused by name, and the others are taken")
+    @Test("An item that is too large is refused by name, and the others are imported")
     func tooLarge() throws {
         var writer = KeyringWriter()
         let many = (0..<300).map { ("attribute \($0)", "x") }
@@ -67,7 +67,7 @@ struct GnomeKeyringTests {
         #expect(contents.refused.map(\.name) == ["large", "many"])
     }
 
-    @Test("a keyring that is of no known version, or has a number above its limit, is refused by name")
+    @Test("A keyring of an unknown version, or with a number above its limit, is refused with the reason")
     func limits() throws {
         var writer = KeyringWriter()
         let good = try writer.file()
@@ -91,7 +91,7 @@ struct GnomeKeyringTests {
         }
     }
 
-    @Test("a keyring that was cut anywhere, or has any byte flipped, is refused, or has the secrets that it had")
+    @Test("A truncated keyring is refused, and one with any bit flipped is refused or yields the original secrets")
     func altered() throws {
         let good = try KeyringWriter().file()
         let secrets = try read(good).secretsByLabel
@@ -106,11 +106,11 @@ struct GnomeKeyringTests {
                 #expect(try contents.secretsByLabel == secrets, "byte \(index)")
             }
         }
-        // The name, dates, settings, and numbers of items prove nothing.
+        // The name, the dates, the settings and the item numbers are not authenticated.
         #expect(accepted > 0 && accepted < 200)
     }
 
-    @Test("what is encrypted under the right password is read as carefully as the rest", arguments: 0..<6)
+    @Test("Malformed content under the right password is read or refused", arguments: 0..<6)
     func hostileContent(seed: UInt64) throws {
         var random = SeededRandom(seed: seed)
         var refused = 0
@@ -137,7 +137,7 @@ struct GnomeKeyringTests {
         #expect(refused > 50)
     }
 
-    @Test("an attribute that the clear part has otherwise, or a hash in place of one, is damage")
+    @Test("An attribute that differs from the plaintext index, or a hash in place of one, is damage")
     func index() throws {
         var writer = KeyringWriter()
         writer.items = [WrittenItem(label: "x", attributes: [("name", "value")], secret: [1])]
@@ -195,7 +195,7 @@ struct PlainKeyringTests {
         try ForeignReading.read(text, as: GnomeKeyringFormat())
     }
 
-    @Test("values have escapes, numbers and bytes, and a secret goes on to the dates that end it")
+    @Test("Escapes, numbers and bytes are decoded, and a secret extends to the dates after it")
     func values() throws {
         let contents = try read(
             Self.text.replacing("[3]\nsecret=three\nmtime=5\nctime=6\n", with: "x=y\nmtime=5\nctime=6"))
@@ -209,12 +209,12 @@ struct PlainKeyringTests {
         #expect(contents.leftOut.map(\.kind) == ["entry of an access list"])
     }
 
-    @Test("a secret that looks like another item is not taken for one half")
+    @Test("A secret that looks like another item makes the file ambiguous, and it is refused")
     func ambiguous() throws {
         #expect(throws: ForeignFailure.damagedLine(16, "a key is there twice")) { try read(Self.text) }
     }
 
-    @Test("a file by hand, without the daemon's order, is read line by line")
+    @Test("A handwritten file, whose order is not the daemon's, is read line by line")
     func byHand() throws {
         let contents = try read(
             "# mine\n[keyring]\n\n[one]\nsecret = a\\sb\nmtime=1\n[two]\nmtime=1\nsecret=c\ndisplay-name=x\n")
@@ -222,7 +222,7 @@ struct PlainKeyringTests {
         #expect(contents.remarks.count == 1, "a secret was changed by reading it, and nobody is told")
     }
 
-    @Test("a file that was cut within an item is refused, and one that was cut after it has its secrets")
+    @Test("A file truncated within an item is refused, and one truncated after it yields its secret")
     func cut() throws {
         let text = Array(Self.text.replacing("[3]\nsecret=three\nmtime=5\nctime=6\n", with: "x=y\nthree\n").utf8)
         let secrets = try ForeignReading.read(text, as: GnomeKeyringFormat()).secretsByLabel
@@ -235,7 +235,7 @@ struct PlainKeyringTests {
     }
 
     @Test(
-        "what the daemon never writes is refused by its line",
+        "A line that the daemon never writes is refused with its number",
         arguments: [
             ("[keyring]\n[1]\nmtime=1\nsecret\n", 4), ("[keyring]\n[1]\nmtime=1\nmtime=2\n", 4),
             ("[keyring]\n[1]\nmtime=1\n[1]\n", 4), ("[keyring]\n[1]\nmtime=x\n", 3), ("[keyring]\n[1]\nwhat=1\n", 3),
@@ -251,7 +251,7 @@ struct PlainKeyringTests {
         }
     }
 
-    @Test("altered bytes never end in anything but a failure or items", arguments: 0..<4)
+    @Test("Altered bytes lead to a failure or to items", arguments: 0..<4)
     func fuzz(seed: UInt64) throws {
         var random = SeededRandom(seed: seed)
         let text = Array(Self.text.utf8)
@@ -269,22 +269,22 @@ struct PlainKeyringTests {
     }
 }
 
-@Suite("Importing a keyring of libsecret")
+@Suite("Importing a libsecret keyring")
 struct LibsecretKeyringTests {
     private func read(_ bytes: [UInt8]) throws -> ForeignContents {
         try ForeignReading.read(bytes, as: GnomeKeyringFormat(), password: "test", name: "default.keyring")
     }
 
-    /// Few rounds, so that it can be read thousands of times; its items do not open then.
+    /// Reduces the rounds, so that the file can be read thousands of times; its items no longer open.
     private func quick(_ file: [UInt8]) -> [UInt8] {
         Array(file[..<54]) + [1, 0, 0, 0] + file[58...]
     }
 
-    @Test("a file that was cut anywhere, or has any byte flipped, is refused, or has the secrets that it had")
+    @Test("A truncated file is refused, and one with any bit flipped is refused or yields the original secrets")
     func altered() throws {
         let good = try ForeignReading.fixture("oo7/default.keyring")
         let secrets = try read(good).secretsByLabel
-        // Key derivation takes its time, so every third byte of the whole file, and every byte of the quick one.
+        // Key derivation is slow, so only every third byte of the original file is altered.
         for index in stride(from: 18, to: good.count, by: 3) {
             guard let contents = try? read(good.replacing(at: index, with: good[index] ^ 0x10)) else { continue }
             for (label, secret) in try contents.secretsByLabel { #expect(secrets[label] == secret, "byte \(index)") }
@@ -296,7 +296,7 @@ struct LibsecretKeyringTests {
         }
     }
 
-    @Test("more rounds than the limit are refused before they are computed")
+    @Test("A number of rounds above the limit is refused before any derivation")
     func limit() throws {
         let good = try ForeignReading.fixture("oo7/default.keyring")
         #expect(throws: ForeignFailure.limit("iterations", found: 0xff01_86a0, allowed: 10_000_000)) {
@@ -304,7 +304,7 @@ struct LibsecretKeyringTests {
         }
     }
 
-    @Test("altered structure never ends in anything but a failure or items", arguments: 0..<4)
+    @Test("Altered structure leads to a failure or to items", arguments: 0..<4)
     func fuzz(seed: UInt64) throws {
         var random = SeededRandom(seed: seed)
         let quick = quick(try ForeignReading.fixture("oo7/default.keyring"))

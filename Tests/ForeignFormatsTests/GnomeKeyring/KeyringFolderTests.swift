@@ -30,7 +30,7 @@ struct KeyringFolderTests {
         return try GnomeKeyringFormat().read(input, GivenSecrets(text: password))
     }
 
-    @Test("those that the password opens are read together, those of another one are named", arguments: ["one", "two"])
+    @Test("Keyrings that the password opens are read together, and the others are reported", arguments: ["one", "two"])
     func onePassword(password: String) throws {
         let contents = try read(password)
         let (open, closed) = password == "one" ? (2, ["vpn.keyring"]) : (1, ["login.keyring", "mail.keyring"])
@@ -41,12 +41,12 @@ struct KeyringFolderTests {
         #expect(!contents.isPlaintext)
     }
 
-    @Test("a password that opens none is a wrong one")
+    @Test("A password that opens no keyring is wrong")
     func wrongPassword() throws {
         #expect(throws: ForeignFailure.wrongPasswordOrDamaged) { try read("three") }
     }
 
-    @Test("the items are those of the keyrings by themselves, so that importing both ways changes nothing")
+    @Test("The UUIDs are those of the keyrings imported separately")
     func sameItems() throws {
         let bytes = [UInt8](try Data(contentsOf: URL(filePath: folder.path("login.keyring"))))
         let alone = try ForeignReading.read(bytes, as: GnomeKeyringFormat(), password: "one", name: "login.keyring")
@@ -54,7 +54,7 @@ struct KeyringFolderTests {
         #expect(Set(try alone.uuids).isSubset(of: try all.uuids))
     }
 
-    @Test("an item that two keyrings of one name have is taken once; with another secret it is named")
+    @Test("An item in two keyrings of the same name is imported once, and reported if the secrets differ")
     func sameName() throws {
         for (file, secret) in [("copy", "Login"), ("other", "changed")] {
             var writer = KeyringWriter(name: "Login", password: "one")
@@ -67,7 +67,7 @@ struct KeyringFolderTests {
         #expect(contents.refused.map(\.problem).contains(.sameKey))
     }
 
-    @Test("a folder without keyrings is of no known format, and a file in it that is one is named")
+    @Test("A folder without keyrings has no known format, and the error names a file in it that has one")
     func otherFolder() throws {
         let other = try TemporaryFolder()
         let input = ForeignInput(path: other.path, .folder)

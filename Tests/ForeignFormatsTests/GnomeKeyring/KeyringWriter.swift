@@ -2,10 +2,10 @@ import ByteStreams
 import Cryptography
 import TestSupport
 
-/// An item that a test puts into a keyring.
+/// An item that a test writes to a keyring.
 struct WrittenItem: Sendable {
     var label: String
-    /// Numbers begin with `#`.
+    /// The attributes; the value of a number begins with `#`.
     var attributes: [(name: String, value: String)] = []
     var secret: [UInt8]
     var type: UInt32 = 0
@@ -27,14 +27,14 @@ struct WrittenItem: Sendable {
     ]
 }
 
-/// Writes encrypted keyrings as gnome-keyring's `docs/file-format.txt` and importers of it describe them.
+/// Writes encrypted keyrings, as described by gnome-keyring's `docs/file-format.txt` and by other readers.
 struct KeyringWriter {
     var name = "test"
     var password = "correct horse"
     var iterations: UInt32 = 3
     var items = WrittenItem.examples
     var salt: [UInt8] = [1, 2, 3, 4, 5, 6, 7, 8]
-    /// Changes what is encrypted, after its MD5.
+    /// Changes the plaintext after its MD5 hash is computed.
     var alter: (inout [UInt8]) -> Void = { _ in }
 
     func file() throws -> [UInt8] {
@@ -59,7 +59,7 @@ struct KeyringWriter {
         var bytes: [UInt8] = []
         for item in items {
             bytes.text(item.label)
-            // The daemon writes an empty secret as none.
+            // The daemon writes an empty secret as an absent one.
             if item.secret.isEmpty { bytes.number(.max) } else { bytes.data(item.secret) }
             bytes += [0, 0, 0, 0, 0x43, 0xb7, 0x1c, 0x80, 0, 0, 0, 0, 0x43, 0xb7, 0x1c, 0x81]
             bytes.number(.max)

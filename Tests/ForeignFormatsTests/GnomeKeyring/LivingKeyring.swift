@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A home folder with a gnome-keyring-daemon, which lives as long as a session.
+/// A home folder with a gnome-keyring-daemon, which runs for as long as a session.
 struct LivingKeyring {
     private let folder: TemporaryFolder
     let keyrings: String
@@ -13,7 +13,7 @@ struct LivingKeyring {
         try FileManager.default.createDirectory(atPath: keyrings, withIntermediateDirectories: true)
     }
 
-    /// Makes an empty keyring without a password the default one.
+    /// Creates an empty keyring without a password, and makes it the default.
     func makePlainDefault(_ name: String) throws {
         let text = "[keyring]\ndisplay-name=\(name)\nctime=0\nmtime=0\nlock-on-idle=false\nlock-after=false\n"
         try folder.write("home/.local/share/keyrings/\(name).keyring", Array(text.utf8))
@@ -22,9 +22,9 @@ struct LivingKeyring {
 
     func file(_ name: String) throws -> [UInt8] { try folder.read("home/.local/share/keyrings/\(name)") }
 
-    /// Runs commands on a bus of their own, with a daemon that was unlocked with `password`, and returns their output.
+    /// Runs commands on a private bus, with a daemon that is unlocked with `password`, and returns their output.
     ///
-    /// The daemon ends with its bus.
+    /// The daemon ends when its bus does.
     func session(_ password: String, _ commands: [String]) throws -> ExternalProgram.Outcome {
         let runtime = try TemporaryFolder()
         let start = "printf %s '\(password)' | gnome-keyring-daemon --unlock --components=secrets >/dev/null"

@@ -20,14 +20,14 @@ struct KWalletTests {
         return try KWalletFormat().read(ForeignInput(path: path, .file(file)), GivenSecrets(text: password))
     }
 
-    /// Opens without rounds of PBKDF2.
+    /// A wallet that opens without PBKDF2.
     private static var quick: WalletWriter {
         var writer = WalletWriter()
         writer.form = .standardWithoutSalt
         return writer
     }
 
-    @Test("the wallet of oo7's tests opens")
+    @Test("The test wallet of oo7 opens")
     func genuine() throws {
         let name = "oo7/blowfish_cbc_pbkdf2_sha512_manual"
         let (wallet, salt) = (try ForeignReading.fixture(name + ".kwl"), try ForeignReading.fixture(name + ".salt"))
@@ -38,7 +38,7 @@ struct KWalletTests {
         #expect(throws: ForeignFailure.needsFile("kdewallet.salt")) { try read(wallet, salt: nil) }
     }
 
-    @Test("passwords, bytes and maps of all forms come over", arguments: WalletWriter.Form.allCases)
+    @Test("Passwords, bytes and maps are imported from wallets of every form", arguments: WalletWriter.Form.allCases)
     func forms(_ form: WalletWriter.Form) throws {
         var writer = WalletWriter()
         writer.form = form
@@ -61,7 +61,7 @@ struct KWalletTests {
         #expect(try contents.uuids == read(writer.file(), salt: form.hasSalt ? writer.salt : nil).uuids)
     }
 
-    @Test("passwords of all lengths open wallets without a salt", arguments: [0, 1, 15, 16, 17, 32, 33, 48, 49, 100])
+    @Test("Passwords of any length open wallets without a salt", arguments: [0, 1, 15, 16, 17, 32, 33, 48, 49, 100])
     func passwords(length: Int) throws {
         for form in [WalletWriter.Form.old, .standardWithoutSalt] {
             var writer = WalletWriter()
@@ -73,14 +73,14 @@ struct KWalletTests {
         }
     }
 
-    @Test("content of every length passes its check", arguments: 45..<75)
+    @Test("Content of any length passes its integrity check", arguments: 45..<75)
     func lengths(count: Int) throws {
         var writer = Self.quick
         writer.folders = [("f", [("k", .stream([UInt8](repeating: 1, count: count)))])]
         #expect(try read(writer.file()).items.count == 1)
     }
 
-    @Test("a wallet of GnuPG, of another version or with a huge number is refused by name")
+    @Test("A GnuPG wallet, an unknown version and a number above its limit are refused with the reason")
     func limits() throws {
         let file = try Self.quick.file()
         let failure = #expect(throws: ForeignFailure.self) { try read(file.replacing(at: 14, with: 2)) }
@@ -100,13 +100,13 @@ struct KWalletTests {
         }
     }
 
-    @Test("a list of names in the clear that is not that of the content is damage")
+    @Test("A plaintext index that differs from the content is damage")
     func index() throws {
         var writer = Self.quick
         writer.folders = [("f", [("k", .password("secret"))]), ("g", [])]
         let file = try writer.file()
         #expect(try read(file).listing == ["genp svce=f acct=k: secret"])
-        // The hash of the first folder, then that of its entry.
+        // Bytes in the hash of the first folder, then in that of its entry.
         for place in [20, 35, 40, 55, 56, 60, 71] {
             #expect(throws: ForeignFailure.damaged("its list of names is not that of what it holds"), "\(place)") {
                 try read(file.replacing(at: place, with: file[place] ^ 1))
@@ -114,7 +114,7 @@ struct KWalletTests {
         }
     }
 
-    @Test("a wallet that was cut anywhere, or has any byte flipped, is refused, or has the secrets that it had")
+    @Test("A truncated wallet is refused, and one with an altered byte is refused or yields the original items")
     func altered() throws {
         var writer = Self.quick
         writer.folders = [("f", [("k", .password("secret")), ("l", .stream([1, 2, 3]))])]
@@ -129,7 +129,7 @@ struct KWalletTests {
         }
     }
 
-    @Test("what is encrypted under the right password is read as carefully as the rest", arguments: 0..<4)
+    @Test("Malformed content under the right password is read or refused", arguments: 0..<4)
     func hostileContent(seed: UInt64) throws {
         var random = SeededRandom(seed: seed)
         for _ in 0..<40 {
@@ -149,6 +149,6 @@ struct KWalletTests {
 }
 
 extension String {
-    /// The text again and again, long enough for any password here.
+    /// The text repeated, long enough for every password in these tests.
     fileprivate var cycled: String { String(repeating: self, count: 4) }
 }

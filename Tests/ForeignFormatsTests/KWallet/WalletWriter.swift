@@ -2,14 +2,14 @@ import ByteStreams
 import Cryptography
 import TestSupport
 
-/// Writes KDE wallets in the forms that KDE 4 and KDE Frameworks have written.
+/// Writes KDE wallets in the forms of KDE 4 and KDE Frameworks.
 struct WalletWriter {
     enum Form: CaseIterable, Sendable {
-        /// KDE 4: words swapped around Blowfish, SHA-1.
+        /// KDE 4: SHA-1, and Blowfish with byte-swapped words.
         case old
         /// The same with a salt, as some programs write it.
         case oldWithSalt
-        /// Frameworks since 2020: words as they are, KDE's own SHA-1.
+        /// Frameworks since 2020: KDE's own variant of SHA-1, and Blowfish without byte-swapped words.
         case standardWithoutSalt
         case standard
 
@@ -28,7 +28,7 @@ struct WalletWriter {
     var password = "correct horse"
     var salt = [UInt8](1...56)
     var folders: [(name: String, entries: [(key: String, value: Value)])] = examples
-    /// Changes what is encrypted, before its check is made.
+    /// Changes the plaintext before its hash is computed.
     var alter: (inout [UInt8]) -> Void = { _ in }
 
     static let examples: [(name: String, entries: [(key: String, value: Value)])] = [

@@ -2,7 +2,7 @@ import ByteStreams
 import Cryptography
 import TestSupport
 
-/// Writes macOS keychain files, as Apple's sources of libsecurity_filedb and securityd describe them.
+/// Writes macOS keychain files, in the format of Apple's libsecurity_filedb and securityd sources.
 struct KychWriter {
     enum Value {
         case bytes([UInt8])
@@ -37,7 +37,7 @@ struct KychWriter {
 
     var version: UInt32 = 0x200
     var password = "correct horse"
-    /// The 24 bytes that open it; by the password where nil.
+    /// The 24-byte key that opens the keychain; if it is nil, the password opens it.
     var master: [UInt8]?
     var records: [Record] = []
 
@@ -52,7 +52,7 @@ struct KychWriter {
 
     private static let passwordKey = [UInt8](50..<74)
 
-    /// A password, with the key that encrypts it.
+    /// Adds a password, with the key that encrypts it.
     mutating func addPassword(_ table: UInt32, _ values: [(String, Value)], _ password: [UInt8]?) throws {
         let label = Array("ssgp".utf8) + [UInt8](repeating: UInt8(records.count), count: 16)
         var data: [UInt8] = []
@@ -67,7 +67,7 @@ struct KychWriter {
         try addKey(0x11, [("PrintName", .bytes(label)), ("Label", .bytes(label))], Self.passwordKey)
     }
 
-    /// A key in its blob.
+    /// Adds a key, in its blob.
     mutating func addKey(_ table: UInt32, _ values: [(String, Value)], _ key: [UInt8], isClear: Bool = false) throws {
         let iv: [UInt8] = [1, 2, 3, 4, 5, 6, 7, 8]
         let inner = try Self.encrypted(big(3) + [7, 7, 7] + key, Self.encryption, iv)
@@ -175,7 +175,7 @@ struct KychWriter {
     }
 
     private static func table(_ id: UInt32, _ records: [[UInt8]]) -> [UInt8] {
-        // The last slot is free.
+        // The last slot is unused.
         var offset = UInt32(28 + 4 * (records.count + 1))
         var slots: [UInt8] = []
         var body: [UInt8] = []

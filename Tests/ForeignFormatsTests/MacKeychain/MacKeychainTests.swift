@@ -17,7 +17,7 @@ struct MacKeychainTests {
             ForeignReading.input(bytes, name: "login.keychain-db"), GivenSecrets(text: password, key: key))
     }
 
-    /// Opens without the rounds of a password, thousands of times in a second.
+    /// Opens a keychain with a system key, which avoids the slow key derivation from a password.
     private func readQuickly(_ bytes: [UInt8]) throws -> ForeignContents {
         try read(bytes, password: nil, systemKey: KychWriter.systemKey(Self.master))
     }
@@ -28,7 +28,7 @@ struct MacKeychainTests {
     private static let internet: UInt32 = 0x8000_0001
     private static let appleShare: UInt32 = 0x8000_0002
 
-    @Test("a keychain that macOS wrote has its passwords, its certificate and its private key")
+    @Test("A keychain written by macOS yields its passwords, its certificate and its private key")
     func genuine() throws {
         let file = try ForeignReading.fixture("keychainbreaker/test.keychain-db")
         let contents = try read(file, password: "keychainbreaker-test")
@@ -65,7 +65,7 @@ struct MacKeychainTests {
         #expect(throws: ForeignFailure.wrongPassword) { try read(file, password: "another") }
     }
 
-    /// One item of each kind, of version 0x200.
+    /// A keychain of version 0x200 with one item of each kind.
     static func writer() throws -> KychWriter {
         var writer = KychWriter()
         let dates: [(String, KychWriter.Value)] = [
@@ -99,7 +99,7 @@ struct MacKeychainTests {
         return writer
     }
 
-    @Test("passwords of all kinds, keys of all kinds, and what is no key of ours come over")
+    @Test("Passwords and keys of all kinds are imported, and an unsupported key becomes a generic password")
     func kinds() throws {
         let contents = try read(Self.writer().file())
         #expect(contents.refused.isEmpty)
@@ -135,7 +135,7 @@ struct MacKeychainTests {
         #expect(strange.secret == [1, 2, 3])
     }
 
-    @Test("a SystemKey opens its keychain, and no other")
+    @Test("Only the keychain's own SystemKey opens it")
     func systemKey() throws {
         var writer = try Self.writer()
         writer.master = Self.master
@@ -153,7 +153,7 @@ struct MacKeychainTests {
         }
     }
 
-    @Test("a key whose code is wrong is refused by name, with what it opens, and the others come over")
+    @Test("A key with a wrong MAC is refused by name, as is the password it encrypts, and the others are imported")
     func damagedKey() throws {
         var writer = try Self.writer()
         for index in [1, writer.records.count - 1] { writer.records[index].data[140] ^= 1 }
@@ -166,17 +166,17 @@ struct MacKeychainTests {
             ])
     }
 
-    @Test("a key of a version that is not known is refused as that, and so is the password that it opens")
+    @Test("A key of an unknown version is refused with that reason, and so is the password it encrypts")
     func newerKey() throws {
         var writer = try Self.writer()
         for index in [1, writer.records.count - 1] { writer.records[index].data[6] = 3 }
         let contents = try read(writer.file())
         #expect(contents.refused.map(\.name) == ["Safe Storage", "strange"])
-        let problem = "its key is of a kind that is not known here: version 768 of a blob"
+        let problem = "its key is of an unknown kind: version 768 of a blob"
         #expect(contents.refused.map(\.problem) == [.damaged(problem), .damaged(problem)])
     }
 
-    @Test("a file that was cut anywhere is refused")
+    @Test("A file truncated at any byte is refused")
     func cut() throws {
         var writer = try Self.writer()
         writer.master = Self.master
@@ -187,7 +187,7 @@ struct MacKeychainTests {
         }
     }
 
-    @Test("a file with any byte flipped is refused, or has the keys that it had")
+    @Test("A file with any byte altered is refused or yields the original keys")
     func flipped() throws {
         var writer = KychWriter()
         writer.master = Self.master
@@ -195,7 +195,7 @@ struct MacKeychainTests {
             0x11, [("PrintName", .text("cipher")), ("Label", .text("mine"))], [UInt8](repeating: 9, count: 32))
         try writer.addPassword(Self.generic, [("svce", .text("s"))], Array("password".utf8))
         let file = try writer.file()
-        // A key of a password, whose label is altered, is one like others: labels prove nothing.
+        // Labels are not authenticated: with an altered label, the key of a password is read as an ordinary key.
         let keys = [[UInt8](repeating: 9, count: 32), [UInt8](50..<74)]
         for index in file.indices {
             do {
@@ -209,7 +209,7 @@ struct MacKeychainTests {
         }
     }
 
-    @Test("altered tables never end in anything but a failure or items", arguments: 0..<6)
+    @Test("Altered tables lead to a failure or to items", arguments: 0..<6)
     func fuzz(seed: UInt64) throws {
         var random = SeededRandom(seed: seed)
         var writer = try Self.writer()
@@ -218,7 +218,7 @@ struct MacKeychainTests {
         for _ in 0..<150 {
             var bytes = file
             for _ in 0...random.next() % 4 {
-                // A number of the structure: four bytes, with a value that may mean something.
+                // A number in the structure: four bytes, set to a value with an effect.
                 let index = 4 * Int(random.next() % UInt64(bytes.count / 4 - 1))
                 let values: [[UInt8]] = [
                     [0xff, 0xff, 0xff, 0xff], [0, 0, 0, 0], [0, 0, 0, 1], [0x7f, 0xff, 0xff, 0xff], [0, 0, 1, 0],
@@ -230,7 +230,7 @@ struct MacKeychainTests {
         }
     }
 
-    @Test("another version, and tables without number, are refused by name")
+    @Test("An unknown version and too many tables are refused with the reason")
     func limits() throws {
         let file = try Self.writer().file()
         #expect(throws: ForeignFailure.unknownVariant("another version than 1.0")) {

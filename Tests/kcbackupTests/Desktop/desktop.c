@@ -1,8 +1,8 @@
-/* Fills the Secret Service of a session and writes out what it holds, by libsecret alone: the judge of the tests.
+/* Fills the Secret Service of a session and prints its contents, using only libsecret. Tests compare against it.
  *
- *   desktop fill COLLECTIONS ITEMS   makes collections with the password 'pw', and items in them
- *   desktop dump                     one line an item: all of it but its dates
- *   desktop count                    reads everything as 'dump' does, and prints the number alone
+ *   desktop fill COLLECTIONS ITEMS   creates collections with the password 'pw', and items in them
+ *   desktop dump                     prints one line per item, with everything but its dates
+ *   desktop count                    reads everything as 'dump' does, but prints only the number of items
  */
 #define SECRET_API_SUBJECT_TO_CHANGE
 #include <libsecret/secret.h>
@@ -67,7 +67,7 @@ static void fill(SecretService *service, int collections, int items) {
         g_hash_table_insert(
             properties, "org.freedesktop.Secret.Item" ".Attributes", g_variant_ref_sink(g_variant_builder_end(&builder)));
         SecretValue *secret_value = secret_value_new(secret, i % 13 ? size : 0, "text/plain");
-        /* Every 17th is there twice. */
+        /* Every 17th item exists twice. */
         for (int copy = 0; copy < (i % 17 == 3 ? 2 : 1); copy++) {
             char *path = secret_service_create_item_dbus_path_sync(
                 service, paths[i % collections], properties, secret_value, SECRET_ITEM_CREATE_NONE, NULL, &error);

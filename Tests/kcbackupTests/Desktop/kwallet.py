@@ -1,4 +1,4 @@
-"""Starts KWallet as a login does: with the key of the wallet that the password of the user opens, and no dialog.
+"""Starts KWallet as a login does: with the wallet's key, derived from the user's password, and without a dialog.
 
     kwallet.py PASSWORD
 """
@@ -24,7 +24,7 @@ waiting = socket.socket(socket.AF_UNIX)
 waiting.bind(path)
 waiting.listen()
 if os.fork() == 0:
-    # The environment of the session, which a login has only later.
+    # The environment of the session, which a login sends only later.
     with socket.socket(socket.AF_UNIX) as session:
         session.connect(path)
         for name, value in os.environ.items():

@@ -1,9 +1,9 @@
-"""The prompter of GNOME on the session bus, which answers by itself.
+"""A stand-in for GNOME's prompter on the session bus, which answers without a user.
 
-    prompter.py ANSWER    every prompt is answered with this
-    prompter.py           every prompt is closed without an answer, or with `wait` in the file `mode`, left open
+    prompter.py ANSWER    answers every prompt with ANSWER
+    prompter.py           closes every prompt without an answer, or leaves it open if the file `mode` exists
 
-It writes a line into the file `prompts` for each prompt that is opened and closed.
+It appends a line to the file `prompts` when a prompt is opened or closed.
 """
 import base64
 import hashlib
@@ -29,7 +29,7 @@ INTERFACE = """
   </interface>
 </node>
 """
-# The group of 1,536 bits of RFC 3526.
+# The 1,536-bit group of RFC 3526.
 PRIME = int(
     "FFFFFFFFFFFFFFFFC90FDAA22168C234C4C6628B80DC1CD129024E088A67CC74020BBEA63B139B22514A08798E3404DD"
     "EF9519B3CD3A431B302B0A6DF25F14374FE1356D6D51C245E485B576625E7EC6F44C42E9A637ED6B0BFF5CB6F406B7ED"
@@ -55,7 +55,7 @@ def public():
 
 
 def sealed(answer, exchange):
-    """The answer under the key that both sides make of their numbers: HKDF-SHA256, AES-128 in CBC mode."""
+    """Encrypts the answer with AES-128-CBC, under a key derived from the shared secret with HKDF-SHA256."""
     line = next(line for line in exchange.splitlines() if line.startswith("public="))
     peer = int.from_bytes(base64.b64decode(line.removeprefix("public=")), "big")
     shared = pow(peer, PRIVATE, PRIME).to_bytes(SIZE, "big")

@@ -199,7 +199,7 @@ enum FailureExamples {
     private static let archives: [ArchiveFailure] = [
         .notRekeyable(.unencrypted), .notRekeyable(.otherDevice),
         .notAnArchive, .newerFormat(found: "2", known: 1),
-        .damaged(rule: "'secrets.jsonl.gz.age' does not have its checksum"),
+        .damaged(rule: "'secrets.jsonl.gz.age' does not match its checksum"),
         .limit("the line length: 20 where 10 is the limit"), .noPassphraseSet, .wrongPassphrase,
         .wrongPasscode, .passcodeNeeded, .noMatchingIdentity(["X25519", "X25519"]), .keyNeeded(passphraseOpens: true),
         .keyNeeded(passphraseOpens: false), .age(.malformedRecipient), .stream(StreamFailure(.reading, .system(5))),

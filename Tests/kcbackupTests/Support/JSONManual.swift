@@ -91,7 +91,7 @@ struct JSONHome {
         let row: String
         let line: [String]
         var status: Int32 = 0
-        /// True to run it with a kernel that keeps no keys.
+        /// True to run the step with a kernel that refuses to keep keys.
         var isRefused = false
         /// A keychain whose file is damaged before the step.
         var damaged: String?

@@ -96,9 +96,11 @@ extension Session {
             switch remains {
             case .kernelKeys: note("its keys may stay in the memory of the kernel until they expire", evenIfQuiet: true)
             case .file(let failure):
-                note("deleted, and a file beside it is left: \(shownInMessages(failure.path))", evenIfQuiet: true)
+                note(
+                    "deleted, but a file beside it could not be removed: \(shownInMessages(failure.path))",
+                    evenIfQuiet: true)
             case .lists(let failure):
-                note("deleted, and still on the lists: \(cause(failure).status.message)", evenIfQuiet: true)
+                note("deleted, but still on the lists: \(cause(failure).status.message)", evenIfQuiet: true)
             }
         }
     }

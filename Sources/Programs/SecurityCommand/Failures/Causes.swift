@@ -118,7 +118,7 @@ func cause(_ failure: FileFailure) -> Cause {
             "others can change what is in the folder \(failure.path) (mode \(String(mode, radix: 8))), so it is not "
                 + "trusted; see chmod(1)")
     case .foreignFolder(let owner):
-        Cause(.notAvailable, "the folder \(failure.path) belongs to another user (number \(owner)); see sudo(8), -H")
+        Cause(.notAvailable, "the folder \(failure.path) belongs to another user (UID \(owner)); see sudo(8), -H")
     case .busy: Cause(.openedForWriting, "another program is changing \(failure.path)")
     case .noSafeNaming:
         Cause(.writePermission, "the file system cannot name \(failure.path) without the risk of replacing a file")

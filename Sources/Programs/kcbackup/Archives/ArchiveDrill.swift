@@ -36,7 +36,7 @@ struct ArchiveDrill {
         }
         for (item, problem) in report.failing { session.warn("not restored: \(item.words): \(problem.words)") }
         for (item, difference) in report.differences {
-            session.warn("came back otherwise: \(item.words): \(difference.words)")
+            session.warn("restored differently: \(item.words): \(difference.words)")
         }
         guard report.isSame else { throw Refusal.drillDiffers(report.differences.count + report.surplus) }
         return report

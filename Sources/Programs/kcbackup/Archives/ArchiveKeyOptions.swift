@@ -67,7 +67,7 @@ struct ArchiveKeyOptions: ParsableArguments {
             return ArchiveKeyMaker(given)
         }
         let wanted = WantedSecret(
-            what: "passphrase of the archive", note: "empty to have one made up", flag: .passphrase,
+            what: "passphrase of the archive", note: "empty to generate one", flag: .passphrase,
             source: passphrase)
         let chosen = try session.secrets.new(wanted, judge: { session.judge(passphrase: $0, of: keychain) })
         return try ArchiveKeyMaker(

@@ -21,7 +21,7 @@ struct ImportText {
         }
         warnOfRefused()
         session.list(reading.contents.marked) { _, words in
-            "marked, since another differs only in its secret: \(words)"
+            "marked, since another item differs only in its secret: \(words)"
         }
     }
 
@@ -34,10 +34,10 @@ struct ImportText {
             parts.isEmpty ? "no items" : parts.joined(separator: ", "),
         ]
         for (kind, count) in contents.leftOut {
-            lines.append("has no place in a keychain: \(counted(count, kind, plural: plural(kind)))")
+            lines.append("cannot be kept in a keychain: \(counted(count, kind, plural: plural(kind)))")
         }
         if contents.duplicates > 0 {
-            lines.append("\(counted(contents.duplicates, "item")) there more than once, and taken once")
+            lines.append("\(counted(contents.duplicates, "item")) in the file more than once, imported once")
         }
         return lines + contents.remarks.map { displayed($0, limit: 400) }
     }
@@ -45,7 +45,7 @@ struct ImportText {
     /// Warns of the items that no keychain can hold.
     func warnOfRefused() {
         for refused in reading.contents.refused {
-            session.warn("not taken: \(quoted(refused.name)): \(refused.problem.words)")
+            session.warn("not imported: \(quoted(refused.name)): \(refused.problem.words)")
         }
     }
 
@@ -54,13 +54,14 @@ struct ImportText {
         for (item, action) in decisions { session.note("\(action.name): \(item.words)") }
         for (item, problem) in report.failing { session.warn("not imported: \(item.words): \(problem.words)") }
         session.list(report.unclear) { _, words in
-            "\(report.isDryRun ? "would be new" : "new"), since nothing says which of several alike items it is: \(words)"
+            "\(report.isDryRun ? "would be new" : "new"), since several items match equally: \(words)"
         }
         if policy == .newer {
             let changed = report.kept.filter(\.hasOtherSecret).map(\.item)
-            session.list(changed) { _, words in "kept with another secret, since the file's is no newer: \(words)" }
+            session.list(changed) { _, words in "kept with a different secret, since the file's is not newer: \(words)"
+            }
             if !changed.isEmpty, !session.style.isQuiet {
-                session.message("'\(OptionName.onConflict.spelling) overwrite' takes what the file has\n")
+                session.message("'\(OptionName.onConflict.spelling) overwrite' takes the file's secrets instead\n")
             }
         }
         let summary = summary(report, keychain)

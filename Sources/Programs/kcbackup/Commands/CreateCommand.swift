@@ -124,7 +124,7 @@ struct CreateCommand: Verb {
         do {
             return try ArchiveOutline(ArchiveFile(path: session.world.resolve(path))).json(path)
         } catch {
-            session.warn("made, and cannot be read again: " + Failure(error, session.subjects).explanation.message)
+            session.warn("written, but cannot be read back: " + Failure(error, session.subjects).explanation.message)
             return ["path": .text(path)]
         }
     }

@@ -58,7 +58,7 @@ struct DeviceExportCommand: Verb {
         let chosen: [any Recipient]
         if given.isEmpty, let cost = session.world.costs.passphrase {
             let wanted = WantedSecret(
-                what: "passphrase of the file", note: "empty to have one made up", flag: .passphrase,
+                what: "passphrase of the file", note: "empty to generate one", flag: .passphrase,
                 source: passphrase)
             let secret = try session.secrets.new(
                 wanted, judge: { session.judge(passphrase: $0, of: LocalKeychain.defaultName) })

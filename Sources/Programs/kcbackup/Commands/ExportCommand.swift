@@ -50,10 +50,10 @@ struct ExportCommand: Verb {
     @OptionGroup
     var recipients: RecipientOptions
 
-    @Flag(name: OptionName.plaintext.name, help: "Write a file that holds every secret in the clear.")
+    @Flag(name: OptionName.plaintext.name, help: "Write a file with every secret in the clear.")
     var plaintext = false
 
-    @Flag(name: OptionName.requireAll.name, help: "Make no file if an item would not be in it.")
+    @Flag(name: OptionName.requireAll.name, help: "Write nothing unless every item can be exported.")
     var requireAll = false
 
     @OptionGroup
@@ -138,7 +138,7 @@ struct ExportCommand: Verb {
     private func newPassword(in session: Session) throws -> SecretBytes {
         guard format.takesPassword else { return SecretBytes(capacity: 0) }
         let wanted = WantedSecret(
-            what: "password of \(quoted(output))", note: "empty to have one made up", flag: .password, source: password)
+            what: "password of \(quoted(output))", note: "empty to generate one", flag: .password, source: password)
         let chosen = try session.secrets.new(wanted, judge: { session.judge(passphrase: $0, of: output) })
         return try chosen ?? session.makeUpPassphrase()
     }

@@ -17,9 +17,8 @@ struct ImportCommand: Verb {
             pass every check that its format allows before anything is written; then everything is written, or \
             nothing. A second import of the same file changes nothing.
 
-            Notes, one-time passwords and other fields become items of their own, since they are secrets. What has no \
-            place in a keychain is counted. docs/import.md says for each program how to get the file, and what is \
-            lost.
+            Notes, one-time passwords and other fields become items of their own, since they are secrets. What cannot \
+            be kept in a keychain is counted. docs/import.md describes, for each program, how to get the file and what is lost.
 
             Formats: \(KnownFormats.all.map(\.name).joined(separator: ", ")).
 
@@ -38,7 +37,7 @@ struct ImportCommand: Verb {
     @Option(
         name: OptionName.columns.name,
         help: ArgumentHelp(
-            "What the columns of a CSV file are called, as in 'title=Site,password=Code'.", valueName: "role=name,…"))
+            "The names of a CSV file's columns, as in 'title=Site,password=Code'.", valueName: "role=name,…"))
     var columns: String?
 
     @Option(
@@ -111,7 +110,7 @@ struct ImportCommand: Verb {
         progress.finish()
         let told = Result { try text.tell(report, decisions, keychain: local.name) }
         if reading.contents.exposesSecrets, input.path != InputFile.standardInputName, !dryRun {
-            session.warn("\(quoted(file)) still holds the secrets in the clear; delete it when it has served")
+            session.warn("\(quoted(file)) still holds the secrets in the clear; delete it when it is no longer needed")
         }
         try told.get()
         return report.failing.isEmpty && reading.contents.refused.isEmpty ? .ok : .incomplete

@@ -94,7 +94,7 @@ struct KeychainCreateCommand: Verb {
         } catch {
             let failure = Failure(error, session.subjects)
             if failure.explanation.status == .interrupted { throw failure }
-            session.warn("made, and not unlocked: \(failure.explanation.message)")
+            session.warn("created, but not unlocked: \(failure.explanation.message)")
         }
     }
 
@@ -103,7 +103,7 @@ struct KeychainCreateCommand: Verb {
         do {
             return .keychain(local, try local.open(in: session).information())
         } catch {
-            session.warn("made, and cannot be opened: " + Failure(error, session.subjects).explanation.message)
+            session.warn("created, but cannot be opened: " + Failure(error, session.subjects).explanation.message)
             return ["name": .text(local.name), "path": .text(local.path)]
         }
     }

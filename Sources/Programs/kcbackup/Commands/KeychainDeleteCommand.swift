@@ -82,9 +82,9 @@ struct KeychainDeleteCommand: Verb {
             switch remains {
             case .kernelKeys: session.warn("its keys may stay in the memory of the kernel until they expire")
             case .file(let failure):
-                session.warn("deleted, and a file beside it is left: \(explainFile(failure).message)")
+                session.warn("deleted, but a file beside it could not be removed: \(explainFile(failure).message)")
             case .lists(let failure):
-                session.warn("deleted, and still on the lists: \(explainLocalKeychain(failure).message)")
+                session.warn("deleted, but still on the lists: \(explainLocalKeychain(failure).message)")
             }
         }
     }

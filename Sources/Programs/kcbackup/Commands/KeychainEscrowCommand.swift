@@ -91,7 +91,7 @@ struct KeychainEscrowEnableCommand: Verb {
         do throws(FileFailure) {
             try Path.remove(path)
         } catch {
-            session.warn("a useless escrow key is left: \(explainFile(error).message)")
+            session.warn("an unused escrow key could not be removed: \(explainFile(error).message)")
         }
     }
 }
@@ -121,7 +121,7 @@ struct KeychainEscrowRevokeCommand: Verb {
         let local = try operand.local(in: session)
         let keychain = try local.open(in: session)
         try keychain.revokeEscrow()
-        session.note("the escrow key of keychain \(quoted(local.name)) opens it no more")
+        session.note("the escrow key of keychain \(quoted(local.name)) no longer opens it")
         session.note("if it was copied together with the keychain, also run 'kcbackup keychain set-passcode'")
         if style.json {
             let found = try keychain.information()

@@ -80,7 +80,7 @@ struct KeychainSetPasscodeCommand: Verb {
         }
         StateKeeper(keychain, in: session).removeAll()
         for item in change.damaged {
-            session.warn("left as it was, since it cannot be opened: \(item?.words ?? "a row that makes no item")")
+            session.warn("left as it was, since it cannot be opened: \(item?.words ?? "an unreadable row")")
         }
         if escrow != nil {
             session.note(

@@ -86,7 +86,7 @@ struct UndoRequest {
             do throws(FileFailure) {
                 try StateFolder.remove(chosen)
             } catch {
-                session.warn("a state that was kept is left: \(explainFile(error).message)")
+                session.warn("a kept state could not be removed: \(explainFile(error).message)")
             }
         }
         if isDryRun || session.style.isJSON {

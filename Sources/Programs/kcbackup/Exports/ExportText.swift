@@ -25,7 +25,7 @@ struct ExportText {
             "exported without \(export.altered[index].lost.map(\.code).joined(separator: ", ")): \(words)"
         }
         for item in export.damaged {
-            session.warn("not exported, for it is damaged: \(item?.words ?? "an item whose attributes cannot be read")")
+            session.warn("not exported, since it is damaged: \(item?.words ?? "an unreadable item")")
         }
     }
 

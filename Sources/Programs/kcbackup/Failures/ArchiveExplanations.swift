@@ -35,7 +35,8 @@ func explainArchive(_ failure: ArchiveFailure, _ path: String?) -> Explanation {
                 + "was made")
     case .passcodeNeeded:
         return Explanation(
-            .wrongKey, "\(archive) was made under other keys than the keychain has, and nothing to open it was given",
+            .wrongKey,
+            "\(archive) was made with keys that its keychain no longer has, and nothing to open it with was given",
             hint: "give the passcode that its keychain had then with '\(OptionName.archivePasscode.spelling) SOURCE'")
     case .noMatchingIdentity(let kinds):
         return Explanation(
@@ -64,8 +65,8 @@ func explainAge(_ failure: AgeFailure, _ path: String?) -> Explanation {
     case .notAnAgeFile: return Explanation(.damaged, "\(file) is not an age file")
     case .armored:
         return Explanation(
-            .damaged, "\(file) is an age file in text armor, which is not read here",
-            hint: "'age -d' opens it; without its option '-a', age writes files that are read here")
+            .damaged, "\(file) is an age file in text armor, which kcbackup does not read",
+            hint: "decrypt it with 'age -d', and encrypt it again without '-a'")
     case .malformedArmor(let rule):
         return Explanation(.damaged, "the text armor of \(file) is malformed: \(rule)")
     case .unsupportedVersion: return Explanation(.limit, "\(file) is an age file of an unknown version")
@@ -134,7 +135,7 @@ func explainRestoreRefusal(_ refusal: RestoreRefusal) -> Explanation {
     case .wouldRemoveForBroken(let count):
         Explanation(
             .damaged,
-            "\(counted(count, "item")) of the archive cannot be restored, since the seal is broken, and whole ones "
+            "\(counted(count, "item")) of the archive cannot be restored, since the seal is broken, and intact ones "
                 + "would be removed; nothing was written",
             hint: "leave out '\(OptionName.replace.spelling)' to restore the others",
             "'kcbackup verify' lists the damaged ones")

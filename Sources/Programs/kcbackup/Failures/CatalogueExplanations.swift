@@ -29,7 +29,7 @@ func explainCatalogue(_ failure: CatalogueFailure) -> Explanation {
             "if it was deleted on purpose, back up once with '\(OptionName.acceptShrink.spelling)'")
     case .noRule:
         Explanation(
-            .usage, "nothing says what to keep",
+            .usage, "no rule says what to keep",
             hint: "use '\(OptionName.keepLast.spelling) N', "
                 + "'\(OptionName.keepDaily.spelling) N' and the like")
     case .notWhole(let name):
@@ -48,10 +48,10 @@ func explainCatalogue(_ failure: CatalogueFailure) -> Explanation {
         Explanation(
             .notFound, "there is no archive in \(quoted(folder))", hint: "is the disk mounted?")
     case .nothingInTrash(let folder):
-        Explanation(.notFound, "nothing that was removed from \(quoted(folder)) is in its trash")
+        Explanation(.notFound, "the trash of \(quoted(folder)) is empty")
     case .inTrash(let path):
         Explanation(
-            .refused, "\(quoted(path)) is in the trash, where archives stay as they are",
+            .refused, "\(quoted(path)) is in the trash, and archives there are not changed",
             hint: "'kcbackup prune \(OptionName.undo.spelling) FOLDER' takes it back first",
             "or remove it for good: 'rm \(quotedPath(path))'")
     case .trashIsNoFolder(let path):
@@ -94,11 +94,11 @@ private func explainSwitch(_ difference: BackupPin.Difference) -> String {
 
 private func explainShrinkage(_ loss: Shrinkage) -> Explanation {
     let gone =
-        loss.gone.isEmpty ? "" : "; none is left of \(loss.gone.prefix(5).map(quoted).joined(separator: ", "))"
+        loss.gone.isEmpty ? "" : "; none is left in \(loss.gone.prefix(5).map(quoted).joined(separator: ", "))"
     return Explanation(
         .shrunk,
-        "there are \(counted(loss.now, "item")) to back up of \(quoted(loss.series)), and \(loss.before) were in the "
-            + "last backup\(gone)",
+        "\(quoted(loss.series)) has \(counted(loss.now, "item")) to back up, and the last backup had "
+            + "\(loss.before)\(gone)",
         hint: "if something was lost, that backup still has it: see 'kcbackup list'",
         "if it was removed on purpose, add '\(OptionName.acceptShrink.spelling)'")
 }

@@ -34,7 +34,7 @@ func explainFile(_ failure: FileFailure) -> Explanation {
             "otherwise keep keys and keychains in a folder of mode 700 in your home folder")
     case .foreignFolder(let owner):
         return Explanation(
-            .refused, "the folder \(path) belongs to another user (number \(owner)), so nothing there is trusted",
+            .refused, "the folder \(path) belongs to another user (UID \(owner)), so nothing there is trusted",
             hint: "under sudo, 'sudo -H' takes the home folder of the right user; XDG_DATA_HOME names another folder",
             "otherwise keep keys and keychains in a folder of your own")
     case .busy:

@@ -8,14 +8,14 @@ func explainForeign(_ failure: ForeignFailure, _ path: String?) -> Explanation {
     switch failure {
     case .wrongPassword:
         return Explanation(
-            .wrongKey, "wrong password for \(file)", hint: "its password is that of the program that made it")
+            .wrongKey, "wrong password for \(file)", hint: "it is the password in the program that made the file")
     case .wrongPasswordOrDamaged:
         return Explanation(
             .wrongKey, "the password does not open \(file), or the file is damaged",
-            hint: "its format cannot tell which; the program that made it may")
+            hint: "its format cannot tell which; check that it opens in the program that made it")
     case .needsKeyFile:
         return Explanation(
-            .wrongKey, "\(file) opens with a key file, and none was given",
+            .wrongKey, "\(file) needs a key file, and none was given",
             hint: "give it with '\(OptionName.keyFile.spelling) FILE'")
     case .needsFile(let name):
         return Explanation(
@@ -26,25 +26,25 @@ func explainForeign(_ failure: ForeignFailure, _ path: String?) -> Explanation {
         return Explanation(
             .damaged, "line \(line) of \(file): \(rule)", hint: "nothing was imported; correct the line, and try again")
     case .unknownVariant(let what):
-        return Explanation(.limit, "\(file) is of a kind that is not known here: \(what)", hint: olderForm)
+        return Explanation(.limit, "\(file) is of an unknown kind: \(what)", hint: olderForm)
     case .limit(let what, let found, let allowed):
-        return Explanation(.limit, "\(file) is over a limit: \(what) \(found), and \(allowed) is allowed")
+        return Explanation(.limit, "\(file) exceeds a limit: \(what) \(found), where \(allowed) is allowed")
     case .refused(let title, let hint):
-        return Explanation(.refused, "\(file) is \(title), which is not read", hint: hint)
+        return Explanation(.refused, "\(file) is \(title), which kcbackup does not read", hint: hint)
     case .needsProgram(let program, let problem):
         return Explanation(
-            .io, "\(file) is opened by '\(program)': \(problem)", hint: "see whether '\(program)' opens it by itself")
+            .io, "\(file) needs '\(program)' to open it: \(problem)", hint: "check whether '\(program)' alone opens it")
     case .empty:
         return Explanation(
             .damaged, "\(file) is empty", hint: "its program may have failed to write it: export it again")
     case .folderOfFiles(let name, let title):
         let one = path.map { "\($0.hasSuffix("/") ? $0 : $0 + "/")\(name)" } ?? name
         return Explanation(
-            .damaged, "\(file) is a folder of files, of which each is imported by itself",
+            .damaged, "\(file) is a folder, and its files are imported one at a time",
             hint: "\(quoted(name)) in it is a \(title): 'kcbackup import \(quotedPath(one))'")
     case .unknownFormat:
         return Explanation(
-            .damaged, "\(file) is of no format that is known",
+            .damaged, "the format of \(file) is not recognized",
             hint: "'kcbackup import --help' lists the formats", "'kcbackup inspect' shows archives")
     case .notUTF8(let line):
         return Explanation(
@@ -55,15 +55,15 @@ func explainForeign(_ failure: ForeignFailure, _ path: String?) -> Explanation {
         return Explanation(
             .usage, "\(file) has no column \(quoted(name))",
             hint: columns.isEmpty
-                ? "the first line of the table has to be the names of its columns"
+                ? "the first line of the table must hold the names of its columns"
                 : "its columns are \(list)" + (columns.count > columnLimit ? " and others" : ""))
     case .columnTwice(let name):
         return Explanation(
-            .damaged, "\(file) has two columns \(quoted(name)), and nothing says which is meant",
+            .damaged, "\(file) has two columns \(quoted(name)), which makes it ambiguous",
             hint: "give one of them another name in the first line")
     case .unknownColumns:
         return Explanation(
-            .damaged, "the first line of \(file) has no column names that are known",
+            .damaged, "the first line of \(file) has no known column names",
             hint: "'kcbackup import FILE \(OptionName.columns.spelling) title=NAME,password=NAME' says which is which")
     case .notOfFormat(let title): return Explanation(.damaged, "\(file) is not a \(title)")
     case .ambiguous(let names):
@@ -76,14 +76,14 @@ func explainForeign(_ failure: ForeignFailure, _ path: String?) -> Explanation {
 /// Columns that a message lists.
 private let columnLimit = 20
 private let copyAgain = "the copy may be incomplete: export it again, or copy it again from where it was made"
-private let olderForm = "let its program export another form, or use a newer version of kcbackup"
+private let olderForm = "have its program export another format, or use a newer kcbackup"
 
 extension ForeignContents.Problem {
     /// The problem as text.
     var words: String {
         switch self {
         case .item(let problem): explainItem(problem).message
-        case .sameKey: "another item of the file has the same names, and nothing tells the two apart"
+        case .sameKey: "another item in the file has the same names, so the two cannot be told apart"
         case .damaged(let rule): rule
         }
     }

@@ -19,7 +19,7 @@ func explainKeychain(_ error: KeychainStoreError, keychain name: String?) -> Exp
         return Explanation(
             .exists, "\(keychain) exists already", hint: "give the new one another name")
     case .notAKeychain(let mismatch):
-        return Explanation(.damaged, "\(keychain) is no keychain of kcbackup: \(mismatch.rawValue)")
+        return Explanation(.damaged, "\(keychain) is not a kcbackup keychain: \(mismatch.rawValue)")
     case .severalNames(let path):
         return Explanation(
             .damaged,
@@ -92,7 +92,7 @@ func explainKeychain(_ error: KeychainStoreError, keychain name: String?) -> Exp
             .io, "\(keychain) cannot be written; nothing was changed", hint: "check who may write there")
     case .kernelKeys(let failure):
         return Explanation(
-            .io, "what is unlocked of \(keychain) cannot be kept or looked up: \(failure.reason)",
+            .io, "the unlocked state of \(keychain) cannot be stored or looked up: \(failure.reason)",
             hint: "'\(OptionName.passcode.spelling) SOURCE' opens the keychain for one command without it")
     case .sqlite(let code):
         return Explanation(

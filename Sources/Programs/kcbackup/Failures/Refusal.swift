@@ -105,7 +105,7 @@ func explainRefusal(_ refusal: Refusal) -> Explanation {
     case .keychainByPath(let name):
         Explanation(
             .refused, "the archive was made from a keychain file \(quoted(name)), named by its path",
-            hint: "'\(OptionName.keychain.spelling) NAME' says which keychain it is to be restored into")
+            hint: "'\(OptionName.keychain.spelling) NAME' names the keychain to restore into")
     case .retiredKey(let keychain, let device, let path):
         Explanation(
             .refused, "keychain \(quoted(keychain)) belongs to device \(device), whose key 'device renew' retired",
@@ -115,7 +115,7 @@ func explainRefusal(_ refusal: Refusal) -> Explanation {
             "'kcbackup keychain delete' deletes this one, after which its name can be used again")
     case .stale(let what, let limit):
         Explanation(
-            .stale, "no good backup since \(displayed(limit)): \(what.joined(separator: ", "))",
+            .stale, "no good backup in the last \(displayed(limit)): \(what.joined(separator: ", "))",
             hint: "'kcbackup status' says why, 'kcbackup doctor' finds what would make the next run fail")
     case .newestGone(let keychain, let path):
         Explanation(
@@ -128,11 +128,11 @@ func explainRefusal(_ refusal: Refusal) -> Explanation {
             hint: "choose another folder, preferably on another disk, so that no single failure takes both")
     case .drillDiffers(let count):
         Explanation(
-            .damaged, "\(counted(count, "item")) did not come back as they are in the archive",
+            .damaged, "\(counted(count, "item")) read back differ from the archive",
             hint: "this is a bug, or the disk or the memory of this machine is failing: try it on another machine")
     case .notDrilled(let folder, let since, let archive, let needsKey):
         Explanation(
-            .stale, "no backup in \(quoted(folder)) was restored for a trial since \(since)",
+            .stale, "no backup in \(quoted(folder)) has had a trial restore since \(since)",
             hint: "'kcbackup verify \(OptionName.drill.spelling) \(quotedPath(archive))\(needsKey ? " -i FILE" : "")'")
     case .noLinger:
         Explanation(

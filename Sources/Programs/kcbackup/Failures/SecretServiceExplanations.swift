@@ -11,7 +11,7 @@ func explainSecretService(_ failure: SecretServiceFailure) -> Explanation {
     case .noBus(let paths):
         Explanation(
             .locked,
-            "there is no session bus: nobody is logged in to a desktop here"
+            "there is no session bus: no user is logged in to a desktop"
                 + (paths.isEmpty ? "" : " (looked at \(paths.map { quoted($0) }.joined(separator: ", ")))"),
             hint:
                 "log in to the desktop; a job runs while its user is logged in, or always after 'loginctl enable-linger'",
@@ -43,7 +43,7 @@ func explainSecretService(_ failure: SecretServiceFailure) -> Explanation {
             .locked, "the Secret Service does not answer", hint: "check the desktop for a prompt of the service")
     case .sessionNotEncrypted:
         Explanation(
-            .refused, "the Secret Service offers no encrypted session, and secrets are not sent in the clear",
+            .refused, "the Secret Service offers no encrypted session, and kcbackup does not send secrets in the clear",
             hint: "update it; for KWallet, 'apt install libqca-qt5-2-plugins'")
     case .locked(let labels):
         Explanation(
@@ -54,8 +54,8 @@ func explainSecretService(_ failure: SecretServiceFailure) -> Explanation {
                     + "\(labels.map { quoted($0) }.joined(separator: ", ")) of the Secret Service "
                     + "\(labels.count == 1 ? "is" : "are") locked",
             hint: "unlock it on the desktop",
-            "'\(OptionName.unlock.spelling)' has the desktop ask",
-            "'\(OptionName.passcode.spelling) SOURCE' opens one of GNOME Keyring with its password",
+            "'\(OptionName.unlock.spelling)' lets the desktop ask for the password",
+            "'\(OptionName.passcode.spelling) SOURCE' opens it with its password, in GNOME Keyring",
             "'create' and 'inspect' leave it out with '\(OptionName.skipLocked.spelling)'")
     case .noCollection(let name):
         Explanation(
@@ -73,7 +73,7 @@ func explainSecretService(_ failure: SecretServiceFailure) -> Explanation {
         Explanation(
             .locked, "collection \(quoted(label)) does not exist yet, and a new one needs a password",
             hint: "make it on the desktop",
-            "'\(OptionName.unlock.spelling)' has the desktop ask for it",
+            "'\(OptionName.unlock.spelling)' lets the desktop ask for it",
             "'\(OptionName.passcode.spelling) SOURCE' gives it to GNOME Keyring")
     case .passwordNotTaken:
         Explanation(

@@ -106,9 +106,9 @@ func explainUsage(_ problem: UsageProblem) -> Explanation {
     case .needs(let flag, let other): Explanation(.usage, "'\(flag.spelling)' needs '\(other.spelling)' as well")
     case .malformed(let flag, let form): Explanation(.usage, "the value of '\(flag.spelling)' is not \(form)")
     case .keychainTwice:
-        Explanation(.usage, "the keychain is named twice: as an argument and with '\(OptionName.keychain.spelling)'")
+        Explanation(.usage, "the keychain is given twice: as an argument and with '\(OptionName.keychain.spelling)'")
     case .outputTwice:
-        Explanation(.usage, "the archive is named twice: as an argument and with '\(OptionName.output.spelling)'")
+        Explanation(.usage, "the archive is given twice: as an argument and with '\(OptionName.output.spelling)'")
     case .needsKeychain(let flag):
         Explanation(
             .usage, "'\(flag.spelling)' needs a keychain, and 'file:…' names a file of items",
@@ -123,7 +123,7 @@ func explainUsage(_ problem: UsageProblem) -> Explanation {
             hint: "leave out '\(flag.spelling)'")
     case .notAKeychain:
         Explanation(
-            .usage, "'file:…' names a file of items, which is no keychain",
+            .usage, "'file:…' names a file of items, not a keychain",
             hint: "'kcbackup import' adds its items to a keychain",
             "'kcbackup create \(OptionName.keychain.spelling) file:…' makes an archive of it")
     case .needsDesktop(let flag):
@@ -132,8 +132,8 @@ func explainUsage(_ problem: UsageProblem) -> Explanation {
             hint: "'secret-service:' names it, in place of a keychain or an archive")
     case .desktopAttribute(let code):
         Explanation(
-            .usage, "the desktop's keyring has no attribute of the item that says '\(code)'",
-            hint: "'label' and 'accessible' can be changed always, others where an attribute of the item says them"
+            .usage, "the item in the desktop's keyring has no attribute for '\(code)'",
+            hint: "'label' and 'accessible' can always be changed, others only if the item has an attribute for them"
         )
     case .importIntoDesktop:
         Explanation(
@@ -149,13 +149,13 @@ func explainUsage(_ problem: UsageProblem) -> Explanation {
     case .attributeTwice(let code): Explanation(.usage, "the attribute '\(code)' is given twice")
     case .noCondition:
         Explanation(
-            .usage, "nothing says which items are meant",
+            .usage, "no items are selected",
             hint:
                 "name them with '\(OptionName.service.spelling)', '\(OptionName.account.spelling)', '\(OptionName.class.spelling)', "
                 + "'\(OptionName.uuid.spelling)' and the like")
     case .noChange:
         Explanation(
-            .usage, "nothing says what to change",
+            .usage, "no change is given",
             hint:
                 "use '\(OptionName.set.spelling) NAME=VALUE', '\(OptionName.remove.spelling) NAME' or '\(OptionName.secret.spelling) SOURCE'"
         )
@@ -178,7 +178,7 @@ func explainUsage(_ problem: UsageProblem) -> Explanation {
             .usage, "a public key is given as '\(OptionName.inspectRecipient.spelling)' and as one that restores",
             hint: "a key that restores lists the items as well: leave it out of "
                 + "'\(OptionName.inspectRecipient.spelling)'")
-    case .inputTwice(let name): Explanation(.usage, "\(quoted(name)) is named twice, and it can be read only once")
+    case .inputTwice(let name): Explanation(.usage, "\(quoted(name)) is given twice, but can be read only once")
     case .oneArchive(let flag): Explanation(.usage, "'\(flag.spelling)' takes a single archive")
     case .outsideItems:
         Explanation(
@@ -190,7 +190,7 @@ func explainUsage(_ problem: UsageProblem) -> Explanation {
         Explanation(.usage, "'\(flag.spelling)' means every keychain, and one is named as well")
     case .noArchive:
         Explanation(
-            .usage, "nothing says which archive to restore",
+            .usage, "no archive is given to restore",
             hint: "name it, or bring back the state before a restore with '\(OptionName.undo.spelling)'")
     case .undoOfItems(let flag):
         Explanation(
@@ -207,10 +207,10 @@ func explainUsage(_ problem: UsageProblem) -> Explanation {
             hint: "name the second archive, or the keychain with '\(OptionName.keychain.spelling) NAME'")
     case .noNewKey:
         Explanation(
-            .usage, "nothing says which keys the archives are to have",
+            .usage, "no keys are given for the archives",
             hint: "use '\(OptionName.recipient.spelling) age1…' or '\(OptionName.newPassphrase.spelling) SOURCE'")
     case .needsFolder:
-        Explanation(.usage, "nothing says where the backups are kept", hint: "use '\(OptionName.to.spelling) FOLDER'")
+        Explanation(.usage, "no folder is given for the backups", hint: "use '\(OptionName.to.spelling) FOLDER'")
     case .notUnattended(let flag) where [.change, .acceptShrink].contains(flag):
         Explanation(
             .usage, "'\(flag.spelling)' is for runs by hand, not for a job",
@@ -227,17 +227,17 @@ func explainUsage(_ problem: UsageProblem) -> Explanation {
             hint: "leave out '\(OptionName.replace.spelling)' to restore only these items")
     case .secretNeeded:
         Explanation(
-            .usage, "nothing says what the secret of the item is",
+            .usage, "no secret is given for the item",
             hint: "use '\(OptionName.secret.spelling) SOURCE', '\(OptionName.secretFile.spelling) FILE', "
                 + "'\(OptionName.generate.spelling)' or '\(OptionName.noSecret.spelling)'")
     case .nameless:
         Explanation(
-            .usage, "nothing says what the item is called",
+            .usage, "the item is given no name",
             hint: "name it with '\(OptionName.service.spelling)', '\(OptionName.server.spelling)', "
                 + "'\(OptionName.account.spelling)' or '\(OptionName.label.spelling)'")
     case .noSetting:
         Explanation(
-            .usage, "nothing says which setting to change",
+            .usage, "no setting is given to change",
             hint: "use '\(OptionName.lockAfter.spelling) TIME', '\(OptionName.lockOnSuspend.spelling)' or "
                 + "'\(OptionName.noLockOnSuspend.spelling)'")
     case .notOfFormat(let flag, let format):
@@ -253,7 +253,7 @@ func explainUsage(_ problem: UsageProblem) -> Explanation {
             .usage, "\(quoted(path)) opens without '\(flag.spelling)'",
             hint: "is it the right file? If so, leave out '\(flag.spelling)'")
     case .needsTerminal(let flag):
-        Explanation(.usage, "'\(flag.spelling)' shows something on the terminal, and there is none")
+        Explanation(.usage, "'\(flag.spelling)' needs a terminal")
     case .unencryptedWith(let flag):
         Explanation(
             .usage, "'\(flag.spelling)' has no meaning for an unencrypted archive",

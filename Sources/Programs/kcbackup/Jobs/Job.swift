@@ -301,7 +301,7 @@ func explainJob(_ problem: Jobs.Problem) -> Explanation {
             hint: "'kcbackup schedule remove \(displayed(name))' removes it; its backups stay")
     case .damaged(let path):
         Explanation(
-            .damaged, "the file of the job is not as this program writes it: \(quoted(path))",
+            .damaged, "the job file is damaged, or was edited by hand: \(quoted(path))",
             hint: "add the job again: 'kcbackup schedule add'")
     case .severalLines: Explanation(.usage, "a word of the job has a line feed")
     }

@@ -40,7 +40,7 @@ struct DesktopStates {
         do throws(FileFailure) {
             for name in try names().dropFirst(Self.limit) { try Path.remove("\(folder)/\(name)") }
         } catch {
-            session.warn("an old state is left: \(explainFile(error).message)")
+            session.warn("an old state could not be removed: \(explainFile(error).message)")
         }
         return result
     }

@@ -35,7 +35,7 @@ struct StateKeeper {
         do throws(FileFailure) {
             try states.prune()
         } catch {
-            session.warn("an old state is left: \(explainFile(error).message)")
+            session.warn("an old state could not be removed: \(explainFile(error).message)")
         }
         return result
     }
@@ -65,7 +65,7 @@ struct StateKeeper {
         do throws(FileFailure) {
             try states.remove(state)
         } catch {
-            session.warn("a state that was kept is left: \(explainFile(error).message)")
+            session.warn("a kept state could not be removed: \(explainFile(error).message)")
         }
     }
 }

@@ -20,7 +20,7 @@ extension BackupSubject {
         if try !Path.exists(local.path), try LocalKeychain.names(in: folder).isEmpty {
             guard session.world.hasDesktopKeyring else { return subject }
             session.note(
-                "there is no keychain of kcbackup here: this backs up the keyring of the desktop "
+                "there is no kcbackup keychain here: this backs up the keyring of the desktop "
                     + "(\(OptionName.keychain.spelling) \(DesktopKeyring.all.name))")
             try makeDeviceKey(in: session)
             return .desktop(.all)

@@ -92,7 +92,7 @@ struct CreateOptions: ParsableArguments {
     func warn(of report: CreateReport, _ session: Session) {
         // Locked items have already been reported, by collection.
         for item in report.damaged.dropFirst(session.toldUnreadable) {
-            session.warn("not in the archive, since it cannot be read: \(item?.words ?? "what makes no item")")
+            session.warn("not in the archive, since it cannot be read: \(item?.words ?? "an unreadable item")")
         }
         for item in report.omitted { session.note("in no archive: \(item.words)") }
     }

@@ -92,7 +92,7 @@ extension ForeignFailure {
         case .wrongPassword, .wrongPasswordOrDamaged: "another password opens it: import it by itself"
         case .damaged(let rule): "it is damaged: \(rule)"
         case .damagedLine(let line, let rule): "line \(line): \(rule)"
-        case .unknownVariant(let what): "it is of a kind that is not known here: \(what)"
+        case .unknownVariant(let what): "it is of an unknown kind: \(what)"
         case .limit(let what, let found, let allowed): "over a limit: \(what) \(found), and \(allowed) is allowed"
         case .empty: "it is empty"
         // None of these comes from reading a keyring.

@@ -138,7 +138,7 @@ struct KychKeys: ~Copyable {
             switch self {
             case .notGenuine: "its code is not that of its content"
             case .malformed(let rule): "its key is damaged: \(rule)"
-            case .unknownVariant(let what): "its key is of a kind that is not known here: \(what)"
+            case .unknownVariant(let what): "its key is of an unknown kind: \(what)"
             }
         }
     }
