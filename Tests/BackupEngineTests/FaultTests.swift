@@ -10,14 +10,14 @@ import Testing
 
 @testable import BackupEngine
 
-@Suite("faults")
+@Suite("Faults")
 struct FaultTests {
     private func create(_ source: some ItemSource, on machine: Machine, as name: String = "a.kcb") throws {
         _ = try machine.creating(name).encrypted(
             source, with: ArchiveKeys(recipients: [X25519Identity.generate().recipient]))
     }
 
-    @Test("a source that fails leaves no archive and no file behind, wherever it fails")
+    @Test("A source that fails leaves no archive and no file behind, wherever it fails")
     func source() throws {
         let machine = try Machine()
         let items = try ListedSource.items(5)
@@ -31,7 +31,7 @@ struct FaultTests {
         #expect(try machine.folder.list() == ["a.kcb"])
     }
 
-    @Test("a source that breaks the order, repeats an item or misstates a size yields no archive")
+    @Test("A source that breaks the order, repeats an item or misstates a size yields no archive")
     func unreadable() throws {
         let machine = try Machine()
         let items = try ListedSource.items(3)
@@ -45,7 +45,7 @@ struct FaultTests {
         }
     }
 
-    @Test("a file, link or folder that already has the archive's name is left unchanged")
+    @Test("A file, link or folder that already has the archive's name is left unchanged")
     func occupied() throws {
         let machine = try Machine()
         let source = ListedSource(items: try ListedSource.items(2))
@@ -64,7 +64,7 @@ struct FaultTests {
         #expect(try machine.folder.read("file") == [1, 2, 3])
     }
 
-    @Test("a missing folder is named in the error, and nothing is created")
+    @Test("A missing folder is named in the error, and nothing is created")
     func missingFolder() throws {
         let machine = try Machine()
         let writer = { () throws -> Void in
@@ -76,7 +76,7 @@ struct FaultTests {
         #expect(throws: ArchiveFailure.file(FileFailure(machine.folder.path("nowhere"), .notFound))) { try writer() }
     }
 
-    @Test("a full disk leaves no archive and no file behind")
+    @Test("A full disk leaves no archive and no file behind")
     func diskFull() async {
         await #expect(processExitsWith: .success) {
             signal(SIGXFSZ, SIG_IGN)
@@ -96,7 +96,7 @@ struct FaultTests {
         }
     }
 
-    @Test("a target that fails leaves the keychain byte for byte as it was, wherever it fails")
+    @Test("A target that fails leaves the keychain byte for byte as it was, wherever it fails")
     func target() throws {
         let machine = try Machine()
         let keychain = try machine.makeKeychain()
@@ -119,7 +119,7 @@ struct FaultTests {
         #expect(try machine.restore(archive, into: target).counts.create == 4)
     }
 
-    @Test("a signal during 'create' ends it and leaves no archive and no file behind")
+    @Test("A signal during 'create' ends it and leaves no archive and no file behind")
     func interruptedCreate() async {
         await #expect(processExitsWith: .success) {
             let machine = try Machine()
@@ -137,7 +137,7 @@ struct FaultTests {
         }
     }
 
-    @Test("a signal during 'restore' ends it and leaves the keychain byte for byte as it was")
+    @Test("A signal during 'restore' ends it and leaves the keychain byte for byte as it was")
     func interruptedRestore() async {
         await #expect(processExitsWith: .success) {
             let machine = try Machine()

@@ -77,11 +77,11 @@ private func isSortedAsDamage(_ error: any Error) -> Bool {
     }
 }
 
-@Suite("altered archives")
+@Suite("Altered archives")
 struct FlipTests {
     private static let shards = 2
 
-    @Test("an archive that ends early is refused, wherever it ends", arguments: ArchiveMode.allCases)
+    @Test("An archive that ends early is refused, wherever it ends", arguments: ArchiveMode.allCases)
     func truncation(_ mode: ArchiveMode) throws {
         let archive = try AlteredArchive(mode)
         for count in 0..<archive.bytes.count {
@@ -92,7 +92,7 @@ struct FlipTests {
     }
 
     @Test(
-        "an archive with one bit flipped is refused, whichever bit it is", arguments: ArchiveMode.allCases, 0..<shards)
+        "An archive with one bit flipped is refused, whichever bit it is", arguments: ArchiveMode.allCases, 0..<shards)
     func flips(_ mode: ArchiveMode, _ shard: Int) throws {
         let archive = try AlteredArchive(mode)
         #expect(archive.bytes.count <= 16_384)
@@ -106,7 +106,7 @@ struct FlipTests {
         #expect(try archive.targetIsUnchanged())
     }
 
-    @Test("an archive with bytes inserted or removed anywhere is refused", arguments: ArchiveMode.allCases)
+    @Test("An archive with bytes inserted or removed anywhere is refused", arguments: ArchiveMode.allCases)
     func shifts(_ mode: ArchiveMode) throws {
         let archive = try AlteredArchive(mode)
         for index in stride(from: 0, to: archive.bytes.count, by: 97) {
@@ -129,7 +129,7 @@ struct FlipTests {
         #expect(try archive.targetIsUnchanged())
     }
 
-    @Test("an archive that is altered after it was proved genuine is refused", arguments: ArchiveMode.allCases)
+    @Test("An archive that is altered after it was proved genuine is refused", arguments: ArchiveMode.allCases)
     func alteredAfterProof(_ mode: ArchiveMode) throws {
         let genuine = try Genuine.all.get()
         var forgery = try Forgery(genuine[mode])
@@ -152,7 +152,7 @@ struct FlipTests {
         #expect(throws: ArchiveFailure.self) { try archive.verify() }
     }
 
-    @Test("an archive that is altered between planning and writing is refused", arguments: ArchiveMode.allCases)
+    @Test("An archive that is altered between planning and writing is refused", arguments: ArchiveMode.allCases)
     func alteredAfterPlanning(_ mode: ArchiveMode) throws {
         let genuine = try Genuine.all.get()
         var forgery = try Forgery(genuine[mode])

@@ -10,11 +10,11 @@ import Testing
 
 @testable import BackupEngine
 
-@Suite("forged origins")
+@Suite("Forged origins")
 struct ForgedOriginTests {
     /// The forger needs only an archive that the victim keeps and the victim's recipient.
     @Test(
-        "an archive with another archive's identity file and streams for the victim's public key has an unknown origin")
+        "An archive with another archive's identity file and streams for the victim's public key has an unknown origin")
     func forgedOrigin() throws {
         let (maker, forger, victim) = (try Machine(), try Machine(), try Machine())
         try maker.makeKeychain().add("ann", "tulip")

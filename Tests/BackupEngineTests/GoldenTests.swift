@@ -121,15 +121,15 @@ private struct Golden {
     }
 }
 
-@Suite("archives of released versions", .serialized)
+@Suite("Archives of released versions", .serialized)
 struct GoldenTests {
     @Test(
-        "they are regenerated on request", .enabled(if: ProcessInfo.processInfo.environment["UPDATE_GOLDEN"] == "1"))
+        "They are regenerated on request", .enabled(if: ProcessInfo.processInfo.environment["UPDATE_GOLDEN"] == "1"))
     func update() throws {
         try Golden.update()
     }
 
-    @Test("each one restores to its recorded contents, item for item", arguments: Golden.names)
+    @Test("Each one restores to its recorded contents, item for item", arguments: Golden.names)
     func restores(_ name: String) throws {
         let golden = try Golden()
         let archive = try golden.open(name)

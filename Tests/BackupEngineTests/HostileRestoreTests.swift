@@ -43,9 +43,9 @@ private let partsCases = join([
     ],
 ])
 
-@Suite("restoring hostile archives")
+@Suite("Restoring hostile archives")
 struct HostileRestoreTests {
-    @Test("an archive that was only taken apart and reassembled is restored", arguments: ArchiveMode.allCases)
+    @Test("An archive that was only taken apart and reassembled is restored", arguments: ArchiveMode.allCases)
     func control(_ mode: ArchiveMode) throws {
         let genuine = try Genuine.all.get()
         let outcome = try genuine.outcome(of: Forgery(genuine[mode]).bytes())
@@ -53,10 +53,10 @@ struct HostileRestoreTests {
         #expect(outcome.written == 6)
     }
 
-    @Test("an archive that breaks a rule of the format is refused by both verify and restore", arguments: partsCases)
+    @Test("An archive that breaks a rule of the format is refused by both verify and restore", arguments: partsCases)
     func parts(_ hostile: HostileCase) throws { try hostile.check() }
 
-    @Test("plain secrets in an unencrypted archive of another device are refused before they are read")
+    @Test("Plain secrets in an unencrypted archive of another device are refused before they are read")
     func unencryptedElsewhere() throws {
         let (genuine, stranger) = (try Genuine.all.get(), try DeviceKey.generate())
         var forgery = try Forgery(genuine.unencrypted)

@@ -10,7 +10,7 @@ import Testing
 @testable import BackupArchive
 @testable import BackupEngine
 
-@Suite("the three kinds of key")
+@Suite("The three kinds of key")
 struct KeyTests {
     private func names(_ archive: ProvenArchive) throws -> [String] {
         var names: [String] = []
@@ -29,7 +29,7 @@ struct KeyTests {
         return machine.folder.path(name)
     }
 
-    @Test("an inspect key opens the metadata but no secret")
+    @Test("An inspect key opens the metadata but no secret")
     func inspector() throws {
         let machine = try Machine()
         let (restorer, inspector) = (try X25519Identity.generate(), try X25519Identity.generate())
@@ -46,7 +46,7 @@ struct KeyTests {
         #expect(try machine.open(path, with: restorer).verify().opened == 1)
     }
 
-    @Test("each recipient and the passphrase open an archive on their own")
+    @Test("Each recipient and the passphrase open an archive on their own")
     func everyKey() throws {
         let machine = try Machine()
         let (first, second) = (try X25519Identity.generate(), try X25519Identity.generate())
@@ -56,7 +56,7 @@ struct KeyTests {
         #expect(try machine.open(path, passphrase: "horse").verify().opened == 1)
     }
 
-    @Test("a wrong passphrase, a foreign identity and a missing key are reported as such, and nothing is written")
+    @Test("A wrong passphrase, a foreign identity and a missing key are reported as such, and nothing is written")
     func wrongKeys() throws {
         let machine = try Machine()
         let recipient = try X25519Identity.generate().recipient
@@ -72,7 +72,7 @@ struct KeyTests {
         #expect(throws: ArchiveFailure.noPassphraseSet) { try machine.open(public_, passphrase: "horse") }
     }
 
-    @Test("a passphrase is compared by its bytes: the same letters in another normal form do not open the archive")
+    @Test("A passphrase is compared by its bytes: the same letters in another normal form do not open the archive")
     func normalForms() throws {
         let machine = try Machine()
         let path = try makeArchive(on: machine, passphrase: "caf\u{e9}")
@@ -80,7 +80,7 @@ struct KeyTests {
         #expect(throws: ArchiveFailure.wrongPassphrase) { try machine.open(path, passphrase: "cafe\u{301}") }
     }
 
-    @Test("without a key, an archive shows its header and its kinds of recipients")
+    @Test("Without a key, an archive shows its header and its kinds of recipients")
     func outline() throws {
         let machine = try Machine()
         let (restorer, inspector) = (try X25519Identity.generate(), try X25519Identity.generate())
@@ -94,9 +94,9 @@ struct KeyTests {
     }
 }
 
-@Suite("archives checked without a key")
+@Suite("Archives checked without a key")
 struct OutsideTests {
-    @Test("a changed byte anywhere in an archive is detected as damage without a key", arguments: [true, false])
+    @Test("A changed byte anywhere in an archive is detected as damage without a key", arguments: [true, false])
     func flippedByte(isEncrypted: Bool) throws {
         let machine = try Machine()
         let keychain = try machine.makeKeychain("login")
@@ -122,7 +122,7 @@ struct OutsideTests {
         }
     }
 
-    @Test("without a key, the device that made an archive determines its origin, but a passphrase does not")
+    @Test("Without a key, the device that made an archive determines its origin, but a passphrase does not")
     func origin() throws {
         let machine = try Machine()
         let keychain = try machine.makeKeychain("login")
@@ -138,7 +138,7 @@ struct OutsideTests {
     }
 }
 
-@Suite("origin")
+@Suite("Origin")
 struct OriginTests {
     private func archive(
         on machine: Machine, to recipients: [X25519Recipient] = [], inspectors: [X25519Recipient] = [],
@@ -151,7 +151,7 @@ struct OriginTests {
         return machine.folder.path(name)
     }
 
-    @Test("an archive signed by this device has this device as its origin, whatever the keys")
+    @Test("An archive signed by this device has this device as its origin, whatever the keys")
     func thisDevice() throws {
         let machine = try Machine()
         #expect(try machine.open(archive(on: machine, passphrase: "horse"), passphrase: "horse").origin == .thisDevice)
@@ -159,7 +159,7 @@ struct OriginTests {
         #expect(try machine.open(archive(on: machine, to: [identity.recipient]), with: identity).origin == .thisDevice)
     }
 
-    @Test("a trusted device is identified by its name")
+    @Test("A trusted device is identified by its name")
     func trusted() throws {
         let maker = try Machine()
         let machine = try Machine(trusting: [maker.device.id: "laptop"])
@@ -168,7 +168,7 @@ struct OriginTests {
         #expect(try machine.open(path, passphrase: "horse").isFromThisDevice == false)
     }
 
-    @Test("a passphrase proves the origin of an archive only if it is its only key")
+    @Test("A passphrase proves the origin of an archive only if it is its only key")
     func passphrase() throws {
         let (maker, machine) = (try Machine(), try Machine())
         let identity = try X25519Identity.generate()
@@ -181,7 +181,7 @@ struct OriginTests {
         #expect(try machine.open(inspected, passphrase: "horse").origin == .unknown)
     }
 
-    @Test("an archive that claims its passphrase is its only key but has another one is refused")
+    @Test("An archive that claims its passphrase is its only key but has another one is refused")
     func passphraseThatLies() throws {
         let (maker, machine) = (try Machine(), try Machine())
         let other = try X25519Identity.generate().recipient
@@ -201,7 +201,7 @@ struct OriginTests {
         }
     }
 
-    @Test("an archive of unknown origin is restored only if its device is named")
+    @Test("An archive of unknown origin is restored only if its device is named")
     func unknown() throws {
         let (maker, machine) = (try Machine(), try Machine())
         let identity = try X25519Identity.generate()

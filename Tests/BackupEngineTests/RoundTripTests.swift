@@ -23,7 +23,7 @@ private struct CollectingVisitor: RecordVisitor {
     }
 }
 
-@Suite("round trips")
+@Suite("Round trips")
 struct RoundTripTests {
     private static let count = 10_000
     private static let seed = UInt64.random(in: .min ... .max)
@@ -81,7 +81,7 @@ struct RoundTripTests {
         #expect(try machine.folder.read("target.keychain") == bytes)
     }
 
-    @Test("random items survive in their stored form, byte for byte", arguments: [seed])
+    @Test("Random items survive in their stored form, byte for byte", arguments: [seed])
     func unencrypted(_ seed: UInt64) throws {
         let machine = try Machine()
         let keychain = try machine.makeKeychain()

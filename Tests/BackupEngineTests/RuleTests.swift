@@ -18,9 +18,9 @@ private func everyAccessibility(on machine: Machine) throws -> Keychain {
     return keychain
 }
 
-@Suite("the rules of restore")
+@Suite("The rules of restore")
 struct RuleTests {
-    @Test("an encrypted archive restores every item on the device that made it, except those that no archive contains")
+    @Test("An encrypted archive restores every item on the device that made it, except those that no archive contains")
     func encryptedSameDevice() throws {
         let machine = try Machine()
         let report = try machine.backUp(everyAccessibility(on: machine), as: "a.kcb", passphrase: "horse")
@@ -36,7 +36,7 @@ struct RuleTests {
         #expect(try target.contents()["aku"] == "secret of aku")
     }
 
-    @Test("on another device, an encrypted archive leaves the ThisDeviceOnly items behind, each with its reason")
+    @Test("On another device, an encrypted archive leaves the ThisDeviceOnly items behind, each with its reason")
     func encryptedElsewhere() throws {
         let (old, new) = (try Machine(), try Machine())
         try old.backUp(everyAccessibility(on: old), as: "a.kcb", passphrase: "horse")
@@ -49,7 +49,7 @@ struct RuleTests {
     }
 
     @Test(
-        "a synchronizable item that is ThisDeviceOnly restores only on its device, and keeps both properties")
+        "A synchronizable item that is ThisDeviceOnly restores only on its device, and keeps both properties")
     func synchronizableInNameOnly() throws {
         let (old, new) = (try Machine(), try Machine())
         let keychain = try old.makeKeychain()
@@ -69,7 +69,7 @@ struct RuleTests {
         #expect(try keychain.find(ItemQuery(synchronizable: .yes)).items.map(\.uuid) == [item.uuid])
     }
 
-    @Test("an unencrypted archive restores every item on its device without a passcode")
+    @Test("An unencrypted archive restores every item on its device without a passcode")
     func unencryptedSameDevice() throws {
         let machine = try Machine()
         let keychain = try everyAccessibility(on: machine)
@@ -83,7 +83,7 @@ struct RuleTests {
         #expect(try keychain.contents()["ck"] == "secret of ck")
     }
 
-    @Test("on another device, an unencrypted archive is refused entirely")
+    @Test("On another device, an unencrypted archive is refused entirely")
     func unencryptedElsewhere() throws {
         let (old, new) = (try Machine(), try Machine())
         try old.backUpUnencrypted(everyAccessibility(on: old), as: "u.kcb")
@@ -94,7 +94,7 @@ struct RuleTests {
         #expect(try target.contents().isEmpty)
     }
 
-    @Test("even if the verdict function always says 'restore', secrets that must not travel cannot be opened")
+    @Test("Even if the verdict function always says 'restore', secrets that must not travel cannot be opened")
     func keysProtect() throws {
         let (old, new) = (try Machine(), try Machine())
         let source = try everyAccessibility(on: old)
@@ -118,7 +118,7 @@ struct RuleTests {
         }
     }
 
-    @Test("an unencrypted archive restores into a new keychain that adopts its class keys")
+    @Test("An unencrypted archive restores into a new keychain that adopts its class keys")
     func adoptedKeys() throws {
         let machine = try Machine()
         let keychain = try everyAccessibility(on: machine)
@@ -133,7 +133,7 @@ struct RuleTests {
         #expect(try adopting.contents()["cku"] == "secret of cku")
     }
 
-    @Test("restoring twice changes nothing the second time")
+    @Test("Restoring twice changes nothing the second time")
     func idempotent() throws {
         let machine = try Machine()
         let keychain = try everyAccessibility(on: machine)
@@ -150,7 +150,7 @@ struct RuleTests {
     }
 }
 
-@Suite("conflicts")
+@Suite("Conflicts")
 struct ConflictTests {
     /// The secret and the counts after restoring an archive in which `a` is "old" into a keychain where it is "new"
     /// since.
@@ -166,7 +166,7 @@ struct ConflictTests {
         return (try keychain.contents()["a"], report.counts)
     }
 
-    @Test("by default the later modification date wins")
+    @Test("By default the later modification date wins")
     func newer() throws {
         let (secret, counts) = try restore { _ in }
         #expect(secret == "new")
@@ -224,7 +224,7 @@ struct ConflictTests {
         #expect(report.counts.keep == 1)
     }
 
-    @Test("a dry run reports what would happen and changes no byte")
+    @Test("A dry run reports what would happen and changes no byte")
     func dryRun() throws {
         let machine = try Machine()
         let keychain = try machine.makeKeychain()
@@ -240,7 +240,7 @@ struct ConflictTests {
         #expect(try machine.folder.read("target.keychain") == before)
     }
 
-    @Test("when all items are required and some stay behind, nothing is written")
+    @Test("When all items are required and some stay behind, nothing is written")
     func requiresAll() throws {
         let (old, new) = (try Machine(), try Machine())
         let keychain = try old.makeKeychain()
@@ -255,7 +255,7 @@ struct ConflictTests {
         #expect(try target.contents().isEmpty)
     }
 
-    @Test("a filter restores the items that match, and ignores all others")
+    @Test("A filter restores the items that match, and ignores all others")
     func filtered() throws {
         let (old, new) = (try Machine(), try Machine())
         let keychain = try old.makeKeychain()
@@ -285,7 +285,7 @@ struct ConflictTests {
         #expect(try new.folder.read("login.keychain") == before)
     }
 
-    @Test("a filter selects from an archive what a query with the same conditions selects from a keychain")
+    @Test("A filter selects from an archive what a query with the same conditions selects from a keychain")
     func filterEqualsQuery() throws {
         let machine = try Machine()
         let keychain = try machine.makeKeychain()

@@ -10,7 +10,7 @@ import Testing
 
 @testable import BackupEngine
 
-@Suite("stored secrets")
+@Suite("Stored secrets")
 struct StoredSecretTests {
     private let machine: Machine
 
@@ -58,7 +58,7 @@ struct StoredSecretTests {
         return try keychain.visitStoredItems { _ in Finder(uuid: item.uuid) }.found
     }
 
-    @Test("an archive made before a passcode change restores into its keychain with the current passcode")
+    @Test("An archive made before a passcode change restores into its keychain with the current passcode")
     func retired() throws {
         let keychain = try filled()
         try machine.backUpUnencrypted(keychain, as: "u.kcb")
@@ -72,7 +72,7 @@ struct StoredSecretTests {
         #expect(throws: ArchiveFailure.passcodeNeeded) { try machine.restore(open(), into: keychain) }
     }
 
-    @Test("an archive restores into another keychain of the device only with the passcode it was made under")
+    @Test("An archive restores into another keychain of the device only with the passcode it was made under")
     func otherKeychain() throws {
         try machine.backUpUnencrypted(filled(), as: "u.kcb")
         let other = try machine.makeKeychain("other", passcode: "5678")
@@ -85,7 +85,7 @@ struct StoredSecretTests {
         #expect(try machine.restore(open("1234"), into: other).counts.same == 6)
     }
 
-    @Test("an archive of a keychain without a passcode needs none to restore into another keychain")
+    @Test("An archive of a keychain without a passcode needs none to restore into another keychain")
     func withoutPasscode() throws {
         try machine.backUpUnencrypted(filled(passcode: nil), as: "u.kcb")
         let other = try machine.makeKeychain("other", passcode: "5678")
@@ -93,7 +93,7 @@ struct StoredSecretTests {
         #expect(try other.contents()["ak"] == "secret of ak")
     }
 
-    @Test("an archive made while the passcode is changed has the keybag that its items are sealed under")
+    @Test("An archive made while the passcode is changed has the keybag that its items are sealed under")
     func consistentKeybag() throws {
         let stale = try filled(passcode: nil)
         let other = try Keychain.open(
@@ -104,7 +104,7 @@ struct StoredSecretTests {
         #expect(report.opened == 6 && report.broken.isEmpty)
     }
 
-    @Test("create leaves out and counts an item with a broken seal if it has the key")
+    @Test("Create leaves out and counts an item with a broken seal if it has the key")
     func rotAtCreate() throws {
         try rot("login", filled(), "ck")
         let keychain = try reopened()
@@ -114,7 +114,7 @@ struct StoredSecretTests {
         #expect(report.contents.damaged == 1 && !report.contents.isComplete && report.notOpened == 0)
     }
 
-    @Test("create reports how many items it had no key for")
+    @Test("Create reports how many items it had no key for")
     func notOpenedAtCreate() throws {
         let keychain = try filled()
         keychain.lock(untilFirstUnlock: true)
@@ -137,7 +137,7 @@ struct StoredSecretTests {
             at: machine.folder.path("login.keychain"), deviceKey: machine.device, minimumCost: Machine.cheap)
     }
 
-    @Test("verify names an item with a broken seal if it has the key, and counts the items that it could not open")
+    @Test("Verify names an item with a broken seal if it has the key, and counts the items that it could not open")
     func rotAtVerify() throws {
         _ = try rotten()
         let without = try open().verify()
@@ -147,7 +147,7 @@ struct StoredSecretTests {
         #expect(with.broken.map(\.accessibility) == [.afterFirstUnlock])
     }
 
-    @Test("restore leaves out an item with a broken seal, keeps an intact one in its place, and restores the rest")
+    @Test("Restore leaves out an item with a broken seal, keeps an intact one in its place, and restores the rest")
     func rotAtRestore() throws {
         let keychain = try rotten()
         try keychain.unlock(passcode: Optional("1234").secret, now: moment(3))
@@ -158,7 +158,7 @@ struct StoredSecretTests {
         #expect(try machine.restore(open("1234"), into: other).counts.create == 5)
     }
 
-    @Test("a stored secret that cannot be opened does not replace the one of an otherwise equal item")
+    @Test("A stored secret that cannot be opened does not replace the one of an otherwise equal item")
     func unopenedDoesNotReplace() throws {
         let keychain = try rotten()
         let report = try machine.restore(open(), into: keychain)
@@ -167,7 +167,7 @@ struct StoredSecretTests {
         #expect(try keychain.contents()["ck"] == "secret of ck")
     }
 
-    @Test("a replacing restore removes nothing if the archive lacks items that were damaged")
+    @Test("A replacing restore removes nothing if the archive lacks items that were damaged")
     func replaceByIncompleteArchive() throws {
         let keychain = try filled()
         let good = try machine.folder.read("login.keychain")
@@ -184,7 +184,7 @@ struct StoredSecretTests {
         #expect(try whole.contents()["ck"] == "secret of ck")
     }
 
-    @Test("a replacing restore removes nothing if archived items are broken or cannot be opened")
+    @Test("A replacing restore removes nothing if archived items are broken or cannot be opened")
     func rotAtReplace() throws {
         let keychain = try rotten()
         let before = try keychain.find(ItemQuery()).items
@@ -241,8 +241,8 @@ private let storedCases = [
     changesSecret("a stored secret of an unknown format") { [9] + $0.dropFirst() },
 ]
 
-@Suite("hostile stored secrets")
+@Suite("Hostile stored secrets")
 struct HostileStoredSecretTests {
-    @Test("verify and restore refuse a keybag or stored secret that no keychain would write", arguments: storedCases)
+    @Test("Verify and restore refuse a keybag or stored secret that no keychain would write", arguments: storedCases)
     func stored(_ hostile: HostileCase) throws { try hostile.check() }
 }

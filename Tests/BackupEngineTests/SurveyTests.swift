@@ -7,7 +7,7 @@ import Testing
 
 @testable import BackupEngine
 
-@Suite("reading only the metadata")
+@Suite("Reading only the metadata")
 struct SurveyTests {
     /// An archive whose metadata opens with the genuine identity, but whose secrets do not.
     private func inspected(_ change: (inout Forgery) -> Void) throws -> ProvenArchive {
@@ -21,7 +21,7 @@ struct SurveyTests {
             ArchiveFile(path: path).prove().open(identities: [genuine.identity]), local: genuine.local)
     }
 
-    @Test("damage found with an inspect key is reported as damage, not as a wrong key")
+    @Test("Damage found with an inspect key is reported as damage, not as a wrong key")
     func damage() throws {
         #expect(try inspected { _ in }.opened.opensSecrets == false)
         #expect(try inspected { _ in }.survey { _ in }.contents.counts.total == 6)
@@ -31,7 +31,7 @@ struct SurveyTests {
         #expect(HostileCase.Refusal.damaged("wrong kind").fits(error))
     }
 
-    @Test("the totals of an archive without items are the stated ones")
+    @Test("The totals of an archive without items are the stated ones")
     func noItems() throws {
         let archive = try inspected {
             $0.metadata.removeSubrange(1...6)

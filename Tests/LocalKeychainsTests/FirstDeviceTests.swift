@@ -17,7 +17,7 @@ struct FirstDeviceTests {
         data = DataFolder(path: folder.path("data"))
     }
 
-    @Test("several first keychains made at the same time get the same device key")
+    @Test("Several first keychains made at the same time get the same device key")
     func firstKeys() throws {
         let data = data
         let machine = folder.path("none")
@@ -31,7 +31,7 @@ struct FirstDeviceTests {
         #expect(all.filter(\.isNew).count == 1)
     }
 
-    @Test("no keychain is lost when several are added to the search list at the same time")
+    @Test("No keychain is lost when several are added to the search list at the same time")
     func lists() throws {
         let data = data
         let names = (0..<8).map { "k\($0)" }
@@ -44,7 +44,7 @@ struct FirstDeviceTests {
         #expect(try Set(KeychainLists.load(from: data).searchList ?? []) == Set(names))
     }
 
-    @Test("a data folder in a folder that others can write to is refused, and nothing is created there")
+    @Test("A data folder in a folder that others can write to is refused, and nothing is created there")
     func sharedHome() throws {
         let home = folder.path("home")
         try FileManager.default.createDirectory(atPath: home, withIntermediateDirectories: false)
@@ -59,7 +59,7 @@ struct FirstDeviceTests {
         #expect(try folder.list() == ["home"])
     }
 
-    @Test("a home folder of another user is refused", .enabled(if: geteuid() == 0, "only root can give folders away"))
+    @Test("A home folder of another user is refused", .enabled(if: geteuid() == 0, "only root can give folders away"))
     func foreignHome() throws {
         let home = folder.path("home")
         try FileManager.default.createDirectory(atPath: home, withIntermediateDirectories: false)

@@ -48,7 +48,7 @@ struct KeptStatesTests {
         return contents
     }
 
-    @Test("if two runs restore the same state, the second fails as busy")
+    @Test("If two runs restore the same state, the second fails as busy")
     func twoRuns() throws {
         try add("ann")
         let states = KeptStates(of: keychain, in: data)
@@ -65,7 +65,7 @@ struct KeptStatesTests {
         }
     }
 
-    @Test("a file that appeared in the place of the damaged one is not replaced")
+    @Test("A file that appeared in the place of the damaged one is not replaced")
     func replacedMeanwhile() throws {
         try add("ann")
         let states = KeptStates(of: keychain, in: data)
@@ -84,7 +84,7 @@ struct KeptStatesTests {
         }
     }
 
-    @Test("a state is restored exactly, with items that no archive contains, with tombstones, and without later items")
+    @Test("A state is restored exactly, with items that no archive contains, with tombstones, and without later items")
     func replaced() throws {
         try add("ann")
         try add("vault", .whenPasscodeSetThisDeviceOnly)
@@ -108,7 +108,7 @@ struct KeptStatesTests {
         #expect(try keychain.information().tombstoneCount == information.tombstoneCount)
     }
 
-    @Test("the copy is made before anything changes, and making it releases no lock on the keychain")
+    @Test("The copy is made before anything changes, and making it releases no lock on the keychain")
     func consistent() throws {
         try add("ann")
         let states = KeptStates(of: keychain, in: data)
@@ -126,7 +126,7 @@ struct KeptStatesTests {
         #expect(try folder.read("login.keychain") == folder.read("undo/" + path))
     }
 
-    @Test("the newest five states are kept, under names that sort by time, even within one microsecond")
+    @Test("The newest five states are kept, under names that sort by time, even within one microsecond")
     func pruned() throws {
         let states = KeptStates(of: keychain, in: data)
         let kept = try (0..<7).map { number in
@@ -140,7 +140,7 @@ struct KeptStatesTests {
         #expect(try states.list().isEmpty)
     }
 
-    @Test("a state that equals the newest kept one, as after a killed restore, is not kept again")
+    @Test("A state that equals the newest kept one, as after a killed restore, is not kept again")
     func keptOnce() throws {
         try add("ann")
         let states = KeptStates(of: keychain, in: data)
@@ -151,7 +151,7 @@ struct KeptStatesTests {
         #expect(try states.list().count == 2)
     }
 
-    @Test("the state that was kept last is the newest, even if the clock was set back")
+    @Test("The state that was kept last is the newest, even if the clock was set back")
     func clockSetBack() throws {
         let states = KeptStates(of: keychain, in: data)
         var kept: [KeptStates.State] = []
@@ -162,7 +162,7 @@ struct KeptStatesTests {
         #expect(try states.list() == kept.reversed())
     }
 
-    @Test("a state that was altered or planted is never restored")
+    @Test("A state that was altered or planted is never restored")
     func altered() throws {
         try add("ann")
         let states = KeptStates(of: keychain, in: data)
@@ -179,7 +179,7 @@ struct KeptStatesTests {
         #expect(try states.list() == [state])
     }
 
-    @Test("a copy of the keychain file has states of its own")
+    @Test("A copy of the keychain file has states of its own")
     func copiedFile() throws {
         try add("ann")
         _ = try KeptStates(of: keychain, in: data).keep(now: moment(1))
@@ -191,7 +191,7 @@ struct KeptStatesTests {
         #expect(try KeptStates(of: keychain, in: data).list().count == 1)
     }
 
-    @Test("after the passcode is changed, a state cannot be restored: its rows are sealed under other keys")
+    @Test("After the passcode is changed, a state cannot be restored: its rows are sealed under other keys")
     func otherPasscode() throws {
         try add("ann")
         let states = KeptStates(of: keychain, in: data)
@@ -208,7 +208,7 @@ struct KeptStatesTests {
         #expect(try folder.read("login.keychain") == before)
     }
 
-    @Test("keychains do not share their states")
+    @Test("Keychains do not share their states")
     func separate() throws {
         let other = try Keychain.create(
             at: folder.path("other.keychain"), deviceKey: keychain.deviceKey, passcode: nil, cost: ScryptCost(logN: 1),

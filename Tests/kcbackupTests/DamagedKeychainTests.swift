@@ -32,7 +32,7 @@ struct DamagedKeychainTests {
     private let noItem = "mdat = 9223372036854775807"
 
     @Test(
-        "revealing a row that is not a valid item ends as incomplete, not as a usage error",
+        "Revealing a row that is not a valid item ends as incomplete, not as a usage error",
         arguments: ["", "--json"])
     func revealedRow(json: String) throws {
         try alter(noItem, of: "ann")
@@ -46,7 +46,7 @@ struct DamagedKeychainTests {
         #expect(both.text.contains("secret of bob"))
     }
 
-    @Test("a broken seal is reported as damage, and nothing of a secret is shown", arguments: ["", "--json"])
+    @Test("A broken seal is reported as damage, and nothing of a secret is shown", arguments: ["", "--json"])
     func revealedSeal(json: String) throws {
         try alter(brokenSeal, of: "ann")
         let outcome = home.run("item find --service ann --reveal \(json)")
@@ -55,7 +55,7 @@ struct DamagedKeychainTests {
         #expect(outcome.text.isEmpty || outcome.text.hasPrefix("{\"error\""))
     }
 
-    @Test("setting a passcode names the items that could not be resealed, and ends as incomplete")
+    @Test("Setting a passcode names the items that could not be resealed, and ends as incomplete")
     func resealing() throws {
         try alter(brokenSeal, of: "ann")
         #expect(home.run("item add --service carol --secret file:code").status == .ok)
@@ -65,7 +65,7 @@ struct DamagedKeychainTests {
         #expect(
             set.messages == """
                 kcbackup: warning: left as it was, since it cannot be opened: generic password 'ann'
-                kcbackup: warning: left as it was, since it cannot be opened: a row that makes no item
+                kcbackup: warning: left as it was, since it cannot be opened: an unreadable row
 
                 """)
         // The passcode is changed nevertheless, and intact items open.
@@ -77,7 +77,7 @@ struct DamagedKeychainTests {
         #expect(create.messages.contains("generic password 'ann'"))
     }
 
-    @Test("a keychain file with a second hard link is refused, with a hint how to find the names")
+    @Test("A keychain file with a second hard link is refused, with a hint how to find the names")
     func secondName() throws {
         try FileManager.default.linkItem(atPath: path, toPath: home.path("copy"))
         let outcome = home.run("item list")
@@ -93,7 +93,7 @@ struct DamagedKeychainTests {
         #expect(home.run("item list").status == .ok)
     }
 
-    @Test("a foreign journal is refused and named, with a hint what to do", arguments: ["-wal", "-shm", "-journal"])
+    @Test("A foreign journal is refused and named, with a hint what to do", arguments: ["-wal", "-shm", "-journal"])
     func foreignJournal(suffix: String) throws {
         try Data(repeating: 1, count: 512).write(to: URL(filePath: path + suffix))
         try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path + suffix)
@@ -110,7 +110,7 @@ struct DamagedKeychainTests {
     }
 
     @Test(
-        "a passcode for a keychain that has none is not read, and only --verbose says so",
+        "A passcode for a keychain that has none is not read, and only --verbose says so",
         arguments: [
             "item list", "item find --service ann", "item find --service ann --reveal", "create --unencrypted -o a.kcb",
             "keychain unlock", "item update --service ann --set labl=x",

@@ -15,7 +15,7 @@ struct DesktopItemTests {
         return outcome.text
     }
 
-    @Test("inspect shows the keyring without secrets, and handles locked collections as create does")
+    @Test("Inspect shows the keyring without secrets, and handles locked collections as create does")
     func inspect() throws {
         let text = try run(
             """
@@ -69,7 +69,7 @@ struct DesktopItemTests {
                 """)
     }
 
-    @Test("import refuses the keyring; a file restored into it through an archive changes nothing the second time")
+    @Test("Import refuses the keyring; a file restored into it through an archive changes nothing the second time")
     func imported() throws {
         let text = try run(
             """
@@ -195,8 +195,8 @@ struct DesktopItemTests {
                 other
                 0 \("")
                 other
-                64 error: the desktop's keyring has no attribute of the item that says 'icmt'
-                64 error: the desktop's keyring has no attribute of the item that says 'svce'
+                64 error: the item in the desktop's keyring has no attribute for 'icmt'
+                64 error: the item in the desktop's keyring has no attribute for 'svce'
                 16 error: keychain 'secret-service:' has an item with the same unique key
                 0 \("")
                 ["bob",8443,"/x","host1.example.org"]

@@ -147,7 +147,7 @@ struct DesktopTests {
                 secret-service-DATE.kcb: 3 items
                 restores on any device, all of it
                 14
-                kcbackup: error: there is no session bus: nobody is logged in to a desktop here
+                kcbackup: error: there is no session bus: no user is logged in to a desktop
 
                 """)
     }
@@ -173,7 +173,7 @@ struct DesktopTests {
                 14 the session bus at 'unix:path=~/none' cannot be r
                 4 '~/pipe' should be the socket of the session bus,
                 14 no Secret Service runs on the session bus, and no
-                14 there is no session bus: nobody is logged in to a
+                14 there is no session bus: no user is logged in to 
                 64
 
                 """)

@@ -67,7 +67,7 @@ struct JobTests {
         for line in ["run x", "doctor"] { #expect(home.run(line).status == .damaged, "\(line)") }
     }
 
-    @Test("doctor reports an identity file beside the archives")
+    @Test("Doctor reports an identity file beside the archives")
     func identityBesideArchives() throws {
         let home = try TestHome()
         #expect(home.run("keychain create --no-passcode").status == .ok)

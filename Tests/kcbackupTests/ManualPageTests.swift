@@ -104,7 +104,7 @@ struct ManualPageTests {
     private static let tools = ["groff", "mandoc"].allSatisfy { ExternalProgram.locate($0) != nil }
 
     @Test(
-        "mandoc and groff find no faults in the pages",
+        "Mandoc and groff find no faults in the pages",
         .enabled(if: tools, "groff and mandoc are needed: .ci/install-packages test"))
     func lint() throws {
         for page in try ManualPage.all() {

@@ -14,7 +14,7 @@ struct ShortAnswerTests {
         shell = try ProgramShell()
     }
 
-    @Test("an archive is read completely even if the first read is short", arguments: [1, 100, 512, 600])
+    @Test("An archive is read completely even if the first read is short", arguments: [1, 100, 512, 600])
     func shortFirstRead(count: Int) throws {
         let outcome = try shell(
             """
@@ -29,7 +29,7 @@ struct ShortAnswerTests {
         #expect(outcome.text == "a.kcb: genuine, 0 items\norigin: this device\n0\n1\n", "\(outcome.errorText)")
     }
 
-    @Test("without random numbers, nothing is created, and one line says so")
+    @Test("Without random numbers, nothing is created, and one line says so")
     func noRandomNumbers() throws {
         let outcome = try shell(
             """
@@ -58,7 +58,7 @@ struct ShortAnswerTests {
         #expect(outcome.text.trimmingCharacters(in: .whitespacesAndNewlines) == line, "\(outcome.errorText)")
     }
 
-    @Test("without O_TMPFILE, files of a killed run are removed from a private folder, but from no other")
+    @Test("Without O_TMPFILE, files of a killed run are removed from a private folder, but from no other")
     func sweep() throws {
         let outcome = try shell(
             """
@@ -76,7 +76,7 @@ struct ShortAnswerTests {
     }
 
     @Test(
-        "the error for a full disk names the file that has no room",
+        "The error for a full disk names the file that has no room",
         .enabled(if: geteuid() == 0, "mounting takes root"))
     func fullDisk() throws {
         let outcome = try shell(
@@ -98,7 +98,7 @@ struct ShortAnswerTests {
         #expect(outcome.text == text + text)
     }
 
-    @Test("the error for a full standard output names it, and what was created before stays")
+    @Test("The error for a full standard output names it, and what was created before stays")
     func fullOutput() throws {
         let outcome = try shell(
             """
@@ -121,7 +121,7 @@ struct ShortAnswerTests {
     }
 
     @Test(
-        "without /proc, the program fails and says what to mount", .enabled(if: geteuid() == 0, "unmounting takes root")
+        "Without /proc, the program fails and says what to mount", .enabled(if: geteuid() == 0, "unmounting takes root")
     )
     func withoutProc() throws {
         let outcome = try shell(

@@ -15,7 +15,7 @@ struct SystemFailureTests {
         shell = try ProgramShell()
     }
 
-    @Test("a program that cannot read its arguments fails", arguments: ["EACCES", "EMFILE", "ENOENT"])
+    @Test("A program that cannot read its arguments fails", arguments: ["EACCES", "EMFILE", "ENOENT"])
     func arguments(code: String) throws {
         let outcome = try shell(
             """
@@ -29,7 +29,7 @@ struct SystemFailureTests {
     }
 
     @Test(
-        "if a restore is killed while naming a new keychain, it opens or does not exist, and the next run cleans up"
+        "If a restore is killed while naming a new keychain, it opens or does not exist, and the next run cleans up"
     )
     func killedRestore() throws {
         let outcome = try shell(
@@ -54,7 +54,7 @@ struct SystemFailureTests {
     }
 
     @Test(
-        "if a file system can neither link nor rename without replacing, nothing gets the name, not even an empty file"
+        "If a file system can neither link nor rename without replacing, nothing gets the name, not even an empty file"
     )
     func noSafeNaming() throws {
         let outcome = try shell(
@@ -69,7 +69,7 @@ struct SystemFailureTests {
         #expect(!outcome.text.contains("kcb"))
     }
 
-    @Test("if the folder cannot be synced after the archive has its name, the error says that it may be lost")
+    @Test("If the folder cannot be synced after the archive has its name, the error says that it may be lost")
     func folderNotDurable() throws {
         let outcome = try shell(
             """
@@ -84,20 +84,20 @@ struct SystemFailureTests {
         #expect(outcome.text == "74\n1\n0\n", "\(outcome.errorText)")
     }
 
-    @Test("a new keychain that cannot be opened afterwards counts as created, and the exit code is 0")
+    @Test("A new keychain that cannot be opened afterwards counts as created, and the exit code is 0")
     func madeAndNotOpened() throws {
         let outcome = try shell(
             """
             strace -f -qq -o /dev/null -P "$PWD/.local/share/kcbackup/keychains/login.keychain" -e trace=openat \\
               -e inject=openat:error=EMFILE "$KCBACKUP" keychain create --no-passcode --json >out 2>err
             echo $?
-            grep -c "made, and cannot be opened" err
+            grep -c "created, but cannot be opened" err
             "$KCBACKUP" keychain info >/dev/null; echo $?
             """)
         #expect(outcome.text == "0\n1\n0\n", "\(outcome.errorText)")
     }
 
-    @Test("a keychain whose lock file cannot be removed is deleted, and the lock file is named")
+    @Test("A keychain whose lock file cannot be removed is deleted, and the lock file is named")
     func lockStays() throws {
         let outcome = try shell(
             """
@@ -112,7 +112,7 @@ struct SystemFailureTests {
         #expect(outcome.text == "0\n1\n10\n", "\(outcome.errorText)")
     }
 
-    @Test("a failing disk is not reported as a missing keychain")
+    @Test("A failing disk is not reported as a missing keychain")
     func failingDisk() throws {
         let outcome = try shell(
             """
@@ -125,7 +125,7 @@ struct SystemFailureTests {
         #expect(outcome.text == "74\n1\n", "\(outcome.errorText)")
     }
 
-    @Test("system calls that signals interrupt at the lock, at fsync and at linkat do not make a run fail")
+    @Test("System calls that signals interrupt at the lock, at fsync and at linkat do not make a run fail")
     func interruptedCalls() throws {
         let outcome = try shell(
             """
@@ -139,7 +139,7 @@ struct SystemFailureTests {
         #expect(outcome.text == "0\n0\n0\n0\n", "\(outcome.errorText)")
     }
 
-    @Test("a run completes even if no more memory can be mapped")
+    @Test("A run completes even if no more memory can be mapped")
     func noMappings() throws {
         let outcome = try shell(
             """
@@ -152,7 +152,7 @@ struct SystemFailureTests {
     }
 
     @Test(
-        "with another user's rights, or in another user's home folder, nothing is done", .enabled(if: geteuid() == 0))
+        "With another user's rights, or in another user's home folder, nothing is done", .enabled(if: geteuid() == 0))
     func otherUsers() throws {
         let outcome = try shell(
             """
@@ -168,11 +168,11 @@ struct SystemFailureTests {
         #expect(
             lines[0].contains("with the rights of another user") && lines[1].contains("with the rights of another user")
         )
-        #expect(lines[2].contains("belongs to another user (number 65534)"))
+        #expect(lines[2].contains("belongs to another user (UID 65534)"))
         #expect(lines[3] == "4" && lines[4] != "0")
     }
 
-    @Test("the descriptor of fd:N is not inherited by the command of cmd:")
+    @Test("The descriptor of fd:N is not inherited by the command of cmd:")
     func descriptors() throws {
         let outcome = try shell(
             """
@@ -188,7 +188,7 @@ struct SystemFailureTests {
         #expect(outcome.text == "0,1,2,3,nothing", "\(outcome.errorText)")
     }
 
-    @Test("a time that no archive can represent is refused before any prompt", arguments: [Int64(-1), 1 << 33])
+    @Test("A time that no archive can represent is refused before any prompt", arguments: [Int64(-1), 1 << 33])
     func clock(seconds: Int64) throws {
         let home = try TestHome()
         _ = home.run("keychain create --no-passcode")

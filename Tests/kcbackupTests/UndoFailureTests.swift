@@ -6,7 +6,7 @@ import Testing
 
 @Suite("States from before restores, if something fails")
 struct UndoFailureTests {
-    @Test("a new passcode stays set even if the states that an earlier one opens cannot be removed")
+    @Test("A new passcode stays set even if the states that an earlier one opens cannot be removed")
     func statesStay() throws {
         let home = try TestHome()
         try home.write("passcode", "walnut lantern\n")

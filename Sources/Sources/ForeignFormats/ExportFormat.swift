@@ -1,11 +1,11 @@
 package import ItemSources
 package import KeychainModel
 
-/// A form in which items can leave for another program; a new one is a case here and a writer in a folder beside.
+/// A format to which items can be exported; a new one is a case here and a writer in a folder beside this file.
 package enum ExportFormat: String, CaseIterable, Hashable, Sendable {
     case bitwarden, csv, cxf, kdbx
 
-    /// What people call it.
+    /// The name in messages.
     package var title: String {
         switch self {
         case .bitwarden: "Bitwarden JSON, protected with a password"
@@ -15,12 +15,12 @@ package enum ExportFormat: String, CaseIterable, Hashable, Sendable {
         }
     }
 
-    /// True for a format that a password opens.
+    /// True for a format that is encrypted with a password.
     package var takesPassword: Bool { self == .bitwarden || self == .kdbx }
 
     /// Starts a file.
     ///
-    /// - Parameter date: when it is made.
+    /// - Parameter date: the date of the file.
     /// - Throws: `CryptographyFailure`.
     package func writer(date: Timestamp) throws -> any ExportWriter {
         switch self {

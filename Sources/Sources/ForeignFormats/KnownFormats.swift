@@ -1,9 +1,9 @@
 internal import ByteStreams
 package import ItemSources
 
-/// All formats that can be read, and those that are known and refused.
+/// The formats that can be read, and the lookup of an input's format.
 package enum KnownFormats {
-    /// Every format; a new one is a folder beside this file, and a line here.
+    /// All formats that can be read; a new one is a folder beside this file and a line here.
     package static let all: [any ForeignFormat] = [
         GnomeKeyringFormat(),
         ItemLinesFormat(),
@@ -23,15 +23,15 @@ package enum KnownFormats {
         NetrcFormat(),
     ]
 
-    /// The format with a name, as `--from` gives it.
+    /// The format with the given name, as used by `--from`.
     package static func named(_ name: String) -> (any ForeignFormat)? {
         all.first { $0.name == name }
     }
 
-    /// Finds out what `input` is, by its content alone.
+    /// Determines the format of `input` by its content alone.
     ///
-    /// - Throws: `ForeignFailure` (`empty`, `unknownFormat`, `unknownColumns`, `folderOfFiles`, `ambiguous`; what is wrong
-    ///   with a table by the name of its file, or with a zip file), `FileFailure`, `StreamFailure`.
+    /// - Throws: `ForeignFailure` (`empty`, `unknownFormat`, `unknownColumns`, `folderOfFiles`, `ambiguous`; what is
+    ///   wrong with a zip file, or with a file named like a table), `FileFailure`, `StreamFailure`.
     package static func recognise(_ input: ForeignInput) throws -> any ForeignFormat {
         if input.file?.isBlank == true { throw ForeignFailure.empty }
         let fitting = try all.filter { try $0.recognises(input) }
@@ -44,10 +44,10 @@ package enum KnownFormats {
         return format
     }
 
-    /// Bytes of a file in a folder that is looked at to say what to do.
+    /// The maximum size of the files in a folder that are examined for a better message.
     private static let glanceLimit = 16 << 20
 
-    /// Refuses a folder in which a file of a known format lies.
+    /// Refuses a folder that contains a file of a known format.
     private static func refuseFolderOfFiles(_ path: String) throws {
         var unreadable = 0
         let names = try Path.names(in: path, unreadable: &unreadable).sorted().prefix(1_000)
@@ -63,14 +63,14 @@ package enum KnownFormats {
         }
     }
 
-    /// Why no format recognises an input.
+    /// Why no format recognizes an input.
     private static func problem(with input: ForeignInput) throws -> ForeignFailure {
         if CSVFormat.isTable(input) { return .unknownColumns }
         let name = input.file?.name.lowercased() ?? ""
         if [".csv", ".tsv"].contains(where: name.hasSuffix) {
             return try CSVFormat().problem(with: input) ?? .unknownFormat
         }
-        // What is no JSON is no other format's either.
+        // If the file is not valid JSON, that is the problem to report for every JSON format.
         if name.hasSuffix(".json") { return CXFFormat().problem(with: input) ?? .unknownFormat }
         return .unknownFormat
     }

@@ -1,28 +1,28 @@
 package import ByteStreams
 
-/// Access tokens that stand where the name of a user is expected, and would be readable there.
+/// Recognizes access tokens that appear where a user name is expected and would be readable there.
 package enum AccessToken {
-    /// What tokens begin with, by the documents of GitHub ("About authentication to GitHub"), GitLab ("GitLab token
-    /// overview") and others.
+    /// The prefixes of tokens, according to the documentation of GitHub ("About authentication to GitHub"), GitLab
+    /// ("GitLab token overview") and others.
     private static let beginnings = [
         "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_",
         "glpat-", "gloas-", "gldt-", "glrt-", "glrtr-", "glcbt-", "glptt-", "glft-", "glimt-", "glagent-", "glwt-",
         "glsoat-", "glffct-",
         "ATBB", "ATATT3", "ATCTT3", "npm_", "pypi-", "hf_", "dop_v1_", "doo_v1_", "dckr_pat_", "xoxb-", "xoxp-",
     ]
-    /// Fewer characters than any token has, and more than people choose for a name.
+    /// The minimum length of a token: no real token is shorter, and few user names are this long.
     private static let shortest = 20
-    /// What stands for a password where the name is the token, by GitHub's documents.
+    /// The placeholder password when the user name is the token, according to GitHub's documentation.
     private static let placeholder = "x-oauth-basic"
 
-    /// True for a name that is a token by its beginning.
+    /// True if a name looks like a token, judging by its prefix.
     package static func isToken(_ name: borrowing Span<UInt8>) -> Bool {
         guard name.count >= shortest, name.indices.allSatisfy({ isPlain(name[$0]) }) else { return false }
-        // An instance of GitLab may put a word of its own before.
+        // A GitLab instance may put its own prefix before this one.
         return beginnings.contains { name.starts(with: $0) } || contains("-glpat-", name)
     }
 
-    /// True for a name that is a token by its beginning, or since nothing else is a password there.
+    /// True if a name is a token, judging by its prefix or by the lack of a real password beside it.
     package static func isToken(_ name: borrowing Span<UInt8>, password: borrowing SecretBytes?) -> Bool {
         if isToken(name) { return true }
         switch password {
@@ -33,7 +33,7 @@ package enum AccessToken {
         }
     }
 
-    /// True for a password that is one only by its place beside a token.
+    /// True if the password beside a token is missing, empty or a placeholder.
     package static func isSpare(_ password: borrowing SecretBytes?) -> Bool {
         switch password {
         case .some(let password): isSpare(password)
@@ -41,7 +41,7 @@ package enum AccessToken {
         }
     }
 
-    /// True for a password that is one only by its place beside a token.
+    /// True if the password beside a token is empty or a placeholder.
     package static func isSpare(_ password: borrowing SecretBytes) -> Bool {
         password.isEmpty || isPlaceholder(password)
     }
@@ -50,7 +50,7 @@ package enum AccessToken {
         password.withBytes { $0.count == placeholder.utf8.count && $0.starts(with: placeholder) }
     }
 
-    /// GitHub's tokens of before 2021, 40 hexadecimal digits.
+    /// True if a name has the form of GitHub's tokens from before 2021: 40 hexadecimal digits.
     private static func isOldToken(_ name: borrowing Span<UInt8>) -> Bool {
         name.count == 40
             && name.indices.allSatisfy { index in

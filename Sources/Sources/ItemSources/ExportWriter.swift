@@ -1,20 +1,20 @@
 package import ByteStreams
 package import KeychainModel
 
-/// Makes a file for another program of the items that it is given.
+/// Builds a file for another program from the items that it is given.
 package protocol ExportWriter: AnyObject {
-    /// Adds an item, whose secret is empty where it has none.
+    /// Adds an item; `secret` is empty if the item has none.
     ///
-    /// - Returns: nil; or why the format cannot hold it, and then nothing of it is in the file.
+    /// - Returns: nil; or why the format cannot hold the item, and then the file contains nothing of it.
     /// - Throws: `CryptographyFailure`.
     func add(_ item: Item, secret: borrowing SecretBytes) throws -> ExportProblem?
 
-    /// The attributes by which the item is told from others, and that do not come back from the file.
+    /// The attributes of the item's unique key that an import of the file does not restore.
     func lost(of item: Item) -> [AttributeCode]
 
     /// The bytes of the file.
     ///
-    /// - Parameter password: what opens a format that takes one; not used by others.
+    /// - Parameter password: the password for an encrypted format; other formats ignore it.
     /// - Throws: `CryptographyFailure`.
     func finish(password: borrowing SecretBytes) throws -> SecretBytes
 }
@@ -25,17 +25,17 @@ extension ExportWriter {
 
 /// Why a format cannot hold an item.
 package enum ExportProblem: String, Error, CaseIterable, Hashable, Sendable {
-    /// It has no place for items of the class.
+    /// The format has no place for items of this class.
     case noPlace = "no-place"
-    /// It holds text, and the secret is bytes.
+    /// The format holds only text, and the secret is not text.
     case secretNotText = "secret-not-text"
-    /// It holds text, and an account or a name is bytes.
+    /// The format holds only text, and an account or a name is not text.
     case nameNotText = "name-not-text"
-    /// It cannot tell a secret that is absent from one that is empty.
+    /// The format cannot distinguish a missing secret from an empty one.
     case noSecret = "no-secret"
-    /// It cannot hold a zero byte.
+    /// The format cannot hold a zero byte.
     case zeroByte = "zero-byte"
-    /// A passkey, which the format keeps in another way.
+    /// The item is a passkey, which the format stores in another way.
     case passkey
 
     /// The reason, to follow "not exported: ".
@@ -51,34 +51,34 @@ package enum ExportProblem: String, Error, CaseIterable, Hashable, Sendable {
     }
 }
 
-/// Hands the items that may leave to a writer, and keeps in mind which do not.
+/// Passes the items that may be exported to a writer, and records those that are not exported.
 package final class ItemExport: ItemVisitor {
     private let writer: any ExportWriter
     private let filter: ItemFilter?
     private let step: () -> Void
     /// The items that are in the file.
     package private(set) var exported: [Item] = []
-    /// Those of them that come back with other names, and the attributes that the file does not have.
+    /// Exported items whose unique key the file does not hold completely, with the missing attributes.
     package private(set) var altered: [(item: Item, lost: [AttributeCode])] = []
-    /// Those that may not leave.
+    /// Items that may not be exported.
     package private(set) var staying: [(item: Item, reason: Departure.Reason)] = []
-    /// Those that the format cannot hold.
+    /// Items that the format cannot hold.
     package private(set) var unheld: [(item: Item, problem: ExportProblem)] = []
-    /// Those that cannot be read; nil where not even their attributes can.
+    /// Items that cannot be read; nil if not even their attributes can be read.
     package private(set) var damaged: [Item?] = []
 
     /// Starts an export.
     ///
     /// - Parameters:
-    ///   - filter: which items; nil for all.
-    ///   - step: called once an item.
+    ///   - filter: the items to export; nil for all.
+    ///   - step: called once per item.
     package init(to writer: any ExportWriter, filter: ItemFilter?, step: @escaping () -> Void = {}) {
         self.writer = writer
         self.filter = filter
         self.step = step
     }
 
-    /// How many items were asked for.
+    /// The number of items that were asked for.
     package var selected: Int { exported.count + staying.count + unheld.count + damaged.count }
 
     /// True if every item that was asked for is in the file.
@@ -105,13 +105,13 @@ package final class ItemExport: ItemVisitor {
         }
     }
 
-    /// Names an item that an archive does not hand out here.
+    /// Records an item that the archive does not hand out.
     package func leave(_ item: Item) {
         if case .stays(let reason) = Departure.decide(item) { staying.append((item, reason)) }
     }
 
     package func skip(damaged item: Item?) {
-        // What cannot be named may be what was asked for.
+        // An unreadable item may be one that was asked for.
         damaged.append(item)
     }
 }

@@ -1,12 +1,12 @@
 package import ByteStreams
 package import KeychainModel
 
-/// What an item is called where records have a title, a user name and addresses: the reverse of how records become items.
+/// How an item appears where records have a title, a user name and addresses: the reverse of an import.
 package struct ExportedRecord: Hashable, Sendable {
-    /// What kind of thing an item of class `genp` is, by the marks that an import leaves.
+    /// The kind of an item; for class `genp`, determined by the markers that an import leaves.
     package enum Kind: Hashable, Sendable {
         case password
-        /// A secure note, by Apple's marks.
+        /// A secure note, identified by Apple's markers.
         case note
         case oneTimePassword
         case passkey
@@ -17,14 +17,14 @@ package struct ExportedRecord: Hashable, Sendable {
 
     package let kind: Kind
     package let title: String
-    /// Nil where there is none, and where it is bytes.
+    /// Nil if there is none, or if it is not text.
     package let account: String?
-    /// The first one is where the attributes lead; others stand in `extra`.
+    /// The first one matches the attributes; the others come from `extra`.
     package let addresses: [String]
-    /// True if the account is bytes that are no text.
+    /// True if the account is bytes that are not text.
     package let hasAccountOfBytes: Bool
 
-    /// Apple's number for a secure note, `note` as four characters.
+    /// Apple's number for a secure note: `note` as a four-character code.
     package static let noteType: Int64 = 1_852_798_053
 
     /// Describes an item.
@@ -42,7 +42,7 @@ package struct ExportedRecord: Hashable, Sendable {
         }
         if item.itemClass == .internetPassword, let own = Self.address(of: attributes) {
             if let first = addresses.first, WebAddress(first)?.leads(as: attributes) ?? false {
-                // It says more: the query, for example.
+                // The stored address says more, for example the query.
             } else {
                 addresses.insert(own, at: 0)
             }
@@ -71,29 +71,29 @@ package struct ExportedRecord: Hashable, Sendable {
         if !path.isEmpty, !path.hasPrefix("/") { path = "/" + path }
         let port = attributes.number(.port).flatMap { $0 == 0 ? nil : ":\($0)" } ?? ""
         let rest = host + port + path
-        // Without a scheme, what does not look like a host would be taken for a name.
+        // Without a scheme, an address that does not look like a host would be read as a name.
         return scheme.map { $0 + "://" + rest } ?? (WebAddress(rest) == nil ? "//" + rest : rest)
     }
 }
 
 extension WebAddress {
-    /// True if an internet password that was made of this address has these attributes.
+    /// True if an internet password made from this address has these attributes.
     fileprivate func leads(as attributes: Attributes) -> Bool {
         host == attributes.text(.srvr) && protocolCode == attributes.number(.ptcl) ?? 0
             && port ?? 0 == attributes.number(.port) ?? 0 && path ?? "" == attributes.text(.path) ?? ""
     }
 }
 
-/// Names that an export gives to what has no name in the other program.
+/// Names that an export uses for fields that other programs have no name for.
 package enum ExportName {
-    /// The place of an item's own attributes, in the form of an import line.
+    /// The field with the item's own attributes, as an import line.
     package static let item = "kcbackup"
-    /// The place of a secret that is bytes, in base 64.
+    /// The field with a secret that is not text, in base64.
     package static let bytes = "secret.base64"
 }
 
 extension Item {
-    /// The item without its secret in the form of an import line (docs/json.md).
+    /// Writes the item, without its secret, as an import line (docs/json.md).
     package func writeImportLine(into text: inout some ByteBuffer & ~Copyable) {
         CanonicalJSON.literal("{\"class\":\"\(itemClass.rawValue)\",\"uuid\":\"\(uuid)\",\"attributes\":{", into: &text)
         for (index, entry) in attributes.entries.enumerated() {
@@ -125,16 +125,16 @@ extension Item {
 }
 
 extension ExportedRecord {
-    /// True for what is a record of its own without an account and addresses: with them, an import takes it for the login
-    /// that it belongs to.
+    /// True for records that are exported without an account and addresses.
+    ///
+    /// With these, an import would mistake the record for the login that it belongs to.
     package var standsAlone: Bool { kind == .note || kind == .oneTimePassword }
 
-    /// The attributes of the unique key that do not come back from a record that has no more than title, account and
-    /// addresses.
+    /// The attributes of the unique key that are lost in a record that has only a title, an account and addresses.
     ///
-    /// What an import makes of the record is asked of the importers' own code.
+    /// The importers' own code determines what an import makes from the record.
     ///
-    /// - Parameter addresses: those that the format has a place for.
+    /// - Parameter addresses: the addresses that the format has room for.
     package func lost(of item: Item, addresses: [String]) -> [AttributeCode] {
         let account = standsAlone ? nil : account
         let addresses = standsAlone ? [] : addresses
@@ -148,10 +148,10 @@ extension ExportedRecord {
         }
     }
 
-    /// Attributes of a unique key that tell no items apart that people see: formats of other programs have none of them.
+    /// True for attributes of a unique key that users never see and that formats of other programs do not have.
     private static func isEverywhere(_ code: AttributeCode) -> Bool { [.agrp, .sync, .musr].contains(code) }
 
-    /// The item that an import makes of the record; nil where it makes another number of items.
+    /// The item that an import makes from the record; nil if it makes none or several.
     private func returned(account: String?, addresses: [String]) -> Item? {
         var record = RecordWriter(format: "", identity: "", title: title)
         record.user = account
@@ -188,10 +188,10 @@ private struct ItemFinder: ItemVisitor {
 }
 
 extension AttributeValue {
-    /// True for what an importer cannot tell from an attribute that is not there.
+    /// True for a value that an importer cannot distinguish from a missing attribute.
     fileprivate var isNothing: Bool {
         switch self {
-        // The default of an authentication type.
+        // The default authentication type.
         case .text(let text): text.isEmpty || text == "dflt"
         case .data(let bytes): bytes.isEmpty
         case .number(let number): number == 0

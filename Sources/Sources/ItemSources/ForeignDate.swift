@@ -1,6 +1,6 @@
 package import KeychainModel
 
-/// Dates as other programs write them; nil for what is none, or none that an item can have.
+/// Parses dates as other programs write them; nil for values that are not dates or that an item cannot have.
 package enum ForeignDate {
     /// Seconds since 1970.
     package static func seconds(_ seconds: Int64?) -> Timestamp? { scaled(seconds, 1_000_000) }
@@ -46,7 +46,7 @@ package enum ForeignDate {
     }
 }
 
-/// Reads the parts of a date; a regular expression would take most of the time of an import.
+/// Reads the parts of a date, by hand because regular expressions would take most of the time of an import.
 private struct DateScanner {
     private var rest: Substring.UTF8View
 
@@ -56,7 +56,7 @@ private struct DateScanner {
 
     var isAtEnd: Bool { rest.isEmpty }
 
-    /// Takes a character if it is next.
+    /// Consumes a character if it is next.
     mutating func take(_ character: Unicode.Scalar) -> Bool {
         guard rest.first == UInt8(ascii: character) else { return false }
         rest.removeFirst()
@@ -73,7 +73,7 @@ private struct DateScanner {
         return number
     }
 
-    /// Microseconds of a fraction of one to nine digits.
+    /// The microseconds in a fraction of one to nine digits.
     mutating func fraction() -> Int? {
         var (microseconds, count) = (0, 0)
         while let digit = digit() {
@@ -85,7 +85,7 @@ private struct DateScanner {
         return microseconds
     }
 
-    /// Seconds east of UTC; 0 without a zone, nil for what is no zone.
+    /// Seconds east of UTC; 0 without a zone, nil if the zone is malformed.
     mutating func zone() -> Int? {
         if take("Z") || take("z") { return 0 }
         let isWest = take("-")

@@ -1,40 +1,40 @@
-/// Why another program's file cannot be read; nothing of it is taken then.
+/// Why another program's file cannot be read; nothing is imported from it then.
 package enum ForeignFailure: Error, Hashable, Sendable {
-    /// The password, or the key file, does not open it.
+    /// The password or the key file does not open it.
     case wrongPassword
-    /// The password does not open it, or it is damaged: its format cannot tell which.
+    /// The password is wrong or the file is damaged; the format cannot tell which.
     case wrongPasswordOrDamaged
     /// It can be opened with a key file, and none was given.
     case needsKeyFile
-    /// A file beside it that is needed is not there; the name is ours.
+    /// A required file beside it is missing; the name is not foreign text.
     case needsFile(String)
-    /// It is not what it claims to be; the text says what is wrong, and has no foreign text.
+    /// It is not what it claims to be; the text says what is wrong and contains no foreign text.
     case damaged(String)
-    /// A line of it is not what its format says; the text has no foreign text.
+    /// A line violates the format; the text contains no foreign text.
     case damagedLine(Int, String)
-    /// A newer version, or a variant, of the format that is not known.
+    /// A newer version, or a variant, of the format that is not supported.
     case unknownVariant(String)
-    /// A limit is exceeded: its name, what was found, what is allowed.
+    /// A limit is exceeded: its name, the value found, the value allowed.
     case limit(String, found: UInt64, allowed: UInt64)
-    /// A kind of file that is known and not read, with the way that does work.
+    /// A known kind of file that is not supported, with a way that does work.
     case refused(title: String, hint: String)
-    /// A program that is needed to open it failed, or is not there.
+    /// A program that is needed to open it failed or is missing.
     case needsProgram(String, problem: String)
-    /// There is nothing in it.
+    /// It is empty.
     case empty
-    /// It is a folder of files, of which one, whose name is foreign text, is of a format that is known.
+    /// It is a folder, and one of its files, whose name is foreign text, has a known format.
     case folderOfFiles(name: String, title: String)
-    /// It is of no format that is known.
+    /// It has no known format.
     case unknownFormat
     /// A line of a table is not UTF-8.
     case notUTF8(line: Int)
-    /// It is a table whose columns have names that are not known.
+    /// It is a table whose column names are not known.
     case unknownColumns
-    /// It is a table without a column that was named; those that it has, or none where its first row may be no names.
+    /// It is a table without the requested column; `columns` is empty if the first row may not contain names.
     case noSuchColumn(String, columns: [String])
-    /// It is a table of which two columns have a name that says what they hold.
+    /// It is a table in which two columns with a known meaning have the same name.
     case columnTwice(String)
-    /// It is not of the format that was asked for.
+    /// It is not of the requested format.
     case notOfFormat(title: String)
     /// It could be of several formats.
     case ambiguous(names: [String])

@@ -3,19 +3,19 @@ package import KeychainModel
 
 /// The files below a folder of another program.
 ///
-/// Links are never followed, and hidden names are its program's own.
+/// Links are never followed. Hidden names are skipped, since they belong to the program itself.
 package struct ForeignFolder {
     /// Paths below the folder, sorted.
     package private(set) var files: [String] = []
-    /// Links, devices and the like, which are not read.
+    /// The number of links, devices and other files that are not read.
     package private(set) var others = 0
-    /// Names that are not UTF-8.
+    /// The number of names that are not UTF-8.
     package private(set) var unreadable = 0
     private let path: String
 
-    /// Folders in folders.
+    /// The maximum depth of nested folders.
     private static let depthLimit = 32
-    /// Names below the folder.
+    /// The maximum number of names below the folder.
     private static let countLimit = 100_000
 
     /// Finds the files below a folder.

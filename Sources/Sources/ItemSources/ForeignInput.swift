@@ -2,15 +2,15 @@ package import ByteStreams
 internal import Glibc
 package import KeychainModel
 
-/// What a user wants to have read: a file, whose content is in memory, or a folder.
+/// An input to read: a file, whose content is in memory, or a folder.
 package struct ForeignInput: Sendable {
-    /// Its bytes, or the folder that it is.
+    /// Whether the input is a file or a folder.
     package enum Content: Sendable {
         case file(ForeignFile)
         case folder
     }
 
-    /// The path from the working folder or the root; `-` for a pipe.
+    /// The path, absolute or relative to the working folder; `-` for a pipe.
     package let path: String
     package let content: Content
 
@@ -25,7 +25,7 @@ package struct ForeignInput: Sendable {
         if case .file(let file) = content { file } else { nil }
     }
 
-    /// The file of that name in the same folder as this file; nil if there is none.
+    /// The file with the given name in the same folder; nil if there is none.
     ///
     /// - Throws: `FileFailure`, `StreamFailure`.
     package func sibling(_ name: String) throws -> ForeignFile? {
@@ -39,7 +39,7 @@ package struct ForeignInput: Sendable {
     }
 }
 
-/// A file of another program, in wiped memory, so that nothing of it is read twice and may differ.
+/// A file of another program, read once into wiped memory so that it cannot change between two reads.
 package final class ForeignFile: Sendable {
     /// The last component of its path; foreign text.
     package let name: String
@@ -49,7 +49,7 @@ package final class ForeignFile: Sendable {
     /// True if group or others can read it.
     package let isReadableByOthers: Bool
 
-    /// Bytes of a file: far above any that people have, and what the program is willing to hold in memory.
+    /// The maximum size in bytes: far above any real file, and what the program is willing to hold in memory.
     package static let sizeLimit = 1 << 30
 
     /// Holds bytes that came through a pipe.
@@ -62,7 +62,7 @@ package final class ForeignFile: Sendable {
 
     /// Reads a file from its start to its end.
     ///
-    /// - Throws: `FileFailure` (`tooLarge`, `system`), `StreamFailure` (`malformed` if it changes meanwhile).
+    /// - Throws: `FileFailure` (`tooLarge`, `system`), `StreamFailure` (`malformed` if it changes during the read).
     package init(reading file: OpenFile) throws {
         let status = try file.status()
         guard try file.size() <= Self.sizeLimit else {
@@ -76,7 +76,7 @@ package final class ForeignFile: Sendable {
         isReadableByOthers = status.st_mode & 0o044 != 0
     }
 
-    /// Refuses a file that was written while it was read: half of it may be old.
+    /// Refuses a file that was written while it was read, since part of what was read may be old.
     ///
     /// - Throws: `FileFailure`, `StreamFailure` (`malformed`).
     static func requireUnchanged(_ file: OpenFile, since status: stat) throws {
@@ -86,13 +86,13 @@ package final class ForeignFile: Sendable {
         else { throw StreamFailure(.reading, .malformed("it was changed at the same time")) }
     }
 
-    /// When a file was last changed; the reference date where no item can have that date.
+    /// When a file was last changed; the reference date if no item can have that date.
     static func modified(_ status: stat) -> Timestamp {
         let (seconds, nanoseconds) = (Int64(status.st_mtim.tv_sec), Int64(status.st_mtim.tv_nsec))
         return Timestamp(microseconds: seconds &* 1_000_000 &+ nanoseconds / 1_000) ?? .reference
     }
 
-    /// True for a file that has nothing but white space.
+    /// True if the file contains only white space.
     package var isBlank: Bool {
         bytes.withBytes { span in span.indices.allSatisfy { [0x20, 0x09, 0x0d, 0x0a].contains(span[$0]) } }
     }
@@ -105,7 +105,7 @@ package final class ForeignFile: Sendable {
     }
 }
 
-/// The bytes of a file, one after the other.
+/// Streams the bytes of a file.
 package struct ForeignFileSource: ByteSource {
     private let file: ForeignFile
     private var offset = 0

@@ -1,16 +1,15 @@
 package import ByteStreams
 
-/// A JSON document of another program (RFC 8259), whose texts stay in wiped memory until they are asked for.
+/// A JSON document of another program (RFC 8259), whose strings stay in wiped memory until they are asked for.
 ///
-/// Reading is strict: one value, no member twice, valid UTF-8, at most 32 levels. A mark at the start that says UTF-8 is
-/// skipped.
+/// Parsing is strict: one value, no duplicate members, valid UTF-8, at most 32 levels. A byte order mark is skipped.
 package final class ForeignJSON: Sendable {
-    /// One value and where it stands.
+    /// A value and its position in the document.
     package struct Value: Sendable {
         package enum Kind: Sendable {
             case object([Member])
             case array([Value])
-            /// In quotation marks, with its escapes.
+            /// The range includes the quotation marks and the escapes.
             case string
             case number
             case flag(Bool)
@@ -20,7 +19,7 @@ package final class ForeignJSON: Sendable {
         package let kind: Kind
         let range: Range<Int>
 
-        /// The member of an object; nil if there is none, and for anything but an object.
+        /// The member of an object; nil if there is none, or if the value is not an object.
         package subscript(name: String) -> Value? {
             guard case .object(let members) = kind else { return nil }
             return members.first { $0.name == name }?.value
@@ -46,16 +45,16 @@ package final class ForeignJSON: Sendable {
 
     /// A member of an object.
     package struct Member: Sendable {
-        /// Not a secret: names are kept as text.
+        /// Not a secret, and therefore kept as text.
         package let name: String
         package let value: Value
     }
 
-    /// Bytes of a document: hundreds of times the largest vaults.
+    /// The maximum size in bytes: hundreds of times the size of the largest vaults.
     package static let sizeLimit = 256 << 20
-    /// Levels of objects and arrays.
+    /// The maximum depth of objects and arrays.
     static let depthLimit = 32
-    /// Values of a document, so that many small ones do not fill the memory.
+    /// The maximum number of values, so that many small ones do not exhaust the memory.
     static let valueLimit = 10_000_000
 
     private let bytes: SecretBytes
@@ -85,32 +84,32 @@ package final class ForeignJSON: Sendable {
         try self.init(file.bytes.copy())
     }
 
-    /// The text of a string that is no secret; nil for anything else.
+    /// The text of a string that is not a secret; nil for any other value.
     package func text(_ value: Value?) -> String? {
         guard let value, case .string = value.kind else { return nil }
         return bytes.withBytes { JSONParser.text(value.range, in: $0) }
     }
 
-    /// The text of a string; nil for anything else.
+    /// The text of a string; nil for any other value.
     package func secret(_ value: Value?) -> SecretBytes? {
         guard let value, case .string = value.kind else { return nil }
         return bytes.withBytes { JSONParser.secret(value.range, in: $0) }
     }
 
-    /// A whole number; nil for anything else, and where it has a fraction or more than 64 bits.
+    /// A whole number; nil for any other value, and for one with a fraction or more than 64 bits.
     package func integer(_ value: Value?) -> Int64? {
         guard let value, case .number = value.kind, value.range.count <= 20 else { return nil }
         return bytes.withBytes { span in Int64(String(decoding: value.range.map { span[$0] }, as: UTF8.self)) }
     }
 
-    /// A value as it stands in the document.
+    /// The source text of a value.
     package func source(_ value: Value) -> SecretBytes {
         bytes.withBytes { SecretBytes($0.extracting(value.range)) }
     }
 }
 
 extension ForeignJSON {
-    /// The text of a string that is no secret; nil for null, and where there is nothing.
+    /// The text of a string that is not a secret; nil for null and for a missing value.
     ///
     /// - Throws: `ForeignFailure.damaged` for a value of another kind.
     package func optionalText(_ value: Value?) throws(ForeignFailure) -> String? {
@@ -119,7 +118,7 @@ extension ForeignJSON {
         return text
     }
 
-    /// The text of a string; nil for null, and where there is nothing.
+    /// The text of a string; nil for null and for a missing value.
     ///
     /// - Throws: `ForeignFailure.damaged` for a value of another kind.
     package func optionalSecret(_ value: Value?) throws(ForeignFailure) -> SecretBytes? {
@@ -129,12 +128,12 @@ extension ForeignJSON {
     }
 }
 
-/// The beginning of a JSON document, to tell by its names what it is.
+/// Identifies a JSON document by the member names at its beginning.
 package enum JSONHead {
-    /// Bytes that are looked at.
+    /// The number of bytes examined.
     private static let size = 8_192
 
-    /// Those of `names` that stand at the beginning of a document that is an object, at any level.
+    /// Those of `names` that are member names, at any level, at the beginning of a document that is an object.
     package static func names(_ names: [String], in bytes: borrowing Span<UInt8>) -> Set<String> {
         var start = bytes.count >= 3 && bytes[0] == 0xef && bytes[1] == 0xbb && bytes[2] == 0xbf ? 3 : 0
         while start < bytes.count, [0x20, 0x09, 0x0a, 0x0d].contains(bytes[start]) { start += 1 }
@@ -153,7 +152,7 @@ package enum JSONHead {
         return found
     }
 
-    /// True if a colon follows: the same text may be a value, which anybody can choose.
+    /// True if a colon follows; otherwise the text is a value, which anyone can choose.
     private static func isName(endingAt end: Int, in head: borrowing Span<UInt8>) -> Bool {
         var position = end
         while position < head.count, [0x20, 0x09, 0x0a, 0x0d].contains(head[position]) { position += 1 }

@@ -2,10 +2,11 @@ package import ByteStreams
 internal import Cryptography
 package import KeychainModel
 
-/// Gathers items that come in any order and have no UUIDs, as other keyrings and their files give them, for a backup.
+/// Gathers items for a backup that come in any order and without UUIDs, such as those of other keyrings and their
+/// files.
 ///
-/// Secrets are kept together in wiped memory. An item without a UUID gets one that follows from its class and unique
-/// key, so that it is the same in every backup.
+/// Secrets are kept together in wiped memory. An item without a UUID gets one derived from its class and unique key, so
+/// that it is the same in every backup.
 ///
 /// ```swift
 /// var collection = ItemCollection(date: changed)
@@ -17,7 +18,7 @@ package struct ItemCollection: ~Copyable {
     private var entries: [CollectedItems.Entry] = []
     private var secrets = SecretBytes(capacity: 4_096)
 
-    /// Two items that could not be in one archive, by the order in which they were added, from 0.
+    /// A conflict between two items that cannot be in one archive; items are numbered from 0 in the order of adding.
     package enum Clash: Error, Hashable, Sendable {
         case sameKey(Int, Int)
         case sameUUID(Int, Int)
@@ -25,7 +26,7 @@ package struct ItemCollection: ~Copyable {
 
     /// Starts an empty collection.
     ///
-    /// - Parameter date: when items without dates were made and changed.
+    /// - Parameter date: the creation and modification date of items without dates.
     package init(date: Timestamp) {
         self.date = date
     }
@@ -33,7 +34,7 @@ package struct ItemCollection: ~Copyable {
     /// How many items there are.
     package var count: Int { entries.count }
 
-    /// Adds an item, with Apple's defaults for what it does not say.
+    /// Adds an item, with Apple's defaults for missing attributes.
     ///
     /// - Throws: `ItemProblem`.
     package mutating func add(_ draft: ItemDraft, secret: borrowing SecretBytes?) throws(ItemProblem) {
@@ -62,10 +63,10 @@ package struct ItemCollection: ~Copyable {
         entries.append(CollectedItems.Entry(item: item, secret: start..<secrets.count, ordinal: entries.count))
     }
 
-    /// The item that was added as the `index`-th, from 0.
+    /// The item at `index` in the order of adding, from 0.
     func item(at index: Int) -> Item { entries[index].item }
 
-    /// True if the item that was added as the `index`-th has this secret, or none where it is nil.
+    /// True if the item at `index` has this secret, or has none if `secret` is nil.
     func hasSecret(_ secret: borrowing SecretBytes?, at index: Int) -> Bool {
         let entry = entries[index]
         guard entry.item.secretSize == size(secret) else { return false }
@@ -102,9 +103,9 @@ package struct ItemCollection: ~Copyable {
 package final class CollectedItems: ItemSource, Sendable {
     struct Entry: Sendable {
         let item: Item
-        /// Where its secret is among all secrets.
+        /// The position of its secret among all secrets.
         let secret: Range<Int>
-        /// The how-manieth it was, from 0.
+        /// Its position in the order of adding, from 0.
         let ordinal: Int
     }
 
@@ -143,7 +144,7 @@ package final class CollectedItems: ItemSource, Sendable {
 }
 
 extension Item {
-    /// A UUID (version 8, RFC 9562) that follows from class and unique key.
+    /// A UUID (version 8, RFC 9562) derived from class and unique key.
     fileprivate var derivedUUID: ItemUUID {
         var hash = SHA256()
         hash.update(Array("kcbackup item without UUID\n\(itemClass.rawValue)\n".utf8).span)
@@ -157,7 +158,7 @@ extension Item {
 }
 
 extension ItemUUID {
-    /// A UUID (version 8, RFC 9562) of the first 16 bytes of a digest.
+    /// Creates a UUID (version 8, RFC 9562) from the first 16 bytes of a digest.
     package init(derivedFrom digest: [UInt8]) {
         var bytes = Array(digest.prefix(16))
         bytes[6] = bytes[6] & 0x0f | 0x80
@@ -167,7 +168,7 @@ extension ItemUUID {
     }
 }
 
-/// Bytes of a secret; nil if there is none.
+/// The size of a secret in bytes; nil if there is none.
 private func size(_ secret: borrowing SecretBytes?) -> Int? {
     switch secret {
     case .some(let secret): secret.count
@@ -176,7 +177,7 @@ private func size(_ secret: borrowing SecretBytes?) -> Int? {
 }
 
 extension AttributeValue {
-    /// The bytes that a UUID follows from.
+    /// The bytes from which a UUID is derived.
     fileprivate var hashedBytes: [UInt8] {
         switch self {
         case .text(let text): Array(text.utf8)

@@ -2,20 +2,20 @@ package import ByteStreams
 internal import Glibc
 package import KeychainModel
 
-/// A file of items, one JSON object a line, each with its secret in the clear (docs/json.md, "Import").
+/// A file of items, one JSON object per line, each with its secret in the clear (docs/json.md, "Import").
 package struct ItemLines {
     private let source: any ByteSource
     private let date: Timestamp
     private let file: OpenFile?
-    /// Bytes of the file; nil for a source whose size nobody knows.
+    /// The size of the file in bytes; nil for a source of unknown size.
     package let size: UInt64?
-    /// How many bytes of the file were read so far; 0 for another source.
+    /// The number of bytes read from the file so far; 0 for another source.
     package var bytesRead: UInt64 { file?.bytesRead ?? 0 }
 
-    /// Why a line ends the reading of a file.
+    /// Why a line cannot be read.
     package enum Problem: Error, Hashable, Sendable {
         case line(ImportLine.Problem)
-        /// It has more bytes than this.
+        /// It is longer than this number of bytes.
         case tooLong(limit: Int)
         /// Another line, whose number is given, has an item with the same unique key.
         case sameKey(line: Int)
@@ -29,7 +29,7 @@ package struct ItemLines {
         package let problem: Problem
     }
 
-    /// Bytes of one line: the largest item, with room for an encoding that escapes everything.
+    /// The maximum length of a line: the largest item, with room for an encoding that escapes everything.
     private static let limit = ItemLimits.metadataLineSize + 6 * ItemLimits.secretSize
 
     /// Reads `file` from its start.
@@ -38,14 +38,14 @@ package struct ItemLines {
     package init(_ file: OpenFile) throws(FileFailure) {
         let changed = try file.status().st_mtim
         let (seconds, nanoseconds) = (Int64(changed.tv_sec), Int64(changed.tv_nsec))
-        // A date that no item can have says nothing about the items.
+        // A file can have dates that no item can have.
         let date = Timestamp(microseconds: seconds &* 1_000_000 &+ nanoseconds / 1_000) ?? .reference
         self.init(try FileSlice(whole: file), date: date, file, try file.size())
     }
 
     /// Reads `source`, which may be a pipe, once.
     ///
-    /// - Parameter date: when items without dates were made and changed.
+    /// - Parameter date: the creation and modification date of items without dates.
     package init(_ source: any ByteSource, date: Timestamp) {
         self.init(source, date: date, nil, nil)
     }
@@ -57,7 +57,8 @@ package struct ItemLines {
         self.size = size
     }
 
-    /// Hands each item to `body` with the number of its line, which may have several; lines of white space are skipped.
+    /// Passes each item to `body` with the number of its line; a line may hold several items, and blank lines are
+    /// skipped.
     ///
     /// - Throws: `Failure`, `StreamFailure` (also `limitExceeded` beyond `ItemLimits.itemCount` items), `FileFailure`,
     ///   and what `body` throws.
@@ -77,11 +78,11 @@ package struct ItemLines {
         }
     }
 
-    /// The items as a source of a backup, in archive order.
+    /// The items in archive order, as the source of a backup.
     ///
-    /// Dates that a line does not give are those of the file's last change.
+    /// Items without dates get the date of the file's last change.
     ///
-    /// - Throws: as `forEach`; `Failure` also where two lines are one item.
+    /// - Throws: as `forEach`; also `Failure` if two lines have the same unique key or UUID.
     package func collected() throws -> CollectedItems {
         var collection = ItemCollection(date: date)
         var numbers: [Int] = []
@@ -135,12 +136,12 @@ package struct ItemLines {
     }
 }
 
-/// True for a line of white space.
+/// True if a line contains only white space.
 private func isBlank(_ line: borrowing Span<UInt8>) -> Bool {
     line.indices.allSatisfy { [0x20, 0x09, 0x0d].contains(line[$0]) }
 }
 
-/// A source whose type is not known here.
+/// A byte source of any type.
 private struct AnySource: ByteSource {
     var source: any ByteSource
 

@@ -1,6 +1,6 @@
 internal import ByteStreams
 
-/// Checks a document and finds its values.
+/// Validates a document and locates its values.
 struct JSONParser {
     private var position = 0
     private var depth = 0
@@ -49,7 +49,7 @@ struct JSONParser {
         defer { depth -= 1 }
         position += 1
         var members: [ForeignJSON.Member] = []
-        // Strings are equal by their letters, names in JSON by their bytes.
+        // Swift strings are equal if they are canonically equivalent; names in JSON are compared by their bytes.
         var names: Set<[UInt8]> = []
         skipSpace(bytes)
         if take("}", bytes) { return [] }
@@ -84,7 +84,7 @@ struct JSONParser {
         }
     }
 
-    /// Passes over a string after checking that it is one.
+    /// Validates a string and moves past it.
     private mutating func string(_ bytes: borrowing Span<UInt8>) throws(ForeignFailure) {
         let start = position
         position += 1
@@ -157,7 +157,7 @@ struct JSONParser {
 }
 
 extension JSONParser {
-    /// The text between quotation marks; nil where it is not UTF-8.
+    /// The text between quotation marks; nil if it is not UTF-8.
     static func text(_ range: Range<Int>, in bytes: borrowing Span<UInt8>) -> String? {
         let inner = bytes.extracting(range.lowerBound + 1..<range.upperBound - 1)
         let isPlain = !inner.indices.contains { inner[$0] == UInt8(ascii: "\\") }
@@ -179,7 +179,7 @@ extension JSONParser {
         return secret
     }
 
-    /// What the escape at `start` stands for, and its length; nil if it is none of JSON's.
+    /// The scalar that the escape at `start` denotes, and the escape's length; nil if JSON has no such escape.
     private static func escape(
         at start: Int, in bytes: borrowing Span<UInt8>
     ) -> (scalar: Unicode.Scalar, length: Int)? {

@@ -1,26 +1,27 @@
 internal import Cryptography
 package import KeychainModel
 
-/// Which item of a keyring it is: the same for the living keyring, for its file, and in every backup.
+/// Identifies an item of a keyring; the same in the running keyring, in its file and in every backup.
 ///
-/// It follows from the keyring's label and the attributes, or the item's label where it has none. A schema counts however a keyring keeps it: GNOME Keyring
-/// writes a number for those that it knows, and gives the attribute `xdg:schema` when it reads its file again.
+/// The identity is derived from the keyring's label and the item's attributes, or the item's label if it has none. The
+/// schema counts no matter how a keyring stores it: GNOME Keyring writes a number for the schemas that it knows, and
+/// returns the attribute `xdg:schema` after it reads its file again.
 package struct KeyringIdentity: Hashable, Sendable {
-    /// The value of `musr`: 16 bytes of a hash, and four of the ordinal where another item of the keyring has the same
-    /// attributes.
+    /// The value of `musr`: 16 bytes of a hash, and four bytes of the ordinal if an earlier item of the keyring has the
+    /// same attributes.
     package let key: [UInt8]
 
     /// The attribute that names a schema.
     package static let schema = "xdg:schema"
-    /// What GNOME Keyring calls an item that has no schema of its own.
+    /// GNOME Keyring's name for the schema of an item that has none of its own.
     package static let genericSchema = "org.freedesktop.Secret.Generic"
 
     /// Identifies an item.
     ///
     /// - Parameters:
-    ///   - number: the how-manieth keyring of this label it is in, from 0.
-    ///   - attributes: in any order, without those of kcbackup itself.
-    ///   - type: the schema, where the attributes do not name it.
+    ///   - number: the index of the keyring among those with this label, from 0.
+    ///   - attributes: in any order, without kcbackup's own.
+    ///   - type: the schema, if the attributes do not name it.
     ///   - itemLabel: the label of the item.
     package init(
         keyring label: String, number: Int = 0, attributes: [(name: String, value: String)], type: String?,
@@ -29,7 +30,8 @@ package struct KeyringIdentity: Hashable, Sendable {
         var texts = ["kcbackup Secret Service item", label, String(number)].map { Array($0.utf8) }
         let schema = attributes.first { $0.name == Self.schema }?.value ?? type
         var counted = attributes.filter { $0.name != Self.schema }
-        // Those of KDE's own programs: with their order alone, the one behind a deleted item would be taken for it.
+        // Items of KDE's own programs have no attributes. If only their order told them apart, the item after a deleted
+        // one would be mistaken for it.
         if counted.isEmpty, let label = itemLabel.keyBytes { texts += [Array("label".utf8), label] }
         if let schema, schema != Self.genericSchema { counted.append((Self.schema, schema)) }
         for (name, value) in counted.sorted(by: { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }) {
@@ -47,7 +49,7 @@ package struct KeyringIdentity: Hashable, Sendable {
                 ? [] : stride(from: 24, through: 0, by: -8).map { UInt8(truncatingIfNeeded: ordinal >> $0) })
     }
 
-    /// The UUID that follows from the key.
+    /// The UUID derived from the key.
     package var uuid: ItemUUID {
         var hash = SHA256()
         hash.update(Array("kcbackup Secret Service UUID\n".utf8).span)

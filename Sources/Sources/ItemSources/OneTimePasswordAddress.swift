@@ -2,7 +2,7 @@ package import ByteStreams
 
 /// The `otpauth:` address of a one-time password, which authenticators read from QR codes.
 package enum OneTimePasswordAddress {
-    /// Makes an address of a seed in base 32, or of Steam's form; an address, and what is neither, stays as it is.
+    /// Makes an address from a base32 seed or from Steam's form; an address, or anything else, is returned unchanged.
     package static func make(of secret: borrowing SecretBytes, issuer: String, user: String?) -> SecretBytes {
         secret.withBytes { bytes in
             if bytes.begins(with: "otpauth://") { return SecretBytes(bytes) }
@@ -21,7 +21,7 @@ package enum OneTimePasswordAddress {
         }
     }
 
-    /// The seed in upper case, without the spaces and dashes that people read it by; nil if it is no base 32.
+    /// The seed in upper case, without the spaces and dashes that make it easier to read; nil if it is not base32.
     private static func seed(_ bytes: borrowing Span<UInt8>) -> SecretBytes? {
         var seed = SecretBytes(capacity: bytes.count)
         for index in bytes.indices {
@@ -36,7 +36,7 @@ package enum OneTimePasswordAddress {
         return consume seed
     }
 
-    /// Text with everything but the unreserved characters of RFC 3986 in percent form.
+    /// Percent-encodes all characters of a text but the unreserved ones of RFC 3986.
     package static func encoded(_ text: String) -> String {
         var encoded = ""
         for byte in text.utf8 {
@@ -57,7 +57,7 @@ package enum OneTimePasswordAddress {
 }
 
 extension Span<UInt8> {
-    /// True if the bytes begin with `text`, in any case.
+    /// True if the bytes begin with `text`, ignoring case.
     fileprivate func begins(with text: StaticString) -> Bool {
         let wanted = Array("\(text)".utf8)
         return count >= wanted.count

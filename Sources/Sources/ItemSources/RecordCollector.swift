@@ -2,10 +2,10 @@ package import ByteStreams
 internal import Cryptography
 package import KeychainModel
 
-/// Gathers the items that another program's records become.
+/// Gathers the items that are made from another program's records.
 ///
-/// Items that a keychain could not hold beside each other are told apart here, and each gets a UUID that follows from
-/// its record, so that reading the same file again gives the same items.
+/// Items that one keychain could not hold together are made distinct. Each item gets a UUID derived from its record, so
+/// that reading the same file again yields the same items.
 ///
 /// ```swift
 /// var collector = RecordCollector(format: "bitwarden", file: exportID, date: file.modified)
@@ -17,9 +17,9 @@ package struct RecordCollector: ~Copyable {
     private let format: String
     private let file: [UInt8]
     private var collection: ItemCollection
-    /// Where the items of a unique key are, by its hash; hashes are seeded at random.
+    /// The indices of items by the hash of their unique key; the hash is randomly seeded.
     private var places: [Int: [Int]] = [:]
-    /// Where the items of other files of the input are, by UUID.
+    /// The indices of the items from other files of the input, by UUID.
     private var indices: [ItemUUID: Int] = [:]
     private var parts = Tally()
     private var leftOut = Tally()
@@ -32,17 +32,18 @@ package struct RecordCollector: ~Copyable {
     ///
     /// - Parameters:
     ///   - format: the name of the format; part of each UUID.
-    ///   - file: what identifies the file among others of its format, if something in it does; part of each UUID.
-    ///   - date: when items without dates were made and changed.
+    ///   - file: identifies the file among others of its format, if its content does; part of each UUID.
+    ///   - date: the creation and modification date of items without dates.
     package init(format: String, file: [UInt8] = [], date: Timestamp) {
         self.format = format
         self.file = file
         collection = ItemCollection(date: date)
     }
 
-    /// Adds what a part of a record becomes.
+    /// Adds the item for a part of a record.
     ///
-    /// One that cannot be an item is refused by name; one that is like another, secret included, is counted.
+    /// A part that cannot be an item is refused by name; one that equals another, including the secret, is only
+    /// counted.
     ///
     /// - Throws: `ForeignFailure` (`limit` beyond `ItemLimits.itemCount` items).
     package mutating func add(_ part: consuming RecordPart) throws(ForeignFailure) {
@@ -70,11 +71,11 @@ package struct RecordCollector: ~Copyable {
         }
     }
 
-    /// Adds what another file of the same input holds; an item that is there already with another secret is refused.
+    /// Adds the contents of another file of the input; an item already present with another secret is refused.
     ///
     /// - Parameters:
-    ///   - file: its name; foreign text.
-    ///   - kind: what an item is, for people.
+    ///   - file: the name of the file; foreign text.
+    ///   - kind: describes an item, for people.
     /// - Throws: as `add`.
     package mutating func add(
         _ contents: ForeignContents, of file: String, kind: (Item) -> String
@@ -108,19 +109,19 @@ package struct RecordCollector: ~Copyable {
         leftOut.add(kind, count)
     }
 
-    /// Lists an item that should be taken and cannot; its name is foreign text.
+    /// Lists an item that should be imported but cannot be; its name is foreign text.
     package mutating func refuse(_ name: String, _ problem: ForeignContents.Problem) {
         refused.append(ForeignContents.Refused(name: name, problem: problem))
     }
 
-    /// Adds a sentence that the user should read, once.
+    /// Adds a sentence for the user, unless it was added before.
     package mutating func remark(_ sentence: String) {
         if !remarks.contains(sentence) { remarks.append(sentence) }
     }
 
     /// Puts the items in archive order.
     ///
-    /// - Throws: `ForeignFailure` (`damaged` where two parts have one identity).
+    /// - Throws: `ForeignFailure` (`damaged` if two parts have the same identity).
     package consuming func finish(details: String, isPlaintext: Bool) throws(ForeignFailure) -> ForeignContents {
         do throws(ItemCollection.Clash) {
             return ForeignContents(
@@ -138,13 +139,12 @@ package struct RecordCollector: ~Copyable {
         }
     }
 
-    /// Where an item with the unique key of `item` is.
+    /// The index of the item with the same unique key as `item`.
     private func place(of item: Item) -> Int? {
         places[item.keyHash]?.first { collection.item(at: $0).hasKey(of: item) }
     }
 
-    /// A UUID that follows from the record; records that only their order tells apart have it in common but for their
-    /// ordinals.
+    /// A UUID derived from the record; those of records that differ only in their order differ only in their ordinals.
     private func uuid(of part: borrowing RecordPart) -> ItemUUID {
         var hash = SHA256()
         for piece in [
@@ -158,22 +158,23 @@ package struct RecordCollector: ~Copyable {
     }
 }
 
-/// An item to be, and the part of another program's record that it comes from.
+/// An item to be made, and the part of another program's record that it comes from.
 package struct RecordPart: ~Copyable {
-    /// What kind of thing it is, for people: "password", "note", "one-time password".
+    /// The kind of the item, for people: "password", "note", "one-time password".
     package let kind: String
     package var draft: ItemDraft
-    /// Nil for an item that has no secret, which differs from an empty one.
+    /// Nil for an item that has no secret, as distinct from an empty one.
     package var secret: SecretBytes?
-    /// What identifies the record in its file; never made of a secret, since UUIDs are readable.
+    /// Identifies the record in its file; never derived from a secret, since UUIDs are readable.
     package let record: String
     package let ordinal: Ordinal
     /// Which of the record's parts it is; unique within the record.
     package let part: String
-    /// What its program calls the record; foreign text.
+    /// The record's name in its program; foreign text.
     package let name: String
 
-    /// How many records, and parts of this record, came before that nothing but their secrets tells apart.
+    /// The number of earlier records, and of earlier parts of this record, that differ from this one only in their
+    /// secrets.
     package struct Ordinal: Hashable, Sendable {
         let record: Int
         let part: Int
@@ -184,11 +185,11 @@ package struct RecordPart: ~Copyable {
             self.part = part
         }
 
-        /// What the UUID says in the clear: 20 bits of the record, and 12 of the part.
+        /// The bits of the ordinal that the UUID contains in the clear: 20 of the record and 12 of the part.
         var number: UInt32 {
             UInt32(truncatingIfNeeded: record & 0xf_ffff) << 12 | UInt32(truncatingIfNeeded: part & 0xfff)
         }
-        /// What has no room there.
+        /// The remaining bits.
         var beyond: [UInt8] { Array("\(record >> 20) \(part >> 12)".utf8) }
     }
 
@@ -222,7 +223,7 @@ private struct Tally {
 }
 
 extension Item {
-    /// A hash of class and unique key: equal for items that could not be in one keychain.
+    /// A hash of class and unique key; equal for items that could not be in one keychain.
     fileprivate var keyHash: Int {
         var hasher = Hasher()
         hasher.combine(itemClass)

@@ -1,10 +1,10 @@
 package import ByteStreams
 package import KeychainModel
 
-/// Makes the items of one record of a password manager: one a secret (docs/import.md, "What becomes of a record").
+/// Makes the items of one record of a password manager, one per secret (docs/import.md, "What becomes of a record").
 ///
-/// Nothing but titles, addresses, names of users, folders, fields and files becomes an attribute: attributes are
-/// readable while a keychain is locked.
+/// Only titles, addresses, user names, folders, and the names of fields and files become attributes, because attributes
+/// are readable while a keychain is locked.
 ///
 /// ```swift
 /// var record = RecordWriter(format: "bitwarden", identity: id, title: "Bank")
@@ -14,11 +14,11 @@ package import KeychainModel
 /// try record.addNote(text, to: &collector)
 /// ```
 package struct RecordWriter {
-    /// How a server asks for the password, where that is known.
+    /// How a server asks for the password, if that is known.
     package enum Authentication: Hashable, Sendable {
         case unknown
         case form
-        /// HTTP's own, for a realm.
+        /// HTTP authentication for a realm.
         case http(realm: String)
     }
 
@@ -26,11 +26,11 @@ package struct RecordWriter {
     private let identity: String
     private let ordinal: Int
     private let givenTitle: String
-    /// The record's ID in its program, if it has one; it becomes readable.
+    /// The record's ID in its program, if it has one; it becomes a readable attribute.
     package var id: String?
     /// The folder, vault or group of the record.
     package var folder: String?
-    /// The name of the user; an access token that stands in its place is none, and becomes the login's secret.
+    /// The name of the user; an access token in its place becomes the login's secret instead.
     package var user: String? {
         didSet {
             guard let name = user, AccessToken.isToken(name.utf8.span) else { return }
@@ -43,18 +43,18 @@ package struct RecordWriter {
     package var authentication = Authentication.unknown
     package var created: Timestamp?
     package var modified: Timestamp?
-    /// Further attributes that are no secrets and have no column, by name.
+    /// Further attributes that are not secret and have no column, by name.
     package var extra: [ExtraAttribute] = []
-    /// How many parts of a kind and name there were.
+    /// The number of parts with each name so far.
     private var ordinals: [String: Int] = [:]
 
     /// Begins a record.
     ///
     /// - Parameters:
     ///   - format: the name of the format.
-    ///   - identity: what identifies the record in its file, from which UUIDs follow; never made of a secret.
-    ///   - ordinal: how many records of this identity came before; 0 for one with an ID.
-    ///   - title: what its program calls it; may be empty.
+    ///   - identity: identifies the record in its file; UUIDs are derived from it, so it never contains a secret.
+    ///   - ordinal: the number of earlier records with this identity; 0 for a record with an ID.
+    ///   - title: the record's name in its program; may be empty.
     package init(format: String, identity: String, ordinal: Int = 0, title: String) {
         self.format = format
         self.identity = identity
@@ -62,14 +62,14 @@ package struct RecordWriter {
         givenTitle = title
     }
 
-    /// What messages call the record.
+    /// The record's title, or a substitute if it has none.
     package var title: String {
         if !givenTitle.isEmpty { return givenTitle }
         let host = addresses.lazy.compactMap { WebAddress($0)?.host }.first
         return host ?? addresses.first.map(WebAddress.readable) ?? user ?? "untitled"
     }
 
-    /// Adds the password, nil for a login that has none.
+    /// Adds the password, or a login without one if it is nil.
     ///
     /// - Throws: as `RecordCollector.add`.
     package mutating func addLogin(
@@ -120,14 +120,14 @@ package struct RecordWriter {
         try addField("password", password, to: &collector)
     }
 
-    /// Takes the name of the user for a token where nothing else is a password.
+    /// Treats the user name as a token if there is no other password.
     private mutating func findToken(_ password: borrowing SecretBytes?) {
         guard let name = user, AccessToken.isToken(name.utf8.span, password: password) else { return }
         token = ForeignAttachment(name: "access token", SecretBytes(copying: name.utf8))
         user = nil
     }
 
-    /// Adds a one-time password: an `otpauth:` address, or a seed in base 32, of which one is made.
+    /// Adds a one-time password: an `otpauth:` address, or a base32 seed, from which one is made.
     ///
     /// - Throws: as `RecordCollector.add`.
     package mutating func addOneTimePassword(
@@ -141,13 +141,13 @@ package struct RecordWriter {
 
     /// Adds a note of the record.
     ///
-    /// - Parameter isWhole: true where the record is nothing but this note.
+    /// - Parameter isWhole: true if the record consists only of this note.
     /// - Throws: as `RecordCollector.add`.
     package mutating func addNote(
         _ text: consuming SecretBytes, isWhole: Bool = false, to collector: inout RecordCollector
     ) throws(ForeignFailure) {
         var draft = draft(service: title, account: isWhole ? nil : "note", kind: "secure note")
-        // Apple's own marks of a secure note: the characters "note".
+        // Apple marks a secure note with the characters "note".
         draft.attributes[.type] = .number(1_852_798_053)
         try add("note", "note", draft, text, to: &collector)
     }
@@ -163,7 +163,7 @@ package struct RecordWriter {
         try add("field", "field \(name)", draft, value, to: &collector)
     }
 
-    /// Adds all fields of a card, an identity and the like, as one JSON object.
+    /// Adds all fields of a card, an identity or a similar record as one JSON object.
     ///
     /// - Throws: as `RecordCollector.add`.
     package mutating func addObject(
@@ -183,7 +183,7 @@ package struct RecordWriter {
         try add("passkey", "passkey \(host)", draft, json, to: &collector)
     }
 
-    /// Adds a private key as its program keeps it.
+    /// Adds a private key in the form in which its program stores it.
     ///
     /// - Throws: as `RecordCollector.add`.
     package mutating func addPrivateKey(
@@ -203,7 +203,7 @@ package struct RecordWriter {
         try add("attachment", "attachment \(name)", draft, bytes, to: &collector)
     }
 
-    /// A generic password beside the login; the account tells it from those of other logins with this title.
+    /// A generic password beside the login; its account distinguishes it from those of other logins with this title.
     private func draft(service: String, account: String?, kind: String) -> ItemDraft {
         var draft = ItemDraft(itemClass: .genericPassword)
         draft.attributes[.svce] = .text(service)
@@ -245,7 +245,7 @@ package struct RecordWriter {
         ["android", "androidapp", "iosapp"].contains(scheme)
     }
 
-    /// The identifier of the app that an address stands for.
+    /// The identifier of the app that an address refers to.
     private static func package(_ address: String) -> String? {
         guard let parts = WebAddress(address), isApp(parts.scheme) else { return nil }
         return parts.host
@@ -253,7 +253,7 @@ package struct RecordWriter {
 }
 
 extension RecordWriter {
-    /// What identifies a record without an ID: texts that are no secrets, told apart by their lengths.
+    /// Makes the identity of a record without an ID from texts that are not secrets, delimited by their lengths.
     package static func identity(of texts: [String]) -> String {
         texts.map { "\($0.utf8.count)\n\($0)" }.joined()
     }

@@ -1,20 +1,21 @@
 package import ByteStreams
 package import KeychainModel
 
-/// An item that an export of ours put into another program's file, found there again.
+/// An item that kcbackup exported to another program's file, read back from that file.
 ///
-/// What the record says wins over what the exporter wrote beside it, so that a change that the other program made is not
-/// undone.
+/// The record takes precedence over what the exporter wrote beside it, so that changes by the other program are kept.
 package struct ReturnedItem {
-    /// The item as it was, with the record's date.
+    /// The original item, with the record's date.
     package let draft: ItemDraft
-    /// Where the exporter put its secret.
+    /// The kind of record, which determines where the exporter put the secret.
     package let kind: ExportedRecord.Kind
 
-    /// Reads the line that the exporter wrote; nil if it is none, or the record is not the one that it was written for: it
-    /// has another ID, title, account or address.
+    /// Reads the line that the exporter wrote for a record.
     ///
-    /// - Parameter ignoringAccount: true for a record that has no place for it.
+    /// Returns nil if the line is not the exporter's, or was written for a record with another ID, title, account or
+    /// address.
+    ///
+    /// - Parameter ignoringAccount: true for a record that has no place for an account.
     package init?(
         line: borrowing SecretBytes, id: ItemUUID?, title: String, account: String?, addresses: [String],
         modified: Timestamp?, ignoringAccount: Bool = false
@@ -35,7 +36,7 @@ package struct ReturnedItem {
             do throws(ImportLine.Problem) {
                 return try ImportLine(bytes).draft
             } catch {
-                // Something else has this name: an ordinary record.
+                // The field only has the exporter's name; the record is an ordinary one.
                 return nil
             }
         }

@@ -8,7 +8,7 @@ package struct SecretJSON: ~Copyable {
     /// Begins an object.
     package init() {}
 
-    /// Adds text that is no secret, if there is any.
+    /// Adds text that is not a secret, if there is any.
     package mutating func add(_ name: String, _ text: String?) {
         guard let text else { return }
         begin(name)
@@ -22,13 +22,13 @@ package struct SecretJSON: ~Copyable {
         CanonicalJSON.integer(number, into: &bytes)
     }
 
-    /// Adds valid UTF-8 as a text.
+    /// Adds valid UTF-8 as a string.
     package mutating func add(_ name: String, text: borrowing SecretBytes) {
         begin(name)
         text.withBytes { CanonicalJSON.string($0, into: &bytes) }
     }
 
-    /// Adds bytes as text in base 64 for addresses, without padding.
+    /// Adds bytes as base64url, without padding.
     package mutating func add(_ name: String, base64URL data: borrowing SecretBytes) {
         begin(name)
         var text = SecretBytes(capacity: data.count * 4 / 3 + 4)
@@ -47,7 +47,7 @@ package struct SecretJSON: ~Copyable {
         bytes.append(UInt8(ascii: "\""))
     }
 
-    /// Adds a value that is JSON already.
+    /// Adds a value that is already JSON.
     package mutating func add(_ name: String, json: borrowing SecretBytes) {
         begin(name)
         json.withBytes { bytes.append($0) }

@@ -1,17 +1,17 @@
 internal import KeychainModel
 
-/// Why one encrypted file of a store does not open, although others may.
+/// Why one encrypted file of a store cannot be opened, although others may be.
 package enum UnopenedFile: Error, Hashable, Sendable {
-    /// It is for keys that are not there.
+    /// The keys that it is encrypted for are not available.
     case noKey
-    /// What it holds cannot be decrypted, or not to its end.
+    /// Its content cannot be decrypted, or only in part.
     case damaged
     /// It holds more bytes than an item can have.
     case tooLarge(limit: Int)
 
-    /// The problem of the item that it should become.
+    /// The problem of the item that the file should have become.
     ///
-    /// - Parameter key: what would open it, in words.
+    /// - Parameter key: the key that is missing, in words: "no identity".
     package func problem(of key: String) -> ForeignContents.Problem {
         switch self {
         case .noKey: .damaged("\(key) opens it")

@@ -1,6 +1,6 @@
 package import KeychainModel
 
-/// A web address as another program keeps it, taken apart for the attributes of an internet password.
+/// A web address as another program stores it, split into the attributes of an internet password.
 ///
 /// ```swift
 /// let address = WebAddress("https://ada@example.com:8443/login?from=mail")
@@ -9,19 +9,19 @@ package import KeychainModel
 /// address?.path   // "/login"
 /// ```
 package struct WebAddress: Hashable, Sendable {
-    /// In lower case, without the dot that may end it and the brackets of an IPv6 address, otherwise as written.
+    /// In lower case, without a trailing dot and the brackets of an IPv6 address; otherwise as written.
     package let host: String
     /// In lower case.
     package let scheme: String
     package let port: Int64?
-    /// Without query and fragment; nil where it is empty or `/`.
+    /// Without query and fragment; nil if it is empty or `/`.
     package let path: String?
-    /// The name before `@`, percent-decoded; nil for an access token in its place.
+    /// The percent-decoded name before `@`; nil if an access token is in its place.
     package let user: String?
 
-    /// Takes an address apart; nil for one without a host, and for text that is no address.
+    /// Parses an address; nil if it has no host, or if the text is not an address.
     ///
-    /// A text without a scheme is an address if it begins with `//`, or looks like a host name: `example.com/login`.
+    /// Text without a scheme is an address if it begins with `//` or looks like a host name: `example.com/login`.
     package init?(_ text: String) {
         let trimmed = text.drop { $0.isWhitespace }
         var rest: Substring
@@ -58,21 +58,21 @@ package struct WebAddress: Hashable, Sendable {
         self.path = path.isEmpty || path == "/" ? nil : String(path)
     }
 
-    /// Apple's code of the protocol; 0 for one that has none.
+    /// Apple's code for the protocol; 0 if it has none.
     package var protocolCode: Int64 { Self.protocolCode(ofScheme: scheme) }
 
-    /// Apple's code of a protocol, four characters as a number; 0 for one that has none.
+    /// Apple's code for a protocol, four characters as a number; 0 if it has none.
     package static func protocolCode(ofScheme scheme: String) -> Int64 {
         let scheme = scheme.lowercased()
         return schemes.first { $0.scheme == scheme }.map { number($0.code) } ?? 0
     }
 
-    /// The scheme of one of Apple's protocol codes; nil for one that has none.
+    /// The scheme for one of Apple's protocol codes; nil if it has none.
     package static func scheme(ofProtocolCode code: Int64) -> String? {
         schemes.first { number($0.code) == code }?.scheme
     }
 
-    /// Apple's codes (`kSecAttrProtocol…`); where there are several schemes of a code, the first one is written.
+    /// Apple's codes (`kSecAttrProtocol…`); if several schemes share a code, the first one is written.
     private static let schemes: [(scheme: String, code: String)] = [
         ("https", "htps"), ("http", "http"), ("ssh", "ssh "), ("sftp", "ssh "), ("smb", "smb "), ("cifs", "smb "),
         ("ftp", "ftp "), ("ftps", "ftps"), ("ftpaccount", "ftpa"), ("ldap", "ldap"), ("ldaps", "ldps"),
@@ -86,7 +86,7 @@ package struct WebAddress: Hashable, Sendable {
     /// Four characters as a number.
     private static func number(_ code: String) -> Int64 { code.utf8.reduce(0) { $0 << 8 | Int64($1) } }
 
-    /// Sets server, protocol, port and path of an internet password, and the account where it has none.
+    /// Sets the server, protocol, port and path of an internet password, and its account if it has none.
     package func describe(_ draft: inout ItemDraft) {
         draft.attributes[.srvr] = .text(host)
         draft.attributes[.ptcl] = .number(protocolCode)
@@ -95,13 +95,14 @@ package struct WebAddress: Hashable, Sendable {
         if draft.attributes[.acct] == nil, let user { draft.attributes[.acct] = .text(user) }
     }
 
-    /// What of an address may be read while a keychain is locked: neither the password or token that may stand before its
-    /// `@`, nor what follows a `?` or `#`, which may be a token.
+    /// The part of an address that may be readable while a keychain is locked.
+    ///
+    /// This excludes a password or token before `@`, and anything after `?` or `#`, which may contain a token.
     package static func readable(_ text: String) -> String {
         withoutSecret(String(text.prefix { !"?#".contains($0) }))
     }
 
-    /// True if a password or a token stands before the `@` of an address.
+    /// True if an address has a password or a token before its `@`.
     package static func hasSecret(_ text: String) -> Bool {
         let text = String(text.prefix { !"?#".contains($0) })
         return withoutSecret(text) != text
@@ -123,7 +124,7 @@ package struct WebAddress: Hashable, Sendable {
         return String(text[..<end] + text[at...])
     }
 
-    /// Text whose `%XX` are bytes; nil if that is no UTF-8, or a `%` stands without two digits.
+    /// Decodes each `%XX` to a byte; nil if the result is not UTF-8, or if a `%` is not followed by two digits.
     package static func percentDecoded(_ text: some StringProtocol) -> String? {
         var bytes: [UInt8] = []
         var rest = Array(text.utf8)[...]

@@ -1,7 +1,7 @@
 internal import ByteStreams
 internal import CLibSecret
 
-/// A call of a method, to be sent.
+/// A method call to be sent.
 struct BusCall {
     let path: String
     let interface: String
@@ -16,19 +16,19 @@ struct BusCall {
     }
 }
 
-/// Why a call had no result.
+/// Why a call failed.
 struct BusError: Error {
-    /// The name of the error on the bus; empty for one of this side.
+    /// The name of the D-Bus error; empty for an error on this side.
     let name: String
-    /// What the other side says; foreign text.
+    /// The message from the other side; foreign text.
     let message: String
 }
 
-/// A connection with a bus, on which many calls may be under way at once.
+/// A connection to a bus, on which many calls can be in progress at once.
 ///
-/// It is used by one thread. A signal of the process ends every wait.
+/// It must be used by a single thread. An interruption of the process ends every wait.
 @safe final class BusConnection {
-    /// The connection, for C.
+    /// The connection as a C pointer.
     let raw: OpaquePointer
     private let context: OpaquePointer
     private let clock: OpaquePointer
@@ -38,20 +38,20 @@ struct BusError: Error {
     private static let timeLimit: Int32 = 60_000
     private static let clockPeriod: UInt32 = 100
 
-    /// Connects.
+    /// Connects to a bus.
     ///
     /// - Throws: `libraryMissing`, `busRefuses`.
     init(_ bus: SessionBus) throws(SecretServiceFailure) {
         try LibSecret.load()
         let g = unsafe Self.g
         var error: UnsafeMutablePointer<GError>?
-        // 1: as a client; 8: with the greeting of a message bus.
+        // Flags: 1 to authenticate as a client, 8 to connect to a message bus.
         guard let connection = unsafe g.g_dbus_connection_new_for_address_sync(bus.address, 1 | 8, nil, nil, &error)
         else {
             throw .busRefuses(address: bus.address, reason: unsafe Self.take(error).message)
         }
         guard let context = unsafe g.g_main_context_new(),
-            // It wakes the loop, which then sees whether a signal came.
+            // It wakes the loop, which then checks whether a signal has arrived.
             let clock = unsafe g.g_timeout_source_new(Self.clockPeriod)
         else { preconditionFailure("GLib makes a value, or ends the process") }
         unsafe raw = unsafe connection
@@ -70,7 +70,7 @@ struct BusError: Error {
         unsafe g.g_main_context_unref(context)
     }
 
-    /// Takes an error over.
+    /// Converts an error and frees it.
     static func take(_ error: UnsafeMutablePointer<GError>?) -> BusError {
         guard let error = unsafe error else { return BusError(name: "", message: "no reason was given") }
         defer { unsafe g.g_error_free(error) }
@@ -92,13 +92,13 @@ struct BusError: Error {
         return result
     }
 
-    /// Calls methods, many at once.
+    /// Calls methods, with many calls in progress at once.
     ///
     /// - Parameters:
-    ///   - atOnce: how many are under way: enough for a service that is never idle, few enough for its queue.
-    ///   - make: makes a call when its turn has come.
-    ///   - take: gets the results in the order in which they come.
-    /// - Throws: `SecretServiceFailure.interrupted`, and what `make` and `take` throw; no call is under way then.
+    ///   - atOnce: the number of calls in progress: enough to keep the service busy, few enough for its queue.
+    ///   - make: creates a call when its turn has come.
+    ///   - take: receives the results in order of arrival.
+    /// - Throws: `SecretServiceFailure.interrupted`, and what `make` and `take` throw; no call is in progress then.
     func call(
         _ destination: String, count: Int, atOnce: Int = 256, _ make: (Int) throws -> BusCall,
         _ take: (Int, Result<BusValue, BusError>) throws -> Void
@@ -125,7 +125,7 @@ struct BusError: Error {
         }
     }
 
-    /// Waits until something has happened.
+    /// Waits until something happens.
     ///
     /// - Throws: `interrupted`.
     private func wait() throws(SecretServiceFailure) {
@@ -136,7 +136,7 @@ struct BusError: Error {
     private func send(_ call: BusCall, to destination: String, as slot: Slot, _ cancellable: OpaquePointer?) {
         slot.batch.underWay += 1
         let data = unsafe Unmanaged.passRetained(slot).toOpaque()
-        // 1: a service that is gone is not started again, which would be another one.
+        // Flag 1: if the service is gone, do not start it again, since that would be a different process.
         let flags: UInt32 = 1
         func send(_ arguments: OpaquePointer?) {
             unsafe Self.g.g_dbus_connection_call(
@@ -175,7 +175,7 @@ struct BusError: Error {
         }
     }
 
-    /// One call that is under way.
+    /// A call in progress.
     private final class Slot {
         let batch: Batch
         let index: Int
@@ -188,22 +188,22 @@ struct BusError: Error {
 }
 
 extension BusConnection {
-    /// Raises a prompt of the service and waits until it was answered, however long that takes.
+    /// Shows a prompt of the service and waits for the answer, however long it takes.
     ///
-    /// - Returns: what the service gives as the result.
+    /// - Returns: the result that the service sends.
     /// - Throws: `BusError`, `SecretServiceFailure` (`promptDismissed`, `serviceEnded`, `interrupted`, `malformed`).
     func prompt(_ destination: String, _ path: String) throws -> BusValue {
         let answer = Answer()
         let data = unsafe Unmanaged.passUnretained(answer).toOpaque()
         unsafe Self.g.g_main_context_push_thread_default(context)
         let interface = "org.freedesktop.Secret.Prompt"
-        // Nothing else tells of a service that ends while it asks.
+        // Nothing else reports that the service has ended while a prompt is open.
         let watch = unsafe Self.g.g_dbus_connection_signal_subscribe(
             raw, "org.freedesktop.DBus", "org.freedesktop.DBus", "NameOwnerChanged", "/org/freedesktop/DBus",
             destination, 0,
             { _, _, _, _, _, _, data in
                 guard let data = unsafe data else { return }
-                // A unique name changes once, when its owner goes.
+                // A unique name changes its owner only once, when the owner ends.
                 unsafe Unmanaged<Answer>.fromOpaque(data).takeUnretainedValue().isGone = true
             }, data, nil)
         let subscription = unsafe Self.g.g_dbus_connection_signal_subscribe(
@@ -228,15 +228,16 @@ extension BusConnection {
             }
             let isClosed = unsafe Self.g.g_dbus_connection_is_closed(raw) != 0
             if answer.isGone || isClosed { throw SecretServiceFailure.serviceEnded }
-            // Who is interrupted leaves the prompt open: told to close it, GNOME Keyring 42.1 ends, and locks everything.
+            // On an interruption, the prompt stays open: told to close it, GNOME Keyring 42.1 ends and locks
+            // everything.
             try wait()
         }
     }
 
-    /// What a prompt was answered.
+    /// The answer to a prompt.
     private final class Answer {
         var value: BusValue?
-        /// True if nobody is there any more who could tell.
+        /// True once the service has ended, so that no answer can come.
         var isGone = false
     }
 }

@@ -1,8 +1,8 @@
 internal import CLibSecret
 
-/// A value of D-Bus that is owned here.
+/// A D-Bus value, with a reference that this object owns.
 @safe final class BusValue {
-    /// What a value must be, as a type string of D-Bus.
+    /// The type that a value must have, as a D-Bus type string.
     struct Kind {
         let text: StaticString
 
@@ -10,19 +10,19 @@ internal import CLibSecret
 
         fileprivate var raw: OpaquePointer { unsafe OpaquePointer(text.utf8Start) }
 
-        /// The type for C.
+        /// Calls `body` with the type as a C pointer.
         func withType<Result>(_ body: (OpaquePointer) -> Result) -> Result { unsafe body(raw) }
     }
 
     private let value: OpaquePointer
     private static var g: csecret_functions { unsafe LibSecret.functions.pointee }
 
-    /// Takes a value over; a floating one is sunk.
+    /// Takes ownership of a value; a floating reference is sunk.
     init(_ value: OpaquePointer?) {
         unsafe self.value = unsafe Self.made(unsafe Self.g.g_variant_ref_sink(value))
     }
 
-    /// Takes over a reference that is the caller's.
+    /// Takes ownership of the caller's reference.
     init(owned value: OpaquePointer?) {
         unsafe self.value = unsafe Self.made(value)
     }
@@ -34,17 +34,17 @@ internal import CLibSecret
 
     deinit { unsafe Self.g.g_variant_unref(value) }
 
-    /// Gives C the value, which stays ours.
+    /// Calls `body` with the value as a C pointer, which this object still owns.
     func withRaw<Result>(_ body: (OpaquePointer) throws -> Result) rethrows -> Result {
         try unsafe body(value)
     }
 }
 
 extension BusValue {
-    /// A text; what is behind a NUL would be lost, and D-Bus has none.
+    /// A string, which must not contain a NUL: D-Bus has none, and the text after it would be lost.
     static func text(_ text: String) -> BusValue { unsafe BusValue(unsafe g.g_variant_new_string(text)) }
 
-    /// An object path, which must be one.
+    /// An object path, which must be valid.
     static func path(_ path: String) -> BusValue {
         precondition(unsafe g.g_variant_is_object_path(path) != 0, "an object path comes from the bus")
         return unsafe BusValue(unsafe g.g_variant_new_object_path(path))
@@ -54,7 +54,7 @@ extension BusValue {
 
     static func number(_ number: UInt32) -> BusValue { unsafe BusValue(unsafe g.g_variant_new_uint32(number)) }
 
-    /// A value of any type, in its box.
+    /// A variant that holds a value of any type.
     static func boxed(_ value: BusValue) -> BusValue {
         unsafe BusValue(value.withRaw { unsafe g.g_variant_new_variant($0) })
     }
@@ -74,12 +74,12 @@ extension BusValue {
         }
     }
 
-    /// `a{sv}`.
+    /// A value of type `a{sv}`.
     static func properties(_ members: [(String, BusValue)]) -> BusValue {
         array(Kind("{sv}"), members.map { .entry(.text($0.0), .boxed($0.1)) })
     }
 
-    /// `a{ss}`.
+    /// A value of type `a{ss}`.
     static func texts(_ members: [ServiceAttribute]) -> BusValue {
         array(Kind("{ss}"), members.map { .entry(.text($0.name), .text($0.value)) })
     }
@@ -89,7 +89,7 @@ extension BusValue {
     /// True if it is of this type.
     func `is`(_ kind: Kind) -> Bool { unsafe Self.g.g_variant_is_of_type(value, kind.raw) != 0 }
 
-    /// How many members a tuple, an array or an entry has.
+    /// The number of members of a tuple, an array or an entry.
     var count: Int { Int(unsafe Self.g.g_variant_n_children(value)) }
 
     /// A member of a tuple, an array or an entry.
@@ -106,7 +106,7 @@ extension BusValue {
         guard self.is(Kind("s")) || self.is(Kind("o")) else { return nil }
         var length = 0
         guard let start = unsafe Self.g.g_variant_get_string(value, &length) else { return nil }
-        // D-Bus has made sure of UTF-8.
+        // D-Bus guarantees UTF-8.
         return unsafe String(cString: start)
     }
 
@@ -117,7 +117,7 @@ extension BusValue {
         return self.is(Kind("u")) ? UInt64(unsafe Self.g.g_variant_get_uint32(value)) : nil
     }
 
-    /// What is in a box.
+    /// The value in a variant.
     var unboxed: BusValue? {
         unsafe self.is(Kind("v")) ? BusValue(owned: unsafe Self.g.g_variant_get_variant(value)) : nil
     }
@@ -149,7 +149,7 @@ extension BusValue {
 }
 
 extension [BusValue] {
-    /// Gives C an array of the values, which stay ours.
+    /// Calls `body` with a C array of the values, which this array still owns.
     fileprivate func withRaw<Result>(_ body: (UnsafePointer<OpaquePointer?>?, Int) -> Result) -> Result {
         let raw: [OpaquePointer?] = unsafe map { unsafe $0.withRaw { unsafe $0 } }
         return withExtendedLifetime(self) {

@@ -1,14 +1,16 @@
 internal import ByteStreams
 
-/// What the user has set for KWallet.
+/// The user's settings for KWallet.
 enum KWalletSettings {
     private static let key = "Prompt on Open"
-    // Bytes: a file of settings is small.
+    // In bytes; a settings file is small.
     private static let limit = 1 << 20
 
-    /// True if KWallet asks before it gives an open wallet to a program, or might: where that cannot be found out.
+    /// True if KWallet asks, or might ask, before it hands an open wallet to a program.
     ///
-    /// - Parameter folders: where the settings may be; nil if nobody knows.
+    /// It might ask if the settings cannot be read.
+    ///
+    /// - Parameter folders: the folders where settings may be; nil if they are not known.
     static func asksOnOpen(in folders: [String]?) -> Bool {
         guard let folders else { return true }
         return folders.contains { folder in
@@ -23,11 +25,11 @@ enum KWalletSettings {
         }
     }
 
-    /// True if settings say so; it is not the default.
+    /// True if the settings say so; this is not the default.
     static func asksOnOpen(_ settings: String) -> Bool {
         settings.split(whereSeparator: \.isNewline).contains { line in
             let parts = line.split(separator: "=", maxSplits: 1)
-            // A mark of KDE may follow the name, as in `[$i]`.
+            // A marker of KDE may follow the key, as in `[$i]`.
             guard parts.count == 2, parts[0].drop(while: \.isWhitespace).hasPrefix(key) else { return false }
             let value = String(parts[1].filter { !$0.isWhitespace }).lowercased()
             return !["false", "0", "off", "no"].contains(value)

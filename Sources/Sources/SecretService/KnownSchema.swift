@@ -2,19 +2,19 @@ internal import ByteStreams
 internal import ItemSources
 internal import KeychainModel
 
-/// What programs mean by their attributes, as far as it is known here.
+/// The keychain class and attributes that follow from the attributes of known programs.
 struct KnownSchema {
     let itemClass: ItemClass
     var attributes = Attributes()
 
-    // The schema of network passwords, by libsecret's name for it.
+    // libsecret's name for the schema of network passwords.
     private static let network = "org.gnome.keyring.NetworkPassword"
     private static let generic = KeyringIdentity.genericSchema
 
-    /// Characters of an account that is made of attributes.
+    /// The maximum length of an account that is made from attributes, in characters.
     private static let accountLength = 200
 
-    /// Makes names for people of what an item's attributes say.
+    /// Derives attributes that people can read from those of an item.
     init(_ item: ServiceItem) {
         switch item[ServiceItem.schema] ?? item.type {
         case Self.network, "org.git.Password":
@@ -82,7 +82,7 @@ struct KnownSchema {
     }
 
     private mutating func set(_ code: AttributeCode, _ text: String?) {
-        // A longer one is in `extra` alone.
+        // A longer text is kept only in `extra`.
         guard let text, text.utf8.count <= ItemLimits.attributeSize else { return }
         attributes[code] = .text(text)
     }
@@ -93,7 +93,7 @@ struct KnownSchema {
         return String(host.split(separator: "@").last ?? host)
     }
 
-    /// The names of protocols with Apple's four characters as numbers.
+    /// Protocol names, with Apple's four-character codes as numbers.
     private static let protocols: [String: Int64] = [
         "https": 1_752_461_427, "http": 1_752_462_448, "ssh": 1_936_943_136, "sftp": 1_936_943_136,
         "smb": 1_936_548_384,
@@ -102,7 +102,7 @@ struct KnownSchema {
         "afp": 1_634_103_328,
     ]
 
-    /// The attributes of a service that may say what an attribute of a keychain does; the first is the usual one.
+    /// The attributes of a service that may correspond to an attribute of a keychain; the first is the usual one.
     static func homes(of code: AttributeCode, in itemClass: ItemClass) -> [String] {
         switch code {
         case .svce: ["service", "application"]
@@ -118,12 +118,12 @@ struct KnownSchema {
         }
     }
 
-    /// What a service calls a protocol.
+    /// The name that a service uses for a protocol.
     static func name(ofProtocol number: Int64) -> String? { protocols.filter { $0.value == number }.keys.min() }
 
     // MARK: To the service
 
-    /// The attributes of an item that comes from elsewhere.
+    /// The service's attributes for an item that does not come from a service.
     static func attributes(of item: Item) -> [ServiceAttribute] {
         var attributes: [ServiceAttribute] = []
         func add(_ name: String, _ code: AttributeCode) {

@@ -1,8 +1,8 @@
 internal import CLibSecret
 
-/// The functions of libsecret and GLib, found when they are first needed.
+/// The functions of libsecret and GLib, loaded when they are first needed.
 enum LibSecret {
-    /// Where the functions are; nothing may be called before `load` returned.
+    /// The table of functions; none of them may be called before `load` has returned.
     nonisolated(unsafe) static let functions: UnsafePointer<csecret_functions> = unsafe UnsafePointer(table)
 
     /// The name of the library for the dynamic linker.

@@ -3,25 +3,25 @@ internal import CLibSecret
 
 /// The Secret Service of a user's desktop: GNOME Keyring, KWallet or KeePassXC.
 ///
-/// One process answers all calls: if it ends, and the bus starts another one, that one is not taken for it.
+/// All calls go to one process: if it ends and the bus starts another one, that one is not used in its place.
 @safe package final class SecretServiceClient {
     let bus: BusConnection
     /// The unique name of the process.
     let owner: String
-    /// Which program it is, as far as that matters.
+    /// The program that provides the service, as far as it matters.
     let kind: Kind
-    /// Whether KWallet gives an open wallet to a program without asking.
+    /// True if KWallet hands an open wallet to a program without asking.
     let isKWalletQuiet: Bool
     private var session: OpaquePointer
     /// True once it is certain that both sides have the same session key.
     var isProved: Bool
     private static var g: csecret_functions { unsafe LibSecret.functions.pointee }
 
-    /// What programs do differently.
+    /// The programs that behave differently.
     enum Kind: Hashable {
         /// Items are entries of a database.
         case keePassXC
-        /// Collections are wallets, which this object opens.
+        /// Collections are wallets, which are opened through this object.
         case kWallet(object: String)
         case other
 
@@ -33,9 +33,9 @@ internal import CLibSecret
     static let name = "org.freedesktop.secrets"
     static let interface = "org.freedesktop.Secret.Service"
 
-    /// Connects with the service, which the bus starts where it can, and opens an encrypted session.
+    /// Connects to the service, which the bus starts if it can, and opens an encrypted session.
     ///
-    /// - Parameter starts: false to connect only with a service that runs.
+    /// - Parameter starts: false to connect only to a service that is running.
     /// - Throws: `libraryMissing`, `busRefuses`, `noService`, `serviceDoesNotStart`, `sessionNotEncrypted`, `request`
     ///   (`connecting`), `interrupted`.
     package init(_ bus: SessionBus, starts: Bool = true) throws {
@@ -52,20 +52,20 @@ internal import CLibSecret
 
     deinit { unsafe Self.g.g_object_unref(UnsafeMutableRawPointer(session)) }
 
-    /// Goes on in another session.
+    /// Opens another session in place of the current one.
     func renewSession() throws {
         let next = try unsafe Self.openSession(bus, kind)
         unsafe Self.g.g_object_unref(UnsafeMutableRawPointer(session))
         unsafe session = unsafe next
     }
 
-    /// True if a service answers on this bus; nothing is started.
+    /// True if a service is running on this bus; does not start one.
     package static func isRunning(on bus: SessionBus) -> Bool {
         do {
             _ = try owner(on: BusConnection(bus), starts: false)
             return true
         } catch {
-            // Whatever is in the way, a backup of it was not asked for.
+            // Whatever the reason, the user did not ask for a backup of the service.
             return false
         }
     }
@@ -97,7 +97,7 @@ internal import CLibSecret
     private static let destination = "org.freedesktop.DBus"
     private static let busPath = "/org/freedesktop/DBus"
 
-    /// The unique name of the process that has a name; nil if none has it.
+    /// The unique name of the process that owns a name; nil if no process does.
     private static func owner(of name: String, on bus: BusConnection) throws -> String? {
         do {
             let reply = try bus.call(destination, BusCall(busPath, destination, "GetNameOwner", [.text(name)]))
@@ -119,7 +119,7 @@ internal import CLibSecret
         return .path(unsafe String(cString: path))
     }
 
-    /// Calls a method of the service, of a collection or of an item.
+    /// Calls a method of the service, a collection or an item.
     ///
     /// - Throws: `SecretServiceFailure`.
     func call(_ call: BusCall, _ request: SecretServiceFailure.Request) throws -> BusValue {
@@ -139,15 +139,15 @@ internal import CLibSecret
         _ = try call(BusCall(path, "org.freedesktop.DBus.Properties", "Set", arguments), request)
     }
 
-    /// A secret, encrypted for the session.
+    /// Encrypts a secret for the session.
     ///
-    /// KeePassXC and KWallet keep a text as a password, with characters in place of bytes that are none and without a
-    /// byte order mark, so those go as bytes.
+    /// KeePassXC and KWallet store text as a password: they replace bytes that are not characters, and drop a byte
+    /// order mark. Anything that this would change is sent as bytes.
     func encode(_ secret: borrowing Span<UInt8>, contentType: String) throws -> BusValue {
         let contentType = kind == .other || isText(secret) ? contentType : ServiceMapping.contentTypeOfBytes
         let g = unsafe Self.g
         let value = unsafe secret.withUnsafeBytes { bytes in
-            // An empty one needs an address too.
+            // Even an empty secret needs a valid address.
             unsafe g.secret_value_new(
                 bytes.baseAddress?.assumingMemoryBound(to: CChar.self) ?? UnsafePointer(bitPattern: 1), bytes.count,
                 contentType)
@@ -161,7 +161,7 @@ internal import CLibSecret
 
     private func isText(_ bytes: borrowing Span<UInt8>) -> Bool {
         if bytes.count >= 3, bytes[0] == 0xef, bytes[1] == 0xbb, bytes[2] == 0xbf { return false }
-        // A map of KWallet is no password, though it may be UTF-8.
+        // A map of KWallet is not a password, although it may be valid UTF-8.
         if kind.isKWallet, bytes.indices.contains(where: { bytes[$0] == 0 }) { return false }
         do {
             _ = try UTF8Span(validating: copy bytes)
@@ -171,7 +171,7 @@ internal import CLibSecret
         }
     }
 
-    /// Appends a secret that came through the session.
+    /// Decrypts a secret that came through the session, and appends it.
     ///
     /// - Returns: its media type.
     func decode(_ encoded: BusValue, into secrets: inout SecretBytes) throws -> String {
@@ -190,14 +190,14 @@ internal import CLibSecret
 }
 
 extension SecretServiceFailure {
-    /// What an error of the bus means.
+    /// Interprets an error of the bus.
     init(_ error: BusError, _ request: Request) {
         switch error.name {
         case "org.freedesktop.DBus.Error.ServiceUnknown", "org.freedesktop.DBus.Error.NameHasNoOwner",
             "org.freedesktop.DBus.Error.Disconnected":
             self = .serviceEnded
         case "org.freedesktop.DBus.Error.NoReply":
-            // Also what the bus says of a service that ended meanwhile.
+            // The bus also reports this if the service ended before it replied.
             self = .serviceEnded
         case "org.freedesktop.DBus.Error.Timeout", "org.freedesktop.DBus.Error.TimedOut": self = .noAnswer
         case "org.freedesktop.Secret.Error.IsLocked": self = .locked([])
@@ -206,7 +206,7 @@ extension SecretServiceFailure {
         }
     }
 
-    /// An error of the library has no name on the bus: the connection is closed, or the answer took too long.
+    /// Interprets an error without a name on the bus: the connection is closed, or the reply took too long.
     private static func ofThisSide(_ message: String, _ request: Request) -> SecretServiceFailure {
         if message.contains("closed") { return .serviceEnded }
         if message.contains("Timeout") { return .noAnswer }
@@ -215,7 +215,7 @@ extension SecretServiceFailure {
 }
 
 extension BusError {
-    /// True if the object is not there any more.
+    /// True if the object does not exist anymore.
     var saysGone: Bool {
         [
             "org.freedesktop.DBus.Error.UnknownObject", "org.freedesktop.DBus.Error.UnknownMethod",

@@ -1,14 +1,14 @@
-/// Why the Secret Service cannot be used, or does not do what it was asked.
+/// Why the Secret Service cannot be used, or does not carry out a request.
 package enum SecretServiceFailure: Error, Hashable, Sendable {
-    /// libsecret is not installed, or too old: this library or function is missing.
+    /// libsecret is not installed or too old: this library or function is missing.
     case libraryMissing(String)
     /// There is no session bus at any of these paths.
     case noBus(lookedAt: [String])
     /// The socket of the bus belongs to another user.
     case foreignBus(path: String, owner: UInt32)
-    /// What should be the socket of the bus is something else.
+    /// The path of the bus is not a socket.
     case notASocket(path: String)
-    /// The bus does not take the connection.
+    /// The bus refuses the connection.
     case busRefuses(address: String, reason: String)
     /// The bus has no Secret Service, and cannot start one.
     case noService
@@ -26,25 +26,25 @@ package enum SecretServiceFailure: Error, Hashable, Sendable {
     case noCollection(String)
     /// Several collections have this label.
     case severalCollections(String)
-    /// There is no collection for items that come from elsewhere.
+    /// There is no default collection for items that do not come from a service.
     case noDefaultCollection
-    /// This collection does not exist, and making it takes a password.
+    /// This collection does not exist, and creating it requires a password.
     case collectionMissing(String)
-    /// The service takes passwords in its own prompt alone.
+    /// The service accepts passwords only in its own prompt.
     case passwordNotTaken
     /// The password of a collection is wrong.
     case wrongPassword(collection: String)
     /// The prompt of the desktop was closed.
     case promptDismissed
-    /// The service refused a request; both texts are foreign.
+    /// The service refused a request; both texts are foreign text.
     case request(Request, name: String, message: String)
-    /// The service gave an answer that the interface does not know.
+    /// The service's reply does not conform to its interface.
     case malformed(Request)
-    /// Some of what was asked is written, this many items, and then came this.
+    /// The operation failed for this reason after it had written this many items.
     indirect case brokenOff(written: Int, because: SecretServiceFailure)
     case interrupted
 
-    /// What was asked of the service.
+    /// The request that was sent to the service.
     package enum Request: String, CaseIterable, Hashable, Sendable {
         case connecting = "opening a session"
         case listing = "listing collections"

@@ -1,19 +1,19 @@
 internal import ItemSources
 package import KeychainModel
 
-/// An attribute that cannot be changed in a Secret Service: no attribute of the item says it there.
+/// An attribute that cannot be changed in a Secret Service, because no attribute there corresponds to it.
 package struct AttributeWithoutHome: Error {
-    /// Which one.
+    /// The attribute.
     package let code: AttributeCode
 }
 
-/// An item of a Secret Service that is to be another one.
+/// Changes to an item of a Secret Service.
 package struct ServiceChanges {
     private let item: Item
     private let place: CollectionName
     private var service: ServiceItem
 
-    /// Prepares changes of an item that a service holds.
+    /// Prepares changes to an item that a service holds.
     package init(of item: Item) {
         guard let place = ServiceMapping.place(of: item), let service = ServiceMapping.serviceItem(of: item) else {
             preconditionFailure("an item of a service is in a collection")
@@ -23,10 +23,9 @@ package struct ServiceChanges {
         self.service = service
     }
 
-    /// Sets an attribute, or removes it: nil.
+    /// Sets an attribute, or removes it if `value` is nil.
     ///
-    /// What programs find the item by is changed where an attribute of the item says the same, and added where nothing
-    /// does.
+    /// If an attribute of the service's item corresponds to it, that attribute is changed; otherwise one is added.
     package mutating func set(_ code: AttributeCode, to value: AttributeValue?) throws(AttributeWithoutHome) {
         switch (code, value) {
         case (.labl, .text(let label)) where ServiceMapping.isSpeakable(label):
@@ -46,7 +45,8 @@ package struct ServiceChanges {
         }
     }
 
-    /// The service's item with one of these attributes set, which then says what was wanted.
+    /// The service's item after a change of the first of these attributes that leads to the wanted value; nil if none
+    /// does.
     private func changed(
         _ names: [String], _ text: String?, _ code: AttributeCode, _ value: AttributeValue?
     ) -> ServiceItem? {
@@ -63,7 +63,7 @@ package struct ServiceChanges {
         service.attributes.sort()
     }
 
-    /// What an attribute of a service says; nil for what none can say.
+    /// The text for an attribute of a service, or a nested nil to remove it; nil if no text can express the value.
     private static func text(of value: AttributeValue?, _ code: AttributeCode) -> String?? {
         switch value {
         case nil: .some(nil)
@@ -79,14 +79,14 @@ package struct ServiceChanges {
             of: service, in: place, isDefault: ServiceMapping.wasInDefault(item), ordinal: ordinal)
     }
 
-    /// The first part of the unique key, which items with the same attributes have in common.
+    /// The first part of the unique key, which items with the same attributes share.
     package var key: [UInt8] {
         ServiceMapping.identity(of: service, in: place, ordinal: 0).key
     }
 
     /// The changed item.
     ///
-    /// - Parameter ordinal: the how-manieth with this key it is, from 0.
+    /// - Parameter ordinal: the index of the item among those with this key, from 0.
     /// - Throws: `ItemProblem`.
     package func changed(ordinal: Int, secretSize: Int?, now: Timestamp) throws(ItemProblem) -> Item {
         var draft = draft(ordinal: ordinal)

@@ -1,10 +1,10 @@
 internal import ByteStreams
 
-/// Which collections are meant.
+/// The collections to be used.
 package enum ServiceScope: Hashable, Sendable {
-    /// All but that of the session, which ends with it.
+    /// All collections, except that of the session, which ends with the session.
     case all
-    /// The one with this label, or else with this alias.
+    /// The collection with this label or, if there is none, with this alias.
     case collection(String)
 }
 
@@ -15,7 +15,7 @@ package final class ServiceContents {
     let secrets: SecretBytes
     /// What could not be read.
     package let unreadable: [Unreadable]
-    /// How many items that end with the session were left out.
+    /// The number of items that were left out because they end with the session.
     package let ofSession: Int
 
     init(
@@ -34,18 +34,18 @@ extension SecretServiceClient {
     static let sessionCollection = path + "/collection/session"
     private static let collectionInterface = "org.freedesktop.Secret.Collection"
     static let itemInterface = "org.freedesktop.Secret.Item"
-    // With larger ones a reply could exceed what D-Bus allows, since a secret may have 16 MiB.
+    // Replies for larger batches could exceed the limit of D-Bus, since a secret may have 16 MiB.
     private static let secretsAtOnce = 64
-    // Names of attributes in files of GNOME Keyring that were never unlocked: hashes instead of values.
+    // The prefix of attribute names in GNOME Keyring's files that were never unlocked; the values are hashes.
     static let hashedPrefix = "gkr:compat:hashed:"
 
-    /// Reads what `scope` means.
+    /// Reads the collections of `scope`.
     ///
-    /// What is deleted while it is read is left out, and what is added is read too.
+    /// Items that are deleted during the read are left out, and items that are added are read.
     ///
     /// - Parameters:
-    ///   - needsAll: false to leave out what is locked, and say so.
-    ///   - step: called once an item.
+    ///   - needsAll: false to leave out what is locked, and report it.
+    ///   - step: called once per item.
     /// - Throws: `SecretServiceFailure`: `locked`, `noCollection`, `severalCollections`, or of a request.
     package func read(
         _ scope: ServiceScope, needsAll: Bool = true, step: @escaping () -> Void = {}
@@ -62,7 +62,7 @@ extension SecretServiceClient {
         return reading.finish(unreadable, ofSession: ofSession)
     }
 
-    /// The collections of a scope; those of one label are numbered in the order of their paths.
+    /// The collections of a scope; those with the same label are numbered in the order of their paths.
     func collections(in scope: ServiceScope) throws -> ([ServiceCollection], ofSession: Int) {
         let all = try properties(of: Self.path, Self.interface, .listing)
         guard let paths = all["Collections"]?.paths else { throw SecretServiceFailure.malformed(.listing) }
@@ -104,13 +104,13 @@ extension SecretServiceClient {
         return path == "/" ? nil : path
     }
 
-    /// Gives a collection an alias, which it takes from any other one.
+    /// Assigns an alias to a collection, and removes it from any other one.
     func setAlias(_ name: String, _ path: String) throws {
         _ = try call(
             BusCall(Self.path, Self.interface, "SetAlias", [.text(name), .path(path)]), .creatingCollection)
     }
 
-    /// A collection as it is now; nil if it is gone.
+    /// The current state of a collection; nil if it is gone.
     func collection(_ path: String) throws -> (label: String, isLocked: Bool, items: [String])? {
         do {
             let reply = try bus.call(owner, Self.getAll(path, Self.collectionInterface))
@@ -136,12 +136,12 @@ extension SecretServiceClient {
         BusCall(path, "org.freedesktop.DBus.Properties", "GetAll", [.text(interface)])
     }
 
-    /// Shorter paths first, so that numbers at their ends are in order.
+    /// Orders shorter paths first, so that the numbers at their ends are in order.
     static func isEarlier(_ one: String, _ other: String) -> Bool {
         (one.utf8.count, one) < (other.utf8.count, other)
     }
 
-    /// A reading that is under way.
+    /// A read in progress.
     private struct Reading: ~Copyable {
         private let client: SecretServiceClient
         private var collections: [ServiceCollection]
@@ -165,7 +165,7 @@ extension SecretServiceClient {
             ServiceContents(collections, items, secrets, unreadable, ofSession: ofSession)
         }
 
-        /// Reads a collection until its list of items stays as it is.
+        /// Reads a collection until its list of items does not change.
         mutating func read(_ index: Int) throws {
             var known: Set<String> = []
             var pending = collections[index].items
@@ -173,7 +173,7 @@ extension SecretServiceClient {
                 known.formUnion(pending)
                 try read(pending, of: index)
                 guard let now = try client.collection(collections[index].path) else {
-                    // It was deleted with all its items.
+                    // The collection was deleted with all its items.
                     items.removeAll { $0.collection == index }
                     return
                 }
@@ -183,7 +183,7 @@ extension SecretServiceClient {
                 pending = now.items.filter { !known.contains($0) }
                 if pending.isEmpty { break }
             }
-            // In the order in which the service lists them, also those that came later.
+            // Restore the service's order, since items that were added meanwhile have been read last.
             items.sort { ($0.collection, $0.path.utf8.count, $0.path) < ($1.collection, $1.path.utf8.count, $1.path) }
         }
 
@@ -195,7 +195,7 @@ extension SecretServiceClient {
                     do {
                         found[ordinal] = try describe(result.get(), paths[ordinal], of: index)
                     } catch let error as BusError {
-                        // The list of items, which is read again, tells whether it was deleted.
+                        // The list of items is read again, and will show whether the item was deleted.
                         if !error.saysGone { throw SecretServiceFailure(error, .reading) }
                     }
                 })
@@ -220,7 +220,7 @@ extension SecretServiceClient {
             return FoundItem(path: path, collection: index, item: item, secret: 0..<0)
         }
 
-        /// Reads secrets, many at once; what is too large for one reply, one by one.
+        /// Reads secrets in batches, and those too large for one reply individually.
         private mutating func readSecrets(of found: [FoundItem]) throws {
             for item in found where !client.isProved { try client.proveSession(reading: item.path) }
             let size = secretsAtOnce
@@ -258,7 +258,7 @@ extension SecretServiceClient {
             return missing
         }
 
-        /// Reads one secret, and finds out why it cannot be had.
+        /// Reads one secret, or determines why it cannot be read.
         private mutating func readSecret(of found: FoundItem) throws {
             do {
                 let reply = try client.bus.call(

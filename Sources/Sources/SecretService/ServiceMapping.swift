@@ -2,13 +2,13 @@ internal import ByteStreams
 internal import ItemSources
 package import KeychainModel
 
-/// What an item of the Secret Service is as an item of a keychain, and the way back.
+/// Maps items of the Secret Service to items of a keychain, and back.
 ///
-/// Every attribute goes into `extra` under its own name, and everything else that has no attribute of its own in a
-/// keychain under names that begin with `kcbackup:`. Class, service, server and account are made of what is known of
-/// the schema, for people to read; the way back does not look at them.
+/// Every attribute is stored in `extra` under its own name, and everything else without a keychain attribute of its own
+/// under names that begin with `kcbackup:`. Class, service, server and account are derived from known schemas for
+/// people to read; the way back ignores them.
 package enum ServiceMapping {
-    /// The attribute by which an item is ThisDeviceOnly: its accessibility, as in `pdmn`.
+    /// The attribute for an item's accessibility, as in `pdmn`, which can make the item ThisDeviceOnly.
     package static let accessible = "kcbackup:accessible"
 
     private static let prefix = "kcbackup:"
@@ -17,19 +17,19 @@ package enum ServiceMapping {
     private static let alias = "kcbackup:alias"
     private static let type = "kcbackup:type"
     private static let contentType = "kcbackup:content-type"
-    // A foreign attribute whose name begins with our prefix.
+    // The prefix for an attribute whose own name begins with kcbackup's prefix.
     private static let escape = "kcbackup:attribute:"
 
-    /// What most secrets are; it is not kept.
+    /// The content type of most secrets; it is not stored.
     static let usualContentType = "text/plain"
-    /// What a secret is that is no text.
+    /// The content type of a secret that is not text.
     static let contentTypeOfBytes = "application/octet-stream"
 
     // MARK: From the service
 
-    /// The item of a keychain.
+    /// The keychain item for an item of a service.
     ///
-    /// - Parameter ordinal: the how-manieth it is, from 0, of the items with the same attributes in the collection.
+    /// - Parameter ordinal: the index of the item among those of the collection with the same attributes, from 0.
     package static func draft(
         of item: ServiceItem, in place: CollectionName, isDefault: Bool, ordinal: Int
     ) -> ItemDraft {
@@ -60,7 +60,7 @@ package enum ServiceMapping {
         return draft
     }
 
-    /// Which item it is.
+    /// The identity of an item.
     static func identity(of item: ServiceItem, in place: CollectionName, ordinal: Int) -> KeyringIdentity {
         KeyringIdentity(
             keyring: place.label, number: place.number,
@@ -68,7 +68,7 @@ package enum ServiceMapping {
             label: .text(item.label), ordinal: ordinal)
     }
 
-    /// True for the accessibility, which is no part of what programs find the item by.
+    /// True for the accessibility, which does not identify an item.
     private static func isOurs(_ attribute: ServiceAttribute) -> Bool {
         attribute.name == accessible && Accessibility(rawValue: attribute.value).map { $0 != .whenUnlocked } == true
     }
@@ -80,7 +80,7 @@ package enum ServiceMapping {
 
     // MARK: To the service
 
-    /// The collection that an item of a keychain was in; nil for one that comes from elsewhere.
+    /// The collection that a keychain item was in; nil if the item does not come from a service.
     package static func place(of item: Item) -> CollectionName? {
         guard let label = extra(collection, of: item) else { return nil }
         return CollectionName(label: label, number: extra(number, of: item).flatMap { Int($0) } ?? 0)
@@ -89,8 +89,7 @@ package enum ServiceMapping {
     /// True if the item was in the collection with the alias `default`.
     static func wasInDefault(_ item: Item) -> Bool { extra(alias, of: item) == "default" }
 
-    /// The item of a service that becomes of an item of a keychain; nil for a certificate or a key, which has no place
-    /// there.
+    /// The service's item for a keychain item; nil for a certificate or a key, which has no place there.
     package static func serviceItem(of item: Item) -> ServiceItem? {
         guard item.itemClass == .genericPassword || item.itemClass == .internetPassword else { return nil }
         let isOfService = place(of: item) != nil
@@ -117,9 +116,9 @@ package enum ServiceMapping {
             contentType: isOfService ? extra(contentType, of: item) ?? usualContentType : usualContentType)
     }
 
-    /// The attributes of an item that a service does not hold.
+    /// The attributes of an item that a service cannot hold.
     ///
-    /// Dates are among them always: a service dates its items itself.
+    /// Dates are always among them, since a service dates its items itself.
     package static func withoutHome(_ item: Item) -> [AttributeCode] {
         guard let service = serviceItem(of: item) else { return item.attributes.entries.map(\.code) }
         let back = draft(of: service, in: CollectionName(label: ""), isDefault: false, ordinal: 0).attributes

@@ -5,7 +5,7 @@ package struct ServiceAttribute: Comparable, Hashable, Sendable {
     package let name: String
     package let value: String
 
-    /// Names a value.
+    /// Creates an attribute.
     package init(name: String, value: String) {
         self.name = name
         self.value = value
@@ -32,19 +32,19 @@ package struct ServiceAttribute: Comparable, Hashable, Sendable {
     }
 }
 
-/// An item as the Secret Service gives it, without its secret.
+/// An item as returned by the Secret Service, without its secret.
 package struct ServiceItem: Hashable, Sendable {
-    /// What people read.
+    /// The name that people see.
     package var label: String
-    /// Ordered by name, each at most once.
+    /// Ordered by name; names are unique.
     package var attributes: [ServiceAttribute]
-    /// The property `Type`, where the service has it and it differs from the attribute `xdg:schema`.
+    /// The property `Type`, if the service has it and it differs from the attribute `xdg:schema`.
     package var type: String?
     /// The media type of the secret.
     package var contentType: String
-    /// Seconds since 1970; 0 if the service does not know.
+    /// Seconds since 1970; 0 if unknown.
     package var created: UInt64
-    /// Seconds since 1970; 0 if the service does not know.
+    /// Seconds since 1970; 0 if unknown.
     package var modified: UInt64
 
     /// Describes an item.
@@ -66,13 +66,14 @@ package struct ServiceItem: Hashable, Sendable {
     /// The attribute that names the schema of an item.
     package static let schema = KeyringIdentity.schema
 
-    /// True if it is `other` as far as every service can hold it: not all keep media types, and GNOME Keyring gives an
-    /// item the attribute of its type.
+    /// True if the item equals `other` in everything that all services can hold.
+    ///
+    /// Not all of them keep media types, and GNOME Keyring adds an attribute for the type of an item.
     func holds(_ other: ServiceItem) -> Bool {
         label.utf8.elementsEqual(other.label.utf8) && free == other.free && kind == other.kind
     }
 
-    /// The attributes without the schema; the title of an entry is its label.
+    /// The attributes without the schema, and without the title of an entry, which is its label.
     private var free: [ServiceAttribute] {
         identifying.filter { $0.name != Self.schema && !(isEntry && $0.name == Self.title) }
     }
@@ -80,13 +81,13 @@ package struct ServiceItem: Hashable, Sendable {
     static let title = "Title"
     private static let path = "Path"
     private static let uuid = "Uuid"
-    // Of a secret that KeePassXC keeps as bytes.
+    // The attribute of a secret that KeePassXC stores as bytes.
     private static let mediaType = "FDO_SECRETS_CONTENT_TYPE"
 
-    /// True if it has the attributes that KeePassXC gives every entry of a database.
+    /// True if it has the attributes that KeePassXC gives to every entry of a database.
     package var isEntry: Bool { [Self.title, Self.path, Self.uuid].allSatisfy { self[$0] != nil } }
 
-    /// The attributes that make it this item: without those that KeePassXC chooses for an entry, or leaves empty.
+    /// The attributes that identify the item: without those of an entry that KeePassXC chooses itself or leaves empty.
     package var identifying: [ServiceAttribute] {
         guard isEntry else { return attributes }
         return attributes.filter { attribute in
@@ -98,12 +99,12 @@ package struct ServiceItem: Hashable, Sendable {
         }
     }
 
-    /// The attributes that KeePassXC lets others set.
+    /// The attributes that KeePassXC allows others to set.
     var settableInEntry: [ServiceAttribute] {
         attributes.filter { ![Self.path, Self.uuid, Self.mediaType].contains($0.name) }
     }
 
-    /// What is identified as this item's entry in KeePassXC.
+    /// The item in the form by which its entry in KeePassXC is identified.
     var asEntry: ServiceItem {
         guard !isEntry else { return self }
         var entry = self
@@ -115,7 +116,7 @@ package struct ServiceItem: Hashable, Sendable {
         return entry
     }
 
-    /// The same with its schema as an attribute, for a service that keeps nothing but attributes.
+    /// The item with its schema as an attribute, for a service that stores only attributes.
     var withSchemaAmongAttributes: ServiceItem {
         guard let type, self[Self.schema] == nil else { return self }
         return ServiceItem(
@@ -123,9 +124,10 @@ package struct ServiceItem: Hashable, Sendable {
             contentType: contentType, created: created, modified: modified)
     }
 
-    /// What KWallet can hold: an entry has a name, and the passwords of KDE's own programs are texts without attributes.
+    /// The item as KWallet can hold it: entries have names, and passwords of KDE's own programs are text without
+    /// attributes.
     var asWalletEntry: ServiceItem {
-        // What has no schema of its own has this one, which no attribute says.
+        // The generic schema means that there is none of its own, and does not become an attribute.
         var entry = type == KeyringIdentity.genericSchema ? self : withSchemaAmongAttributes
         entry.label = Self.walletLabel(label)
         if attributes.isEmpty, contentType == ServiceMapping.contentTypeOfBytes {
@@ -134,10 +136,10 @@ package struct ServiceItem: Hashable, Sendable {
         return entry
     }
 
-    // The folder of entries whose label names none.
+    // The folder of entries whose label does not name one.
     private static let walletFolder = "Secret Service/"
 
-    /// The label that KWallet tells of an entry with this one: it numbers entries of one name by an ending.
+    /// The label that KWallet reports for an entry with this one; it numbers entries of the same name with a suffix.
     private static func walletLabel(_ label: String) -> String {
         var name =
             label.hasPrefix(walletFolder) && label != walletFolder ? label.dropFirst(walletFolder.count) : label[...]
@@ -148,16 +150,16 @@ package struct ServiceItem: Hashable, Sendable {
         return name.isEmpty ? "no label" : String(name)
     }
 
-    /// The schema, however it is kept; nil for what has none of its own.
+    /// The schema, however it is stored; nil if it is the generic one or missing.
     private var kind: String? {
         let kind = self[Self.schema] ?? type
         return kind == KeyringIdentity.genericSchema ? nil : kind
     }
 }
 
-/// Which collection an item is in: by what survives a move to another machine.
+/// Identifies a collection by what survives a move to another machine.
 package struct CollectionName: Hashable, Sendable {
-    /// What people read.
+    /// The name that people see.
     package var label: String
     /// 0 for the first collection of this label, 1 for the next one.
     package var number = 0
@@ -175,7 +177,7 @@ struct ServiceCollection {
     let name: CollectionName
     let isDefault: Bool
     var isLocked: Bool
-    /// The object paths of its items, in the order in which the service made them.
+    /// The object paths of its items, in order of creation.
     var items: [String]
 }
 
@@ -184,16 +186,16 @@ struct FoundItem {
     let path: String
     let collection: Int
     var item: ServiceItem
-    /// Where its secret is among all secrets.
+    /// The position of its secret among all secrets.
     var secret: Range<Int>
 }
 
-/// What a reading could not have.
+/// What could not be read.
 package enum Unreadable: Hashable, Sendable {
-    /// A locked collection, with the number of its items as far as the service tells.
+    /// A locked collection, with the number of items that the service reports.
     case lockedCollection(label: String, items: Int)
-    /// A locked item of a collection that is not.
+    /// A locked item in a collection that is not locked.
     case lockedItem(collection: String, label: String)
-    /// An item that is larger than one of a backup can be, or has something that no item can have.
+    /// An item that is too large for a backup, or has something that no item can have.
     case unfit(label: String)
 }

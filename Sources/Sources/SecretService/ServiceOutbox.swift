@@ -1,13 +1,13 @@
 internal import ByteStreams
 
-/// Sends what is to be written, many calls at once and in order.
+/// Sends writes to a service in order, with many calls in progress at once.
 final class ServiceOutbox {
     private let client: SecretServiceClient
     private var calls: [Call] = []
-    /// How many items are written or removed.
+    /// The number of items written or removed.
     private(set) var written = 0
     private let mayAsk: Bool
-    // What the service does once its prompt is called.
+    // Calls that the service carries out only after its prompt is called.
     private var prompts: [(path: String, call: Call)] = []
 
     private struct Call {
@@ -17,10 +17,10 @@ final class ServiceOutbox {
         let isLast: Bool
     }
 
-    // A service that writes its file for each item is busy with so many for a second or so.
+    // A service that rewrites its file for each item needs about a second for this many.
     private static let atOnce = 32
 
-    /// - Parameter mayAsk: true if somebody is there who answers what the desktop asks.
+    /// - Parameter mayAsk: true if somebody is there to answer the desktop's prompts.
     init(_ client: SecretServiceClient, mayAsk: Bool) {
         self.client = client
         self.mayAsk = mayAsk
@@ -32,7 +32,7 @@ final class ServiceOutbox {
 
     func create(_ item: ServiceItem, _ secret: borrowing SecretBytes, in collection: String) throws {
         guard client.isProved else { return try createFirst(item, secret, in: collection) }
-        // False: one with the same attributes is another item.
+        // Not replacing: an item with the same attributes is a different item.
         try send(creation(of: item, secret, in: collection, replaces: false), .writing)
     }
 
@@ -53,7 +53,7 @@ final class ServiceOutbox {
         try secret.withBytes { try client.encode($0, contentType: item.contentType) }
     }
 
-    /// Creates an item in KWallet where no other one told whether the key of the session is the right one.
+    /// Creates an item in KWallet if no other item has shown whether the session key is right.
     private func createFirst(_ item: ServiceItem, _ secret: borrowing SecretBytes, in collection: String) throws {
         var path: String?
         var isAgain = false
@@ -64,14 +64,14 @@ final class ServiceOutbox {
                         path, SecretServiceClient.itemInterface, "SetSecret", [try encoded(secret, item)])
                     _ = try client.call(call, .writing)
                 } else {
-                    // What a wrong key has left, an item without a secret, is the only one to be replaced.
+                    // Only an item without a secret, which a wrong key has left, is replaced.
                     let call = try creation(of: item, secret, in: collection, replaces: isAgain)
                     path = try client.call(call, .writing)[0].text
                     written += 1
                 }
                 if let path, try client.provesSession(secret, at: path) { return }
             } catch SecretServiceFailure.request(_, _, let message) where message.contains("find session") {
-                // So KWallet calls a key that does not fit.
+                // KWallet reports a wrong key this way.
             }
             isAgain = true
             try client.renewSession()
@@ -113,7 +113,7 @@ final class ServiceOutbox {
         if calls.count >= Self.atOnce { try flush() }
     }
 
-    /// Sends what is left, and waits for all answers.
+    /// Sends the remaining calls and waits for all replies.
     func flush() throws {
         let sent = calls
         calls = []
@@ -131,7 +131,9 @@ final class ServiceOutbox {
         for (path, call) in waiting { try complete(path, call) }
     }
 
-    /// Calls a prompt: KeePassXC has one for each new item, and asks nothing there while its database is open.
+    /// Calls a prompt.
+    ///
+    /// KeePassXC has one for each new item, but asks nothing while its database is open.
     private func complete(_ prompt: String, _ call: Call) throws {
         if !mayAsk {
             guard let collection = try client.collection(call.call.path), !collection.isLocked else {
@@ -148,7 +150,7 @@ final class ServiceOutbox {
         if call.isLast { written += 1 }
     }
 
-    /// A prompt that may ask somebody who is not there is a refusal.
+    /// Accepts a reply, or queues its prompt; if nobody is there to answer, a prompt counts as a refusal.
     private func requireDone(_ reply: BusValue, _ call: Call) throws(BusError) {
         let prompt = reply.count > 0 ? reply[reply.count - 1].text : nil
         if let prompt, prompt != "/", call.call.method == "CreateItem" || call.call.method == "Delete" {

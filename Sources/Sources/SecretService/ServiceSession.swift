@@ -1,17 +1,19 @@
 internal import ByteStreams
 internal import CLibSecret
 
-/// The key of a session, which KWallet up to 6.24 does not always get right: of a number that begins with a zero it makes
-/// another one than libsecret, and tells nobody; a public key that begins with a zero it refuses.
+/// Workarounds for KWallet up to 6.24, which does not always derive the right session key.
+///
+/// If a number begins with a zero byte, it derives another key than libsecret, without reporting an error. It refuses a
+/// public key that begins with a zero byte.
 extension SecretServiceClient {
-    // Two of 256 sessions are of no use.
+    // Two in 256 sessions cannot be used.
     static let sessionTries = 8
-    // Beside its user: each file that is compiled has a class of its own.
+    // In the file that calls `csecret_open`, since each compiled file has its own copy of the C class.
     private static let registered: Void = unsafe csecret_register(LibSecret.functions)
 
     /// Opens a session of libsecret on a connection.
     static func openSession(_ connection: BusConnection, _ kind: Kind) throws -> OpaquePointer {
-        // A static is made once, whatever the threads.
+        // A static is initialized only once, even with several threads.
         _ = registered
         var tries = 0
         while true {
@@ -21,16 +23,16 @@ extension SecretServiceClient {
             let reason = unsafe BusConnection.take(error)
             if kind.isKWallet {
                 if tries < sessionTries, reason.message.contains("public key size") { continue }
-                // It leaves the encryption to a plug-in.
+                // KWallet leaves the encryption to a plug-in of libqca.
                 if reason.message.contains("libqca") { throw SecretServiceFailure.sessionNotEncrypted }
             }
             throw SecretServiceFailure(reason, .connecting)
         }
     }
 
-    /// Finds a session with the right key: one in which a secret is the same as in another one.
+    /// Finds a session with the right key: one in which a secret reads the same as in another session.
     ///
-    /// - Throws: `malformed` (`secrets`), and what reading throws; nothing where the item is gone.
+    /// - Throws: `malformed` (`secrets`), and what reading throws; nothing if the item is gone.
     func proveSession(reading path: String) throws {
         if isProved { return }
         do {
@@ -46,14 +48,14 @@ extension SecretServiceClient {
                 last = next
             }
         } catch let error as BusError {
-            // The next item tells.
+            // The next item can prove the session.
             if error.saysGone { return }
             throw SecretServiceFailure(error, .secrets)
         }
         throw SecretServiceFailure.malformed(.secrets)
     }
 
-    /// True if an item has this secret, as far as the key of the session tells; the key is the right one then.
+    /// True if an item has this secret when read with the session key, which proves that the key is right.
     ///
     /// - Throws: as reading does.
     func provesSession(_ secret: borrowing SecretBytes, at path: String) throws -> Bool {

@@ -2,7 +2,7 @@ internal import ByteStreams
 internal import ItemSources
 package import KeychainModel
 
-/// What a Secret Service holds, as the source of a backup.
+/// The contents of a Secret Service, as the source of a backup.
 package struct ServiceSource: ItemSource {
     private let items: CollectedItems
     /// What could not be read.
@@ -12,7 +12,7 @@ package struct ServiceSource: ItemSource {
 
     /// Puts the items of a service in archive order.
     ///
-    /// An item that is over a limit is unreadable.
+    /// An item that exceeds a limit counts as unreadable.
     package init(_ contents: ServiceContents) {
         var unreadable = contents.unreadable
         var collection = ItemCollection(date: .reference)
@@ -45,41 +45,41 @@ package struct ServiceSource: ItemSource {
         collections = []
     }
 
-    /// The same without what could not be read, for a state that is brought back into what could be.
+    /// The source without what could not be read, for a state to be restored into what could be read.
     package var readable: ServiceSource { ServiceSource(items) }
 
     /// How many items there are.
     package var count: Int { items.count }
 
-    /// How many items could not be read, at least.
+    /// The minimum number of items that could not be read.
     package var unreadableCount: Int {
         unreadable.reduce(0) { count, entry in
-            // How many are in a locked collection is not certain; that the backup is incomplete is.
+            // The number of items in a locked collection is uncertain, but the backup is certainly incomplete.
             guard case .lockedCollection(_, let items) = entry else { return count + 1 }
             return count + max(items, 1)
         }
     }
 
-    /// Visits every item, and what could not be read before; see `ItemSource`.
+    /// Visits every item, after reporting those that could not be read; see `ItemSource`.
     package func visitItems<Visitor: ItemVisitor>(_ visitor: inout Visitor) throws {
         for _ in 0..<unreadableCount { try visitor.skip(damaged: nil) }
         try items.visitItems(&visitor)
     }
 }
 
-/// What a collection is.
+/// The main properties of a collection.
 package struct CollectionSummary: Hashable, Sendable {
-    /// What people read.
+    /// The name that people see.
     package let label: String
-    /// True if items that name no collection go there.
+    /// True for the collection of items that name none.
     package let isDefault: Bool
     package let isLocked: Bool
-    /// How many items it has, as far as the service tells.
+    /// The number of its items, as far as the service reports it.
     package let items: Int
 }
 
 extension ServiceContents {
-    /// Each item with what it is in a keychain.
+    /// Each item with its form in a keychain.
     var drafts: [(FoundItem, ItemDraft)] {
         var ordinals: [[UInt8]: Int] = [:]
         return items.map { found in

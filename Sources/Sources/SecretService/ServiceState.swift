@@ -2,24 +2,24 @@ internal import ByteStreams
 internal import ItemSources
 internal import KeychainModel
 
-/// What a service holds while something is restored into it.
+/// The contents of a service during a restore.
 final class ServiceState: ItemWriter {
     /// An item of the service.
     private struct Entry {
         let found: FoundItem
         let item: Item
-        /// True if it goes at the end unless it is written before.
+        /// True if it is deleted at the end, unless it is written before.
         var isLeaving = false
     }
 
-    /// Where an item goes, as what, and by which key it is known there.
+    /// The destination of an item, its form there, and the key that identifies it there.
     private struct Goal {
         let place: CollectionName
         let item: ServiceItem
         let key: [UInt8]
     }
 
-    /// The collections, with the object paths of those that exist.
+    /// A collection, with its object path if it exists.
     private struct Place {
         var path: String?
         var isLocked: Bool
@@ -34,11 +34,11 @@ final class ServiceState: ItemWriter {
     private var places: [CollectionName: Place] = [:]
     private let standard: CollectionName?
     private let chosen: CollectionName?
-    /// The items that come into a collection in which they were not, by the key of the first with their attributes.
+    /// The items that enter a collection in which they were not, by the key of the first item with their attributes.
     private var newcomers: [[UInt8]: [ItemUUID]] = [:]
     private var outbox: ServiceOutbox
 
-    /// How many items are written or removed.
+    /// The number of items written or removed.
     var written: Int { outbox.written }
 
     init(
@@ -67,7 +67,8 @@ final class ServiceState: ItemWriter {
         }
         for (found, given) in contents.drafts {
             var draft = given
-            // GNOME Keyring that dies leaves items whose secret it had not written yet: no archive is older than those.
+            // If GNOME Keyring dies, it leaves items whose secret was not yet written. The date makes them older than
+            // any archive.
             if found.secret.isEmpty {
                 for code in [AttributeCode.cdat, .mdat] { draft.attributes[code] = .date(.reference) }
             }
@@ -77,7 +78,7 @@ final class ServiceState: ItemWriter {
                 byUUID[item.uuid] = entries.count
                 entries.append(Entry(found: found, item: item))
             } catch {
-                // No archive has an item that is over a limit, so none conflicts with it.
+                // No archive has an item that exceeds a limit, so nothing conflicts with it.
             }
         }
     }
@@ -93,7 +94,7 @@ final class ServiceState: ItemWriter {
         return byKey[goal.key].map { entries[$0].item }
     }
 
-    /// A UUID follows from collection and attributes, so it says no more than they do.
+    /// Always nil: a UUID is derived from collection and attributes, so it identifies no other item than the key does.
     func item(withUUID uuid: ItemUUID) -> Item? { nil }
 
     func holds(_ item: Item, as existing: Item) -> Bool {
@@ -130,7 +131,7 @@ final class ServiceState: ItemWriter {
 
     private func isInScope(_ name: CollectionName) -> Bool { chosen == nil || name == chosen }
 
-    /// What an item is to be in this service; nil for what has no place there.
+    /// The form of an item in this service; nil if it has no place there.
     private func wanted(_ item: Item) -> ServiceItem? {
         guard let service = ServiceMapping.serviceItem(of: item) else { return nil }
         switch client.kind {
@@ -140,7 +141,7 @@ final class ServiceState: ItemWriter {
         }
     }
 
-    /// Where an item goes.
+    /// The destination of an item.
     ///
     /// - Throws: `locked`, `noDefaultCollection`, `collectionMissing`.
     private func goal(of item: Item) throws(SecretServiceFailure) -> Goal {
@@ -166,7 +167,7 @@ final class ServiceState: ItemWriter {
             key: ServiceMapping.identity(of: identified, in: place, ordinal: ordinal).key)
     }
 
-    /// Refuses a collection that could not be made, before anything is written.
+    /// Refuses a collection that cannot be created, before anything is written.
     private func requireMaking(of place: CollectionName) throws(SecretServiceFailure) {
         switch making {
         case .refused: throw .collectionMissing(place.label)
@@ -182,7 +183,7 @@ final class ServiceState: ItemWriter {
         replacing: Item?
     ) throws {
         let goal = try goal(of: item)
-        // One without attributes is known by its label, which may be what changes.
+        // An item without attributes is identified by its label, which may be what changes.
         if let index = replacing.flatMap({ byUUID[$0.uuid] }) ?? byKey[goal.key] {
             entries[index].isLeaving = false
             let entry = entries[index]
@@ -203,16 +204,16 @@ final class ServiceState: ItemWriter {
         return count
     }
 
-    /// Waits for what was sent, and removes what is to go.
+    /// Deletes the items that are to go, and waits for all calls.
     func finish() throws {
         for entry in entries where entry.isLeaving { try outbox.delete(entry.found) }
         try outbox.flush()
     }
 
-    /// The object path of a collection, which is made if it does not exist.
+    /// The object path of a collection, which is created if it does not exist.
     private func path(of place: CollectionName, isDefault: Bool) throws -> String {
         if let path = places[place]?.path { return path }
-        // What is under way could fail, and a collection that nobody needs be left.
+        // A pending call could fail, and would leave an unneeded collection behind.
         try outbox.flush()
         let path: String
         switch making {

@@ -4,16 +4,16 @@ package import KeychainModel
 
 /// A Secret Service as the target of a restore.
 ///
-/// It has no transactions: a restore that breaks off leaves what it has written, and running it again finishes it. What
-/// a replacing restore removes goes last, so that nothing is ever missing that the archive does not have.
+/// The service has no transactions: a restore that fails leaves what it has written, and running it again completes it.
+/// A replacing restore deletes items last, so that it never loses an item before everything in the archive is written.
 package struct ServiceTarget: StoredItemTarget {
     private let client: SecretServiceClient
     private let scope: ServiceScope
     private let making: Making
 
-    /// How collections are made that do not exist.
+    /// How missing collections are created.
     package enum Making {
-        /// They are not: nobody is there to ask.
+        /// They are not created, because nobody is there to be asked.
         case refused
         /// The desktop asks for their passwords.
         case byPrompt
@@ -21,26 +21,26 @@ package struct ServiceTarget: StoredItemTarget {
         case withPassword((_ label: String) throws -> SecretBytes)
     }
 
-    /// Prepares a restore into all collections, or of everything into one.
+    /// Prepares a restore into all collections, or of all items into one.
     package init(_ client: SecretServiceClient, scope: ServiceScope, making: Making) {
         self.client = client
         self.scope = scope
         self.making = making
     }
 
-    /// In the clear: the service encrypts them itself.
+    /// Always plain: the service encrypts secrets itself.
     package func form(ofSecretsUnder keybag: ArchivedKeybag) -> SecretForm { .plain }
 
-    /// Reads the service, and runs `body` against what was read; see `ItemTarget`.
+    /// Reads the service, and calls `body` with what was read; see `ItemTarget`.
     ///
     /// - Throws: `SecretServiceFailure`, and what `body` throws.
     package func readItems<Result>(_ body: (any ExistingItems) throws -> Result) throws -> Result {
         try body(state())
     }
 
-    /// Runs `body`; see `ItemTarget`.
+    /// Calls `body` to write items; see `ItemTarget`.
     ///
-    /// - Throws: `SecretServiceFailure` (`brokenOff` once something is written), and what `body` throws.
+    /// - Throws: `SecretServiceFailure` (`brokenOff` if something was already written), and what `body` throws.
     package func writeItems<Result>(_ body: (any ItemWriter) throws -> Result) throws -> Result {
         let state = try state()
         do {

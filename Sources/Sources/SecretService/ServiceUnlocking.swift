@@ -10,25 +10,25 @@ extension SecretServiceClient {
         try collections(in: scope).0.filter(\.isLocked).map(\.name.label)
     }
 
-    /// Has the desktop ask for the passwords of the locked collections of a scope, and waits for the answers.
+    /// Lets the desktop ask for the passwords of the locked collections of a scope, and waits for the answers.
     ///
     /// - Throws: `promptDismissed`, `request` (`unlocking`), `interrupted`.
     package func unlockByPrompt(_ scope: ServiceScope) throws {
         let locked = try collections(in: scope).0.filter(\.isLocked).map(\.path)
         if !locked.isEmpty { try unlockByPrompt(locked) }
         if kind == .keePassXC {
-            // It can be set to ask for the access to entries of an open database.
+            // KeePassXC can be set to ask for access to the entries of an open database.
             let entries = try collections(in: scope).0.flatMap(\.items)
             if !entries.isEmpty { try unlockByPrompt(entries) }
         }
     }
 
-    /// Opens a wallet that its user opened before, so that nobody is asked.
+    /// Opens a wallet that its user has already opened, so that nobody is asked.
     ///
-    /// KWallet tells a collection to be locked until the first program that speaks this interface opens it, also where
-    /// the wallet is open since login.
+    /// KWallet reports a collection as locked until the first program opens it through this interface, even if the
+    /// wallet has been open since login.
     func openQuietly(_ collection: ServiceCollection) throws -> ServiceCollection {
-        // The names of others of this label are known to KWallet alone.
+        // For further collections with the same label, only KWallet knows the name of the wallet.
         guard isKWalletQuiet, collection.isLocked, collection.name.number == 0, case .kWallet(let object) = kind else {
             return collection
         }
@@ -53,7 +53,7 @@ extension SecretServiceClient {
         if prompt != "/" { _ = try answer(prompt, .unlocking) }
     }
 
-    /// Unlocks the locked collections of a scope with a password; GNOME Keyring alone takes one so.
+    /// Unlocks the locked collections of a scope with a password, which only GNOME Keyring supports.
     ///
     /// - Throws: `wrongPassword`, `passwordNotTaken`, `request` (`unlocking`), `interrupted`.
     package func unlock(_ scope: ServiceScope, password: borrowing SecretBytes) throws {
@@ -64,7 +64,7 @@ extension SecretServiceClient {
         }
     }
 
-    /// Makes a collection, for which the desktop asks a password.
+    /// Creates a collection; the desktop asks for its password.
     ///
     /// - Returns: its object path.
     func makeByPrompt(_ label: String) throws -> String {
@@ -81,7 +81,7 @@ extension SecretServiceClient {
         return path
     }
 
-    /// Makes a collection with a password; GNOME Keyring alone takes one so.
+    /// Creates a collection with a password, which only GNOME Keyring supports.
     ///
     /// - Returns: its object path.
     func make(_ label: String, password: borrowing SecretBytes) throws -> String {

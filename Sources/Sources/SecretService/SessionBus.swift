@@ -1,20 +1,20 @@
 internal import Glibc
 
-/// Where the session bus of a user is.
+/// The location of a user's session bus.
 package struct SessionBus: Hashable, Sendable {
-    /// The address, as D-Bus spells it.
+    /// The address in the syntax of D-Bus.
     package let address: String
-    /// Where programs of the desktop keep their settings, the user's first; nil if the environment does not tell.
+    /// The folders for settings of desktop programs, the user's first; nil if the environment does not name them.
     let settingsFolders: [String]?
 
-    /// The variable that names the address.
+    /// The environment variable for the address.
     package static let variable = "DBUS_SESSION_BUS_ADDRESS"
 
-    /// Looks where the environment says, and then where systemd puts the bus, which cron does not say.
+    /// Finds the bus that the environment names or, if there is none, as under cron, the bus where systemd puts it.
     ///
-    /// A socket must be that of this user: whoever runs another one would be given the secrets of a restore.
+    /// A socket must belong to this user: any other owner could receive the secrets of a restore.
     ///
-    /// - Parameter runtimeFolder: the user's folder in `/run/user`, for an environment that does not name it.
+    /// - Parameter runtimeFolder: the user's folder in `/run/user`, in case the environment does not name it.
     /// - Throws: `noBus`, `foreignBus`, `notASocket`.
     package init(environment: [String: String], runtimeFolder: String) throws(SecretServiceFailure) {
         settingsFolders = Self.settingsFolders(environment)

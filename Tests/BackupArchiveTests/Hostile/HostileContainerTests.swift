@@ -95,10 +95,10 @@ private let checksumsCases = join([
     HostileCase.both("the hash of the header changed", .damaged("'kcbackup.json' does not match its checksum")) {
         $0.spellChecksums = { ($0.first == "0" ? "1" : "0") + $0.dropFirst() }
     },
-    HostileCase.both("the hash of the metadata changed", .damaged("does not have its checksum")) {
+    HostileCase.both("the hash of the metadata changed", .damaged("does not match its checksum")) {
         $0.spellChecksums = { changingHash(ofLine: 1, in: $0) }
     },
-    HostileCase.both("the hash of the secrets changed", .damaged("does not have its checksum")) {
+    HostileCase.both("the hash of the secrets changed", .damaged("does not match its checksum")) {
         $0.spellChecksums = { changingHash(ofLine: 2, in: $0) }
     },
     HostileCase.both("a kilobyte too much", .limit("SHA256SUMS")) {

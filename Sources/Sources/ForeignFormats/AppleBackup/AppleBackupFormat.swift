@@ -2,7 +2,7 @@ internal import ByteStreams
 package import ItemSources
 internal import KeychainModel
 
-/// Encrypted backups of an iPhone or iPad, as Finder, iTunes, Apple Devices and idevicebackup2 make them.
+/// Encrypted backups of an iPhone or iPad, as created by Finder, iTunes, Apple Devices and idevicebackup2.
 package struct AppleBackupFormat: ForeignFormat {
     package let name = "apple-backup"
     package let title = "backup of an iPhone or iPad"
@@ -51,7 +51,7 @@ package struct AppleBackupFormat: ForeignFormat {
         do throws(ForeignFailure) {
             list = try file.bytes.withBytes { bytes throws(ForeignFailure) in try PropertyList(bytes) }
         } catch {
-            // Some other program's file, or a damaged one, which reading tells apart no better.
+            // Another program's file or a damaged one; reading it would not tell which either.
             return nil
         }
         let isBackup = ["BackupKeyBag", "IsEncrypted"].contains { list.member($0, of: list.root) != nil }

@@ -3,14 +3,14 @@ internal import Cryptography
 internal import ItemSources
 internal import KeychainStore
 
-/// A backup of an iPhone or iPad as Finder, iTunes and idevicebackup2 lay it out: a folder with a manifest.
+/// A backup of an iPhone or iPad in the layout of Finder, iTunes and idevicebackup2: a folder with a manifest.
 struct BackupFolder {
     let path: String
 
-    /// SHA-1 of the keychain's place, which is its name in every backup.
+    /// The SHA-1 hash of the keychain's domain and path, which is its file name in every backup.
     private static let keychainID = "51a4616e576dd33cd2abadfea874eb8ff246bf0e"
 
-    /// A file in it; nil if there is none.
+    /// The file with the given name; nil if there is none.
     ///
     /// - Throws: `FileFailure`, `StreamFailure`.
     func file(_ name: String) throws -> ForeignFile? {
@@ -21,7 +21,7 @@ struct BackupFolder {
         }
     }
 
-    /// The list of the keychain's items, decrypted.
+    /// The decrypted list of the keychain's items.
     ///
     /// - Throws: `ForeignFailure`, `FileFailure`, `StreamFailure`, `CryptographyFailure`.
     func keychain(_ manifest: PropertyList, _ keys: BackupClassKeys) throws -> PropertyList {
@@ -38,7 +38,7 @@ struct BackupFolder {
         return try plain.withBytes { bytes throws(ForeignFailure) in try PropertyList(bytes) }
     }
 
-    /// What the manifest says of the keychain's file: its size, and its key with the class in front.
+    /// The size of the keychain's file and its wrapped key, preceded by its class, as stated in the manifest.
     private func record(of database: consuming SecretBytes) throws -> (size: Int, key: [UInt8]) {
         let rows: [[UInt8]]
         do throws(DatabaseImage.Failure) {
@@ -69,7 +69,7 @@ struct BackupFolder {
         return (Int(size), wrapped)
     }
 
-    /// A file under a key of its own, which is wrapped under that of a class.
+    /// Decrypts a file with its own key, which is wrapped with the key of a protection class.
     private static func decrypted(
         _ file: ForeignFile, _ wrapped: [UInt8], _ keys: BackupClassKeys
     ) throws -> SecretBytes {
@@ -85,7 +85,7 @@ struct BackupFolder {
         }
     }
 
-    /// The database without the padding behind it, which not all programs write.
+    /// Removes the padding after the database, which not all programs write.
     private static func cut(_ database: consuming SecretBytes) throws(DatabaseImage.Failure) -> SecretBytes {
         let size: UInt64? = database.withBytes { bytes in
             guard bytes.count >= 100, bytes.matches("SQLite format 3\0".utf8) else { return nil }

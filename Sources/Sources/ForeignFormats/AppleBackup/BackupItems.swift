@@ -4,15 +4,15 @@ internal import Cryptography
 internal import ItemSources
 internal import KeychainModel
 
-/// Makes items of the keychain in a backup, which has Apple's own codes.
+/// Makes items from the keychain in a backup, which uses Apple's own codes.
 struct BackupItems {
     private let list: PropertyList
     private let keys: BackupClassKeys
     private let format: String
 
-    // The protection classes whose items another device can have.
+    // The protection classes whose items can be moved to another device.
     private static let accessibility: [UInt32: Accessibility] = [6: .whenUnlocked, 7: .afterFirstUnlock, 8: .always]
-    // What the database of the device keeps for itself.
+    // Columns of the device's database that describe no item.
     private static let own: Set = ["v_Data", "v_PersistentRef", "persistref", "sha1", "UUID", "rowid", "tomb", "class"]
 
     init(_ list: PropertyList, _ keys: BackupClassKeys, _ format: String) {
@@ -83,7 +83,7 @@ struct BackupItems {
         var draft = ItemDraft(itemClass: itemClass, uuid: uuid)
         var fields: [(name: String, value: Int)] = []
         for (name, value) in item.members(item.root) where !Self.own.contains(name) {
-            // Histories and notes of passwords, which are secrets.
+            // Password histories and notes, which are secrets.
             if name.hasPrefix("bin") {
                 fields.append((name, value))
             } else if let code = AttributeCode(code: name), code.belongs(to: itemClass) {
@@ -127,7 +127,7 @@ struct BackupItems {
         case (.text, .string), (.text, .textOrData), (.text, .dataOrText): attribute = .text(item.text(value) ?? "")
         case (.data, .textOrData), (.data, .dataOrText), (.data, .data):
             let data = item.data(value) ?? []
-            // Of users there is one here.
+            // A backup has only one user.
             if code == .musr, data.isEmpty { return }
             attribute = .data(data)
         default: throw .damaged("its attribute '\(code.code)' has the wrong kind of value")
@@ -135,7 +135,7 @@ struct BackupItems {
         draft.attributes[code] = attribute
     }
 
-    /// A certificate has to be the one that its attributes tell of.
+    /// Checks that a certificate is the one that its attributes describe.
     private static func check(_ draft: ItemDraft, _ secret: borrowing SecretBytes?) throws(ForeignFailure) {
         let der: [UInt8]
         switch secret {
@@ -153,7 +153,7 @@ struct BackupItems {
         }
     }
 
-    /// What tells an item from others of its class where it has no UUID.
+    /// Identifies an item among those of its class: its UUID, or the values of its unique key.
     private static func identity(of draft: ItemDraft) -> String {
         if let uuid = draft.uuid { return uuid.description }
         let values = draft.itemClass.uniqueKey.map { code in
@@ -169,9 +169,9 @@ struct BackupItems {
     }
 }
 
-/// AES-256-GCM with an initialization vector of no bytes, which libraries refuse, made of calls that they have.
+/// AES-256-GCM with an empty initialization vector, which libraries refuse, built from calls that they offer.
 ///
-/// GHASH depends on the ciphertext alone, so it is borrowed from a GCM with 12 zero bytes in their place.
+/// GHASH does not depend on the vector, so it is computed by a GCM operation with a nonce of 12 zero bytes.
 enum NullIVCipher {
     /// - Throws: `ForeignFailure.damaged`, `CryptographyFailure`.
     static func open(_ ciphertext: [UInt8], tag: [UInt8], key: borrowing SecretBytes) throws -> SecretBytes {
@@ -186,7 +186,7 @@ enum NullIVCipher {
         try probe.withBytes { bytes throws(CryptographyFailure) in
             try gcm.seal(bytes, nonce: nonce, associatedData: nothing.span, into: &sealed)
         }
-        // The blocks that stand for the two vectors, one after the other.
+        // The key stream blocks that mask the tags: one for the empty vector and one for the zero nonce.
         var masks = SecretBytes((zeros + [0] + zeros + [1]).span)
         var ecb = try BlockCipher(.aes256ECB, .encrypt, key: key, iv: nothing.span)
         try ecb.process(inPlace: &masks)

@@ -2,7 +2,7 @@ internal import ByteStreams
 internal import Cryptography
 internal import ItemSources
 
-/// The keys of the protection classes of an encrypted backup, wrapped under its password.
+/// The keys of the protection classes of an encrypted backup, wrapped with its password.
 ///
 /// Source: keybag.py of dinosec/iphone-dataprotection; Apple Platform Security, "Keybags".
 struct BackupKeybag {
@@ -15,13 +15,13 @@ struct BackupKeybag {
 
     private let salt: [UInt8]
     private let rounds: UInt32
-    /// The second, slower derivation of iOS 10.2 and later.
+    /// The additional, slower key derivation of iOS 10.2 and later.
     private let doubled: (salt: [UInt8], rounds: UInt32)?
     private let keys: [(number: UInt32, wrap: UInt32, type: UInt32, key: [UInt8])]
 
-    // Five times what devices choose; some 20 s.
+    // Five times what devices choose; takes some 20 s.
     private static let roundsLimit: UInt32 = 50_000_000
-    // Far above the eleven classes that there are.
+    // Far more than the eleven protection classes that exist.
     private static let keyLimit = 64
 
     /// - Throws: `ForeignFailure` (`damaged`, `limit`).
@@ -95,9 +95,10 @@ struct BackupKeybag {
         return bytes.reduce(0) { $0 << 8 | UInt32($1) }
     }
 
-    /// The keys that the password opens; others are under a key that the device has alone.
+    /// Unwraps the keys that the password protects; the others need a key that only the device has.
     ///
-    /// - Throws: `ForeignFailure` (`wrongPassword` where none opens, `damaged` where some do not), `CryptographyFailure`.
+    /// - Throws: `ForeignFailure` (`wrongPassword` if no key can be unwrapped, `damaged` if some cannot),
+    ///   `CryptographyFailure`.
     func open(_ password: borrowing SecretBytes) throws -> BackupClassKeys {
         var key: SecretBytes
         if let doubled {
@@ -109,7 +110,7 @@ struct BackupKeybag {
         }
         let opened = BackupClassKeys()
         var (tried, failed) = (0, 0)
-        // 2 is the password alone, 1 the device; 0 is a class key of AES.
+        // Wrap 2 means by the password alone, 1 with the device's key. Type 0 is an AES class key.
         for wrapped in keys where wrapped.wrap == 2 && wrapped.type == 0 {
             tried += 1
             do throws(CryptographyFailure) {
@@ -126,7 +127,7 @@ struct BackupKeybag {
     }
 }
 
-/// The keys of protection classes, open.
+/// The unwrapped keys of protection classes.
 final class BackupClassKeys {
     private var keys = SecretBytes(capacity: 512)
     private var places: [UInt32: Range<Int>] = [:]
@@ -138,7 +139,7 @@ final class BackupClassKeys {
 
     func has(_ number: UInt32) -> Bool { places[number] != nil }
 
-    /// The key that is wrapped under a class; nil where there is none for the class.
+    /// Unwraps a key with that of a protection class; nil if there is no key for the class.
     ///
     /// - Throws: `ForeignFailure.damaged`, `CryptographyFailure`.
     func unwrap(_ wrapped: [UInt8], of number: UInt32) throws -> SecretBytes? {

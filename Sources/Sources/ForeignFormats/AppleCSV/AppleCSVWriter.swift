@@ -2,13 +2,13 @@ package import ByteStreams
 package import ItemSources
 package import KeychainModel
 
-/// A list of passwords in the columns of Apple's Passwords (RFC 4180), in the clear.
+/// A list of passwords with the columns of Apple's Passwords app (RFC 4180), in the clear.
 package final class AppleCSVWriter: ExportWriter {
     private var text = SecretBytes(capacity: 4_096)
-    /// How many cells a spreadsheet would take for formulas.
+    /// The number of cells that a spreadsheet would interpret as formulas.
     package private(set) var formulas = 0
 
-    /// Starts with the line of columns.
+    /// Starts with the header row.
     package init() {
         text.append("Title,URL,Username,Password,Notes,OTPAuth\r\n".utf8.span)
     }

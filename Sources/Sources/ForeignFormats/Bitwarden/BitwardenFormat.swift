@@ -9,7 +9,7 @@ package struct BitwardenFormat: ForeignFormat {
     package let name = "bitwarden"
     package let title = "Bitwarden export"
 
-    /// The document in an export with attachments, which is a zip file.
+    /// The name of the document in an export with attachments, which is a zip file.
     private static let member = "data.json"
 
     package init() {}
@@ -20,10 +20,10 @@ package struct BitwardenFormat: ForeignFormat {
         return file.bytes.withBytes { Self.recognises($0) }
     }
 
-    /// True if `bytes` begin like such a document.
+    /// True if `bytes` begin like a Bitwarden document.
     static func recognises(_ bytes: borrowing Span<UInt8>) -> Bool {
         let lists = ["items", "folders", "collections"]
-        // Proton Pass and Enpass have lists of these names too.
+        // Exports of Proton Pass and Enpass have lists with these names too.
         let others = ["vaults", "template_type", "parent_uuid"]
         let names = JSONHead.names(["passwordProtected", "encrypted"] + lists + others, in: bytes)
         guard names.isDisjoint(with: others) else { return false }

@@ -5,13 +5,13 @@ internal import ItemSources
 
 /// The password protection of a Bitwarden export.
 struct BitwardenSeal {
-    /// How the password becomes a key.
+    /// How the key is derived from the password.
     private enum Derivation {
         case pbkdf2(rounds: Int)
         case argon2(Argon2.Cost)
     }
 
-    // What Bitwarden itself accepts: fewer protect nothing, and more are an attack on whoever opens the file.
+    // The ranges that Bitwarden accepts: lower values do not protect, and higher ones are a denial-of-service attack.
     private static let pbkdf2Rounds: ClosedRange<Int64> = 5_000...2_000_000
     private static let argon2Rounds: ClosedRange<Int64> = 2...10
     private static let argon2MiB: ClosedRange<Int64> = 16...1_024
@@ -19,11 +19,11 @@ struct BitwardenSeal {
 
     private let salt: [UInt8]
     private let derivation: Derivation
-    /// A text that only says whether the password is right.
+    /// A sealed text that only serves to verify the password.
     private let validation: SealedText
     private let data: SealedText
 
-    /// Finds out how an export is protected.
+    /// Reads the parameters of an export's protection.
     ///
     /// - Throws: `ForeignFailure` (`damaged`, `limit`, `unknownVariant`).
     init(_ json: ForeignJSON) throws(ForeignFailure) {
@@ -31,7 +31,7 @@ struct BitwardenSeal {
         guard let salt = json.text(root["salt"]), let validation = json.text(root["encKeyValidation_DO_NOT_EDIT"]),
             let data = json.text(root["data"])
         else { throw .damaged("its salt or data are not there") }
-        // The text itself, and not the bytes for which it stands.
+        // The base64 text itself is the salt, not the bytes that it encodes.
         self.salt = Array(salt.utf8)
         self.validation = try SealedText(validation)
         self.data = try SealedText(data)
@@ -56,7 +56,7 @@ struct BitwardenSeal {
         }
     }
 
-    /// The export, as it is without a password.
+    /// The decrypted export, in the form of an unprotected one.
     ///
     /// - Throws: `ForeignFailure`, `CryptographyFailure`, and what `secrets` throws.
     func open(_ secrets: any ForeignSecrets) throws -> ForeignJSON {
@@ -86,7 +86,7 @@ struct BitwardenSeal {
     }
 }
 
-/// `2.iv|ciphertext|mac`, each in base 64: AES-256-CBC, then HMAC-SHA-256.
+/// Text of the form `2.iv|ciphertext|mac`, each part in base64: AES-256-CBC, then HMAC-SHA-256.
 private struct SealedText {
     private let iv: [UInt8]
     private let ciphertext: [UInt8]
@@ -113,7 +113,7 @@ private struct SealedText {
         return constantTimeEqual(try hmac.finalize(), mac)
     }
 
-    /// Deciphers what was found genuine.
+    /// Decrypts the text, which must have been found genuine.
     func open(_ key: borrowing SecretBytes) throws -> SecretBytes {
         var plaintext = try BlockCipher.decrypt(ciphertext.span, .aes256CBC, key: key, iv: iv.span)
         guard plaintext.removePadding(blockSize: 16) else { throw ForeignFailure.damaged("its padding is wrong") }

@@ -2,12 +2,12 @@ internal import ByteStreams
 internal import ItemSources
 internal import KeychainModel
 
-/// The records of a Bitwarden export, as they are in the clear.
+/// The records of an unencrypted Bitwarden export.
 struct BitwardenVault {
     private let json: ForeignJSON
-    /// Folders and collections by their IDs.
+    /// The names of folders and collections, by ID.
     private var folders: [String: String] = [:]
-    /// The files attached to a record, by its ID, where the export has them.
+    /// The files attached to records, by the record's ID, if the export contains them.
     private let attachments: [String: [ForeignAttachment]]
 
     init(_ json: ForeignJSON, _ attachments: [String: [ForeignAttachment]]) throws(ForeignFailure) {
@@ -73,7 +73,7 @@ struct BitwardenVault {
         case 4: try addObject("identity", item["identity"], &record, to: &collector)
         case 5: try addKey(item["sshKey"], &record, to: &collector)
         case let type?:
-            // Whatever it is, nothing of it is lost.
+            // Records of unknown types are kept in full.
             return try record.addObject("record of type \(type)", json.source(item), to: &collector)
         case nil: throw .damaged("an item has no type")
         }
@@ -83,11 +83,11 @@ struct BitwardenVault {
             collector.leaveOut("record without a secret")
         }
         for field in item["fields"]?.values ?? [] {
-            // A linked one shows another part of the record.
+            // A linked field only repeats another part of the record.
             if json.integer(field["type"]) == 3 {
                 collector.leaveOut("linked field")
             } else if type == 1, try exportedBytes(of: item) != nil, try text(field["name"]) == ExportName.bytes {
-                // It is the secret of the login.
+                // The field holds the secret of the login.
                 continue
             } else if let value = try secret(field["value"]) {
                 try record.addField(try text(field["name"]) ?? "", value, to: &collector)
@@ -115,7 +115,7 @@ struct BitwardenVault {
         for passkey in passkeys { try addPasskey(passkey, &record, to: &collector) }
     }
 
-    /// The secret that an export of ours wrote as a field, for it is no text; nil where there is none.
+    /// The secret that kcbackup's export wrote as a field because it is not text; nil if there is none.
     private func exportedBytes(of item: ForeignJSON.Value) throws(ForeignFailure) -> SecretBytes? {
         guard item["login"]?["password"]?.isString != true else { return nil }
         for field in item["fields"]?.values ?? [] where try text(field["name"]) == ExportName.bytes {
@@ -127,7 +127,7 @@ struct BitwardenVault {
         return nil
     }
 
-    /// A passkey in the form of the Credential Exchange Format.
+    /// Adds a passkey in the form of the Credential Exchange Format.
     private func addPasskey(
         _ passkey: ForeignJSON.Value, _ record: inout RecordWriter, to collector: inout RecordCollector
     ) throws(ForeignFailure) {
@@ -143,12 +143,12 @@ struct BitwardenVault {
         object.add("userDisplayName", try text(passkey["userDisplayName"]) ?? "")
         object.add("userHandle", try text(passkey["userHandle"]) ?? "")
         object.add("key", text: key)
-        // The standard has none, and a server may refuse a lower one than it has seen.
+        // The standard has no counter, but a server may refuse one that is lower than the last it has seen.
         if let counter = try text(passkey["counter"]), counter != "0" { object.add("counter", counter) }
         try record.addPasskey(host: host, user: user, object.finish(), to: &collector)
     }
 
-    /// The ID of a credential in base 64 for addresses; Bitwarden writes its own ones as UUIDs.
+    /// The ID of a credential in base64url; Bitwarden writes the IDs that it generates as UUIDs.
     private static func credentialID(_ text: String) -> String {
         if text.hasPrefix("b64.") { return String(text.dropFirst(4)) }
         guard let uuid = ItemUUID(text) else { return text }
@@ -173,7 +173,7 @@ struct BitwardenVault {
         try record.addObject(kind, json.source(object), to: &collector)
     }
 
-    /// Counts what has no place; true for a record that stays behind.
+    /// Counts what has no place in a keychain; true if the whole record is left out.
     private func isLeftOut(
         _ item: ForeignJSON.Value, _ collector: inout RecordCollector
     ) throws(ForeignFailure) -> Bool {

@@ -7,15 +7,15 @@ package import KeychainModel
 ///
 /// Source: the exporter of bitwarden/clients ("password protected" export, PBKDF2).
 package final class BitwardenWriter: ExportWriter {
-    /// What Bitwarden takes by itself.
+    /// Bitwarden's own default.
     package static let defaultRounds = 600_000
 
     private let rounds: Int
     private var items = SecretBytes(capacity: 4_096)
 
-    /// Starts a file that a password opens.
+    /// Starts a file that is protected with a password.
     ///
-    /// - Parameter rounds: of PBKDF2; fewer in tests alone.
+    /// - Parameter rounds: of PBKDF2; lower only in tests.
     package init(rounds: Int = defaultRounds) {
         self.rounds = rounds
     }
@@ -29,7 +29,7 @@ package final class BitwardenWriter: ExportWriter {
         }
         if record.hasAccountOfBytes { return .nameNotText }
         let isText = secret.isUTF8
-        // A note and a one-time password are text by nature.
+        // Notes and one-time passwords can only hold text.
         let kind = isText && item.secretSize != nil ? record.kind : .password
         if !items.isEmpty { items.append(UInt8(ascii: ",")) }
         literal("{\"id\":\"\(item.uuid)\",\"organizationId\":null,\"folderId\":null,\"collectionIds\":null,\"name\":")
@@ -84,7 +84,7 @@ package final class BitwardenWriter: ExportWriter {
         CanonicalJSON.literal("{\"encrypted\":true,\"passwordProtected\":true,\"salt\":\"\(salt)\",", into: &file)
         CanonicalJSON.literal("\"kdfType\":0,\"kdfIterations\":\(rounds),", into: &file)
         CanonicalJSON.literal("\"encKeyValidation_DO_NOT_EDIT\":\"", into: &file)
-        // Some text that is different in each file; that it opens proves the password.
+        // A random text; that it can be decrypted proves the password.
         try keys.seal(SecretBytes(copying: ItemUUID().description.utf8), into: &file)
         CanonicalJSON.literal("\",\"data\":\"", into: &file)
         try keys.seal(plain, into: &file)
@@ -109,12 +109,12 @@ package final class BitwardenWriter: ExportWriter {
     }
 }
 
-/// AES-256-CBC and HMAC-SHA-256 as Bitwarden writes them down, type 2.
+/// AES-256-CBC with HMAC-SHA-256 in Bitwarden's encoding, type 2.
 private struct BitwardenCipher: ~Copyable {
     let encryption: SecretBytes
     let authentication: SecretBytes
 
-    /// Appends `2.iv|ciphertext|code`.
+    /// Appends `2.iv|ciphertext|mac`.
     func seal(_ plaintext: borrowing SecretBytes, into text: inout SecretBytes) throws(CryptographyFailure) {
         let iv = try RandomBytes.bytes(count: 16)
         var padded = plaintext.copy()

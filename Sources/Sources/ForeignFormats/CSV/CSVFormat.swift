@@ -2,21 +2,21 @@ internal import ByteStreams
 package import ItemSources
 internal import KeychainModel
 
-/// Tables of passwords, a record a row, as browsers and password managers export them.
+/// Tables of passwords, one record per row, as exported by browsers and password managers.
 ///
-/// Source: RFC 4180; the products' own exports. Columns go by their names, never by their places.
+/// Source: RFC 4180; the exports of the products. Columns are found by name, never by position.
 package struct CSVFormat: ForeignFormat {
     package let name = "csv"
     package let title = "CSV file"
-    /// The names of columns, where the user says what they mean.
+    /// The column names for each role, if the user chose them.
     private let chosen: [CSVRole: String]?
 
-    /// Reads tables of programs that are known.
+    /// Reads tables of known programs.
     package init() {
         chosen = nil
     }
 
-    /// Reads a table whose columns the user names, with ASCII letters in any case; those that are not named become fields.
+    /// Reads a table with columns named by the user, ignoring the case of ASCII letters; other columns become fields.
     package init(columns: [CSVRole: String]) {
         chosen = columns
     }
@@ -30,7 +30,7 @@ package struct CSVFormat: ForeignFormat {
         input.file.flatMap { finding(in: $0).problem }
     }
 
-    /// True for a table with a column of passwords, whatever it is called.
+    /// True if the input is a table with a column for passwords.
     static func isTable(_ input: ForeignInput) -> Bool {
         input.file.map { CSVFormat().finding(in: $0).hasPasswords } ?? false
     }
@@ -44,7 +44,7 @@ package struct CSVFormat: ForeignFormat {
         return try collector.finish(details: product.map { "of \($0)" } ?? "", isPlaintext: true)
     }
 
-    /// Reads the rows of a table; returns what program it is of.
+    /// Reads the rows of a table; returns the name of the program that wrote it, if known.
     func read(
         _ bytes: borrowing Span<UInt8>, into collector: inout RecordCollector
     ) throws(ForeignFailure) -> String? {
@@ -62,7 +62,7 @@ package struct CSVFormat: ForeignFormat {
             let count = table.columns.count
             guard row.cells.count == count || row.cells.count > count && product?.repeatsLast == true else {
                 collector.refuse(
-                    "line \(row.line)", .damaged("it has \(row.cells.count) cells, and the first line \(count)"))
+                    "line \(row.line)", .damaged("it has \(row.cells.count) cells, where the first line has \(count)"))
                 continue
             }
             var record = CSVRecord(row: row, roles: roles, names: table.columns.map(\.cell), product: product)
@@ -81,11 +81,11 @@ package struct CSVFormat: ForeignFormat {
         return CSVTable.find(names, in: bytes) { Set(names).isSubset(of: $0.compactMap { $0 }) }
     }
 
-    /// What a file is as a table.
+    /// Whether a file is a table that can be read.
     private struct Finding {
-        /// Why it is none that can be read; nil for one that can.
+        /// Why the file cannot be read as a table; nil if it can.
         let problem: ForeignFailure?
-        /// True for a table with a column of passwords.
+        /// True if the table has a column for passwords.
         let hasPasswords: Bool
     }
 
@@ -127,7 +127,7 @@ package struct CSVFormat: ForeignFormat {
         }
     }
 
-    /// Refuses a table of which it cannot be told which column is meant; several of further fields may have one name.
+    /// Refuses a table in which two columns with a role have the same name; other columns may share names.
     private func requireOnce(
         _ roles: [CSVRole?], _ table: CSVTable, _ bytes: borrowing Span<UInt8>
     ) throws(ForeignFailure) {
@@ -139,7 +139,7 @@ package struct CSVFormat: ForeignFormat {
         }
     }
 
-    /// Hands on the text of a file as UTF-8.
+    /// Calls `body` with the text of a file as UTF-8.
     private static func withText<Result>(
         of file: ForeignFile, _ body: (borrowing Span<UInt8>) throws(ForeignFailure) -> Result
     ) throws(ForeignFailure) -> Result {

@@ -1,45 +1,45 @@
-/// What a column means.
+/// The meaning of a column.
 package enum CSVRole: String, CaseIterable, Hashable, Sendable {
     case title, url, username, password, notes, totp, folder
     case id, realm, formOrigin, createdMilliseconds, changedMilliseconds
     case createdSeconds, changedSeconds, created, changed
-    /// Several addresses, with commas between.
+    /// Several addresses, separated by commas.
     case urls
     /// A JSON array of further addresses.
     case urlList
-    /// A further name of the user, or another word that is no secret.
+    /// An additional user name, or other text that is not a secret.
     case email, secondUser, thirdUser, tags
-    /// `name: value`, one a line.
+    /// `name: value`, one per line.
     case fields
-    /// `name,…,…,type,value`, and as many further cells of the row.
+    /// `name,…,…,type,value`, also in any additional cells of the row.
     case formFields
-    /// What kind of record it is.
+    /// The kind of record.
     case type
     case favorite, archived
-    /// Of the program alone.
+    /// Of use only to the program itself.
     case ignored
 
-    /// Those that `--columns` takes.
+    /// The roles that `--columns` accepts.
     package static let chosen: [CSVRole] = [.title, .url, .username, .password, .notes, .totp, .folder]
 }
 
 /// A program that exports its passwords as a table.
 struct CSVProduct: Sendable {
-    /// What people call it.
+    /// The name in messages.
     let name: String
-    /// What its columns mean, by their names in lower case.
+    /// The meaning of its columns, by their names in lower case.
     let roles: [String: CSVRole]
-    /// The columns that tell it.
+    /// The columns by which it is recognized.
     let marks: Set<String>
-    /// True where a table with further columns is not taken for one of this program: its names are everybody's.
+    /// True if a table with other columns too is not taken for this program's, because its column names are common.
     var isExact = false
-    /// True where everything is in quotation marks but what there is not.
+    /// True if every value is in quotation marks, so that a missing value differs from an empty one.
     var tellsNull = false
-    /// True where `http://group` stands for a folder, and older versions wrote `&amp;` for `&`.
+    /// True if `http://group` denotes a folder, and older versions wrote `&amp;` for `&`.
     var hasWebForms = false
-    /// True where the note of a card, an identity and the like is a JSON object of it.
+    /// True if the note of a card, an identity or a similar record is a JSON object with its fields.
     var notesAreObjects = false
-    /// True where a row may have more cells than there are columns: they belong to the last one.
+    /// True if a row may have more cells than there are columns; the extra cells belong to the last column.
     var repeatsLast = false
 
     static let chrome = CSVProduct(
@@ -68,7 +68,7 @@ struct CSVProduct: Sendable {
             "otpauth": .totp, "favorite": .favorite, "archived": .archived, "tags": .tags, "notes": .notes,
         ],
         marks: ["title", "username", "password", "favorite", "archived", "tags"])
-    /// With the names of columns that 1Password's description has.
+    /// With the column names given in 1Password's documentation.
     static let onePasswordInWords = CSVProduct(
         name: "1Password",
         roles: [
@@ -151,11 +151,12 @@ struct CSVProduct: Sendable {
         keePassXCBefore26, keePass, nordPass, roboForm,
     ]
 
-    /// The names of all columns that are known, in lower case.
+    /// The names of all known columns, in lower case.
     static let names = Set(all.flatMap { $0.marks.union($0.roles.keys) }).sorted()
 
-    /// The program whose table has these columns, by their names in lower case, nil for others; nil for one that is not
-    /// known.
+    /// The program that writes tables with these columns; nil if it is not known.
+    ///
+    /// - Parameter columns: the names in lower case; nil for columns whose names are not known.
     static func of(_ columns: [String?]) -> CSVProduct? {
         let names = Set(columns.compactMap { $0 })
         return all.filter { product in

@@ -1,22 +1,22 @@
 internal import ByteStreams
 internal import ItemSources
 
-/// The rows of a table in the form of RFC 4180, cell by cell, without a copy of what is in them.
+/// Reads the rows of a table in the form of RFC 4180, cell by cell, without copying their contents.
 ///
-/// Strict: cells in quotation marks end with one, others have none, and all rows end alike: with a line feed, after a
-/// carriage return or not, or with a carriage return alone.
+/// Parsing is strict: a cell that begins with a quotation mark ends with one, other cells contain none, and all rows
+/// end alike: with LF or CR LF, or with CR alone.
 struct CSVReader {
-    /// A cell and where it is.
+    /// A cell and its position.
     struct Cell {
-        /// Without the quotation marks around it.
+        /// The content, without the enclosing quotation marks.
         let range: Range<Int>
         let isQuoted: Bool
 
-        /// True for nothing at all; `""` is an empty text.
+        /// True if nothing was written at all; `""` is an empty text.
         var isNull: Bool { range.isEmpty && !isQuoted }
         var isEmpty: Bool { range.isEmpty }
 
-        /// The bytes, with doubled quotation marks as one.
+        /// The content, with doubled quotation marks resolved.
         func secret(in bytes: borrowing Span<UInt8>) -> SecretBytes {
             guard isQuoted else { return SecretBytes(bytes.extracting(range)) }
             var secret = SecretBytes(capacity: range.count)
@@ -28,18 +28,19 @@ struct CSVReader {
             return secret
         }
 
-        /// The text of a cell that is no secret.
+        /// The text of a cell that is not a secret.
         func text(in bytes: borrowing Span<UInt8>) -> String {
             guard let text = secret(in: bytes).utf8Text else { preconditionFailure("a row was found to be UTF-8") }
             return text
         }
 
-        /// True if the cell is this word, with ASCII letters in any case; nothing of it is copied.
+        /// True if the cell equals this word, ignoring the case of ASCII letters; copies nothing.
         func isWord(_ word: String, in bytes: borrowing Span<UInt8>) -> Bool {
             range.count == word.utf8.count && zip(range, word.utf8).allSatisfy { bytes[$0].lowercased == $1.lowercased }
         }
 
-        /// True if the cell has this word in lower case somewhere, with ASCII letters in any case; nothing is copied.
+        /// True if the cell contains this word, given in lower case, ignoring the case of ASCII letters; copies
+        /// nothing.
         func contains(_ word: String, in bytes: borrowing Span<UInt8>) -> Bool {
             let word = Array(word.utf8)
             return range.contains { start in
@@ -55,16 +56,16 @@ struct CSVReader {
         let line: Int
     }
 
-    /// Bytes of one cell: more than any note.
+    /// The maximum size of a cell in bytes: more than any note needs.
     static let cellLimit = 1 << 20
-    /// Bytes of one row.
+    /// The maximum size of a row in bytes.
     static let rowLimit = 4 << 20
-    /// Rows of a table: far above the passwords that people have.
+    /// The maximum number of rows: far more passwords than anyone has.
     static let rowCountLimit = 1_000_000
-    /// Cells of a row.
+    /// The maximum number of cells in a row.
     private static let columnLimit = 256
 
-    /// What the first row ended with.
+    /// What the first row ends with.
     private enum RowEnd {
         case lineFeed
         case carriageReturn
@@ -76,7 +77,7 @@ struct CSVReader {
     private var count = 0
     private var rowEnd: RowEnd?
 
-    /// Starts behind the mark that says UTF-8, and the line that says what the separator is, where they are there.
+    /// Starts after a byte order mark and a line that states the separator, if there are any.
     init(_ bytes: borrowing Span<UInt8>, separator: UInt8 = UInt8(ascii: ",")) {
         self.separator = separator
         position = Self.start(bytes)
@@ -87,12 +88,12 @@ struct CSVReader {
         if position < bytes.count, bytes[position] == UInt8(ascii: "\n") { position += 1 }
     }
 
-    /// What spreadsheets write before the first row, and a separator behind it.
+    /// What spreadsheets write before the first row, followed by a separator.
     private static let statement = "sep="
 
     private static func start(_ bytes: borrowing Span<UInt8>) -> Int { bytes.matches([0xef, 0xbb, 0xbf]) ? 3 : 0 }
 
-    /// The separator that the first line states, and nothing else; nil where it states none.
+    /// The separator, if the first line states one and contains nothing else; otherwise nil.
     static func statedSeparator(_ bytes: borrowing Span<UInt8>) -> UInt8? {
         let start = start(bytes)
         let place = start + statement.utf8.count
@@ -102,7 +103,7 @@ struct CSVReader {
         return bytes[place]
     }
 
-    /// The next row, beyond empty lines; nil at the end.
+    /// The next row, skipping empty lines; nil at the end.
     ///
     /// - Throws: `ForeignFailure` (`damagedLine`, `notUTF8`, `limit`).
     mutating func next(in bytes: borrowing Span<UInt8>) throws(ForeignFailure) -> Row? {
@@ -112,7 +113,7 @@ struct CSVReader {
             let cells = try cells(in: bytes)
             if cells.count == 1, cells[0].isNull { continue }
             count += 1
-            // The first one has the names of the columns.
+            // The first row holds the column names.
             guard count <= Self.rowCountLimit + 1 else {
                 throw .limit("rows", found: UInt64(count), allowed: UInt64(Self.rowCountLimit))
             }
@@ -163,7 +164,7 @@ struct CSVReader {
         line += 1
     }
 
-    /// A cell; what follows it is a separator, the end of the line, or nothing.
+    /// Reads a cell; it is followed by a separator, the end of the line, or the end of the text.
     private mutating func cell(in bytes: borrowing Span<UInt8>) throws(ForeignFailure) -> Cell {
         if position < bytes.count, bytes[position] == UInt8(ascii: "\"") { return try quoted(in: bytes) }
         let start = position

@@ -2,10 +2,10 @@ internal import ByteStreams
 internal import ItemSources
 internal import KeychainModel
 
-/// A row of a table, and what it becomes.
+/// A row of a table, and the items that it becomes.
 struct CSVRecord {
     let row: CSVReader.Row
-    /// What the columns mean; nil for one that nobody named.
+    /// The meaning of each column; nil for columns without a role.
     let roles: [CSVRole?]
     /// The names of the columns.
     let names: [CSVReader.Cell]
@@ -13,7 +13,7 @@ struct CSVRecord {
 
     /// Adds the items of the row.
     ///
-    /// - Parameter ordinals: how many rows of the same title, address and user came before; they have no other ID.
+    /// - Parameter ordinals: the number of earlier rows with the same title, address and user, for rows without an ID.
     /// - Throws: as `RecordCollector.add`.
     mutating func add(
         to collector: inout RecordCollector, _ bytes: borrowing Span<UInt8>, format: String,
@@ -61,7 +61,7 @@ struct CSVRecord {
         if isNote { record.addresses = [] }
         let isAlias = product?.notesAreObjects == true && type == "alias"
         if isAlias { collector.leaveOut("alias of an address") }
-        // Where quotation marks tell the two apart, an empty password is one.
+        // If the program quotes every value, an empty password differs from a missing one.
         let tellsNull = product?.tellsNull == true
         let password = cell(.password).flatMap { (tellsNull ? $0.isNull : $0.isEmpty) ? nil : $0 }
         if let password {
@@ -91,7 +91,7 @@ struct CSVRecord {
             isSomething = true
         }
         for (index, cell) in row.cells.enumerated() where !cell.isEmpty {
-            // Further cells belong to the last column.
+            // Extra cells belong to the last column.
             let column = min(index, names.count - 1)
             if roles[column] == nil || roles[column] == .urlList && furtherAddresses(bytes) == nil {
                 try record.addField(names[column].text(in: bytes), cell.secret(in: bytes), to: &collector)
@@ -105,10 +105,10 @@ struct CSVRecord {
         if !isSomething, !isAlias { collector.leaveOut("record without a secret") }
     }
 
-    /// A line of `name: value`.
+    /// Adds a field of the form `name: value`.
     ///
-    /// A value may have several lines, and one of them may look like a field: only where there is one line it is sure what
-    /// is a name, which everybody may read, and what a secret.
+    /// A value may have several lines, and one of them may look like a field. Names are readable and values are secret,
+    /// so the text is split only if it is a single line; otherwise it is kept as one secret.
     private func addFields(
         _ text: borrowing SecretBytes, of record: inout RecordWriter, to collector: inout RecordCollector
     ) throws(ForeignFailure) {
@@ -128,7 +128,7 @@ struct CSVRecord {
         try record.addField(name, value, to: &collector)
     }
 
-    /// `name,…,…,type,value`, as RoboForm writes the fields of a web form.
+    /// Adds a field of the form `name,…,…,type,value`, as RoboForm writes the fields of a web form.
     private func addFormField(
         _ text: borrowing SecretBytes, of record: inout RecordWriter, to collector: inout RecordCollector
     ) throws(ForeignFailure) {
@@ -148,7 +148,7 @@ struct CSVRecord {
         }
     }
 
-    /// Counts what stays behind: archived records, and the browser's own keys.
+    /// Counts what is left out, such as archived records and the browser's own keys; true if the whole record is.
     private func leavesOut(_ collector: inout RecordCollector, _ bytes: borrowing Span<UInt8>) -> Bool {
         if isSet(.archived, bytes) {
             collector.leaveOut("archived record")
@@ -184,7 +184,7 @@ struct CSVRecord {
         return addresses
     }
 
-    /// The addresses of a list; nil for a cell that is none, which is a field then.
+    /// The addresses in a list; nil if the cell is not such a list, and is imported as a field.
     private func furtherAddresses(_ bytes: borrowing Span<UInt8>) -> [String]? {
         guard text(.url, bytes) != nil, let cell = cell(.urlList), !cell.isEmpty else { return nil }
         do throws(ForeignFailure) {
@@ -218,13 +218,13 @@ struct CSVRecord {
         text(role, bytes).map { !["0", "false"].contains($0.lowercased()) } ?? false
     }
 
-    /// The cell of a role; of several, the first one that is not empty.
+    /// The cell with a role; of several, the first that is not empty.
     private func cell(_ role: CSVRole) -> CSVReader.Cell? {
         let cells = roles.indices.lazy.filter { roles[$0] == role }.map { row.cells[$0] }
         return cells.first { !$0.isEmpty } ?? cells.first
     }
 
-    /// The text of a cell that is no secret; nil where it is empty.
+    /// The text of a cell that is not a secret; nil if it is empty.
     private func text(_ role: CSVRole, _ bytes: borrowing Span<UInt8>) -> String? {
         cell(role).flatMap { $0.isEmpty ? nil : $0.text(in: bytes) }
     }

@@ -1,32 +1,33 @@
 internal import ByteStreams
 internal import ItemSources
 
-/// A table whose columns are known: what stands between its cells, its first row, and the rows below.
+/// A table with known columns: its separator, its first row, and a reader for the rows below.
 struct CSVTable {
-    /// A column by what its first cell says.
+    /// A column, identified by its first cell.
     struct Column {
         let cell: CSVReader.Cell
-        /// Its name in lower case, if it is one that is looked for.
+        /// Its name in lower case, if it is one of those searched for.
         ///
-        /// Others are not read before the row is known to be one of names: in a table without names it holds secrets.
+        /// Other names are not read until the first row is known to hold names: in a table without names, it holds
+        /// secrets.
         let name: String?
     }
 
     let columns: [Column]
     /// The line of the first row, from 1.
     let line: Int
-    /// Reads the rows below.
+    /// Reads the rows after the first one.
     var reader: CSVReader
 
-    /// What programs write between cells; spreadsheets write a semicolon where a comma stands in numbers.
+    /// What programs write between cells; spreadsheets use a semicolon in locales with a decimal comma.
     private static let separators = [UInt8(ascii: ","), UInt8(ascii: ";"), UInt8(ascii: "\t")]
 
-    /// Finds out what separates the cells.
+    /// Determines the separator and the columns of a table.
     ///
     /// - Parameters:
     ///   - names: the names of columns to look for, in lower case.
-    ///   - fits: true for the names of a table that is wanted.
-    /// - Returns: the table; or why it is none, and the table that is the nearest to one.
+    ///   - fits: true if a table with these column names is acceptable.
+    /// - Returns: the table; or why there is none, with the closest candidate.
     static func find(
         _ names: [String], in bytes: borrowing Span<UInt8>, fits: ([String?]) -> Bool
     ) -> Result<CSVTable, Misfit> {
@@ -44,17 +45,17 @@ struct CSVTable {
         return .failure(Misfit(nearest: nearest, failure: failure))
     }
 
-    /// Why bytes are no table that is wanted.
+    /// Why the bytes are not an acceptable table.
     struct Misfit: Error {
-        /// A table of other columns.
+        /// The closest table, which has other columns.
         let nearest: CSVTable?
-        /// What is wrong where they are no table at all, taken for one with commas.
+        /// What is wrong with the bytes as a table, for the first separator with which reading failed.
         let failure: ForeignFailure?
     }
 
     private var nearness: (Int, Int) { (columns.count { $0.name != nil }, columns.count) }
 
-    /// - Returns: nil for bytes without a row.
+    /// - Returns: nil if there is no row.
     private init?(_ names: [String], _ separator: UInt8, _ bytes: borrowing Span<UInt8>) throws(ForeignFailure) {
         var reader = CSVReader(bytes, separator: separator)
         guard let row = try reader.next(in: bytes) else { return nil }
@@ -67,14 +68,15 @@ struct CSVTable {
         self.reader = reader
     }
 
-    /// The names of all columns, of a table whose first row was found to be one of names.
+    /// The names of all columns, in a table whose first row is known to hold names.
     func texts(in bytes: borrowing Span<UInt8>) -> [String] {
         columns.map { $0.cell.text(in: bytes) }
     }
 
-    /// True where the first row can only be one of names, and may be shown.
+    /// True if the first row can only hold names, and may therefore be shown.
     ///
-    /// One of them was looked for, or two are names that programs write; one may be a password.
+    /// It must contain a name that was searched for, or two names that programs use, since a single one could be a
+    /// password.
     func hasNames(in bytes: borrowing Span<UInt8>) -> Bool {
         if columns.contains(where: { $0.name != nil }) { return true }
         var count = 0
@@ -85,11 +87,11 @@ struct CSVTable {
     }
 }
 
-/// Text in the encoding that a table may have.
+/// Converts the text of a table to UTF-8.
 enum CSVText {
-    /// UTF-8 of a table that begins with the mark of UTF-16, as spreadsheets save it; nil for any other one.
+    /// The text in UTF-8 if it begins with a UTF-16 byte order mark, as some spreadsheets write; otherwise nil.
     ///
-    /// - Throws: `ForeignFailure.damaged` for what is no UTF-16 behind the mark.
+    /// - Throws: `ForeignFailure.damaged` if the bytes after the mark are not valid UTF-16.
     static func utf8(_ bytes: borrowing Span<UInt8>) throws(ForeignFailure) -> SecretBytes? {
         let order: ByteCursor.Order
         if bytes.matches([0xff, 0xfe]) {

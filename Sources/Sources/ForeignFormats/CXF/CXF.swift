@@ -1,20 +1,20 @@
 internal import ByteStreams
 internal import ItemSources
 
-/// What the reader and the writer of CXF share.
+/// Helpers shared by the reader and the writer of CXF.
 enum CXF {
-    /// Base 64 for addresses without padding (RFC 4648, section 5), for what is not secret.
+    /// Encodes bytes that are not secret in base64url without padding (RFC 4648, section 5).
     static func encode(_ bytes: [UInt8]) -> String {
         Base64.encode(bytes, padded: false).replacing("+", with: "-").replacing("/", with: "_")
     }
 
-    /// The credential that a secret is if it is a passkey in this format's words; nil if it is none.
+    /// The credential for a secret that is a passkey in the terms of this format; nil for any other secret.
     static func passkey(_ secret: borrowing SecretBytes) -> SecretBytes? {
         let document: ForeignJSON
         do throws(ForeignFailure) {
             document = try ForeignJSON(secret.copy())
         } catch {
-            // The secret is something else, and goes as text.
+            // The secret is not JSON, and is exported as text.
             return nil
         }
         let members = document.root.members

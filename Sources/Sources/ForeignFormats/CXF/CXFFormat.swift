@@ -46,7 +46,7 @@ package struct CXFFormat: ForeignFormat {
         return try collector.finish(details: exporter.isEmpty ? "" : "from '\(exporter)'", isPlaintext: true)
     }
 
-    /// The accounts of a whole document, or of one that is nothing but an account; nil for anything else.
+    /// The accounts of a complete document, or of one that consists of a single account; nil for anything else.
     private static func accounts(_ document: ForeignJSON) -> [ForeignJSON.Value]? {
         let root = document.root
         if let accounts = root["accounts"], accounts.isArray, root["exporterRpId"] != nil || root["version"] != nil {
@@ -58,7 +58,7 @@ package struct CXFFormat: ForeignFormat {
 }
 
 extension CXF {
-    /// The bytes of base 64 for addresses without padding; nil for anything else.
+    /// Decodes base64url; nil if the text is invalid.
     static func decode(_ text: borrowing SecretBytes) -> SecretBytes? {
         var plain = SecretBytes(capacity: text.count + 4)
         text.withBytes { bytes in
@@ -66,7 +66,7 @@ extension CXF {
                 switch bytes[index] {
                 case UInt8(ascii: "-"): plain.append(UInt8(ascii: "+"))
                 case UInt8(ascii: "_"): plain.append(UInt8(ascii: "/"))
-                // Some write the padding all the same.
+                // Some programs write padding although the format forbids it.
                 case UInt8(ascii: "="): break
                 default: plain.append(bytes[index])
                 }
@@ -77,7 +77,7 @@ extension CXF {
         return consume bytes
     }
 
-    /// A type as version 1.0 spells it: drafts have `BasicAuth` for `basic-auth`.
+    /// The spelling of a type in version 1.0; drafts have `BasicAuth` for `basic-auth`.
     static func typeName(_ text: String) -> String {
         guard text.first?.isUppercase ?? false, !text.contains("-") else { return text }
         var name = ""

@@ -2,16 +2,16 @@ internal import ByteStreams
 internal import ItemSources
 internal import KeychainModel
 
-/// Makes items of the items of one account.
+/// Makes keychain items from the items of one account.
 struct CXFRecords {
     private let document: ForeignJSON
     private let account: ForeignJSON.Value
     private let format: String
     private let accountID: String
-    /// The collections of an item, by its ID.
+    /// The collection of each item, by the item's ID.
     private var folders: [String: String] = [:]
 
-    // Kinds of credentials that become one JSON object, in words.
+    // The kinds of credentials that become a single JSON object, with their names in messages.
     private static let objects = [
         "address": "address", "credit-card": "card", "drivers-license": "driver's licence",
         "identity-document": "identity document", "passport": "passport", "person-name": "name", "api-key": "API key",
@@ -85,12 +85,12 @@ struct CXFRecords {
         CXF.typeName(document.text(credential["type"]) ?? "")
     }
 
-    /// The value of a field that is no secret.
+    /// The value of a field that is not a secret.
     private func text(of field: ForeignJSON.Value?) -> String? {
         document.text(field?["value"]) ?? document.text(field)
     }
 
-    /// The value of a field; drafts have it without an object around it.
+    /// The value of a field; in drafts it is not wrapped in an object.
     private func secret(of field: ForeignJSON.Value?) -> SecretBytes? {
         if let value = document.secret(field?["value"]) { return value }
         return document.secret(field)
@@ -146,7 +146,7 @@ struct CXFRecords {
         return object.finish()
     }
 
-    /// The address that authenticators read; nil without a seed.
+    /// The `otpauth:` address of a one-time password; nil without a seed.
     private func oneTimePassword(_ credential: ForeignJSON.Value) -> SecretBytes? {
         guard let seed = document.secret(credential["secret"]) else { return nil }
         func encoded(_ name: String) -> String? {
@@ -166,7 +166,7 @@ struct CXFRecords {
         return address
     }
 
-    /// Apple's marks of a Wi-Fi password.
+    /// Adds a Wi-Fi password with the attributes that Apple uses for it.
     private func addNetwork(
         _ credential: ForeignJSON.Value, _ record: RecordWriter, to collector: inout RecordCollector
     ) throws(ForeignFailure) {
@@ -188,13 +188,13 @@ struct CXFRecords {
 }
 
 extension CXFRecords {
-    /// The item that an export of ours wrote this record for.
+    /// The item for which kcbackup's export wrote this record; nil for an ordinary record.
     private func returned(
         _ value: ForeignJSON.Value, _ id: String, _ title: String, _ record: RecordWriter
     ) -> ReturnedItem? {
         guard let item = value["item"], let bytes = CXF.decode(SecretBytes(copying: id.utf8)) else { return nil }
         let uuid = bytes.withBytes { ItemUUID(bytes: $0) }
-        // Notes, codes and networks have no user name in their record.
+        // The records of notes, one-time passwords and networks have no user name.
         let hasAccount = (item["attributes"]?["acct"]).map { $0.isString } ?? false
         let isLogin = (record.user != nil) || !hasAccount
         return ReturnedItem(
@@ -202,7 +202,7 @@ extension CXFRecords {
             modified: record.modified, ignoringAccount: !isLogin)
     }
 
-    /// Takes the credential that has the secret of an item, and returns that; nil where it has none.
+    /// Removes the credential that holds an item's secret, and returns the secret; nil if there is none.
     private func takeSecret(
         _ item: ReturnedItem, _ value: ForeignJSON.Value, _ credentials: inout [ForeignJSON.Value]
     ) -> SecretBytes? {
@@ -239,7 +239,7 @@ extension CXFRecords {
         return consume bytes
     }
 
-    /// True if an address says what a credential says.
+    /// True if an `otpauth:` address and a credential agree.
     private func matches(_ address: borrowing SecretBytes?, _ credential: ForeignJSON.Value) -> Bool {
         switch address {
         case .none: return false

@@ -5,14 +5,14 @@ package import KeychainModel
 
 /// JSON in the Credential Exchange Format 1.0 of the FIDO Alliance, in the clear.
 ///
-/// What the format has no member for stands in an extension, so that nothing is lost on the way back.
+/// Whatever the format has no member for is stored in an extension, so that an import restores it.
 package final class CXFWriter: ExportWriter {
     private let date: Timestamp
     private var items = SecretBytes(capacity: 4_096)
 
     /// Starts a file.
     ///
-    /// - Parameter date: when it is made.
+    /// - Parameter date: the date of the file.
     package init(date: Timestamp) {
         self.date = date
     }
@@ -34,7 +34,7 @@ package final class CXFWriter: ExportWriter {
         literal("],\"tags\":[],\"extensions\":[{\"name\":\"\(ExportName.item)\",\"item\":")
         item.writeImportLine(into: &items)
         if isText, [.oneTimePassword, .passkey].contains(record.kind) {
-            // What the credential says in another form.
+            // The credential holds it only in another form.
             literal(",\"secret\":")
             secret.withBytes { CanonicalJSON.string($0, into: &items) }
         }

@@ -2,9 +2,9 @@ internal import ByteStreams
 internal import ItemSources
 internal import KeychainModel
 
-/// An address like `otpauth://totp/Example:ada?secret=…`, taken apart; its seed stays where it is.
+/// The parts of an address such as `otpauth://totp/Example:ada?secret=…`; the seed is not copied.
 struct OneTimePasswordParts: Hashable {
-    /// Where the seed is, in base 32.
+    /// The position of the base32 seed.
     let seed: Range<Int>
     let period: Int
     let digits: Int
@@ -15,7 +15,7 @@ struct OneTimePasswordParts: Hashable {
 
     private static let prefix = Array("otpauth://totp/".utf8)
 
-    /// Takes `secret` apart; nil for what says something that a record of CXF cannot.
+    /// Parses `secret`; nil if it contains anything that a CXF record cannot hold.
     init?(_ secret: borrowing SecretBytes) {
         let found: OneTimePasswordParts? = secret.withBytes { OneTimePasswordParts($0) }
         guard let found else { return nil }
@@ -36,7 +36,7 @@ struct OneTimePasswordParts: Hashable {
             guard let key = Self.text(name, bytes)?.lowercased(), values[key] == nil else { return nil }
             if key == "secret" {
                 guard seed == nil, start < pair.upperBound else { return nil }
-                // Base 32 has nothing that an address would escape, but for the padding.
+                // Base32 needs no percent-encoding, except for the padding.
                 guard (start..<pair.upperBound).allSatisfy({ Self.isBase32(bytes[$0]) }) else { return nil }
                 seed = start..<pair.upperBound
             } else {
@@ -60,7 +60,7 @@ struct OneTimePasswordParts: Hashable {
         userName = name.isEmpty ? nil : String(name)
     }
 
-    /// The bytes up to `end`, which is skipped.
+    /// The range up to `end`, which is skipped.
     private static func take(
         until end: UInt8, _ position: inout Int, _ bytes: borrowing Span<UInt8>
     ) -> Range<Int> {

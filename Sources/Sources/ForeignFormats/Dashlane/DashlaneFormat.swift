@@ -2,14 +2,14 @@ internal import ByteStreams
 package import ItemSources
 internal import KeychainModel
 
-/// Dashlane's export: a zip file of tables.
+/// Dashlane's export: a zip file of CSV tables.
 package struct DashlaneFormat: ForeignFormat {
     package let name = "dashlane"
     package let title = "Dashlane export"
 
     package init() {}
 
-    /// Tables whose rows are kept whole, and what they are.
+    /// Tables whose rows are kept as a whole, with the kind of their records.
     private static let objects = [
         "ids.csv": "identity document", "payments.csv": "card", "personalInfo.csv": "identity",
     ]
@@ -37,7 +37,7 @@ package struct DashlaneFormat: ForeignFormat {
                 try addObjects(bytes, table, kind, to: &collector)
             }
         }
-        // Whatever they are, nothing of them is lost.
+        // Rows of unknown tables are kept in full.
         for table in zip.rest {
             guard let member = zip.take(table) else { continue }
             try member.bytes.withBytes { bytes throws(ForeignFailure) in
@@ -60,14 +60,14 @@ package struct DashlaneFormat: ForeignFormat {
             guard row.cells.count == names.count else {
                 collector.refuse(
                     "\(table), line \(row.line)",
-                    .damaged("it has \(row.cells.count) cells, and the first line \(names.count)"))
+                    .damaged("it has \(row.cells.count) cells, where the first line has \(names.count)"))
                 continue
             }
             var object = SecretJSON()
             for (name, cell) in zip(names, row.cells) where !cell.isEmpty {
                 object.add(name, text: cell.secret(in: bytes))
             }
-            // The names that people give; numbers and the like are secrets.
+            // Titles that people choose. Numbers and the like are secrets, and are not used as titles.
             let title = ["account_name", "item_name", "title", "name", "type"].lazy.compactMap { wanted in
                 names.firstIndex(of: wanted).map { row.cells[$0] }
             }.first { !$0.isEmpty }?.text(in: bytes)

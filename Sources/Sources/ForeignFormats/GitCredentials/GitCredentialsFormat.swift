@@ -2,9 +2,9 @@ internal import ByteStreams
 package import ItemSources
 internal import KeychainModel
 
-/// What `git credential-store` keeps: an address a line, with user and password before the `@`.
+/// The file of `git credential-store`: one address per line, with user and password before the `@`.
 ///
-/// Source: git-credential-store(1), and `credential.c` of git, which decodes every part after it took them apart.
+/// Source: git-credential-store(1), and `credential.c` of git, which decodes each part after splitting the address.
 package struct GitCredentialsFormat: ForeignFormat {
     package let name = "git-credentials"
     package let title = "git credentials file"
@@ -53,11 +53,11 @@ package struct GitCredentialsFormat: ForeignFormat {
     }
 }
 
-/// An address, taken apart as git does it.
+/// An address, split as git splits it.
 private struct CredentialLine {
     let scheme: String
     let user: Range<Int>
-    /// Nil where there is none, which differs from an empty one.
+    /// Nil if there is none, as distinct from an empty one.
     let password: Range<Int>?
     let host: Range<Int>
     let path: Range<Int>
@@ -82,13 +82,13 @@ private struct CredentialLine {
         path = end..<line.upperBound
     }
 
-    /// True where an access token stands in the place of the user's name.
+    /// True if an access token is in the place of the user name.
     func isToken(in bytes: borrowing Span<UInt8>) -> Bool {
         let password = password.map { Self.decoded($0, in: bytes) }
         return Self.decoded(user, in: bytes).withBytes { AccessToken.isToken($0, password: password) }
     }
 
-    /// What is secret, by kind.
+    /// The secret parts, by kind.
     func secrets(in bytes: borrowing Span<UInt8>) -> [(kind: String, range: Range<Int>)] {
         let password = password.map { ("password", $0) }
         guard isToken(in: bytes) else { return password.map { [$0] } ?? [] }
@@ -96,7 +96,7 @@ private struct CredentialLine {
         return [("access token", user)] + (isSpare ? [] : password.map { [$0] } ?? [])
     }
 
-    /// The item but for its secret.
+    /// The item without its secret.
     func draft(in bytes: borrowing Span<UInt8>, _ line: Int) throws(ForeignFailure) -> ItemDraft {
         func text(_ range: Range<Int>) throws(ForeignFailure) -> String {
             guard let text = Self.decoded(range, in: bytes).utf8Text else {
@@ -104,7 +104,7 @@ private struct CredentialLine {
             }
             return text
         }
-        // git writes the colon of a port in percent form.
+        // git percent-encodes the colon of a port.
         guard let address = WebAddress("\(scheme)://\(try text(host))") else {
             throw .damagedLine(line, "it is no address with a host")
         }
@@ -118,7 +118,7 @@ private struct CredentialLine {
         return draft
     }
 
-    /// The bytes with their percent forms undone; a `%` without two digits stays.
+    /// Decodes percent-encoded bytes; a `%` without two digits is kept.
     static func decoded(_ range: Range<Int>, in bytes: borrowing Span<UInt8>) -> SecretBytes {
         var decoded = SecretBytes(capacity: range.count)
         var position = range.lowerBound
@@ -138,7 +138,7 @@ private struct CredentialLine {
     }
 }
 
-/// The lines of a file that are not empty.
+/// Iterates over the lines of a file that are not empty.
 private struct Lines {
     private var position = 0
     private var number = 0

@@ -5,12 +5,13 @@ internal import KeychainModel
 
 /// The encrypted file of gnome-keyring-daemon, version 0.
 ///
-/// An MD5 inside the encryption is all that proves the password and the content: whoever can write the file can change
-/// it unseen, so what was deciphered is read as carefully as what was not.
+/// The only check of the password and the content is an MD5 hash inside the encryption, which does not detect
+/// deliberate changes. The decrypted data is therefore parsed as strictly as the clear part.
 struct EncryptedKeyring {
     private static let headerLength = GnomeKeyringFormat.magic.count + 2
     private static let hashLength = 16
-    /// Bytes of the shortest item: four numbers and no attributes in the clear part, no texts in the other one.
+    /// The minimum sizes in bytes, without texts: of an item in the clear part, of one in the encrypted part, of an
+    /// attribute.
     private static let shortestIndexEntry = 12
     private static let shortestItem = 52
     private static let shortestAttribute = 12
@@ -21,14 +22,14 @@ struct EncryptedKeyring {
     private var index: [IndexEntry] = []
     private var ciphertext = 0..<0
 
-    /// What the clear part says of an item.
+    /// The clear part's information about an item.
     private struct IndexEntry {
         let type: UInt32
         var attributes: [(name: String, value: HashedValue)]
     }
 
     private enum HashedValue: Equatable {
-        /// MD5 in hexadecimal digits.
+        /// An MD5 hash in hexadecimal digits.
         case text([UInt8])
         case number(UInt32)
     }
@@ -44,7 +45,7 @@ struct EncryptedKeyring {
         return try collector.finish("encrypted", isPlaintext: false)
     }
 
-    /// Reads all that is in the clear.
+    /// Reads the clear part.
     private init(_ bytes: borrowing Span<UInt8>) throws(ForeignFailure) {
         var cursor = ByteCursor(Self.headerLength..<bytes.count)
         let algorithms = try cursor.take(2)
@@ -53,7 +54,7 @@ struct EncryptedKeyring {
         }
         guard let label = try cursor.string(in: bytes) else { throw .damaged("its name is not UTF-8") }
         self.label = label
-        // Both times, flags, and minutes until it locks.
+        // Both times, flags, and the lock timeout.
         _ = try cursor.take(8 + 8 + 4 + 4)
         let found = try cursor.uint32(in: bytes)
         guard found <= KeyringLimits.iterations else {
@@ -133,7 +134,7 @@ struct EncryptedKeyring {
         _ bytes: borrowing Span<UInt8>
     ) throws {
         let label = try cursor.piece(in: bytes) ?? 0..<0
-        // The daemon writes an empty secret as none.
+        // The daemon writes an empty secret as a missing one.
         let secret = SecretBytes(bytes.extracting(try cursor.piece(in: bytes) ?? 0..<0))
         var item = KeyringItem(label: bytes.text(label).map { .text($0) } ?? .data(bytes.array(label)))
         item.type = entry.type
@@ -166,7 +167,7 @@ struct EncryptedKeyring {
     private static let indexFailure = ForeignFailure.damaged(
         "its clear part says something else than its encrypted part")
 
-    /// A value, and what the clear part has for it.
+    /// A value, and the form in which the clear part has it.
     private static func value(
         _ cursor: inout ByteCursor, _ bytes: borrowing Span<UInt8>
     ) throws -> (value: String, hashed: HashedValue) {
@@ -186,7 +187,7 @@ struct EncryptedKeyring {
 }
 
 extension ByteCursor {
-    /// A piece as text, empty where there is none; nil if it is no UTF-8.
+    /// A text, empty if it is missing; nil if it is not UTF-8.
     fileprivate mutating func string(in bytes: borrowing Span<UInt8>) throws(ForeignFailure) -> String? {
         bytes.text(try piece(in: bytes) ?? 0..<0)
     }

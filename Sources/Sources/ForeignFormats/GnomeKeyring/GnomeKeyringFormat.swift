@@ -4,14 +4,14 @@ internal import KeychainModel
 
 /// The files of GNOME Keyring, libsecret and oo7 (`*.keyring`): encrypted, plain text, and libsecret's own.
 ///
-/// Sources: gnome-keyring, `docs/file-format.txt` and what its daemon writes; libsecret, `secret-file-collection.c`.
+/// Sources: gnome-keyring, `docs/file-format.txt` and the output of its daemon; libsecret, `secret-file-collection.c`.
 package struct GnomeKeyringFormat: ForeignFormat {
     package let name = "gnome-keyring"
     package let title = "GNOME keyring file"
 
     package init() {}
 
-    /// What all binary keyrings begin with; two bytes of version follow.
+    /// The beginning of all binary keyrings; two bytes of version follow.
     static let magic = Array("GnomeKeyring\n\r\0\n".utf8)
 
     package func recognises(_ input: ForeignInput) throws -> Bool {

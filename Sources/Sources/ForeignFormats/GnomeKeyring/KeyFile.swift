@@ -1,12 +1,12 @@
 internal import ByteStreams
 internal import ItemSources
 
-/// The groups and lines of a keyring in plain text.
+/// The groups and lines of a plain-text keyring.
 ///
-/// The daemon writes secrets as they are, with all their lines, and reads such a file no more. So a secret goes on to
-/// the dates that the daemon writes after each.
+/// The daemon writes secrets verbatim, including line feeds, and cannot read such a file afterwards. A secret is
+/// therefore read up to the dates that the daemon writes after it.
 enum KeyFile {
-    /// Keys of a group; the daemon writes six at most.
+    /// The maximum number of keys in a group; the daemon writes at most six.
     private static let keyLimit = 100
 
     struct Group {
@@ -20,7 +20,7 @@ enum KeyFile {
 
     struct Value {
         let key: String
-        /// What stands after the equals sign, without the last line feed.
+        /// What follows the equals sign, without the final line feed.
         let range: Range<Int>
         /// From 1.
         let line: Int
@@ -31,7 +31,7 @@ enum KeyFile {
     ///
     /// - Throws: `ForeignFailure` (`damaged`, `damagedLine`).
     static func groups(in bytes: borrowing Span<UInt8>) throws(ForeignFailure) -> [Group] {
-        // The daemon ends each line; the last one may be a part of what it was.
+        // The daemon ends every line with a line feed; without one, the last line may be incomplete.
         guard bytes.count > 0, bytes[bytes.count - 1] == UInt8(ascii: "\n") else {
             throw .damaged("its last line has no end")
         }
@@ -67,7 +67,7 @@ enum KeyFile {
         return groups
     }
 
-    /// A line without blanks before it, and without a carriage return behind it.
+    /// A line without leading blanks and without a trailing carriage return.
     static func trimmed(_ line: Range<Int>, in bytes: borrowing Span<UInt8>) -> Range<Int> {
         var (start, end) = (line.lowerBound, line.upperBound)
         if start < end, bytes[end - 1] == 0x0d { end -= 1 }
@@ -105,9 +105,9 @@ enum KeyFile {
 
     // MARK: Secrets of several lines
 
-    /// The last line of a secret that begins at `first`, when the daemon wrote it.
+    /// The last line of a secret that begins at line `first`, in the form that the daemon writes.
     ///
-    /// Without the dates that end it, before a group that only another item can have begun, it is one line.
+    /// The secret is a single line unless the dates that end it follow before the next group of an item.
     private static func lastLine(
         ofSecretAt first: Int, _ lines: [Range<Int>], _ bytes: borrowing Span<UInt8>
     ) -> Int {
@@ -120,7 +120,7 @@ enum KeyFile {
         return first
     }
 
-    /// True where both dates stand that end an item's own group, with nothing after them in it.
+    /// True if both dates that end an item's group are at this line, and nothing in the group follows them.
     private static func areDates(_ index: Int, _ lines: [Range<Int>], _ bytes: borrowing Span<UInt8>) -> Bool {
         guard index + 1 < lines.count, isDate("mtime=", lines[index], bytes), isDate("ctime=", lines[index + 1], bytes)
         else { return false }
@@ -150,14 +150,14 @@ enum KeyFile {
 }
 
 extension KeyFile.Value {
-    /// The text, with blanks before it taken off and escapes replaced, as GKeyFile reads it.
+    /// The text without leading blanks and with escapes replaced, as GKeyFile reads it.
     func text(in bytes: borrowing Span<UInt8>) throws(ForeignFailure) -> String {
         let text = unescaped(in: bytes).utf8Text
         guard let text else { throw .damagedLine(line, "it is not UTF-8") }
         return text
     }
 
-    /// The number, in decimal digits.
+    /// The number, written in decimal digits.
     func number(in bytes: borrowing Span<UInt8>) throws(ForeignFailure) -> UInt64 {
         let range = KeyFile.trimmed(range, in: bytes)
         guard let text = bytes.text(range), text.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
@@ -166,18 +166,18 @@ extension KeyFile.Value {
         return number
     }
 
-    /// The secret: as GKeyFile reads it when it is one line, and as it is when it has several.
+    /// The secret: as GKeyFile reads it if it is a single line, verbatim if it has several.
     func secret(in bytes: borrowing Span<UInt8>) -> SecretBytes {
         hasSeveralLines ? SecretBytes(bytes.extracting(range)) : unescaped(in: bytes)
     }
 
-    /// True for a secret that the daemon does not read as it has written it.
+    /// True if the daemon does not read the secret as it wrote it.
     func isAltered(in bytes: borrowing Span<UInt8>) -> Bool {
-        // Whatever it changes gets shorter by it.
+        // Every change that it makes shortens the secret.
         !hasSeveralLines && unescaped(in: bytes).count != range.count
     }
 
-    /// The bytes that hexadecimal digits stand for.
+    /// The bytes given by hexadecimal digits.
     func hexadecimal(in bytes: borrowing Span<UInt8>) throws(ForeignFailure) -> SecretBytes {
         let range = KeyFile.trimmed(range, in: bytes)
         var secret = SecretBytes(capacity: range.count / 2)

@@ -3,12 +3,12 @@ internal import Cryptography
 internal import ItemSources
 internal import KeychainModel
 
-/// Makes items of a keychain of a keyring's items, as the Secret Service's own items are made.
+/// Makes keychain items from a keyring's items, in the same way as from those of the Secret Service.
 struct KeyringCollector: ~Copyable {
     private var collector: RecordCollector
     /// The label of the keyring.
     private let keyring: String
-    /// How many items had the same attributes, by the hash of these.
+    /// The number of items with the same attributes so far, by the hash of the attributes.
     private var ordinals: [[UInt8]: Int] = [:]
 
     init(keyring: String, _ file: ForeignFile) {
@@ -33,7 +33,7 @@ struct KeyringCollector: ~Copyable {
                 record: Hexadecimal.encode(key) + "/\(ordinal)", name: name))
     }
 
-    /// What an item is, for people.
+    /// The kind of an item, for people.
     static func kind(of attributes: Attributes) -> String { attributes.text(.desc) == nil ? "password" : "note" }
 
     mutating func leaveOut(_ kind: String, _ count: Int = 1) { collector.leaveOut(kind, count) }

@@ -2,13 +2,13 @@ internal import ByteStreams
 internal import ItemSources
 internal import KeychainModel
 
-/// A folder of keyrings, as `~/.local/share/keyrings` is one: they are read together, with one password.
+/// A folder of keyrings, such as `~/.local/share/keyrings`, which are read together with one password.
 struct KeyringFolder {
     private let keyrings: [ForeignFile]
-    /// Files and links beside them, such as the daemon's own.
+    /// The number of other files and links in the folder, such as the daemon's own.
     private let others: Int
 
-    /// Finds the keyrings that lie in a folder itself; nil where there is none.
+    /// Finds the keyrings directly in a folder; nil if there are none.
     ///
     /// - Throws: `FileFailure`, `StreamFailure`, `ForeignFailure` (`limit`).
     init?(_ path: String) throws {
@@ -32,9 +32,9 @@ struct KeyringFolder {
 
     private static func hasEnding(_ name: String) -> Bool { name.hasSuffix(".keyring") && !name.hasPrefix(".") }
 
-    /// Reads all keyrings that the password opens; those of another one, and damaged ones, are refused by name.
+    /// Reads all keyrings that the password opens; damaged ones and those with another password are refused by name.
     ///
-    /// - Throws: what reading the only keyring, or the first of those that all fail, throws.
+    /// - Throws: if no keyring can be read, the failure of the first one.
     func read(_ secrets: any ForeignSecrets) throws -> ForeignContents {
         var collector = RecordCollector(format: "gnome-keyring", date: .reference)
         var read: [Int: ForeignContents] = [:]
@@ -86,7 +86,7 @@ struct KeyringFolder {
 }
 
 extension ForeignFailure {
-    /// Why one keyring of several cannot be read; no foreign text.
+    /// Why one of several keyrings cannot be read; contains no foreign text.
     fileprivate var keyringWords: String {
         switch self {
         case .wrongPassword, .wrongPasswordOrDamaged: "another password opens it: import it by itself"
@@ -95,7 +95,7 @@ extension ForeignFailure {
         case .unknownVariant(let what): "it is of an unknown kind: \(what)"
         case .limit(let what, let found, let allowed): "over a limit: \(what) \(found), and \(allowed) is allowed"
         case .empty: "it is empty"
-        // None of these comes from reading a keyring.
+        // Reading a keyring throws none of these.
         case .needsKeyFile, .needsFile, .refused, .needsProgram, .folderOfFiles, .unknownFormat, .notUTF8,
             .unknownColumns, .noSuchColumn, .columnTwice, .notOfFormat, .ambiguous:
             "it cannot be read"
@@ -103,7 +103,7 @@ extension ForeignFailure {
     }
 }
 
-/// A password that was asked for once.
+/// A password that was asked for once and is used for several keyrings.
 private final class OnePassword: ForeignSecrets {
     private let text: SecretBytes
 
@@ -116,7 +116,7 @@ private final class OnePassword: ForeignSecrets {
     func keyFile() -> ForeignFile? { nil }
 }
 
-/// What is in plain text needs nothing.
+/// The secrets for keyrings in plain text, which need none.
 private struct NoSecrets: ForeignSecrets {
     func password(_ what: String, _ use: (borrowing SecretBytes) throws -> Void) throws {
         preconditionFailure("a keyring in plain text has no password")

@@ -2,42 +2,42 @@ internal import Cryptography
 internal import ItemSources
 internal import KeychainModel
 
-/// An item of a keyring as its file has it, without its secret.
+/// An item as a keyring's file stores it, without its secret.
 struct KeyringItem {
     var label: AttributeValue
-    /// In any order, each name once.
+    /// In any order; names are unique.
     var attributes: [(name: String, value: String)] = []
     /// The names of attributes that are numbers in the file.
     var numbers: [String] = []
-    /// The kind of item as a number; nil in files that have none.
+    /// The number of the item's type; nil for files without types.
     var type: UInt32?
-    /// Seconds since 1970; 0 if not known.
+    /// Seconds since 1970; 0 if unknown.
     var created: UInt64 = 0
     var modified: UInt64 = 0
 
     subscript(name: String) -> String? { attributes.first { $0.name == name }?.value }
 
-    /// Refuses what no keyring has.
+    /// Refuses items that no keyring can have.
     ///
     /// - Throws: `ForeignFailure` (`damaged`, `limit`).
     func check() throws(ForeignFailure) {
         var names: Set<[UInt8]> = []
         for (name, _) in attributes {
             guard names.insert(Array(name.utf8)).inserted else { throw .damaged("an item has an attribute twice") }
-            // In the clear part of an encrypted file, hashes have such names; a decrypted item never has.
+            // The clear part of an encrypted file has such names for hashes; a decrypted item never has.
             guard !name.hasPrefix("gkr:compat:") else { throw .damaged("an item has hashes in place of attributes") }
         }
     }
 }
 
-/// The limits of a keyring file.
+/// Limits for keyring files.
 enum KeyringLimits {
-    /// Items: a thousand times what people have.
+    /// Items: a thousand times as many as people have.
     static let items = 1_000_000
-    /// Attributes of an item; one with more than an item of ours can have is refused by name.
+    /// Attributes of an item; an item with more than a keychain item can have is refused by name.
     static let attributes = 10_000
-    /// Rounds of SHA-256 of an encrypted file; the daemon writes 1,000 to 4,095.
+    /// Rounds of SHA-256 for an encrypted file; the daemon writes 1,000 to 4,095.
     static let iterations = 1_000_000
-    /// Rounds of PBKDF2 of a file of libsecret, which writes 100,000: ten million take four seconds.
+    /// Rounds of PBKDF2 for a file of libsecret, which writes 100,000; ten million take four seconds.
     static let derivationRounds = 10_000_000
 }

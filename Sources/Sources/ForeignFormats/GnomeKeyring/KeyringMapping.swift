@@ -1,18 +1,18 @@
 internal import ItemSources
 internal import KeychainModel
 
-/// What an item of a keyring is as an item of a keychain.
+/// Maps the items of a keyring to items of a keychain.
 ///
-/// Every attribute goes into `extra` under its own name. Class, service, server and account are made of what programs
-/// mean by them, for people to read. Names, unique key and UUID are those that the Secret Service gives the same item,
-/// so that a file and the living keyring that it came from are one to a backup.
+/// Every attribute is stored in `extra` under its own name. Class, service, server and account are derived from the
+/// attributes' meanings, for people to read. Names, unique key and UUID are the same as for an item of the Secret
+/// Service, so that a backup treats a file and the running keyring that it came from as one.
 enum KeyringMapping {
     private static let prefix = "kcbackup:"
     private static let collection = "kcbackup:collection"
     private static let type = "kcbackup:type"
-    /// The names of attributes that were numbers, with blanks between them.
+    /// The names of the attributes that were numbers, separated by blanks.
     private static let numbers = "kcbackup:uint32"
-    // A foreign attribute whose name begins with our prefix.
+    // The prefix for an attribute whose own name begins with kcbackup's prefix.
     private static let escape = "kcbackup:attribute:"
     private static let accessible = "kcbackup:accessible"
 
@@ -21,15 +21,15 @@ enum KeyringMapping {
     private static let network = "org.gnome.keyring.NetworkPassword"
     private static let note = "org.gnome.keyring.Note"
 
-    /// Apple's code of a secure note, `note` as a number.
+    /// Apple's code for a secure note, `note` as a number.
     private static let noteType: Int64 = 1_852_798_053
 
-    /// Characters of an account that is made of attributes.
+    /// The maximum length of an account that is made from attributes, in characters.
     private static let accountLength = 200
 
-    /// The item of a keychain.
+    /// The keychain item for an item of a keyring.
     ///
-    /// - Parameter ordinal: the how-manieth it is, from 0, of the items with the same attributes in the keyring.
+    /// - Parameter ordinal: the index of the item among those of the keyring with the same attributes, from 0.
     static func draft(of item: KeyringItem, keyring: String, ordinal: Int) -> ItemDraft {
         var draft = meaning(of: item)
         let identity = identity(of: item, keyring: keyring, ordinal: ordinal)
@@ -56,7 +56,7 @@ enum KeyringMapping {
         return draft
     }
 
-    /// Which item it is.
+    /// The identity of an item.
     static func identity(of item: KeyringItem, keyring: String, ordinal: Int = 0) -> KeyringIdentity {
         let counted = item.attributes.filter { name, value in
             name != accessible || Accessibility(rawValue: value).map { $0 != .whenUnlocked } != true
@@ -75,9 +75,9 @@ enum KeyringMapping {
         return Timestamp(microseconds: Int64(seconds) * 1_000_000)
     }
 
-    /// The schema that a number stands for.
+    /// The name of the schema for an item's type number.
     private static func typeName(_ item: KeyringItem) -> String? {
-        // The upper half has flags of old versions.
+        // The upper half holds flags of old versions.
         switch item.type.map({ $0 & 0xffff }) {
         case 0: generic
         case 1: network
@@ -134,7 +134,7 @@ enum KeyringMapping {
 }
 
 extension ItemDraft {
-    /// Sets a text; a longer one than an attribute holds is in `extra` alone.
+    /// Sets a text, unless it is longer than an attribute allows; then it is only in `extra`.
     fileprivate mutating func set(_ code: AttributeCode, _ text: String?) {
         guard let text, text.utf8.count <= ItemLimits.attributeSize else { return }
         attributes[code] = .text(text)

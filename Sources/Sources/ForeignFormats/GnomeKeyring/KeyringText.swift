@@ -4,13 +4,13 @@ internal import KeychainModel
 
 /// The plain-text file of gnome-keyring-daemon, which it writes for keyrings with an empty password.
 ///
-/// It has no check of any kind: a file that was cut between two items cannot be told from a whole one.
+/// It has no checksum: a file truncated between two items cannot be distinguished from a complete one.
 struct KeyringText {
     private let groups: [KeyFile.Group]
-    /// The keyring's own group is first.
+    /// The label of the keyring, from the first group.
     private var label = ""
 
-    /// True for a file whose first group is that of a keyring.
+    /// True for a file whose first group is a keyring's.
     static func begins(_ bytes: borrowing Span<UInt8>) -> Bool {
         var start = 0
         while start < bytes.count {
@@ -63,7 +63,7 @@ struct KeyringText {
         }
     }
 
-    /// The groups with attributes, by the name of their item.
+    /// The groups with attributes, by the name of their item, and the number of access entries.
     private func attributeGroups() throws(ForeignFailure) -> (attributes: [String: [KeyFile.Group]], accessEntries: Int)
     {
         var items: Set<String> = []
@@ -95,7 +95,7 @@ struct KeyringText {
         for value in group.values where !Self.itemKeys.contains(value.key) {
             throw .damagedLine(value.line, "an item has no such key")
         }
-        // The daemon writes it after the secret: without it, the end of the secret may be missing.
+        // The daemon writes the date after the secret; without it, the end of the secret may be missing.
         guard let modified = try group["mtime"]?.number(in: bytes) else {
             throw .damagedLine(group.line, "an item has no date")
         }
@@ -121,7 +121,7 @@ struct KeyringText {
         switch (group["secret"], group["binary-secret"]) {
         case (let secret?, nil): try collector.add(item, secret: secret.secret(in: bytes))
         case (nil, let secret?): try collector.add(item, secret: try secret.hexadecimal(in: bytes))
-        // The daemon writes an empty secret as none.
+        // The daemon writes an empty secret as a missing one.
         case (nil, nil): try collector.add(item, secret: SecretBytes(capacity: 0))
         case (.some, .some): throw .damagedLine(group.line, "an item has two secrets")
         }

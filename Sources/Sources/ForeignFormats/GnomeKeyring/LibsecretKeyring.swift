@@ -3,9 +3,9 @@ internal import Cryptography
 internal import ItemSources
 internal import KeychainModel
 
-/// The file of libsecret and oo7, version 1: GVariants of items, each encrypted and authenticated by itself.
+/// The file of libsecret and oo7, version 1: GVariants of items, each encrypted and authenticated separately.
 ///
-/// What is around the items is not authenticated: an item that was taken out of the file is not missed.
+/// Nothing else in the file is authenticated, so the removal of an item is not detected.
 struct LibsecretKeyring {
     private static let ivLength = 16
     private static let codeLength = 32
@@ -39,7 +39,7 @@ struct LibsecretKeyring {
                     guard valid[index] else { throw ForeignFailure.damaged("its code is not that of its content") }
                     try keyring.add(item, to: &collector, key, &hmac, bytes)
                 } catch ForeignFailure.damaged(let problem) {
-                    // Each item is authenticated by itself, so the others are what they were.
+                    // Each item is authenticated separately, so the others can be trusted.
                     collector.refuse("item \(index + 1)", .damaged(problem))
                 }
             }
@@ -68,7 +68,7 @@ struct LibsecretKeyring {
         self.items = try items.elements("items", limit: KeyringLimits.items, in: bytes)
     }
 
-    /// Where the blob of an item, `(a{say}ay)`, is.
+    /// The position of an item's blob, `(a{say}ay)`.
     private static func blob(_ item: Range<Int>, _ bytes: borrowing Span<UInt8>) throws(ForeignFailure) -> Range<Int> {
         let tuple = try Variant(item, alignment: 1)
         let start = item.lowerBound + (try tuple.framing(0, in: bytes))
@@ -113,7 +113,7 @@ struct LibsecretKeyring {
     private static let hashFailure = ForeignFailure.damaged(
         "its clear part says something else than its encrypted part")
 
-    /// The codes of an item's attributes, `a{say}`, by their names.
+    /// The authentication codes of an item's attributes, `a{say}`, by the attributes' names.
     private static func hashedAttributes(
         _ element: Range<Int>, _ bytes: borrowing Span<UInt8>
     ) throws(ForeignFailure) -> [[UInt8]: [UInt8]] {
@@ -131,7 +131,7 @@ struct LibsecretKeyring {
         return codes
     }
 
-    /// An item, `(a{ss}sttay)`, and where its secret is.
+    /// An item, `(a{ss}sttay)`, and the position of its secret.
     private static func item(
         _ bytes: borrowing Span<UInt8>
     ) throws(ForeignFailure) -> (item: KeyringItem, secret: Range<Int>) {

@@ -1,17 +1,17 @@
 internal import ItemSources
 
-/// A container of GVariant's serialised form, little-endian: where it is, and where its parts end.
+/// A container in GVariant's serialized form, little-endian: its position and the ends of its parts.
 ///
 /// Source: GVariant specification 1.0, sections 2.3 and 2.5.
 struct Variant {
     let range: Range<Int>
     let alignment: Int
-    /// Bytes of a framing offset.
+    /// The size of a framing offset in bytes.
     private let offsetSize: Int
 
     static let failure = ForeignFailure.damaged("its structure is not that of a GVariant")
 
-    /// Takes the bytes of a container; positions are counted from its first one.
+    /// Describes the container in `range`; positions and alignment in it are relative to its first byte.
     init(_ range: Range<Int>, alignment: Int) throws(ForeignFailure) {
         self.range = range
         self.alignment = alignment
@@ -25,28 +25,29 @@ struct Variant {
             }
     }
 
-    /// The end of a tuple's `index`-th part of variable size, counted from the first byte: offsets stand at the end of
-    /// the tuple, the last one first.
+    /// The end of a tuple's `index`-th part of variable size, relative to the first byte.
+    ///
+    /// The offsets are stored at the end of the tuple in reverse order.
     func framing(_ index: Int, in bytes: borrowing Span<UInt8>) throws(ForeignFailure) -> Int {
         let offset = try self.offset(endingAt: range.upperBound - index * offsetSize, in: bytes)
         guard offset <= (try contentEnd(framings: index + 1)) - range.lowerBound else { throw Self.failure }
         return offset
     }
 
-    /// Where the parts of a tuple with so many offsets end.
+    /// The end of the parts of a tuple with `framings` offsets.
     func contentEnd(framings: Int) throws(ForeignFailure) -> Int {
         let end = range.upperBound - framings * offsetSize
         guard offsetSize > 0, end >= range.lowerBound else { throw Self.failure }
         return end
     }
 
-    /// Bytes to skip at a position of the whole, until one that is aligned within the container.
+    /// The number of bytes from a position to the next one that is aligned within the container.
     func padding(at position: Int, _ alignment: Int) -> Int {
         let beyond = (position - range.lowerBound) % alignment
         return beyond == 0 ? 0 : alignment - beyond
     }
 
-    /// The elements of an array whose elements have no fixed size.
+    /// The elements of an array of elements without a fixed size.
     func elements(
         _ what: String, limit: Int, in bytes: borrowing Span<UInt8>
     ) throws(ForeignFailure) -> [Range<Int>] {
@@ -68,7 +69,7 @@ struct Variant {
         return elements
     }
 
-    /// A string, which ends with its only NUL.
+    /// A string, which ends with its only NUL byte.
     static func text(_ range: Range<Int>, in bytes: borrowing Span<UInt8>) throws(ForeignFailure) -> String {
         guard range.upperBound <= bytes.count, !range.isEmpty else { throw failure }
         let content = bytes.array(range.dropLast())

@@ -2,28 +2,28 @@ internal import ByteStreams
 package import ItemSources
 internal import KeychainModel
 
-/// Items one JSON object a line, as `item find --reveal --json` and people write them (docs/json.md, "Import").
+/// Items, one JSON object per line, as written by `item find --reveal --json` or by hand (docs/json.md, "Import").
 package struct ItemLinesFormat: ForeignFormat {
     package let name = "kcbackup-items"
     package let title = "file of items, one JSON object a line"
 
     package init() {}
 
-    /// True for a first line that is such an object or means to be one.
+    /// True if the first line is such an object or resembles one.
     package func recognises(_ input: ForeignInput) throws -> Bool {
         guard let file = input.file else { return false }
-        // White space alone is more likely what a failed command left in a pipe.
+        // A file of white space is more likely the output of a failed command.
         return !file.isBlank && file.bytes.withBytes { Self.recognises($0) }
     }
 
-    /// True if `bytes` are the beginning of such a file.
+    /// True if `bytes` can be the beginning of such a file.
     package static func recognises(_ bytes: borrowing Span<UInt8>) -> Bool {
         let start = bytes.indices.first { ![0x20, 0x09, 0x0d, 0x0a].contains(bytes[$0]) }
         guard let start else { return true }
         guard bytes[start] == UInt8(ascii: "{") else { return false }
         let end = (start..<bytes.count).first { bytes[$0] == UInt8(ascii: "\n") } ?? bytes.count
         let line = bytes.extracting(start..<min(end, start + 4_096))
-        // A file of the Credential Exchange Format may have such objects within its items.
+        // Items of the Credential Exchange Format may contain such objects.
         return ["\"class\"", "\"attributes\""].contains { line.contains($0) } && !line.contains("\"credentials\"")
     }
 

@@ -2,9 +2,9 @@ internal import ByteStreams
 package import ItemSources
 internal import KeychainModel
 
-/// KDE's wallets (`*.kwl`, with their `*.salt` beside them).
+/// KDE wallets (`*.kwl`, each with a `*.salt` beside it).
 ///
-/// Source: kwallet, `backend/backendpersisthandler.cpp`, and what its daemon writes.
+/// Source: kwallet, `backend/backendpersisthandler.cpp`, and the output of its daemon.
 package struct KWalletFormat: ForeignFormat {
     package let name = "kwallet"
     package let title = "KDE wallet"
@@ -13,11 +13,11 @@ package struct KWalletFormat: ForeignFormat {
 
     static let magic = Array("KWALLET\n\r\0\r\n".utf8)
     private static let headerLength = magic.count + 4
-    /// Folders of a wallet, which is KDE's own limit.
+    /// The maximum number of folders in a wallet, which is also KDE's limit.
     private static let folderLimit = 65_535
-    /// Entries of a folder: a thousand times what people have.
+    /// The maximum number of entries in a folder: a thousand times as many as people have.
     private static let entryLimit = 1_000_000
-    /// Bytes of a salt; KDE writes 56.
+    /// The maximum size of a salt in bytes; KDE writes 56.
     private static let saltLimit = 1_024
 
     package func recognises(_ input: ForeignInput) throws -> Bool { input.file?.starts(with: Self.magic) == true }
@@ -66,7 +66,7 @@ package struct KWalletFormat: ForeignFormat {
         return (kind, derivation)
     }
 
-    /// The clear part, and where the encrypted one is.
+    /// The clear part, and the position of the encrypted one.
     private static func parts(
         _ bytes: borrowing Span<UInt8>
     ) throws(ForeignFailure) -> (index: WalletIndex, ciphertext: Range<Int>) {

@@ -2,11 +2,11 @@ internal import ByteStreams
 internal import Cryptography
 internal import ItemSources
 
-/// How a wallet is encrypted: Blowfish, under a key from a password.
+/// The encryption of a wallet: Blowfish with a key derived from a password.
 ///
-/// Which of two orders of bytes a wallet has is not said in it: KDE 4 swaps the bytes of each word around Blowfish, and
-/// proves the content by SHA-1; Frameworks 5 (since 2020) and 6 do not swap, and have a SHA-1 of their own. The check
-/// tells which.
+/// A wallet does not state its byte order. KDE 4 swaps the bytes of each word before and after Blowfish, and uses SHA-1
+/// as checksum. Frameworks 5 (since 2020) and 6 do not swap bytes, and use a SHA-1 variant of their own. The checksum
+/// tells which of the two wrote a wallet.
 struct WalletCipher {
     enum Kind: UInt8 {
         case ecb = 0
@@ -20,7 +20,7 @@ struct WalletCipher {
 
     let kind: Kind
     let derivation: Derivation
-    /// Empty for the old derivation.
+    /// Empty for the old key derivation.
     let salt: [UInt8]
 
     private static let blockSize = 8
@@ -29,13 +29,13 @@ struct WalletCipher {
     private static let hashRounds = 2_000
     private static let keyLength = 56
 
-    /// Who wrote a wallet, as far as its bytes differ by it.
+    /// The two kinds of writers, whose wallets differ in their byte order.
     private enum Writer: CaseIterable {
         case standard
         case swapping
     }
 
-    /// What is between the random bytes at both ends.
+    /// The data between the random bytes at both ends.
     ///
     /// - Throws: `ForeignFailure.wrongPasswordOrDamaged`, `CryptographyFailure`.
     func open(_ ciphertext: borrowing Span<UInt8>, _ password: borrowing SecretBytes) throws -> SecretBytes {
@@ -58,7 +58,7 @@ struct WalletCipher {
         return plain
     }
 
-    /// Where the data are, if the check at the end is theirs: 8 random bytes and a length are before them.
+    /// The position of the data, if the checksum at the end matches it; 8 random bytes and the length precede the data.
     private static func data(in plain: borrowing SecretBytes, _ writer: Writer) throws -> Range<Int>? {
         try plain.withBytes { span in
             guard span.count >= blockSize + 4 + checkLength else { return nil }
@@ -86,7 +86,8 @@ struct WalletCipher {
             return try PBKDF2.derive(
                 password: password, salt: salt.span, rounds: Self.rounds, hash: .sha512, count: Self.keyLength)
         }
-        // Each piece has 16 bytes, but the fourth one all that is left; of each hash so many bytes are taken.
+        // The password is split into pieces of 16 bytes, of which the fourth holds all the rest. Each number is the
+        // count of bytes used from the hash of one piece.
         let pieces = min(4, max(1, (password.count + 15) / 16))
         let lengths = [[20], [20, 20], [20, 20, 16], [14, 14, 14, 14]][pieces - 1]
         var key = SecretBytes(capacity: Self.keyLength)

@@ -1,9 +1,10 @@
 internal import ByteStreams
 internal import Cryptography
 
-/// What a wallet says in the clear: MD5 of the names of its folders and entries.
+/// The clear part of a wallet: MD5 hashes of the names of its folders and entries.
 ///
-/// KDE looks up in it whether there is an entry without opening the wallet. Nothing proves it but the content.
+/// KDE uses it to check whether an entry exists without opening the wallet. It is verified by comparing it with the
+/// content.
 struct WalletIndex: Equatable {
     struct Folder: Equatable, Comparable {
         let name: [UInt8]
@@ -19,14 +20,14 @@ struct WalletIndex: Equatable {
         }
     }
 
-    /// Sorted, since the order says nothing.
+    /// Sorted, since the order in the file has no meaning.
     private let folders: [Folder]
 
     init(_ folders: [Folder]) {
         self.folders = folders.sorted()
     }
 
-    /// The index of what a wallet holds.
+    /// Makes the index for the content of a wallet.
     init(of names: [(folder: String, keys: [String])]) throws(CryptographyFailure) {
         var folders: [Folder] = []
         for (folder, keys) in names {

@@ -2,10 +2,10 @@ internal import ByteStreams
 internal import ItemSources
 internal import KeychainModel
 
-/// Makes items of the entries of a wallet, which are as Qt's QDataStream writes them.
+/// Makes items from the entries of a wallet, which are serialized by Qt's QDataStream.
 struct WalletReader: ~Copyable {
     private var collector: RecordCollector
-    /// The names of what was read, in its order.
+    /// The names of everything read, in order.
     private(set) var names: [(folder: String, keys: [String])] = []
 
     private static let formData = "Form Data"
@@ -22,7 +22,7 @@ struct WalletReader: ~Copyable {
         var cursor = ByteCursor(0..<bytes.count)
         while cursor.left > 0 {
             let folder = try Self.name(&cursor, bytes)
-            // The shortest entry: no name, a type, no value.
+            // The shortest entry has an empty name, a type and no value.
             let count = try cursor.count(ofAtLeast: 12, "entries", limit: entryLimit, in: bytes)
             var keys: [String] = []
             defer { names.append((folder, keys)) }
@@ -40,7 +40,7 @@ struct WalletReader: ~Copyable {
         let folder: String
         let key: String
         let type: UInt32
-        /// Nil for none, which is no empty one.
+        /// Nil for a missing value, as distinct from an empty one.
         let value: Range<Int>?
 
         var kind: String {
@@ -52,10 +52,10 @@ struct WalletReader: ~Copyable {
             }
         }
 
-        /// What messages call it.
+        /// The name in messages.
         var title: String { "\(folder)/\(key)" }
 
-        /// The item of all of it.
+        /// The item that holds the complete entry.
         var draft: ItemDraft {
             var draft = ItemDraft(itemClass: .genericPassword)
             draft.attributes[.svce] = .text(folder)
@@ -95,7 +95,7 @@ struct WalletReader: ~Copyable {
         _ entry: Entry, _ value: Range<Int>, _ bytes: borrowing Span<UInt8>
     ) throws(ForeignFailure) {
         var cursor = ByteCursor(value)
-        // An entry that was made and never written has no text at all.
+        // An entry that was created but never written has no text at all.
         let text = value.isEmpty ? nil : try cursor.piece(in: bytes)
         guard cursor.left == 0 else { throw .damaged("something follows a password") }
         guard let text else { return try add(entry, entry.draft, entry.kind, nil) }
@@ -132,12 +132,12 @@ struct WalletReader: ~Copyable {
             }
         }
         let login = try addLogin(entry, fields, bytes)
-        // A login with two fields is all that there is.
+        // If there are only two fields, the login holds them both.
         if login, fields.count == 2 { return }
         try add(entry, entry.draft, entry.kind, object.finish())
     }
 
-    /// The login of a web form; false where the map is none.
+    /// Adds the login of a web form; false if the map is not one.
     private mutating func addLogin(
         _ entry: Entry, _ fields: [(name: String, value: Range<Int>?)], _ bytes: borrowing Span<UInt8>
     ) throws(ForeignFailure) -> Bool {
@@ -171,7 +171,7 @@ struct WalletReader: ~Copyable {
         return name
     }
 
-    /// Text that is no secret.
+    /// Text that is not a secret.
     private static func text(_ range: Range<Int>, _ bytes: borrowing Span<UInt8>) -> String? {
         let text = utf8(range, bytes)
         switch consume text {
@@ -180,7 +180,7 @@ struct WalletReader: ~Copyable {
         }
     }
 
-    /// UTF-16, big-endian, as UTF-8; nil if it is not valid.
+    /// Converts big-endian UTF-16 to UTF-8; nil if it is not valid.
     private static func utf8(_ range: Range<Int>, _ bytes: borrowing Span<UInt8>) -> SecretBytes? {
         bytes.utf8(ofUTF16: range, .bigEndian)
     }

@@ -2,13 +2,13 @@ internal import Argon2
 internal import ByteStreams
 internal import Cryptography
 
-/// The constants of KDBX 4 and 3.1, all numbers little-endian.
+/// The constants of KDBX 4 and 3.1; all numbers are little-endian.
 ///
 /// Source: keepass.info/help/kb/kdbx.html, and the reader of KeePassXC.
 enum KDBX {
     static let signature: [UInt8] = [0x03, 0xd9, 0xa2, 0x9a, 0x67, 0xfb, 0x4b, 0xb5]
 
-    /// Seconds from the year 1, where its times begin, to 1970.
+    /// The seconds from the year 1, where KDBX times begin, to 1970.
     static let secondsBefore1970: Int64 = 62_135_596_800
 
     /// A field of the outer header.
@@ -28,25 +28,25 @@ enum KDBX {
         case publicData = 12
     }
 
-    /// What the whole file is encrypted with.
+    /// The cipher for the whole file.
     enum Cipher: String {
         case aes256 = "31c1f2e6bf714350be5805216afc5aff"
         case chaCha20 = "d6038a2b8b6f4cb5a524339a31dbb59a"
 
         static let twofish = "ad68f29f576f4bb9a36ad47af965346c"
 
-        /// Bytes of an initialization vector.
+        /// The size of an initialization vector in bytes.
         var ivLength: Int { self == .aes256 ? 16 : 12 }
     }
 
-    /// What values are protected with in memory and in the XML.
+    /// The cipher that protects values in memory and in the XML.
     enum Stream: UInt32 {
         case none = 0
         case salsa20 = 2
         case chaCha20 = 3
     }
 
-    /// The 16 bytes of a UUID that stands in this file.
+    /// The 16 bytes of a UUID given in this source file.
     static func bytes(ofUUID hexadecimal: String) -> [UInt8] {
         guard let bytes = Hexadecimal.decode(hexadecimal) else { preconditionFailure("it is in hexadecimal") }
         return bytes
@@ -57,9 +57,9 @@ enum KDBX {
     }
 }
 
-/// How the key is made slow to guess.
+/// How the key is derived, and made slow to guess.
 enum KDBXDerivation: Hashable {
-    /// AES-256 over the key, as often as this.
+    /// AES-256, applied to the key this many times.
     case aes(rounds: UInt64, seed: [UInt8])
     case argon2(Argon2.Kind, Argon2.Cost, salt: [UInt8])
 
@@ -67,10 +67,10 @@ enum KDBXDerivation: Hashable {
     static let argon2d = "ef636ddf8c29444b91f7a9a403e30a0c"
     static let argon2id = "9e298b1956db4773b23dfc3ec6f0a1e6"
 
-    // Far above what programs choose, and some ten seconds of work.
+    // Far more than programs choose; some ten seconds of work.
     static let roundsLimit: UInt64 = 100_000_000
     static let iterationsLimit: UInt64 = 1_000
-    // Bytes: what a machine can be asked for.
+    // In bytes; more than this may not be available.
     static let memoryLimit: UInt64 = 1 << 30
     static let lanesLimit: UInt32 = 64
 
@@ -92,7 +92,7 @@ enum KDBXDerivation: Hashable {
         }
     }
 
-    /// Encrypts a block again and again: CBC over zeros is that, and one call of the library for many rounds.
+    /// Encrypts a block repeatedly: CBC over zeros does this, with one call of the library for many rounds.
     private static func encrypt(
         _ block: borrowing SecretBytes, _ rounds: UInt64, _ key: borrowing SecretBytes, into output: inout SecretBytes
     ) throws(CryptographyFailure) {
@@ -119,9 +119,9 @@ enum KDBXDerivation: Hashable {
     }
 }
 
-/// The keys that a file has under one transformed key.
+/// The keys of a file that are derived from its transformed key.
 final class KDBXKeys {
-    /// What the payload is encrypted with.
+    /// The key of the payload.
     let payload: SecretBytes
     private let authentication: SecretBytes
 
@@ -136,13 +136,13 @@ final class KDBXKeys {
         }
     }
 
-    /// The code of the header.
+    /// The authentication code of the header.
     func code(ofHeader header: borrowing Span<UInt8>) throws(CryptographyFailure) -> [UInt8] {
         var hmac = try HMACSHA256(key: key(ofBlock: .max))
         return try hmac.authenticate(header)
     }
 
-    /// The code of a block of ciphertext.
+    /// The authentication code of a block of ciphertext.
     func code(ofBlock number: UInt64, _ data: borrowing Span<UInt8>) throws(CryptographyFailure) -> [UInt8] {
         var hmac = try HMACSHA256(key: key(ofBlock: number))
         try hmac.update(KDBX.littleEndian(number).span)
@@ -158,7 +158,7 @@ final class KDBXKeys {
     }
 }
 
-/// The key that password and key file make together: neither, one or both.
+/// The key combined from password and key file, either of which may be missing.
 struct KDBXCompositeKey: ~Copyable {
     private var input = SecretBytes(capacity: 64)
 

@@ -3,14 +3,14 @@ internal import Cryptography
 internal import ItemSources
 internal import XMLDocuments
 
-/// The XML of a KDBX file, with its protected values and attachments in the clear.
+/// The XML of a KDBX file, with its protected values and attachments decrypted.
 final class KDBXDatabase {
     let document: XMLDocument
-    /// What was protected, one after the other, and attachments.
+    /// The protected values and the attachments, concatenated.
     private var secrets: SecretBytes
-    /// Where the value of a protected element is among the secrets.
+    /// The positions of protected values in `secrets`, by the index of their element.
     private var values: [Int: Range<Int>]
-    /// Where attachments are, by the number or ID that entries call them by.
+    /// The positions of attachments in `secrets`, by the number or ID by which entries refer to them.
     private var binaries: [String: Range<Int>]
 
     /// - Throws: `ForeignFailure` (`damaged`, `unknownVariant`, `limit`), `CryptographyFailure`.
@@ -58,7 +58,7 @@ final class KDBXDatabase {
     /// True if the value of an element was protected.
     func isProtected(_ element: XMLDocument.Element) -> Bool { values[element.index] != nil }
 
-    /// An attachment; nil if there is none of that name.
+    /// The attachment with the given number or ID; nil if there is none.
     func binary(_ name: String) -> SecretBytes? {
         guard let range = binaries[name] else { return nil }
         return secrets.withBytes { SecretBytes($0.extracting(range)) }
@@ -88,7 +88,7 @@ final class KDBXDatabase {
         }
     }
 
-    /// One stream runs over all protected values in the order of the document, those of old versions included.
+    /// Decrypts all protected values with one stream, in document order; older versions of entries are included.
     private func unprotect(_ stream: KDBXStream) throws {
         for element in document.elements where element.attributes["Protected"]?.lowercased() == "true" {
             var value = try base64(element)
@@ -107,7 +107,7 @@ final class KDBXDatabase {
         return bytes
     }
 
-    /// Version 3.1 says what the header was when the file was written.
+    /// Compares the header with the hash that version 3.1 stores in the XML.
     private func checkHash(_ header: KDBXHeader, _ file: ForeignFile) throws(ForeignFailure) {
         guard let meta = document.child("Meta", of: document.root), let hash = document.child("HeaderHash", of: meta)
         else { return }
@@ -116,7 +116,7 @@ final class KDBXDatabase {
         guard stated == Base64.encode(found) else { throw .damaged("its header is not what its hash says") }
     }
 
-    /// Version 3 has attachments in the XML.
+    /// Reads the attachments, which version 3 stores in the XML.
     private func readBinaries() throws {
         guard let meta = document.child("Meta", of: document.root), let all = document.child("Binaries", of: meta)
         else { return }

@@ -1,12 +1,12 @@
 internal import ByteStreams
 
-/// The map of KDBX 4 that says how the key is derived: names with values of a type.
+/// The map in KDBX 4 that describes the key derivation: names with typed values.
 struct KDBXDictionary: Hashable {
     enum Value: Hashable {
         case uint32(UInt32)
         case uint64(UInt64)
         case bytes([UInt8])
-        /// A type that no derivation needs.
+        /// A type that no key derivation needs.
         case other(UInt8)
     }
 
@@ -19,7 +19,7 @@ struct KDBXDictionary: Hashable {
         if values.updateValue(value, forKey: name) == nil { order.append(name) }
     }
 
-    /// Version 1.0 of the map, its entries, and its end.
+    /// The encoded map: version 1.0, the entries, and the end mark.
     var encoded: [UInt8] {
         var bytes: [UInt8] = [0, 1]
         for name in order {
@@ -37,7 +37,7 @@ struct KDBXDictionary: Hashable {
         return bytes + [0]
     }
 
-    /// Parses a map; nil for what is none, has another major version, or a name twice.
+    /// Parses a map; nil if it is malformed, has another major version, or has a name twice.
     init?(_ bytes: [UInt8]) {
         var rest = bytes[...]
         func take(_ count: Int) -> [UInt8]? {
@@ -59,7 +59,7 @@ struct KDBXDictionary: Hashable {
             default: add(text, .other(type))
             }
         }
-        // A map without its end is cut off.
+        // Without its end mark, the map is truncated.
         guard bytes.last == 0, rest.isEmpty else { return nil }
     }
 }

@@ -3,23 +3,24 @@ internal import ByteStreams
 internal import Cryptography
 internal import ItemSources
 
-/// The outer header of a KDBX file, which is in the clear.
+/// The unencrypted outer header of a KDBX file.
 struct KDBXHeader {
-    /// 4 or 3; version 2 is read as 3.
+    /// 4 or 3; version 2 is treated as 3.
     let major: Int
     let cipher: KDBX.Cipher
     let isCompressed: Bool
     let masterSeed: [UInt8]
     let iv: [UInt8]
     let derivation: KDBXDerivation
-    /// Of version 3: the key of the stream over protected values, the stream, and what proves the password.
+    /// Version 3 only: the key of the stream cipher for protected values, the cipher, and the bytes that verify the
+    /// password.
     let streamKey: [UInt8]
     let stream: KDBX.Stream
     let startBytes: [UInt8]
-    /// Bytes of the header.
+    /// The size of the header in bytes.
     let size: Int
 
-    // Far above what any field needs; a public comment of a plug-in may be long.
+    // Far more than any field needs, even the public data of a plug-in.
     private static let fieldLimit: UInt64 = 1 << 20
 
     /// - Throws: `ForeignFailure` (`damaged`, `unknownVariant`, `limit`, `refused`).
@@ -121,7 +122,7 @@ extension KDBXDerivation {
         guard name == Self.argon2d || name == Self.argon2id else {
             throw .unknownVariant("a derivation of the key that is not known")
         }
-        // A second secret, which no program sets.
+        // A secret in addition to the password, which no program sets.
         if map.values["K"] != nil || map.values["A"] != nil { throw .unknownVariant("Argon2 with a second secret") }
         guard let version = Argon2.Version(rawValue: UInt32(try number("V", upTo: 0xff, "version of Argon2"))) else {
             throw .unknownVariant("a version of Argon2 that is not known")

@@ -3,12 +3,12 @@ internal import Cryptography
 internal import GzipStreams
 internal import ItemSources
 
-/// The content of a KDBX file once password and key file have opened it.
+/// The content of a KDBX file, decrypted with the key from password and key file.
 struct KDBXOpening: ~Copyable {
-    /// XML, behind the inner header in version 4.
+    /// The XML; in version 4, the inner header precedes it.
     let payload: SecretBytes
 
-    /// Tries a key.
+    /// Decrypts a file with a key.
     ///
     /// - Throws: `ForeignFailure` (`wrongPassword`, `wrongPasswordOrDamaged` in version 3, `damaged`, `limit`),
     ///   `CryptographyFailure`.
@@ -22,7 +22,7 @@ struct KDBXOpening: ~Copyable {
         payload = content
     }
 
-    /// Version 4: each block has a code, which is checked before anything is decrypted.
+    /// Version 4: the authentication code of each block is checked before anything is decrypted.
     private static func blocks(
         of file: borrowing Span<UInt8>, _ header: KDBXHeader, _ keys: KDBXKeys
     ) throws -> SecretBytes {
@@ -51,7 +51,7 @@ struct KDBXOpening: ~Copyable {
         return try decrypted(ciphertext, header, keys)
     }
 
-    /// Version 3: nothing but hashes within the encryption.
+    /// Version 3: blocks are only protected by hashes inside the encryption.
     private static func hashedBlocks(
         of file: borrowing Span<UInt8>, _ header: KDBXHeader, _ keys: KDBXKeys
     ) throws -> SecretBytes {
@@ -59,7 +59,7 @@ struct KDBXOpening: ~Copyable {
         do {
             plain = try decrypted(SecretBytes(file.extracting(header.size...)), header, keys)
         } catch ForeignFailure.damaged {
-            // A wrong key gives a wrong padding.
+            // A wrong key yields a wrong padding.
             throw ForeignFailure.wrongPasswordOrDamaged
         }
         return try plain.withBytes { bytes in
@@ -106,7 +106,7 @@ struct KDBXOpening: ~Copyable {
         return ciphertext
     }
 
-    // Text compresses well, and a small file may be all of it; a bomb does better by far.
+    // Text compresses well, and a small file may be nothing else; a decompression bomb exceeds these limits by far.
     private static let ratioLimit = 200
     private static let smallSize = 64 << 20
     private static let sizeLimit = 1 << 30
@@ -125,7 +125,8 @@ struct KDBXOpening: ~Copyable {
         }
     }
 
-    /// A gzip member with the header that our decoder takes: time, operating system and name say nothing.
+    /// A gzip member with a header that `GzipDecoder` accepts: without time, operating system and name, which are not
+    /// needed.
     private static func plainMember(_ bytes: borrowing Span<UInt8>) throws(ForeignFailure) -> SecretBytes {
         var cursor = try ByteCursor(of: bytes, .littleEndian)
         let fixed = try cursor.array(10, in: bytes)

@@ -2,7 +2,7 @@ internal import ByteStreams
 internal import Cryptography
 internal import Salsa20
 
-/// The one stream of key bytes that runs over all protected values, in the order of the document.
+/// The key stream for all protected values, which are encrypted in document order.
 final class KDBXStream {
     private var chaCha20: BlockCipher?
     private var salsa20: Salsa20?
@@ -15,7 +15,7 @@ final class KDBXStream {
             let hash = try key.withBytes { bytes throws(CryptographyFailure) in try HashFunction.sha512.hash(bytes) }
             let cipherKey = hash.withBytes { SecretBytes($0.extracting(..<32)) }
             let nonce = hash.withBytes { bytes in (32..<44).map { bytes[$0] } }
-            // A counter from zero, and the nonce.
+            // A counter that starts at zero, and the nonce.
             chaCha20 = try BlockCipher(.chaCha20, .encrypt, key: cipherKey, iv: ([0, 0, 0, 0] + nonce).span)
         case .salsa20:
             let hash = try key.withBytes { bytes throws(CryptographyFailure) in try HashFunction.sha256.hash(bytes) }
@@ -23,7 +23,7 @@ final class KDBXStream {
         }
     }
 
-    /// Protects a value, or takes its protection off.
+    /// Encrypts or decrypts the next value.
     ///
     /// - Throws: `CryptographyFailure`.
     func process(_ value: inout SecretBytes) throws(CryptographyFailure) {

@@ -4,7 +4,7 @@ internal import Cryptography
 package import ItemSources
 package import KeychainModel
 
-/// A KeePass database (KDBX 4.0): Argon2id, AES-256, and every secret protected.
+/// Writes a KeePass database (KDBX 4.0): Argon2id, AES-256, and every secret protected.
 package final class KDBXWriter: ExportWriter {
     private let memoryInKiB: UInt32
     private let date: Timestamp
@@ -14,11 +14,11 @@ package final class KDBXWriter: ExportWriter {
     private var binaries = SecretBytes(capacity: 0)
     private var binaryCount = 0
 
-    /// Starts a database that a password opens.
+    /// Starts a database that is encrypted with a password.
     ///
     /// - Parameters:
-    ///   - date: when it is made.
-    ///   - memoryInKiB: what guessing one password takes; less in tests alone.
+    ///   - date: the date of the database.
+    ///   - memoryInKiB: the memory that testing one password takes; less only in tests.
     /// - Throws: `CryptographyFailure`.
     package init(date: Timestamp, memoryInKiB: UInt32 = 65_536) throws {
         self.memoryInKiB = memoryInKiB
@@ -51,7 +51,7 @@ package final class KDBXWriter: ExportWriter {
         return nil
     }
 
-    /// Which string has the secret of an item.
+    /// The name of the string that holds the secret of an item.
     static func field(of kind: ExportedRecord.Kind) -> String {
         switch kind {
         case .note: "Notes"
@@ -60,7 +60,7 @@ package final class KDBXWriter: ExportWriter {
         }
     }
 
-    /// What the attachment of a secret is called that is bytes.
+    /// The name of the attachment that holds a secret that is not text.
     static let binaryName = "secret.bin"
 
     package func finish(password: borrowing SecretBytes) throws -> SecretBytes {
@@ -94,7 +94,7 @@ package final class KDBXWriter: ExportWriter {
         }
     }
 
-    // Bytes of ciphertext with one code, as KeePass has them.
+    // Bytes of ciphertext per authentication code, as in KeePass.
     private static let blockSize = 1 << 20
 
     private static func header(seed: [UInt8], iv: [UInt8], _ cost: Argon2.Cost, salt: [UInt8]) -> [UInt8] {
@@ -107,7 +107,7 @@ package final class KDBXWriter: ExportWriter {
         derivation.add("S", .bytes(salt))
         let fields: [(KDBX.Field, [UInt8])] = [
             (.cipher, KDBX.bytes(ofUUID: KDBX.Cipher.aes256.rawValue)),
-            // What is compressed tells by its size what is in it.
+            // The payload is not compressed, because a compressed size reveals something about the content.
             (.compression, KDBX.littleEndian(UInt32(0))), (.masterSeed, seed), (.iv, iv),
             (.derivation, derivation.encoded), (.end, Array("\r\n\r\n".utf8)),
         ]
@@ -133,7 +133,7 @@ package final class KDBXWriter: ExportWriter {
         return bytes
     }
 
-    /// Inner header, binaries and XML.
+    /// The inner header, the binaries and the XML.
     private func payload() -> SecretBytes {
         var payload = SecretBytes(capacity: entries.count + binaries.count + 4_096)
         payload.append(([1, 4, 0, 0, 0] + KDBX.littleEndian(KDBX.Stream.chaCha20.rawValue)).span)
@@ -165,7 +165,7 @@ package final class KDBXWriter: ExportWriter {
     private func add(binary: borrowing SecretBytes) {
         binaries.append([3].span)
         binaries.append(KDBX.littleEndian(UInt32(binary.count + 1)).span)
-        // To be protected in memory.
+        // This flag requests protection in memory.
         binaries.append(1)
         binary.withBytes { binaries.append($0) }
         binaryCount += 1
@@ -179,8 +179,9 @@ package final class KDBXWriter: ExportWriter {
         literal("<\(name)>\(Self.spelled(date))</\(name)>")
     }
 
-    /// Writes all attributes where programs keep what only other programs understand: in a string, KeePass would take the
-    /// braces for placeholders.
+    /// Writes all attributes of the item as custom data, where programs keep data that only others understand.
+    ///
+    /// In a string, KeePass would interpret the braces as placeholders.
     private func attributes(of item: Item) {
         var line = SecretBytes(capacity: 512)
         item.writeImportLine(into: &line)
@@ -195,7 +196,7 @@ package final class KDBXWriter: ExportWriter {
         try string(key, SecretBytes(copying: value.utf8))
     }
 
-    /// Writes text in the clear, or protected where XML has no way to write it.
+    /// Writes text in the clear, or protected if XML cannot represent it.
     private func string(_ key: String, _ value: consuming SecretBytes) throws(CryptographyFailure) {
         let isPlain = value.withBytes { Self.isXML($0) }
         guard isPlain else { return try protected(key, value) }
@@ -210,7 +211,7 @@ package final class KDBXWriter: ExportWriter {
             case UInt8(ascii: "&"): literal("&amp;")
             case UInt8(ascii: "<"): literal("&lt;")
             case UInt8(ascii: ">"): literal("&gt;")
-            // Readers turn it into a line feed where it stands as it is.
+            // XML parsers convert an unescaped carriage return to a line feed.
             case 0x0d: literal("&#xD;")
             default: entries.append(bytes[index])
             }

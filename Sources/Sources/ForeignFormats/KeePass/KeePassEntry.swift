@@ -4,22 +4,22 @@ internal import ItemSources
 internal import KeychainModel
 internal import XMLDocuments
 
-/// An entry of a KeePass database, as its XML has it.
+/// An entry of a KeePass database, as stored in its XML.
 struct KeePassEntry {
     let uuid: ItemUUID
     let folder: String
-    /// Names with the elements of their values, in the order of the file.
+    /// Names with the elements of their values, in file order.
     let strings: [(key: String, value: XMLDocument.Element)]
     let binaries: [(name: String, reference: String)]
     let created: Timestamp?
     let modified: Timestamp?
     let tags: String?
-    /// When it expires, if it does.
+    /// The expiry date, if the entry expires.
     let expires: String?
     let historyCount: Int
     let autoTypeCount: Int
     let hasIcon: Bool
-    /// What an export of ours wrote beside it.
+    /// The attributes that kcbackup's export stored in the entry.
     let exported: XMLDocument.Element?
 
     static let standardKeys: Set = ["Title", "UserName", "Password", "URL", "Notes"]
@@ -62,7 +62,7 @@ struct KeePassEntry {
         exported = items.first { text("Key", $0) == ExportName.item }.flatMap { document.child("Value", of: $0) }
     }
 
-    /// The UUID as references have it.
+    /// The UUID in the form used by references.
     var digits: String { Hexadecimal.encode(uuid.bytes) }
 
     func isProtected(_ key: String, in database: KDBXDatabase) -> Bool {
@@ -87,7 +87,7 @@ struct KeePassEntry {
         return ItemUUID(bytes: bytes.span)
     }
 
-    /// ISO 8601 in version 3, and seconds since the year 1 in base 64 in version 4.
+    /// Parses a date: ISO 8601 in version 3, base64 of the seconds since the year 1 in version 4.
     private static func date(_ text: String?) -> Timestamp? {
         guard let text, !text.isEmpty else { return nil }
         if let date = ForeignDate.iso(text) { return date }

@@ -4,7 +4,7 @@ package import ItemSources
 internal import KeychainModel
 internal import XMLDocuments
 
-/// KeePass databases: KDBX 4, 3.1 and 2, by KeePass, KeePassXC, KeePassDX, Strongbox and others.
+/// KeePass databases: KDBX 4, 3.1 and 2, from KeePass, KeePassXC, KeePassDX, Strongbox and others.
 package struct KeePassFormat: ForeignFormat {
     package let name = "keepass"
     package let title = "KeePass database"
@@ -28,7 +28,7 @@ package struct KeePassFormat: ForeignFormat {
         let keyFile = try secrets.keyFile()
         var opened: SecretBytes?
         try secrets.password("password of the KeePass database") { password in
-            // An empty password is another key than none; a database with a key file often has none.
+            // An empty password makes another key than no password; databases with a key file often have none.
             let tries = password.isEmpty && keyFile != nil ? [false, true] : [true]
             for takesPassword in tries {
                 var key = KDBXCompositeKey()

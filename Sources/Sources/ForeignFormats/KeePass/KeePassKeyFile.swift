@@ -3,9 +3,9 @@ internal import Cryptography
 internal import ItemSources
 internal import XMLDocuments
 
-/// A file that opens a KeePass database, alone or beside a password.
+/// A file that opens a KeePass database, alone or together with a password.
 enum KeePassKeyFile {
-    /// The 32 bytes that the file stands for.
+    /// The 32-byte key that is derived from the file.
     ///
     /// - Throws: `ForeignFailure.damaged`, `CryptographyFailure`.
     static func key(_ file: ForeignFile) throws -> SecretBytes {
@@ -15,7 +15,7 @@ enum KeePassKeyFile {
         return try file.bytes.withBytes { bytes throws(CryptographyFailure) in try HashFunction.sha256.hash(bytes) }
     }
 
-    /// The key in XML of version 1 (base 64) or 2 (hexadecimal, with a hash); nil if the file is none.
+    /// The key of an XML file of version 1 (base64) or 2 (hexadecimal, with a hash); nil if the file is not such XML.
     private static func xml(_ file: ForeignFile) throws -> SecretBytes? {
         let document: XMLDocument
         do throws(XMLFailure) {
@@ -46,7 +46,7 @@ enum KeePassKeyFile {
         return key
     }
 
-    /// The bytes of hexadecimal digits in either case; nil for anything else.
+    /// Decodes hexadecimal digits of either case; nil for anything else.
     private static func hexadecimal(_ text: borrowing SecretBytes) -> SecretBytes? {
         var key = SecretBytes(capacity: 32)
         let isValid = text.withBytes { bytes in
@@ -65,7 +65,7 @@ enum KeePassKeyFile {
 }
 
 extension SecretBytes {
-    /// The bytes of a text without its white space.
+    /// Copies a text without its white space.
     init(withoutSpace bytes: borrowing Span<UInt8>) {
         self.init(capacity: bytes.count)
         for index in bytes.indices where ![0x20, 0x09, 0x0a, 0x0d].contains(bytes[index]) { append(bytes[index]) }

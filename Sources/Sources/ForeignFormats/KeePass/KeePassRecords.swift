@@ -3,16 +3,16 @@ internal import ItemSources
 internal import KeychainModel
 internal import XMLDocuments
 
-/// Makes items of the entries of a KeePass database.
+/// Makes keychain items from the entries of a KeePass database.
 final class KeePassRecords {
     private let database: KDBXDatabase
     private let date: Timestamp
     private var entries: [KeePassEntry] = []
-    /// Entries by the 32 hexadecimal digits of their UUID.
+    /// The indices of entries, by the 32 hexadecimal digits of their UUID.
     private var places: [String: Int] = [:]
     private var trashed = 0
 
-    // References from entry to entry to entry.
+    // The maximum length of a chain of references between entries.
     private static let referenceDepth = 10
 
     init(_ database: KDBXDatabase, date: Timestamp) {
@@ -103,14 +103,14 @@ final class KeePassRecords {
         try addOthers(&rest, &record, isNote: isNote, to: &collector)
     }
 
-    /// - Returns: false for an entry that is no login.
+    /// - Returns: false if the entry is not a login.
     private func addLogin(
         _ rest: inout KeePassEntry.Rest, _ record: inout RecordWriter, to collector: inout RecordCollector
     ) throws(ForeignFailure) -> Bool {
         let element = rest.take("Password")
         let isEmpty = element.map { database.value($0).isEmpty } ?? true
         if isEmpty, record.user == nil, record.addresses.isEmpty {
-            // Every entry has a password, which is empty where it is a note.
+            // Every entry has a password, which is empty if the entry is a note.
             if !rest.hasContent(in: database) { collector.leaveOut("empty entry") }
             return false
         }
@@ -149,7 +149,7 @@ final class KeePassRecords {
         }
     }
 
-    /// The item that an export of ours made this entry of; nil for an ordinary entry.
+    /// The item from which kcbackup's export made this entry; nil for an ordinary entry.
     private func returned(
         _ entry: KeePassEntry, title: String, _ record: RecordWriter, _ collector: inout RecordCollector
     ) -> ReturnedItem? {
@@ -167,7 +167,7 @@ final class KeePassRecords {
             modified: entry.modified)
     }
 
-    /// The text of a string that is a name, with what it refers to.
+    /// The text of a string that is a name, with references resolved.
     private func resolved(_ entry: KeePassEntry, _ key: String, _ collector: inout RecordCollector) -> String? {
         guard let element = entry.strings.first(where: { $0.key == key })?.value else { return nil }
         return followed(database.value(element), key, &collector).withBytes { bytes in
@@ -175,7 +175,7 @@ final class KeePassRecords {
         }
     }
 
-    /// What a value that refers to another entry stands for; any other value as it is.
+    /// The value that a reference to another entry leads to; any other value is returned unchanged.
     private func followed(
         _ value: consuming SecretBytes, _ key: String, _ collector: inout RecordCollector
     ) -> SecretBytes {

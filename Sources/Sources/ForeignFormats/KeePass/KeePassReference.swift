@@ -1,17 +1,17 @@
 internal import ByteStreams
 
-/// A value that is nothing but a reference to a field of another entry, such as `{REF:P@I:46C9B1FFBD4ABC4BBB260C6190BAD20C}`.
+/// A value that consists of a reference to a field of another entry: `{REF:P@I:46C9B1FFBD4ABC4BBB260C6190BAD20C}`.
 struct KeePassReference: Hashable {
-    /// The field that is meant.
+    /// The field that the reference names.
     let key: String
     /// The UUID of the entry, in hexadecimal.
     let digits: String
 
     private static let start = Array("{REF:".utf8)
 
-    /// Parses a reference by ID, which programs make; nil for anything else.
+    /// Parses a reference by ID, the form that programs write; nil for anything else.
     init?(_ value: borrowing SecretBytes) {
-        // A reference has 42 bytes and is no secret; what is something else is not looked at.
+        // A reference has exactly 42 bytes and is not a secret; other values are not converted to a string.
         let text: String? = value.withBytes { bytes in
             guard bytes.count == 42, Self.isReference(bytes, at: 0) else { return nil }
             return String(decoding: bytes.indices.map { bytes[$0] }, as: UTF8.self)
@@ -27,7 +27,7 @@ struct KeePassReference: Hashable {
         digits = parts.2.lowercased()
     }
 
-    /// True if a reference is anywhere in a value.
+    /// True if a value contains a reference anywhere.
     static func isMentioned(in value: borrowing SecretBytes) -> Bool {
         value.withBytes { bytes in
             guard bytes.count > start.count else { return false }

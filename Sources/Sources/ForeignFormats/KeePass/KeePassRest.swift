@@ -4,14 +4,14 @@ internal import KeychainModel
 internal import XMLDocuments
 
 extension KeePassEntry {
-    /// A passkey as the object of CXF, and whose it is.
+    /// A passkey as an object of CXF, with its host and user.
     struct Passkey: ~Copyable {
         let host: String
         let user: String?
         let object: SecretBytes
     }
 
-    /// What of an entry has not become an item yet, so that nothing is forgotten and nothing taken twice.
+    /// The parts of an entry that have not become items yet, so that nothing is forgotten or imported twice.
     struct Rest {
         private var strings: [(key: String, value: XMLDocument.Element)]
         private(set) var binaries: [(name: String, reference: String)]
@@ -23,7 +23,7 @@ extension KeePassEntry {
             binaries = entry.binaries
         }
 
-        /// True if there is anything but empty standard strings.
+        /// True if there is anything besides empty standard strings.
         func hasContent(in database: KDBXDatabase) -> Bool {
             !binaries.isEmpty
                 || strings.contains { key, value in
@@ -40,7 +40,7 @@ extension KeePassEntry {
             return strings
         }
 
-        /// The secret of an item that an export of ours put here; nil where it has none.
+        /// The secret of an item that kcbackup's export stored here; nil if there is none.
         mutating func takeSecret(of kind: ExportedRecord.Kind, in database: KDBXDatabase) -> SecretBytes? {
             if let index = binaries.firstIndex(where: { $0.name == KDBXWriter.binaryName }),
                 let bytes = database.binary(binaries[index].reference)
@@ -49,11 +49,11 @@ extension KeePassEntry {
                 return bytes
             }
             let key = KDBXWriter.field(of: kind)
-            // Other programs add the empty strings that are missing.
+            // Other programs add missing strings with empty values.
             return take(key).map { database.value($0) }
         }
 
-        /// The one-time password, however its program keeps it.
+        /// The one-time password, in any of the forms that programs use.
         mutating func takeOneTimePassword(in database: KDBXDatabase) throws(ForeignFailure) -> SecretBytes? {
             if let otp = take("otp") { return database.value(otp) }
             if let seed = take("TOTP Seed") {
@@ -75,7 +75,7 @@ extension KeePassEntry {
             return address(of: seed, period: period, digits: digits, algorithm: algorithm)
         }
 
-        /// KeePass' own seed, in base 32, whatever it is spelled in.
+        /// The seed in KeePass's own fields, converted to base32 from any encoding.
         private mutating func takeSeed(in database: KDBXDatabase) -> SecretBytes? {
             if let seed = take("TimeOtp-Secret-Base32") { return database.value(seed) }
             if let seed = take("TimeOtp-Secret") { return database.value(seed).base32 }
@@ -91,7 +91,7 @@ extension KeePassEntry {
             return bytes.base32
         }
 
-        /// An address where something is not the default; otherwise the seed itself.
+        /// An address if any parameter differs from the default; otherwise the seed itself.
         private func address(
             of seed: consuming SecretBytes, period: String?, digits: String?, algorithm: String?
         ) -> SecretBytes {
@@ -117,7 +117,7 @@ extension KeePassEntry {
             return address
         }
 
-        /// A passkey as KeePassXC keeps it, as the object of CXF.
+        /// A passkey as stored by KeePassXC, converted to an object of CXF.
         mutating func takePasskey(in database: KDBXDatabase) -> Passkey? {
             let prefix = "KPEX_PASSKEY_"
             func has(_ name: String) -> Bool { strings.contains { $0.key == prefix + name } }
@@ -147,7 +147,7 @@ extension KeePassEntry {
 }
 
 extension SecretBytes {
-    /// The bytes in base 32 (RFC 4648), without padding.
+    /// The bytes in base32 (RFC 4648), without padding.
     fileprivate var base32: SecretBytes {
         withBytes { bytes in
             let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZ234567".utf8)
@@ -166,7 +166,7 @@ extension SecretBytes {
         }
     }
 
-    /// The bytes of hexadecimal digits; nil for anything else.
+    /// Decodes hexadecimal digits; nil for anything else.
     fileprivate var hexadecimal: SecretBytes? {
         var bytes = SecretBytes(capacity: count / 2)
         let isValid = withBytes { text in
@@ -183,7 +183,7 @@ extension SecretBytes {
         return consume bytes
     }
 
-    /// What is in base 64 between the first and the last line of PEM; nil for anything else.
+    /// Decodes the base64 between the first and last lines of PEM; nil for anything else.
     fileprivate var unarmored: SecretBytes? {
         var text = SecretBytes(capacity: count)
         withBytes { bytes in

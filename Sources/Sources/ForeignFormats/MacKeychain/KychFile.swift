@@ -1,8 +1,8 @@
 internal import ItemSources
 
-/// The tables of a macOS keychain file, without their meaning.
+/// The tables of a macOS keychain file, without interpretation of their content.
 ///
-/// All offsets are those of the file, checked.
+/// All ranges are positions in the file, and have been checked.
 ///
 /// Source: Apple's libsecurity_filedb, `AppleDatabase` and `MetaRecord`.
 struct KychFile {
@@ -12,30 +12,30 @@ struct KychFile {
         let table: UInt32
         let number: UInt32
         let data: Range<Int>
-        /// What has a value, by the attribute's name, or by its four characters.
+        /// The attributes that have a value, by their names or four-character codes.
         let values: [String: Value]
     }
 
     enum Value {
-        /// Text, a number without end, or bytes: it does not say which.
+        /// Text, a number of any length, or bytes; the file does not say which.
         case bytes(Range<Int>)
         case number(Int64)
         /// `YYYYMMDDhhmmssZ` and a NUL.
         case time(Range<Int>)
-        /// A list of numbers, or a number with a point: no attribute of an item is one.
+        /// A list of numbers, or a floating-point number; no attribute of an item is one.
         case other
     }
 
     enum Limit {
-        /// Tables: macOS makes fifteen.
+        /// Tables; macOS creates fifteen.
         static let tables = 1_000
-        /// Attributes of a table: macOS has thirty at most.
+        /// Attributes of a table; macOS has at most thirty.
         static let attributes = 1_000
-        /// Values of one attribute, beyond which the file is damaged.
+        /// Values of one attribute; a file with more is damaged.
         static let values = 1_024
     }
 
-    /// By the table's ID; in the order of the file.
+    /// The records by table ID, in file order.
     private(set) var records: [UInt32: [Record]] = [:]
 
     private struct Attribute {
@@ -55,7 +55,7 @@ struct KychFile {
         }
         _ = try header.uint32(in: bytes)
         let schema = Int(try header.uint32(in: bytes))
-        // The number of changes to the file follows its tables.
+        // The tables are followed by a count of the changes to the file.
         guard schema >= Self.headerLength, schema <= bytes.count - 12 else { throw .damaged("it has no tables") }
         var cursor = ByteCursor(schema..<bytes.count - 4)
         let size = Int(try cursor.uint32(in: bytes))
@@ -71,7 +71,7 @@ struct KychFile {
         }
         guard let described = tables[Self.attributesTable] else { throw .damaged("it does not describe its tables") }
         let attributes = try Self.attributes(in: described, bytes)
-        // The first four describe the others.
+        // The first four tables describe the others.
         for (id, range) in tables where id > 3 {
             records[id] = try Self.records(of: id, attributes[id] ?? [], in: range, bytes)
         }
@@ -89,9 +89,9 @@ struct KychFile {
         return (id, start..<start + size)
     }
 
-    /// What table 2 says of all tables.
+    /// The attributes of all tables, as listed in table 2.
     ///
-    /// It describes itself too, but has to be known to be read.
+    /// Table 2 lists its own attributes too, but they must be known to read it.
     private static func attributes(
         in table: Range<Int>, _ bytes: borrowing Span<UInt8>
     ) throws(ForeignFailure) -> [UInt32: [Attribute]] {
@@ -162,11 +162,11 @@ struct KychFile {
             table: id, number: number, data: cursor.position..<cursor.position + dataSize, values: values)
     }
 
-    /// The only value at an offset, or the first of several; nil for none.
+    /// The value at an offset, or the first of several; nil if there is none.
     private static func value(
         at offset: Int, _ format: UInt32, in record: Range<Int>, _ bytes: borrowing Span<UInt8>
     ) throws(ForeignFailure) -> Value? {
-        // An odd offset, less 1, has one value; an even one has a number of values before them.
+        // An odd offset, minus 1, is that of a single value; an even one is that of a count, which the values follow.
         let start = offset & 1 == 1 ? offset - 1 : offset
         guard start < record.count else { throw outside }
         var cursor = ByteCursor(record.lowerBound + start..<record.upperBound)

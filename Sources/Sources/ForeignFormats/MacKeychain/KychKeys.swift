@@ -2,7 +2,7 @@ internal import ByteStreams
 internal import Cryptography
 internal import ItemSources
 
-/// The two keys of a macOS keychain: one encrypts all keys in it, the other one proves them.
+/// The two keys of a macOS keychain: one encrypts the keys stored in it, the other authenticates them.
 ///
 /// Source: Apple's securityd, `dbcrypto.cpp` and `ssblob.h`; libsecurity_cdsa_utilities, `wrapKeyCms.cpp`.
 struct KychKeys: ~Copyable {
@@ -15,17 +15,17 @@ struct KychKeys: ~Copyable {
     private static let signingLength = 20
     private static let codeLength = 20
     private static let ivLength = 8
-    /// The outer of two initialization vectors of a key, the same for all of them (RFC 3217).
+    /// The outer of the two initialization vectors for a key, the same for all keys (RFC 3217).
     private static let outerIV: [UInt8] = [0x4a, 0xdd, 0xa2, 0x2c, 0x79, 0xe8, 0x21, 0x05]
 
-    /// What identifies a keychain from its making on.
+    /// The bytes that identify a keychain, and do not change after its creation.
     static func signature(of blob: Range<Int>, _ bytes: borrowing Span<UInt8>) -> [UInt8] {
         blob.count < 32 ? [] : bytes.array(blob.lowerBound + 16..<blob.lowerBound + 32)
     }
 
     // MARK: Opening the keychain
 
-    /// The key that a password becomes.
+    /// Derives the master key from a password.
     static func master(
         _ password: borrowing SecretBytes, _ blob: Range<Int>, _ bytes: borrowing Span<UInt8>
     ) throws -> SecretBytes {
@@ -34,9 +34,9 @@ struct KychKeys: ~Copyable {
         return try PBKDF2.derive(password: password, salt: salt, rounds: rounds, hash: .sha1, count: masterLength)
     }
 
-    /// The key that a SystemKey has for a keychain.
+    /// The master key that a SystemKey file holds for a keychain.
     ///
-    /// - Throws: `ForeignFailure.wrongPassword` for another file, or that of another keychain.
+    /// - Throws: `ForeignFailure.wrongPassword` if the file is not a SystemKey, or is that of another keychain.
     static func master(
         systemKey: borrowing Span<UInt8>, _ blob: Range<Int>, _ bytes: borrowing Span<UInt8>
     ) throws(ForeignFailure) -> SecretBytes {
@@ -46,9 +46,9 @@ struct KychKeys: ~Copyable {
         return SecretBytes(systemKey.extracting(8..<32))
     }
 
-    /// Opens the blob of the whole keychain.
+    /// Opens the blob of the keychain itself.
     ///
-    /// - Throws: `ForeignFailure` (`wrongPassword`; `wrongPasswordOrDamaged` where the key fits and its code does not).
+    /// - Throws: `ForeignFailure` (`wrongPassword`; `wrongPasswordOrDamaged` if the key fits but its code does not).
     init(_ master: borrowing SecretBytes, _ blob: Range<Int>, _ bytes: borrowing Span<UInt8>) throws {
         let head = try Head(blob, shortest: 92, bytes)
         let start = blob.lowerBound
@@ -76,7 +76,7 @@ struct KychKeys: ~Copyable {
 
     // MARK: Keys in the keychain
 
-    /// The key in a blob.
+    /// Decrypts the key in a blob.
     ///
     /// - Throws: `KeyProblem`, `CryptographyFailure`.
     func key(in blob: Range<Int>, _ bytes: borrowing Span<UInt8>) throws -> SecretBytes {
@@ -108,7 +108,7 @@ struct KychKeys: ~Copyable {
         }
         guard inner.removePadding(blockSize: 8) else { throw KeyProblem.notGenuine }
         return try inner.withBytes { span in
-            // An access list is before the key.
+            // An access list precedes the key.
             guard span.count >= 4 else { throw KeyProblem.notGenuine }
             let length = (0..<4).reduce(0) { $0 << 8 | Int(span[$1]) }
             guard length <= span.count - 4 else { throw KeyProblem.notGenuine }
@@ -116,13 +116,13 @@ struct KychKeys: ~Copyable {
         }
     }
 
-    /// Why a key in a keychain that opened cannot be taken.
+    /// Why a key cannot be read although the keychain was opened.
     enum KeyProblem: Error, Hashable {
-        /// Its code, or what is in it, is not right.
+        /// Its authentication code or its content is wrong.
         case notGenuine
-        /// Its blob is not what a blob is.
+        /// Its blob is malformed.
         case malformed(String)
-        /// Its blob is of a version that is not known.
+        /// Its blob has an unknown version.
         case unknownVariant(String)
 
         fileprivate init(_ failure: ForeignFailure) {
@@ -143,7 +143,7 @@ struct KychKeys: ~Copyable {
         }
     }
 
-    /// Where a blob's ciphertext is.
+    /// The header of a blob: its version, and the position of the ciphertext.
     private struct Head {
         let version: UInt32
         let ciphertext: Range<Int>
@@ -165,7 +165,7 @@ struct KychKeys: ~Copyable {
 
     private static let tooShort = ForeignFailure.damaged("a blob ends before its parts do")
 
-    /// HMAC-SHA-1 over two parts; version 0x100 ends and begins it between them.
+    /// HMAC-SHA-1 over two parts; version 0x100 finishes it after the first one and starts it again.
     private static func code(
         _ version: UInt32, _ key: borrowing SecretBytes, _ first: borrowing Span<UInt8>,
         _ second: borrowing Span<UInt8>
@@ -195,9 +195,9 @@ struct KychKeys: ~Copyable {
 
     // MARK: Passwords
 
-    /// The password of a record.
+    /// Decrypts the password of a record; nil if it is malformed.
     ///
-    /// - Parameter key: the one that belongs to the record's label.
+    /// - Parameter key: the key with the record's label.
     static func password(
         _ data: Range<Int>, _ key: borrowing SecretBytes, _ bytes: borrowing Span<UInt8>
     ) throws -> SecretBytes? {
@@ -211,7 +211,7 @@ struct KychKeys: ~Copyable {
         return plain
     }
 
-    /// The label of the key that opens a record's data; nil for data that is no password.
+    /// The label of the key that opens a record's data; nil if the data is not an encrypted password.
     static func label(of data: Range<Int>, _ bytes: borrowing Span<UInt8>) -> [UInt8]? {
         guard data.count >= labelLength + ivLength, bytes.extracting(data).starts(with: passwordPrefix) else {
             return nil
@@ -219,7 +219,7 @@ struct KychKeys: ~Copyable {
         return bytes.array(data.prefix(labelLength))
     }
 
-    /// What labels of keys begin with that encrypt passwords; 16 random bytes follow.
+    /// The beginning of the labels of keys that encrypt passwords; 16 random bytes follow.
     static let passwordPrefix = "ssgp"
     private static let labelLength = 20
 }

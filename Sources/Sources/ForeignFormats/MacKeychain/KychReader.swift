@@ -4,18 +4,18 @@ internal import Cryptography
 internal import ItemSources
 internal import KeychainModel
 
-/// Makes items of the records of a macOS keychain.
+/// Makes items from the records of a macOS keychain.
 struct KychReader: ~Copyable {
     private typealias Table = MacKeychainFormat.Table
 
-    /// Of passwords and keys.
+    /// The accessibility of passwords and keys.
     var accessibility = Accessibility.whenUnlocked
     private var collector: RecordCollector
     private let fileName: String
-    /// The keys that encrypt passwords, and where the key of a label is among them.
+    /// The keys that encrypt passwords, concatenated, and their positions by label.
     private var passwordKeys = SecretBytes(capacity: 4_096)
     private var places: [[UInt8]: Range<Int>] = [:]
-    /// Why keys of passwords could not be taken, by their labels.
+    /// Why keys for passwords could not be read, by label.
     private var keyProblems: [[UInt8]: String] = [:]
 
     init(_ file: ForeignFile, identity: [UInt8]) {
@@ -82,7 +82,7 @@ struct KychReader: ~Copyable {
         }
     }
 
-    /// Apple's code of a secure note, `note` as a number.
+    /// Apple's code for a secure note, `note` as a number.
     private static let note: Int64 = 1_852_798_053
 
     private mutating func set(
@@ -90,7 +90,7 @@ struct KychReader: ~Copyable {
     ) {
         let known: [String: AttributeCode] = ["PrintName": .labl, "Alias": .alis]
         guard let code = known[name] ?? AttributeCode(code: name), code.belongs(to: draft.itemClass) else {
-            // `addr` is a server.
+            // `addr` becomes the server.
             if case .bytes(let range) = value, !range.isEmpty, name != "addr" {
                 if let text = bytes.text(range) {
                     draft.extra.append(ExtraAttribute(name: "macos." + name, value: text))
@@ -112,7 +112,7 @@ struct KychReader: ~Copyable {
         }
     }
 
-    /// A date of 14 digits, or 8.
+    /// Parses a date of 14 digits, or of 8 without the time.
     private static func date(_ range: Range<Int>, _ bytes: borrowing Span<UInt8>) -> Timestamp? {
         guard let text = bytes.text(range)?.prefix(while: { $0.isASCII && $0.isNumber }) else { return nil }
         let digits = text + "000000".prefix(max(0, 14 - text.utf8.count))
@@ -135,7 +135,7 @@ struct KychReader: ~Copyable {
         } catch {
             return collector.refuse(name, .damaged("it is no certificate"))
         }
-        // The record's own attributes are not as Apple's keychains of today have them.
+        // The record's own attributes differ from those in current keychains of Apple.
         var draft = ItemDraft(certificate: certificate)
         if let label = record.text("PrintName", bytes) { draft.attributes[.labl] = label }
         try collector.add(
@@ -155,7 +155,7 @@ struct KychReader: ~Copyable {
         do {
             secret = try keys.key(in: record.data, bytes)
         } catch let problem as KychKeys.KeyProblem {
-            // What it encrypts is refused by name.
+            // The passwords that it encrypts are refused by name.
             if isForPasswords {
                 keyProblems[label] = problem.words
             } else {
@@ -212,7 +212,7 @@ struct KychReader: ~Copyable {
             record: record.identity, name: name)
     }
 
-    /// A key of a kind that has no item of its own: its bytes are kept as they are.
+    /// Adds a key of a kind that has no item of its own as a generic password, with its bytes unchanged.
     private mutating func addUnreadable(
         _ secret: borrowing SecretBytes, _ kind: String, _ record: KychFile.Record, _ name: String,
         _ bytes: borrowing Span<UInt8>
@@ -226,7 +226,7 @@ struct KychReader: ~Copyable {
         try collector.add(RecordPart(kind, draft, secret: secret.copy(), record: record.identity, name: name))
     }
 
-    /// RSA keys are bare; others say what they are.
+    /// Parses a public key; RSA keys are stored without the algorithm that others state.
     private static func publicKey(_ bytes: borrowing SecretBytes) throws(CertificateFailure) -> PublicKey {
         let der = bytes.withBytes { $0.array(0..<$0.count) }
         do throws(CertificateFailure) {
@@ -236,13 +236,13 @@ struct KychReader: ~Copyable {
         }
     }
 
-    /// Puts a key's own attributes over those that follow from its kind.
+    /// Sets a key's own attributes, which override those that follow from its kind.
     private mutating func describe(
         _ draft: inout ItemDraft, _ record: KychFile.Record, _ bytes: borrowing Span<UInt8>
     ) {
         draft.attributes[.pdmn] = .text(accessibility.rawValue)
         if case .text(let name)? = record.text("PrintName", bytes) {
-            // Some have a NUL at the end.
+            // Some labels have a NUL at the end.
             draft.attributes[.labl] = .text(name.hasSuffix("\0") ? String(name.dropLast()) : name)
         }
         if let label = record.bytes("Label", bytes), !label.isEmpty { draft.attributes[.klbl] = .data(label) }
@@ -269,10 +269,10 @@ struct KychReader: ~Copyable {
 }
 
 extension KychFile.Record {
-    /// What identifies the record in its keychain.
+    /// Identifies the record in its keychain.
     var identity: String { "\(table)/\(number)" }
 
-    /// What messages call it.
+    /// The name in messages.
     func name(_ bytes: borrowing Span<UInt8>) -> String {
         for name in ["PrintName", "svce", "srvr", "acct"] {
             if case .text(let text)? = self.text(name, bytes), !text.isEmpty { return text.replacing("\0", with: "") }
@@ -280,12 +280,12 @@ extension KychFile.Record {
         return "record \(number)"
     }
 
-    /// The bytes of an attribute; nil where it has none.
+    /// The bytes of an attribute; nil if the record does not have it.
     func bytes(_ name: String, _ bytes: borrowing Span<UInt8>) -> [UInt8]? {
         if case .bytes(let range)? = values[name] { bytes.array(range) } else { nil }
     }
 
-    /// An attribute that is text by nature; bytes where it is no UTF-8.
+    /// An attribute that should be text; bytes if it is not UTF-8.
     func text(_ name: String, _ bytes: borrowing Span<UInt8>) -> AttributeValue? {
         guard let value = self.bytes(name, bytes) else { return nil }
         return String(validating: value, as: UTF8.self).map { .text($0) } ?? .data(value)

@@ -5,7 +5,7 @@ internal import KeychainModel
 
 /// The keychain files of macOS (`login.keychain-db`, `System.keychain`): passwords, certificates and keys.
 ///
-/// Keys are authenticated by themselves; passwords and attributes are not.
+/// Each key is authenticated; passwords and attributes are not.
 package struct MacKeychainFormat: ForeignFormat {
     package let name = "macos-keychain"
     package let title = "macOS keychain file"
@@ -27,7 +27,7 @@ package struct MacKeychainFormat: ForeignFormat {
                 master = try keyFile.bytes.withBytes { key throws(ForeignFailure) in
                     try KychKeys.master(systemKey: key, blob, bytes)
                 }
-                // What the system opens by itself has to be there before anybody logs in.
+                // A keychain that the system opens itself must be available before anyone logs in.
                 reader.accessibility = .afterFirstUnlock
             } else {
                 try secrets.password("password of the keychain") { password in

@@ -2,9 +2,9 @@ internal import ByteStreams
 package import ItemSources
 internal import KeychainModel
 
-/// `.netrc`: the passwords of curl, ftp, git and others, as words in the clear.
+/// `.netrc`: the passwords for curl, ftp, git and others, as words in the clear.
 ///
-/// Source: the manual of GNU inetutils, "The .netrc file", and curl's, which added quotation marks.
+/// Source: the manual of GNU inetutils, "The .netrc file", and the manual of curl, which added quotation marks.
 package struct NetrcFormat: ForeignFormat {
     package let name = "netrc"
     package let title = ".netrc file"
@@ -77,7 +77,7 @@ package struct NetrcFormat: ForeignFormat {
         return (entries, macros)
     }
 
-    /// What stands between two `machine`.
+    /// The words from one `machine` to the next.
     private struct Entry {
         struct Key: Hashable {
             let host: String?
@@ -87,7 +87,7 @@ package struct NetrcFormat: ForeignFormat {
         /// Nil for `default`.
         let host: String?
         var login: String?
-        /// What stands in the place of the user's name, where that is an access token.
+        /// The word in the place of the user name, if it is an access token.
         var token: Word?
         var password: Word?
         /// A second password, which some FTP servers ask for.
@@ -99,7 +99,7 @@ package struct NetrcFormat: ForeignFormat {
 
         var key: Key { Key(host: host, login: login) }
 
-        /// Tells names of users and access tokens apart.
+        /// Determines whether the login is a user name or an access token.
         mutating func findToken(in bytes: borrowing Span<UInt8>) {
             let password = password.map { $0.secret(in: bytes) }
             let isToken = login.map { AccessToken.isToken($0.utf8.span, password: password) } ?? false
@@ -111,7 +111,7 @@ package struct NetrcFormat: ForeignFormat {
             }
         }
 
-        /// - Parameter ordinal: how many entries of this host and login came before; they have no other ID.
+        /// - Parameter ordinal: the number of earlier entries with this host and login; entries have no other ID.
         func add(
             to collector: inout RecordCollector, _ ordinal: Int, _ bytes: borrowing Span<UInt8>
         ) throws(ForeignFailure) {
@@ -141,10 +141,10 @@ package struct NetrcFormat: ForeignFormat {
     }
 }
 
-/// A word and where it is.
+/// A word and its position.
 private struct Word {
     let range: Range<Int>
-    /// True if it stood in quotation marks, in which `\` makes the next character an ordinary one.
+    /// True if it was in quotation marks, where `\` escapes the next character.
     let isQuoted: Bool
     /// From 1.
     let line: Int
@@ -178,7 +178,7 @@ private struct Word {
     }
 }
 
-/// The words of a file, one after the other.
+/// Iterates over the words of a file.
 private struct Words {
     private var position = 0
     private var line = 1
@@ -190,7 +190,7 @@ private struct Words {
 
     /// The next word; nil at the end.
     ///
-    /// Comments go from a `#` that begins a word to the end of its line.
+    /// A `#` at the beginning of a word starts a comment, which ends with the line.
     mutating func next(in bytes: borrowing Span<UInt8>) -> Word? {
         while position < count {
             switch bytes[position] {
@@ -209,7 +209,7 @@ private struct Words {
         return nil
     }
 
-    /// The word after `keyword`, which may begin with a `#`.
+    /// The word after `keyword`; it may begin with a `#`, which does not start a comment here.
     mutating func value(_ keyword: StaticString, in bytes: borrowing Span<UInt8>) throws(ForeignFailure) -> Word {
         let before = line
         while position < count, [0x20, 0x09, 0x0a, 0x0d].contains(bytes[position]) {
@@ -256,7 +256,7 @@ private struct Words {
         }
     }
 
-    /// A word in quotation marks; nil if it has no end.
+    /// A word in quotation marks; nil if the closing one is missing.
     private mutating func quoted(in bytes: borrowing Span<UInt8>) -> Word? {
         let start = position + 1
         let first = line

@@ -4,7 +4,7 @@ internal import KeychainModel
 
 /// 1PUX, the unencrypted export of 1Password: a zip file of JSON and attachments.
 ///
-/// Source: 1Password's description of the format, version 3.
+/// Source: 1Password's documentation of the format, version 3.
 package struct OnePasswordFormat: ForeignFormat {
     package let name = "1pux"
     package let title = "1Password export (1PUX)"
@@ -32,7 +32,7 @@ package struct OnePasswordFormat: ForeignFormat {
         for account in accounts.values {
             for vault in account["vaults"]?.values ?? [] {
                 for item in vault["items"]?.values ?? [] {
-                    // Earlier versions wrap each item.
+                    // Earlier versions wrap each item in an object.
                     try reader.add(item["item"] ?? item, of: vault, to: &collector)
                 }
             }

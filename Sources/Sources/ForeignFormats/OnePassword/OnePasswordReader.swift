@@ -89,7 +89,7 @@ struct OnePasswordReader {
         try addUnknown(of: details, &record, to: &collector)
     }
 
-    /// A field of a section: its value is an object with one member, whose name is its kind.
+    /// Adds a field of a section; its value is an object with one member, whose name is the kind of the field.
     private func addField(
         _ field: ForeignJSON.Value, _ record: inout RecordWriter, to collector: inout RecordCollector
     ) throws(ForeignFailure) {
@@ -104,7 +104,7 @@ struct OnePasswordReader {
             guard let key = try fieldSecret(member.value["privateKey"]) else { throw .damaged("a key is not there") }
             try record.addPrivateKey(key, to: &collector)
         case "reference": collector.leaveOut("reference to another record")
-        // With the files, below.
+        // `addFiles` adds it.
         case "file": return
         case "email" where member.value.isObject:
             if let address = try fieldSecret(member.value["email_address"]), !address.isEmpty {
@@ -117,7 +117,7 @@ struct OnePasswordReader {
         }
     }
 
-    /// Adds the files that a record names, which lie beside the JSON.
+    /// Adds the files that a record refers to, which are stored beside the JSON.
     private func addFiles(
         of details: ForeignJSON.Value, _ record: inout RecordWriter, to collector: inout RecordCollector
     ) throws(ForeignFailure) {
@@ -140,7 +140,7 @@ struct OnePasswordReader {
         }
     }
 
-    /// Keeps what is not known, so that nothing is lost.
+    /// Adds unknown members as fields, so that nothing is lost.
     private func addUnknown(
         of details: ForeignJSON.Value, _ record: inout RecordWriter, to collector: inout RecordCollector
     ) throws(ForeignFailure) {
@@ -156,7 +156,7 @@ struct OnePasswordReader {
         }
     }
 
-    /// A text as it is, and any other value as JSON; nil for nothing.
+    /// The text of a string, or the JSON of any other value; nil if it is null or empty.
     private func fieldSecret(_ value: ForeignJSON.Value?) throws(ForeignFailure) -> SecretBytes? {
         guard let value, !value.isNull else { return nil }
         if value.isString { return json.secret(value) }
@@ -166,7 +166,7 @@ struct OnePasswordReader {
 
     private func text(_ value: ForeignJSON.Value?) throws(ForeignFailure) -> String? { try json.optionalText(value) }
 
-    /// The first text that is there; empty for none.
+    /// The first text that is present; empty if there is none.
     private func first(_ values: ForeignJSON.Value?...) throws(ForeignFailure) -> String {
         for value in values { if let text = try text(value) { return text } }
         return ""

@@ -2,7 +2,7 @@ internal import ByteStreams
 package import ItemSources
 internal import KeychainModel
 
-/// The folder of pass, the standard Unix password manager, and of gopass: a file for each password, encrypted by gpg.
+/// The folder of pass, the standard Unix password manager, and of gopass: one file per password, encrypted by gpg.
 package struct PassFormat: ForeignFormat {
     package let name = "pass"
     package let title = "password store of pass"
@@ -45,7 +45,7 @@ package struct PassFormat: ForeignFormat {
 }
 
 extension ForeignFolder {
-    /// Counts what is no password.
+    /// Counts the files that are not passwords.
     func countRest(to collector: inout RecordCollector, ending: String) {
         collector.leaveOut("file that is no password", files.count { !$0.hasSuffix(ending) })
         collector.leaveOut("link or device", others)

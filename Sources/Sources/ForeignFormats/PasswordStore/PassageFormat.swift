@@ -3,7 +3,7 @@ internal import ByteStreams
 package import ItemSources
 internal import KeychainModel
 
-/// The folder of passage: as pass's, encrypted with age.
+/// The folder of passage: like that of pass, but encrypted with age.
 package struct PassageFormat: ForeignFormat {
     package let name = "passage"
     package let title = "password store of passage"
@@ -18,7 +18,7 @@ package struct PassageFormat: ForeignFormat {
         return try ForeignFolder(input.path).files.contains { $0.hasSuffix(Self.ending) }
     }
 
-    /// True for the folder that has both the store and what opens it.
+    /// True for a folder that contains both the store and the identities.
     private static func isWhole(_ input: ForeignInput) throws -> Bool {
         try Path.kind(of: input.path + "/store") == .folder && Path.kind(of: input.path + "/identities") == .file
     }
@@ -53,14 +53,14 @@ package struct PassageFormat: ForeignFormat {
         return try collector.finish(details: "", isPlaintext: false)
     }
 
-    /// The identities that passage itself uses.
+    /// The identities file that passage itself uses.
     private static func identities(beside input: ForeignInput, isWhole: Bool) throws -> ForeignFile? {
         let path = isWhole ? input.path + "/identities" : input.path + "/../identities"
         guard try Path.kind(of: path) == .file else { return nil }
         return try ForeignFile(reading: OpenFile.reading(path))
     }
 
-    /// The identities of a file, which may itself be encrypted with a passphrase.
+    /// The identities in a file, which may be encrypted with a passphrase.
     private static func identities(
         in file: ForeignFile, _ secrets: any ForeignSecrets
     ) throws -> [any Identity] {
@@ -80,7 +80,7 @@ package struct PassageFormat: ForeignFormat {
         return identities
     }
 
-    /// - Throws: `UnopenedFile`, `StreamFailure` for what is not the file's fault.
+    /// - Throws: `UnopenedFile`; `StreamFailure` if the cause is not the file itself.
     private static func open(_ file: ForeignFile, _ identities: [any Identity]) throws -> SecretBytes {
         do {
             var decryptor = try AgeDecryptor(ForeignFileSource(file: file), identities: identities)

@@ -2,17 +2,17 @@ internal import ByteStreams
 internal import ItemSources
 internal import KeychainModel
 
-/// A decrypted file of pass or passage: the password on its first line, and what its user wrote below.
+/// A decrypted file of pass or passage: the password on the first line, and the user's own text below.
 struct StoreEntry {
-    /// Below the store, without its ending.
+    /// The path within the store, without the file name extension.
     let path: String
     let format: String
     /// When the file was last changed.
     let modified: Timestamp
 
-    /// Bytes of a decrypted file.
+    /// The maximum size of a decrypted file in bytes.
     static let sizeLimit = ItemLimits.secretSize
-    /// Why a file of a store is refused that the system does not let us read.
+    /// The problem of a file that the system does not let the program read.
     static let unreadable = "the system does not let it be read"
 
     /// Adds the items of the file.
@@ -43,7 +43,7 @@ struct StoreEntry {
             } else if let value = Self.value(of: ["url", "website"], line, content), record.addresses.isEmpty {
                 record.addresses = [value]
             } else {
-                // Line ends are part of a note.
+                // Line ends are kept in a note.
                 let end = index + 1 < lines.count ? lines[index + 1].lowerBound : content.count
                 content.withBytes { rest.append($0.extracting(line.lowerBound..<end)) }
             }
@@ -61,7 +61,8 @@ struct StoreEntry {
         if !isBlank { try record.addNote(rest, to: &collector) }
     }
 
-    /// People name files by the host, or by the user in a folder of the host.
+    /// Guesses the address and the user: files are often named after the host, or after the user in a folder of the
+    /// host.
     private func guessNames(_ record: inout RecordWriter, folder: String?) {
         guard record.addresses.isEmpty else { return }
         if let address = WebAddress(record.title), address.path == nil {
@@ -72,7 +73,7 @@ struct StoreEntry {
         }
     }
 
-    /// The lines, without their ends.
+    /// The lines, without line ends.
     private static func lines(of content: borrowing SecretBytes) -> [Range<Int>] {
         content.withBytes { bytes in
             var lines: [Range<Int>] = []
@@ -98,7 +99,7 @@ struct StoreEntry {
         }
     }
 
-    /// The text behind `name:`, which is no secret.
+    /// The text after `name:`, which is not a secret.
     private static func value(
         of names: [String], _ line: Range<Int>, _ content: borrowing SecretBytes
     ) -> String? {

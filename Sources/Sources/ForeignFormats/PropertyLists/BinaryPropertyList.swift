@@ -33,7 +33,7 @@ struct BinaryPropertyList {
         offsets = Int(start)..<Int(start) + Int(count) * offsetSize
     }
 
-    /// Adds everything that is reachable from the root.
+    /// Adds everything that is reachable from the root, and returns the root.
     ///
     /// - Throws: `ForeignFailure` (`damaged`, `limit`).
     mutating func read(into list: PropertyList, _ bytes: borrowing Span<UInt8>) throws(ForeignFailure) -> Int {
@@ -126,7 +126,7 @@ struct BinaryPropertyList {
         return references
     }
 
-    /// The length after a marker, which is a number of its own from 15 on.
+    /// The length from a marker; if it is 15, the length follows as a number.
     private func length(
         _ low: Int, _ cursor: inout ByteCursor, _ bytes: borrowing Span<UInt8>
     ) throws(ForeignFailure) -> Int {
@@ -174,7 +174,7 @@ struct BinaryPropertyList {
         return number
     }
 
-    /// Numbers of 8 bytes have a sign, shorter ones have none; those of 16 have to fit.
+    /// Numbers of 8 bytes are signed, shorter ones are not; those of 16 bytes must fit in 64 bits.
     private static func integer(
         _ range: Range<Int>, _ bytes: borrowing Span<UInt8>
     ) throws(ForeignFailure) -> Int64 {
@@ -185,7 +185,7 @@ struct BinaryPropertyList {
         return low
     }
 
-    /// Seconds since 2001 as a date; nil for what no item can have.
+    /// The date that is this many seconds after 2001 begins; nil if no item can have it.
     static func date(_ seconds: Double) -> Timestamp? {
         let microseconds = (seconds * 1_000_000).rounded()
         guard microseconds.isFinite, abs(microseconds) < 9e18 else { return nil }

@@ -2,7 +2,7 @@ internal import ByteStreams
 internal import ItemSources
 internal import KeychainModel
 
-/// Reads the DER that Apple writes property lists in: a dictionary is a SET of pairs, an array a SEQUENCE.
+/// Reads a property list in the DER that Apple uses: a dictionary is a SET of pairs, an array a SEQUENCE.
 ///
 /// Source: der_plist.c, der_date.c and der_number.c of Apple's Security.
 struct DERPropertyList {
@@ -75,7 +75,7 @@ struct DERPropertyList {
         return try list.add(.dictionary(members))
     }
 
-    /// Tag and content of the next element, whose length is in its shortest form.
+    /// The tag and content of the next element, whose length must be in its shortest form.
     private func element(
         _ cursor: inout ByteCursor, _ bytes: borrowing Span<UInt8>
     ) throws(ForeignFailure) -> (tag: UInt8, content: Range<Int>) {
@@ -90,7 +90,7 @@ struct DERPropertyList {
         return (tag, try cursor.take(length))
     }
 
-    /// `YYYYMMDDhhmmss[.fraction]Z`, or with a difference from UTC; short dates have two digits for the year.
+    /// Parses `YYYYMMDDhhmmss[.fraction]Z`, or the same with an offset from UTC; short dates have a two-digit year.
     private static func date(_ text: String, isShort: Bool) -> Timestamp? {
         let form = /(\d{14})(?:\.(\d{1,9}))?(?:Z|([+-])(\d\d)(\d\d))/
         let century = isShort ? (text.prefix(2) < "50" ? "20" : "19") : ""

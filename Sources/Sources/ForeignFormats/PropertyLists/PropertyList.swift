@@ -2,10 +2,10 @@ internal import ByteStreams
 internal import ItemSources
 internal import KeychainModel
 
-/// A property list of Apple's in memory, whose texts and data may be secret: binary, XML, or the DER of keychain items.
+/// An Apple property list in memory, whose texts and data may be secret: binary, XML, or the DER of keychain items.
 ///
-/// Only what is reachable from the root is read, and what is referred to twice counts twice, so that no small file
-/// becomes a large tree.
+/// Only values reachable from the root are read, and a value referred to twice counts twice, so that a small file
+/// cannot become a large tree.
 final class PropertyList {
     /// One value; texts (as UTF-8) and data are ranges of the list's own bytes.
     enum Node {
@@ -14,18 +14,18 @@ final class PropertyList {
         case text(Range<Int>)
         case data(Range<Int>)
         case number(Int64)
-        /// A number that is not whole, which no item has.
+        /// A floating-point number, which no item has.
         case real
         case date(Timestamp)
         case flag(Bool)
-        /// A reference of an archive of objects.
+        /// A reference in an object archive.
         case uid(Int)
         case null
     }
 
-    /// Levels of dictionaries and arrays.
+    /// The maximum depth of dictionaries and arrays.
     static let depthLimit = 32
-    /// Values, so that many small ones do not fill the memory.
+    /// The maximum number of values, so that many small ones do not exhaust the memory.
     static let nodeLimit = 1_000_000
 
     private(set) var nodes: [Node] = []
@@ -34,7 +34,7 @@ final class PropertyList {
 
     init() {}
 
-    /// Understands a binary or XML list.
+    /// Parses a binary or XML list.
     ///
     /// - Throws: `ForeignFailure` (`damaged`, `limit`).
     convenience init(_ content: borrowing Span<UInt8>) throws(ForeignFailure) {
@@ -47,7 +47,7 @@ final class PropertyList {
         }
     }
 
-    /// Understands the DER of a keychain item.
+    /// Parses the DER of a keychain item.
     ///
     /// - Throws: `ForeignFailure` (`damaged`, `limit`).
     convenience init(der content: borrowing Span<UInt8>) throws(ForeignFailure) {
@@ -66,7 +66,7 @@ final class PropertyList {
         return nodes.count - 1
     }
 
-    /// Keeps bytes, and says where they are.
+    /// Keeps bytes, and returns their position.
     func keep(_ span: borrowing Span<UInt8>) -> Range<Int> {
         let start = bytes.count
         bytes.append(span)
@@ -78,7 +78,7 @@ final class PropertyList {
         for byte in UTF8.encode(scalar) ?? UTF8.encodedReplacementCharacter { bytes.append(byte) }
     }
 
-    /// Where the next kept byte will be.
+    /// The position of the next byte to be kept.
     var end: Int { bytes.count }
 
     // MARK: Reading
@@ -99,13 +99,13 @@ final class PropertyList {
         return values
     }
 
-    /// A text that is no secret; nil for anything else.
+    /// A text that is not a secret; nil for anything else.
     func text(_ node: Int?) -> String? {
         guard let node, case .text(let range) = nodes[node] else { return nil }
         return bytes.withBytes { $0.text(range) }
     }
 
-    /// Data that is no secret; nil for anything else.
+    /// Data that is not a secret; nil for anything else.
     func data(_ node: Int?) -> [UInt8]? {
         guard let node, case .data(let range) = nodes[node] else { return nil }
         return bytes.withBytes { $0.array(range) }
@@ -120,7 +120,7 @@ final class PropertyList {
         }
     }
 
-    /// A whole number, of which true is 1; nil for anything else.
+    /// A whole number, or 1 for true and 0 for false; nil for anything else.
     func number(_ node: Int?) -> Int64? {
         guard let node else { return nil }
         switch nodes[node] {

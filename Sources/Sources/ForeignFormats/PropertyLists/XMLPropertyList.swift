@@ -3,7 +3,7 @@ internal import ItemSources
 internal import KeychainModel
 internal import XMLDocuments
 
-/// Reads a property list in XML, without the document type that Apple writes in front of it.
+/// Reads a property list in XML, ignoring the document type that Apple writes before it.
 enum XMLPropertyList {
     /// - Throws: `ForeignFailure` (`damaged`, `limit`).
     static func read(_ bytes: borrowing Span<UInt8>, into list: PropertyList) throws(ForeignFailure) -> Int {
@@ -19,7 +19,7 @@ enum XMLPropertyList {
         return try value(document.elements[document.root.children[0]], document, list, 1)
     }
 
-    /// The bytes without Apple's own document type, which has no entities; any other one stays, and is refused.
+    /// The bytes without Apple's own document type, which has no entities; any other one is kept, and then refused.
     private static func withoutDocumentType(_ bytes: borrowing Span<UInt8>) -> [UInt8] {
         let start = Array("<!DOCTYPE plist PUBLIC".utf8)
         guard let first = bytes.indices.prefix(1_024).first(where: { bytes.matches(start, at: $0) }),

@@ -91,7 +91,7 @@ private struct ProtonPassReader {
                 record.extra.append(ExtraAttribute(name: "publicKey", value: key))
             }
         default:
-            // Cards, identities, networks, and what comes after this was written.
+            // Cards, identities, networks, and types that are not known here.
             if let content, content.isObject {
                 try record.addObject(Self.kind(type), json.source(content), to: &collector)
             }
@@ -116,7 +116,7 @@ private struct ProtonPassReader {
         for url in content["urls"]?.values ?? [] {
             if let address = try text(url), !address.isEmpty { record.addresses.append(address) }
         }
-        // The name was called otherwise before version 1.18.
+        // Versions before 1.18 have the user name under another key.
         let names = [try text(content["itemUsername"]), try text(content["username"]), try text(content["itemEmail"])]
             .compactMap { $0 }.filter { !$0.isEmpty }
         record.user = names.first
@@ -138,7 +138,7 @@ private struct ProtonPassReader {
         }
     }
 
-    /// What a record of a type is called here.
+    /// The kind of a record of a type, for people.
     private static func kind(_ type: String) -> String {
         switch type {
         case "creditCard": "card"

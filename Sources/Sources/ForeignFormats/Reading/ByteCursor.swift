@@ -1,15 +1,15 @@
 internal import ByteStreams
 internal import ItemSources
 
-/// Reads the numbers and the pieces of a binary file, one after the other; every length is held against what is left.
+/// Reads the numbers and pieces of a binary file in order, and checks every length against what is left.
 struct ByteCursor {
-    /// Which byte of a number comes first.
+    /// The byte order of numbers.
     enum Order {
         case bigEndian
         case littleEndian
     }
 
-    /// Where the next piece begins.
+    /// The position of the next piece.
     private(set) var position: Int
     let end: Int
     let order: Order
@@ -21,7 +21,7 @@ struct ByteCursor {
         self.order = order
     }
 
-    /// Starts within the bytes, and goes to their end.
+    /// Starts at `start`, and ends at the end of the bytes.
     ///
     /// - Throws: `ForeignFailure.damaged` if they end before `start`.
     init(
@@ -38,16 +38,16 @@ struct ByteCursor {
 
     /// The next `count` bytes.
     ///
-    /// - Throws: `ForeignFailure.damaged` if there are not as many.
+    /// - Throws: `ForeignFailure.damaged` if fewer are left.
     mutating func take(_ count: Int) throws(ForeignFailure) -> Range<Int> {
         guard count >= 0, count <= left else { throw Self.early }
         defer { position += count }
         return position..<position + count
     }
 
-    /// The next `count` bytes, a number that was read.
+    /// The next `count` bytes, where `count` was read from the file.
     ///
-    /// - Throws: `ForeignFailure.damaged` if there are not as many.
+    /// - Throws: `ForeignFailure.damaged` if fewer are left.
     mutating func take(_ count: UInt64) throws(ForeignFailure) -> Range<Int> {
         guard count <= UInt64(left) else { throw Self.early }
         return try take(Int(count))
@@ -68,7 +68,7 @@ struct ByteCursor {
         try number(8, in: bytes)
     }
 
-    /// The next 4 bytes as a number of bytes or things of `minimum` bytes each, which must be there.
+    /// The next 4 bytes as a count of things of at least `minimum` bytes each, for which enough bytes must be left.
     mutating func count(
         ofAtLeast minimum: Int = 1, _ what: String, limit: Int, in bytes: borrowing Span<UInt8>
     ) throws(ForeignFailure) -> Int {
@@ -78,7 +78,7 @@ struct ByteCursor {
         return count
     }
 
-    /// A length and as many bytes; nil for a length of all ones, which is none.
+    /// A length and that many bytes; nil for a length of all ones, which stands for a missing piece.
     mutating func piece(in bytes: borrowing Span<UInt8>) throws(ForeignFailure) -> Range<Int>? {
         let length = try uint32(in: bytes)
         return length == .max ? nil : try take(Int(length))
@@ -99,10 +99,10 @@ extension Span<UInt8> {
     /// The bytes of a range, which are not secret.
     func array(_ range: Range<Int>) -> [UInt8] { range.map { self[$0] } }
 
-    /// The text of a range; nil if it is no UTF-8.
+    /// The text of a range; nil if it is not UTF-8.
     func text(_ range: Range<Int>) -> String? { extracting(range).utf8Text }
 
-    /// True if the bytes at `start` are these.
+    /// True if the bytes at `start` equal `expected`.
     func matches(_ expected: some Collection<UInt8>, at start: Int = 0) -> Bool {
         start + expected.count <= count && zip(start..<count, expected).allSatisfy { self[$0] == $1 }
     }

@@ -1,7 +1,7 @@
 internal import ByteStreams
 
 extension Span<UInt8> {
-    /// The UTF-16 text of a range as UTF-8; nil if it is not valid.
+    /// Converts the UTF-16 text of a range to UTF-8; nil if it is not valid.
     func utf8(ofUTF16 range: Range<Int>, _ order: ByteCursor.Order) -> SecretBytes? {
         guard range.count.isMultiple(of: 2) else { return nil }
         var text = SecretBytes(capacity: range.count * 3 / 2)

@@ -1,7 +1,7 @@
 internal import ByteStreams
 package import ItemSources
 
-/// A kind of file that is known and not read, with the way that does work.
+/// A known kind of file that is not supported, with a way that does work.
 package struct RefusedFormat: ForeignFormat {
     package let name: String
     package let title: String
@@ -14,7 +14,7 @@ package struct RefusedFormat: ForeignFormat {
         throw ForeignFailure.refused(title: title, hint: hint)
     }
 
-    /// All of them.
+    /// All refused formats.
     package static let all: [RefusedFormat] = [
         RefusedFormat(
             name: "kcbackup-archive", title: "an archive of kcbackup",
@@ -52,7 +52,7 @@ package struct RefusedFormat: ForeignFormat {
             name: "systemd-credential", title: "a systemd credential, which is bound to its machine",
             hint: "'systemd-creds decrypt' shows it there"
         ) { input in
-            // What the IDs of its three kinds of key begin with, in base 64.
+            // The beginnings of the IDs of its three kinds of key, in base64.
             ["Whxqht+dQJax1aZeCGLxmg", "DHzAexF2RZGcSwvqCLwg/", "k6iUCUh0RJCQyvL8k8q1U"].contains { id in
                 input.file?.starts(with: id.utf8) == true
             }
@@ -69,15 +69,15 @@ package struct RefusedFormat: ForeignFormat {
 }
 
 extension ForeignInput {
-    /// Bytes of a database in which its tables are looked for: they stand at its beginning.
+    /// The number of bytes of a database that are searched for names; the schema is at the beginning.
     private static let schemaSize = 1 << 20
 
-    /// True for an SQLite database whose tables have these names.
+    /// True for an SQLite database that contains these names in its schema.
     fileprivate func isSQLite(_ names: [String], applicationID: String = "") -> Bool {
         guard let file, file.starts(with: "SQLite format 3\0".utf8) else { return false }
         return file.bytes.withBytes { bytes in
             let head = bytes.extracting(0..<min(bytes.count, Self.schemaSize))
-            // The application's ID stands at 68.
+            // The application ID is at offset 68.
             if !applicationID.isEmpty {
                 guard head.count >= 72, zip(68..<72, applicationID.utf8).allSatisfy({ head[$0] == $1 }) else {
                     return false
@@ -93,13 +93,13 @@ extension ForeignInput {
         }
     }
 
-    /// True for a JSON object that begins with members of these names.
+    /// True for a JSON object that has members of these names near its beginning.
     fileprivate func isJSON(_ names: [String]) -> Bool {
         guard let file else { return false }
         return file.bytes.withBytes { JSONHead.names(names, in: $0).count == names.count }
     }
 
-    /// True for a folder that has this file.
+    /// True for a folder that contains this file.
     fileprivate func hasMember(_ name: String) throws -> Bool {
         guard case .folder = content else { return false }
         return try Path.exists(path + "/" + name)

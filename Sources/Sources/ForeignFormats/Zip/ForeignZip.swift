@@ -8,9 +8,9 @@ final class ForeignZip {
     let names: Set<String>
     private var members: [String: ForeignAttachment] = [:]
 
-    /// Reads the members that are wanted.
+    /// Reads the members for which `wants` returns true.
     ///
-    /// - Throws: `ForeignFailure` (`damaged`, `limit`), `StreamFailure` for what is not the file's fault.
+    /// - Throws: `ForeignFailure` (`damaged`, `limit`); `StreamFailure` if the cause is not the file itself.
     init(_ file: ForeignFile, wants: (String) -> Bool) throws {
         var members: [String: ForeignAttachment] = [:]
         names = try file.bytes.withBytes { bytes in
@@ -23,7 +23,7 @@ final class ForeignZip {
         self.members = members
     }
 
-    /// The names of the members; nil for what does not begin as a zip file.
+    /// The names of the members; nil if the file does not begin like a zip file.
     ///
     /// - Throws: as `init`.
     static func names(in input: ForeignInput) throws -> Set<String>? {
@@ -34,13 +34,13 @@ final class ForeignZip {
         }
     }
 
-    /// Takes a member out; nil if it is not there.
+    /// Removes and returns a member; nil if there is none.
     func take(_ name: String) -> ForeignAttachment? { members.removeValue(forKey: name) }
 
-    /// The names of the members that were wanted and nobody took.
+    /// The names of the members that were read but not taken.
     var rest: [String] { members.keys.sorted() }
 
-    /// A member as JSON.
+    /// Takes a member and parses it as JSON.
     ///
     /// - Throws: `ForeignFailure` (`damaged`, `limit`).
     func json(_ name: String) throws(ForeignFailure) -> ForeignJSON {
