@@ -34,7 +34,7 @@ help:
 	@echo 'make wrappers   type-check the keychain wrappers in the folder WRAPPERS=, and print a table'
 	@echo 'make test-html  the page of inspect --html in a browser, which is installed for it'
 	@echo 'make faults     kill and disturb the program at every system call that changes a file'
-	@echo 'make desktop    back up and restore a keyring of the desktop with 2,000 items, KeePassXC, KWallet'
+	@echo 'make desktop    back up and restore a desktop keyring with 2,000 items, KeePassXC, KWallet'
 	@echo 'make judges     install a Python program that judges files of ours, in .build/judges'
 	@echo 'make fuzz       files of other programs, changed at random, FUZZ_ROUNDS=20000 times from FUZZ_SEED='
 	@echo 'make demo       backup and restore of the sample keychain, in a temporary folder'
@@ -59,7 +59,7 @@ faults: packages-test
 	swift build --build-tests
 	FAULTS=all SWIFT_BACKTRACE=enable=no swift test --skip-build --filter FaultTests
 
-# The keyring of the desktop with as many items as its daemon can bear, which takes minutes, and those of KeePassXC and
+# The desktop keyring with as many items as its daemon can bear, which takes minutes, and those of KeePassXC and
 # KWallet, which `make test` leaves out.
 desktop: packages-desktop
 	swift build --build-tests

@@ -53,7 +53,7 @@ struct DesktopItemTests {
                 14 error: collection 'Collection 0' of the Secret Service is locked
                 64 error: '--unlock' needs a terminal
                 64 error: '--html' is for archives, and this is not one
-                64 error: '--skip-locked' is for the desktop's keyring
+                64 error: '--skip-locked' is for the desktop keyring
                 secret-service:: 3 items
                 collection 'Collection 0': 2 items (locked)
                 collection 'Größ1': 3 items
@@ -88,7 +88,7 @@ struct DesktopItemTests {
         #expect(
             text == """
                 64
-                error: 'import' writes into keychains, and 'secret-service:' names the desktop's keyring
+                error: 'import' writes into keychains, and 'secret-service:' names the desktop keyring
                 hint: 'kcbackup create --keychain file:FILE --output FILE.kcb' and 'kcbackup restore FILE.kcb --keychain secret-service:' take it there
                 {"create":2,"update":0,"same":0,"keep":0,"stay-behind":0,"fail":0,"not-selected":0,"remove":0}
                 {"create":0,"update":0,"same":2,"keep":0,"stay-behind":0,"fail":0,"not-selected":0,"remove":0}
@@ -195,8 +195,8 @@ struct DesktopItemTests {
                 other
                 0 \("")
                 other
-                64 error: the item in the desktop's keyring has no attribute for 'icmt'
-                64 error: the item in the desktop's keyring has no attribute for 'svce'
+                64 error: the item in the desktop keyring has no attribute for 'icmt'
+                64 error: the item in the desktop keyring has no attribute for 'svce'
                 16 error: keychain 'secret-service:' has an item with the same unique key
                 0 \("")
                 ["bob",8443,"/x","host1.example.org"]

@@ -68,9 +68,9 @@ struct DesktopJobTests {
                 0
                 0
                 Without the library:
-                kcbackup: error: job 'desk': libsecret, which talks to the desktop's keyring, cannot be loaded: 'libsecret-1.so.0' is missing
+                kcbackup: error: job 'desk': libsecret, which talks to the desktop keyring, cannot be loaded: 'libsecret-1.so.0' is missing
                 14
-                job 'desk': libsecret, which talks to the desktop's keyring, cannot be loaded: 'libsecret-1.so.0' is missing
+                job 'desk': libsecret, which talks to the desktop keyring, cannot be loaded: 'libsecret-1.so.0' is missing
                   'apt install libsecret-1-0' installs it
                 1
                 0

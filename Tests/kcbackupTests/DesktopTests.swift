@@ -142,7 +142,7 @@ struct DesktopTests {
             """)
         #expect(
             text == """
-                there is no kcbackup keychain here: this backs up the keyring of the desktop (--keychain secret-service:)
+                there is no kcbackup keychain here: this backs up the desktop keyring (--keychain secret-service:)
                 this is now device KC-…; keep a copy of its key: kcbackup device export -o FILE.age
                 secret-service-DATE.kcb: 3 items
                 restores on any device, all of it

@@ -2,7 +2,7 @@ internal import ByteStreams
 internal import KeychainModel
 internal import SecretService
 
-/// The list of what the keyring of the desktop holds now, without its secrets.
+/// The list of what the desktop keyring holds now, without its secrets.
 struct DesktopListing {
     let keyring: DesktopKeyring
     let source: ServiceSource

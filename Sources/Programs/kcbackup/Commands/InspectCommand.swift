@@ -22,7 +22,7 @@ struct InspectCommand: Verb {
             signature have been verified.
 
             Files of other programs that 'kcbackup import' reads are shown too, and with 'secret-service:' or \
-            'secret-service:LABEL' the keyring of the desktop as it is now.
+            'secret-service:LABEL' the desktop keyring as it is now.
 
             EXAMPLES:
               kcbackup inspect laptop.kcb
@@ -66,12 +66,12 @@ struct InspectCommand: Verb {
     @OptionGroup
     var unlocking: UnlockOptions
 
-    @Flag(name: OptionName.skipLocked.name, help: "Leave out what is locked in the keyring of the desktop.")
+    @Flag(name: OptionName.skipLocked.name, help: "Leave out what is locked in the desktop keyring.")
     var skipLocked = false
 
     @Option(
         name: OptionName.passcode.name,
-        help: ArgumentHelp("Where the password of the keyring of the desktop comes from.", valueName: "source"))
+        help: ArgumentHelp("Where the password of the desktop keyring comes from.", valueName: "source"))
     var passcode: SecretSource?
 
     @OptionGroup

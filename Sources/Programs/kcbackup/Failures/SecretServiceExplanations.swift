@@ -6,7 +6,7 @@ func explainSecretService(_ failure: SecretServiceFailure) -> Explanation {
     case .libraryMissing(let missing):
         Explanation(
             .locked,
-            "libsecret, which talks to the desktop's keyring, cannot be loaded: \(quoted(missing)) is missing",
+            "libsecret, which talks to the desktop keyring, cannot be loaded: \(quoted(missing)) is missing",
             hint: "'apt install libsecret-1-0' installs it")
     case .noBus(let paths):
         Explanation(
@@ -49,7 +49,7 @@ func explainSecretService(_ failure: SecretServiceFailure) -> Explanation {
         Explanation(
             .locked,
             labels.isEmpty
-                ? "the keyring of the desktop is locked"
+                ? "the desktop keyring is locked"
                 : "\(labels.count == 1 ? "collection" : "collections") "
                     + "\(labels.map { quoted($0) }.joined(separator: ", ")) of the Secret Service "
                     + "\(labels.count == 1 ? "is" : "are") locked",

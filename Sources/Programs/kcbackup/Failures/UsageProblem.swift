@@ -128,23 +128,23 @@ func explainUsage(_ problem: UsageProblem) -> Explanation {
             "'kcbackup create \(OptionName.keychain.spelling) file:…' makes an archive of it")
     case .needsDesktop(let flag):
         Explanation(
-            .usage, "'\(flag.spelling)' is for the desktop's keyring",
+            .usage, "'\(flag.spelling)' is for the desktop keyring",
             hint: "'secret-service:' names it, in place of a keychain or an archive")
     case .desktopAttribute(let code):
         Explanation(
-            .usage, "the item in the desktop's keyring has no attribute for '\(code)'",
+            .usage, "the item in the desktop keyring has no attribute for '\(code)'",
             hint: "'label' and 'accessible' can always be changed, others only if the item has an attribute for them"
         )
     case .importIntoDesktop:
         Explanation(
-            .usage, "'import' writes into keychains, and 'secret-service:' names the desktop's keyring",
+            .usage, "'import' writes into keychains, and 'secret-service:' names the desktop keyring",
             hint:
                 "'kcbackup create \(OptionName.keychain.spelling) file:FILE \(OptionName.output.spelling) FILE.kcb' and "
                 + "'kcbackup restore FILE.kcb \(OptionName.keychain.spelling) secret-service:' take it there"
         )
     case .desktopKeyring:
         Explanation(
-            .usage, "'secret-service:' names the desktop's keyring, which this command does not support",
+            .usage, "'secret-service:' names the desktop keyring, which this command does not support",
             hint: "'create', 'restore', 'diff', 'inspect', 'item list', 'item find' and 'item update' take it")
     case .attributeTwice(let code): Explanation(.usage, "the attribute '\(code)' is given twice")
     case .noCondition:

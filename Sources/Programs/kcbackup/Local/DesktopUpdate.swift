@@ -3,7 +3,7 @@ internal import KeychainModel
 internal import KeychainStore
 internal import SecretService
 
-/// Changes items of the keyring of the desktop.
+/// Changes items of the desktop keyring.
 struct DesktopUpdate {
     private let keyring: DesktopKeyring
     private let changes: [AttributeCode: AttributeValue?]

@@ -20,7 +20,7 @@ extension BackupSubject {
         if try !Path.exists(local.path), try LocalKeychain.names(in: folder).isEmpty {
             guard session.world.hasDesktopKeyring else { return subject }
             session.note(
-                "there is no kcbackup keychain here: this backs up the keyring of the desktop "
+                "there is no kcbackup keychain here: this backs up the desktop keyring "
                     + "(\(OptionName.keychain.spelling) \(DesktopKeyring.all.name))")
             try makeDeviceKey(in: session)
             return .desktop(.all)
@@ -36,7 +36,7 @@ extension BackupSubject {
             session.world.hasDesktopKeyring
         else { return }
         session.note(
-            "this backs up keychain \(quoted(local.name)); the keyring of the desktop is another one: "
+            "this backs up keychain \(quoted(local.name)); the desktop keyring is another one: "
                 + "'\(OptionName.keychain.spelling) \(DesktopKeyring.all.name)' backs it up")
         do throws(FileFailure) {
             try PrivateFile.replace(mark, [UInt8]().span)

@@ -25,7 +25,7 @@ struct CreateOptions: ParsableArguments {
 
     @Flag(
         name: OptionName.skipLocked.name,
-        help: "Leave out locked items of the desktop's keyring; the archive says that it is incomplete.")
+        help: "Leave out locked items of the desktop keyring; the archive says that it is incomplete.")
     var skipLocked = false
 
     @OptionGroup
