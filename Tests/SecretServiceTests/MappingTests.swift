@@ -28,7 +28,7 @@ struct MappingTests {
             let item = try item(service, in: CollectionName(label: "Größe", number: 2))
             #expect(ServiceMapping.serviceItem(of: item) == service)
             #expect(ServiceMapping.place(of: item) == CollectionName(label: "Größe", number: 2))
-            #expect(Set(ServiceMapping.withoutHome(item)).isSubset(of: [.cdat, .mdat]))
+            #expect(Set(ServiceMapping.unmappedAttributes(item)).isSubset(of: [.cdat, .mdat]))
         }
     }
 
@@ -154,6 +154,6 @@ struct MappingTests {
                     "folder": "work", "protocol": "https", "server": "example.org", "user:base64": "YQBi",
                     "xdg:schema": "org.gnome.keyring.NetworkPassword",
                 ]))
-        #expect(ServiceMapping.withoutHome(item) == [.acct, .cdat, .icmt, .mdat])
+        #expect(ServiceMapping.unmappedAttributes(item) == [.acct, .cdat, .icmt, .mdat])
     }
 }

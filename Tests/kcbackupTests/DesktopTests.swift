@@ -215,7 +215,7 @@ struct DesktopTests {
             $KCBACKUP item import items.jsonl --keychain work
             $KCBACKUP create --keychain work --unencrypted -o work.kcb
             status=0; $KCBACKUP restore work.kcb --keychain "secret-service:Collection 0" >report --json || status=$?
-            echo $status; jq -c '.plan, [.homeless[].notSet], [.failing[].problem]' report
+            echo $status; jq -c '.plan, [.unmapped[].notSet], [.failing[].problem]' report
             secret-tool lookup service Big account ada | cmp - secret
             secret-tool search --all server mail.example.org 2>&1 | grep -E 'attribute|schema' | sort
             # Back into a keychain, and from there into a keyring that is empty.

@@ -137,7 +137,7 @@ struct SecretInputTests {
     func madeUpPassphrases() throws {
         var seen: Set<[UInt8]> = []
         for _ in 0..<100 {
-            let text = try MadeUpPassphrase.make().bytesForTest()
+            let text = try GeneratedPassphrase.make().bytesForTest()
             #expect(
                 String(decoding: text, as: UTF8.self).wholeMatch(of: /([0-9a-hjkmnp-tv-z]{4}-){6}[0-9a-hjkmnp-tv-z]{4}/)
                     != nil)

@@ -66,11 +66,11 @@ extension OpenedArchive {
 
     /// The counts of the archive.
     private func contents() throws -> ArchiveContents {
-        var visitor = NothingVisitor()
+        var visitor = DiscardingVisitor()
         return try readMetadata(&visitor).contents
     }
 }
 
-private struct NothingVisitor: RecordVisitor {
+private struct DiscardingVisitor: RecordVisitor {
     func take(_ item: Item, line: borrowing Span<UInt8>, secret: borrowing SecretBytes, state: SecretState) {}
 }

@@ -149,7 +149,7 @@ private struct Series {
     private mutating func claim(
         _ uuid: ItemUUID, for record: Item, _ secret: borrowing SecretBytes, _ existing: any ExistingItems
     ) throws -> Bool {
-        guard let item = items?[uuid], item.looks == record.looks, !claimed.contains(uuid),
+        guard let item = items?[uuid], item.likeness == record.likeness, !claimed.contains(uuid),
             try existing.secret(of: item, equals: secret, in: .plain)
         else { return false }
         claimed.insert(uuid)

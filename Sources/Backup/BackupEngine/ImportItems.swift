@@ -258,7 +258,7 @@ extension Item {
         for code in [AttributeCode.agrp, .sync, .cdat] { merged[code] = old.attributes[code] }
         // It keeps its accessibility; from another device's point of view it may only become stricter.
         if !accessibility.isThisDeviceOnly || old.isSynchronizable { merged[.pdmn] = old.attributes[.pdmn] }
-        if looks == old.looks {
+        if likeness == old.likeness {
             for code in [AttributeCode.svce, .sdmn, .musr] { merged[code] = old.attributes[code] }
         }
         let kept = old.extra.filter { !replaces($0, of: old) }

@@ -63,7 +63,7 @@ extension Attributes {
 
 extension Item {
     /// The class and unique key without import marks, access group and synchronizable flag; equal for alike items.
-    package struct Looks: Hashable, Sendable {
+    package struct Likeness: Hashable, Sendable {
         private let itemClass: ItemClass
         private let key: [AttributeValue?]
 
@@ -77,5 +77,5 @@ extension Item {
     }
 
     /// The properties that alike items have in common.
-    package var looks: Looks { Looks(self) }
+    package var likeness: Likeness { Likeness(self) }
 }

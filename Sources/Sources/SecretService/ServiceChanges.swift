@@ -2,7 +2,7 @@ internal import ItemSources
 package import KeychainModel
 
 /// An attribute that cannot be changed in a Secret Service, because no attribute there corresponds to it.
-package struct AttributeWithoutHome: Error {
+package struct UnmappedAttribute: Error {
     /// The attribute.
     package let code: AttributeCode
 }
@@ -26,7 +26,7 @@ package struct ServiceChanges {
     /// Sets an attribute, or removes it if `value` is nil.
     ///
     /// If an attribute of the service's item corresponds to it, that attribute is changed; otherwise one is added.
-    package mutating func set(_ code: AttributeCode, to value: AttributeValue?) throws(AttributeWithoutHome) {
+    package mutating func set(_ code: AttributeCode, to value: AttributeValue?) throws(UnmappedAttribute) {
         switch (code, value) {
         case (.labl, .text(let label)) where ServiceMapping.isSpeakable(label):
             service.label = label
@@ -39,7 +39,7 @@ package struct ServiceChanges {
             let homes = KnownSchema.homes(of: code, in: item.itemClass)
             let candidates = homes.filter { service[$0] != nil } + homes.prefix(1)
             guard let text = Self.text(of: value, code), let changed = changed(candidates, text, code, value) else {
-                throw AttributeWithoutHome(code: code)
+                throw UnmappedAttribute(code: code)
             }
             service = changed
         }

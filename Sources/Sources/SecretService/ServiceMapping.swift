@@ -119,7 +119,7 @@ package enum ServiceMapping {
     /// The attributes of an item that a service cannot hold.
     ///
     /// Dates are always among them, since a service dates its items itself.
-    package static func withoutHome(_ item: Item) -> [AttributeCode] {
+    package static func unmappedAttributes(_ item: Item) -> [AttributeCode] {
         guard let service = serviceItem(of: item) else { return item.attributes.entries.map(\.code) }
         let back = draft(of: service, in: CollectionName(label: ""), isDefault: false, ordinal: 0).attributes
         return item.attributes.entries.filter { entry in

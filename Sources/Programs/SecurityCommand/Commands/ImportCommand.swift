@@ -103,7 +103,7 @@ extension Session {
         case "pub": fits = { $0.attributes.number(.kcls) == KeyClass.publicKey.rawValue }
         case "priv": fits = { $0.attributes.number(.kcls) == KeyClass.privateKey.rawValue }
         case "session": throw SecurityStatus.unsupportedFormat
-        case .some: throw UsageProblem(reason: "the type is none of pub, priv, session, cert, agg")
+        case .some: throw UsageProblem(reason: "the type is not one of pub, priv, session, cert, agg")
         }
         if !imported.items.allSatisfy({ fits($0.draft) }) { throw SecurityStatus.unknownFormat }
     }

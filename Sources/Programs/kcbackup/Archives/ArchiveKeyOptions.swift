@@ -71,7 +71,7 @@ struct ArchiveKeyOptions: ParsableArguments {
             source: passphrase)
         let chosen = try session.secrets.new(wanted, judge: { session.judge(passphrase: $0, of: keychain) })
         return try ArchiveKeyMaker(
-            given, passphrase: chosen ?? session.makeUpPassphrase(), cost: cost)
+            given, passphrase: chosen ?? session.generatePassphrase(), cost: cost)
     }
 
     /// Returns the names of the keys as recorded in a catalogue.

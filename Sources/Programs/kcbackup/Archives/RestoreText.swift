@@ -15,7 +15,7 @@ struct RestoreText {
     /// False if the keychain did not exist, and none of the selected items could be written to it.
     let isMade: Bool
     /// The attributes that a Secret Service, as the target, does not store.
-    var homeless = Homeless([])
+    var unmapped = UnmappedAttributes([])
 
     func tell(_ session: Session) throws {
         for (item, action) in decisions where action.isUnremarkable {
@@ -43,7 +43,7 @@ struct RestoreText {
                 "\(counted(report.contents.damaged, "item")) could not be read when the archive was made, and "
                     + (report.contents.damaged == 1 ? "is" : "are") + " not in it")
         }
-        homeless.tell(session)
+        unmapped.tell(session)
         if !report.isDryRun { session.done = summary }
         if report.isDryRun || session.style.isJSON {
             try session.result(json, [summary + "\n"])
@@ -75,7 +75,7 @@ struct RestoreText {
             ("archive", outline.json(path)), ("origin", origin.json), ("keychain", .text(target.name)),
             ("dryRun", .flag(report.isDryRun)), ("contents", report.contents.json),
             ("notOpened", .number(report.notOpened)),
-            ("plan", report.counts.json), ("homeless", homeless.json),
+            ("plan", report.counts.json), ("unmapped", unmapped.json),
             ("vanishing", .list(report.vanishing.map { .item($0) })),
             (
                 "staysBehind",

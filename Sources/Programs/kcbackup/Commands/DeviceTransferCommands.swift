@@ -62,7 +62,7 @@ struct DeviceExportCommand: Verb {
                 source: passphrase)
             let secret = try session.secrets.new(
                 wanted, judge: { session.judge(passphrase: $0, of: LocalKeychain.defaultName) })
-            chosen = [ScryptRecipient(passphrase: try secret ?? session.makeUpPassphrase(), cost: cost)]
+            chosen = [ScryptRecipient(passphrase: try secret ?? session.generatePassphrase(), cost: cost)]
         } else {
             chosen = given
         }

@@ -140,7 +140,7 @@ struct ExportCommand: Verb {
         let wanted = WantedSecret(
             what: "password of \(quoted(output))", note: "empty to generate one", flag: .password, source: password)
         let chosen = try session.secrets.new(wanted, judge: { session.judge(passphrase: $0, of: output) })
-        return try chosen ?? session.makeUpPassphrase()
+        return try chosen ?? session.generatePassphrase()
     }
 }
 

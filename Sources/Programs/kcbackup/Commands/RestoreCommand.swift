@@ -176,7 +176,7 @@ struct RestoreCommand: Verb {
         progress.finish()
         try RestoreText(
             report: report, decisions: decisions, outline: outline, path: archive ?? "", origin: proven.origin,
-            target: (keyring.name, keyring.words), isMade: true, homeless: Homeless(written)
+            target: (keyring.name, keyring.words), isMade: true, unmapped: UnmappedAttributes(written)
         ).tell(session)
         return report.failing.isEmpty ? .ok : .incomplete
     }

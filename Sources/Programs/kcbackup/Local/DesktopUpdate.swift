@@ -92,7 +92,7 @@ struct DesktopUpdate {
     private func changed(_ item: Item) throws -> ServiceChanges {
         var changed = ServiceChanges(of: item)
         for (code, value) in changes.sorted(by: { $0.key.code < $1.key.code }) {
-            do throws(AttributeWithoutHome) {
+            do throws(UnmappedAttribute) {
                 try changed.set(code, to: value)
             } catch {
                 throw UsageProblem.desktopAttribute(error.code.code)

@@ -34,7 +34,7 @@ extension Session {
     func suggestPasscode() throws {
         guard world.terminal.isAttended else { throw UsageProblem.needsTerminal(.suggest) }
         var text = SecretBytes("A passcode that nobody would guess: ".utf8.span)
-        try MadeUpPassphrase.make(groups: 4).withBytes { text.append($0) }
+        try GeneratedPassphrase.make(groups: 4).withBytes { text.append($0) }
         text.append("\nIt is stored nowhere; write it down if you take it.\n".utf8.span)
         try world.terminal.show(text)
     }

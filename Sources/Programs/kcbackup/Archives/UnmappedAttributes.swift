@@ -2,14 +2,14 @@ internal import KeychainModel
 internal import SecretService
 
 /// The attributes of written items that a Secret Service cannot store.
-struct Homeless {
+struct UnmappedAttributes {
     private let items: [(item: Item, codes: [AttributeCode])]
     // A service sets the dates of its items itself.
     private static let dates: Set<AttributeCode> = [.cdat, .mdat]
 
     /// Determines what is lost of each item.
     init(_ written: [Item]) {
-        items = written.map { ($0, ServiceMapping.withoutHome($0)) }
+        items = written.map { ($0, ServiceMapping.unmappedAttributes($0)) }
     }
 
     /// The items that lose more than their dates.
@@ -25,7 +25,7 @@ struct Homeless {
                 + "change are not set")
         let others = others
         session.list(others.map(\.item)) { index, words in
-            "no home in the Secret Service: \(words): \(others[index].codes.map(\.word).joined(separator: ", "))"
+            "not stored by the Secret Service: \(words): \(others[index].codes.map(\.word).joined(separator: ", "))"
         }
     }
 

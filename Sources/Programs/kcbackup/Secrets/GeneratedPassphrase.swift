@@ -6,7 +6,7 @@ internal import Cryptography
 ///
 /// It has seven groups of four characters from an alphabet of 32 (Crockford's base32, lower case, without i, l, o and
 /// u). This gives 140 bits, far too many to search, and is short enough to write down.
-enum MadeUpPassphrase {
+enum GeneratedPassphrase {
     private static let alphabet = Array("0123456789abcdefghjkmnpqrstvwxyz".utf8)
     private static let groupSize = 4
 
@@ -32,8 +32,8 @@ extension Session {
     /// Generates a passphrase and shows it on the terminal.
     ///
     /// - Throws: `CryptographyFailure`, `TerminalFailure`.
-    func makeUpPassphrase() throws -> SecretBytes {
-        let secret = try MadeUpPassphrase.make()
+    func generatePassphrase() throws -> SecretBytes {
+        let secret = try GeneratedPassphrase.make()
         var text = SecretBytes("the passphrase, shown this once: ".utf8.span)
         secret.withBytes { text.append($0) }
         text.append("\n".utf8.span)
