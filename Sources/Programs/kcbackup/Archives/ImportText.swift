@@ -103,7 +103,7 @@ struct ImportText {
     private func json(_ report: ImportReport, _ keychain: String) -> JSONValue {
         .members([
             ("file", .text(path)), ("format", .text(reading.format.name)), ("keychain", .text(keychain)),
-            ("dryRun", .flag(report.isDryRun)), ("holds", contentsJSON),
+            ("dryRun", .flag(report.isDryRun)), ("holds", Self.contents(reading.contents)),
             ("plan", report.counts.json), ("replaced", .list(report.replaced.map { .item($0) })),
             ("kept", .list(report.kept.map { .item($0.item) })),
             ("unclear", .list(report.unclear.map { .item($0) })), ("beside", .list(report.beside.map { .item($0) })),
@@ -114,9 +114,8 @@ struct ImportText {
         ])
     }
 
-    /// The contents of the file.
-    var contentsJSON: JSONValue {
-        let contents = reading.contents
+    /// The contents of a file.
+    static func contents(_ contents: ForeignContents) -> JSONValue {
         func list(_ counts: [(kind: String, count: Int)]) -> JSONValue {
             .list(counts.map { ["kind": .text($0.kind), "count": .number($0.count)] })
         }
