@@ -61,6 +61,12 @@ struct KeePassEntryTests {
         #expect(contents.remarks.isEmpty == (reference != expected))
     }
 
+    @Test("A note that refers to another entry's note is that note")
+    func noteReferences() throws {
+        let reader = KDBXForge.entry(2, [("Title", "T"), ("Password", "x"), ("Notes", "{REF:N@T:src}")])
+        #expect(try read(source + reader).listing.contains("genp svce=T acct=note desc=secure note: PRIVATE NOTE"))
+    }
+
     @Test("The notes of groups become notes, and what other programs keep in entries and groups is counted")
     func groups() throws {
         let data = """

@@ -115,6 +115,15 @@ struct WebAddressTests {
         #expect(collected.items.map { $0.attributes.text(.acct) } == ["ada"])
     }
 
+    @Test("More addresses than an item has room for are counted, and the login is kept")
+    func many() throws {
+        let collected = try collect((0..<300).map { "https://\($0).example" }) { record, collector in
+            try record.addLogin(nil, to: &collector)
+        }
+        #expect(collected.items.count == 1 && collected.contents.refused.isEmpty)
+        #expect(collected.contents.leftOut.map { "\($0.count) \($0.kind)" } == ["100 further address"])
+    }
+
     @Test("The names that identify a record have no password, token or query of its address in them")
     func identity() {
         func names(_ address: String, _ user: String, _ password: String) -> [String] {

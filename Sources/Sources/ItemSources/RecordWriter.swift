@@ -266,6 +266,8 @@ extension RecordWriter {
         areAddressesSettled = true
         let given = addresses
         addresses = given.filter { WebAddress($0) != nil }
+        collector.leaveOut("further address", max(0, addresses.count - Self.addressLimit))
+        addresses = Array(addresses.prefix(Self.addressLimit))
         let accepted = addresses.compactMap(WebAddress.init)
         collector.leaveOut("password in an address", accepted.count(where: \.hasSecret))
         collector.leaveOut("part of an address behind '?', '#' or ';'", accepted.count(where: \.isCut))
@@ -280,6 +282,9 @@ extension RecordWriter {
             }
         }
     }
+
+    /// The maximum number of addresses of a record, so that an item does not have more attributes than it may have.
+    private static let addressLimit = 200
 
     private func keepAddresses(in draft: inout ItemDraft) {
         for (index, address) in addresses.compactMap(WebAddress.init).enumerated() {

@@ -12,11 +12,15 @@ final class KeePassRecords {
     private(set) var places: [String: Int] = [:]
     /// The indices of entries that references by other fields lead to; nil for those that lead nowhere.
     var found: [KeePassReference: Int?] = [:]
+    /// The number of entries that searches for references have visited.
+    var visits = 0
     private var groups: [KeePassGroup] = []
     private var trashed = 0
 
     // The maximum length of a chain of references between entries.
     private static let referenceDepth = 10
+    /// The maximum number of entries that searches for references visit, so that many of them end in seconds.
+    static let visitLimit = 100_000_000
 
     init(_ database: KDBXDatabase, date: Timestamp) {
         self.database = database
@@ -139,7 +143,7 @@ final class KeePassRecords {
         if let passkey = rest.takePasskey(in: database) {
             try record.addPasskey(host: passkey.host, user: passkey.user, passkey.object.copy(), to: &collector)
         }
-        if let notes = rest.take("Notes").map({ database.value($0) }), !notes.isEmpty {
+        if let notes = rest.take("Notes").map({ followed(database.value($0), &collector) }), !notes.isEmpty {
             try record.addNote(notes, isWhole: isNote, to: &collector)
         }
         for (key, element) in rest.takeAll() {

@@ -41,7 +41,7 @@ struct KeePassReference: Hashable {
 
     private static let start = Array("{REF:".utf8)
     // Bytes of a reference: more than any title has. Longer values are not converted to a string.
-    private static let sizeLimit = 1_024
+    static let sizeLimit = 1_024
 
     /// Parses a reference; nil for anything else, and for one that searches for a password, which would be in it.
     init?(_ value: borrowing SecretBytes) {
@@ -94,6 +94,8 @@ extension KeePassRecords {
     func place(of reference: KeePassReference) -> Int? {
         if reference.searched == .id { return places[reference.text.lowercased()] }
         if let known = found[reference] { return known }
+        guard visits <= Self.visitLimit else { return nil }
+        visits += 2 * entries.count
         let text = Array(reference.text.utf8)
         func matches(_ entry: KeePassEntry, _ isMatch: (borrowing Span<UInt8>) -> Bool) -> Bool {
             entry.strings.contains { key, element in
@@ -107,7 +109,9 @@ extension KeePassRecords {
                     bytes.count == text.count && text.indices.allSatisfy { text[$0] == bytes[$0] }
                 }
             }
-            ?? entries.firstIndex { entry in matches(entry) { $0.contains(ignoringCase: text) } }
+            ?? entries.firstIndex { entry in
+                matches(entry) { $0.count <= KeePassReference.sizeLimit && $0.contains(ignoringCase: text) }
+            }
         found[reference] = .some(place)
         return place
     }
