@@ -96,8 +96,8 @@ struct UndoFailureTests {
             ' 2>&1
             """)
         let refused = """
-            kcbackup: error: nothing was restored, since the present state cannot be kept for '--undo': writing: no space is left
-            kcbackup: hint: '--no-undo' restores without keeping it
+            kcbackup: error: nothing was changed, since the present state cannot be kept for '--undo': writing: no space is left
+            kcbackup: hint: '--no-undo' goes on without keeping it
             ended with 74
 
             """
