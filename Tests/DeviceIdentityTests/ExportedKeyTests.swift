@@ -54,7 +54,9 @@ struct ExportedKeyTests {
         #expect(try source.load().id == new)
         #expect(try folder.read("device.key.retired-\(old)") == oldText.bytesForTest())
         #expect(try source.replace(by: oldText, from: "copy").device.id == old)
-        #expect(throws: DeviceKeyFailure.notFound(path: target.path)) { _ = try target.replace(by: oldText, from: "copy") }
+        #expect(throws: DeviceKeyFailure.notFound(path: target.path)) {
+            _ = try target.replace(by: oldText, from: "copy")
+        }
     }
 
     @Test("Malformed text is refused with the name of its source, and nothing is created")

@@ -103,7 +103,8 @@ struct JobTests {
         #expect(home.run("schedule install x").status == .ok)
         #expect(try doctor(none).messages.contains("not enabled"))
         let units = home.home + "/.config/systemd/user"
-        try FileManager.default.createDirectory(atPath: units + "/timers.target.wants", withIntermediateDirectories: true)
+        try FileManager.default.createDirectory(
+            atPath: units + "/timers.target.wants", withIntermediateDirectories: true)
         try FileManager.default.createSymbolicLink(
             atPath: units + "/timers.target.wants/kcbackup-x.timer", withDestinationPath: units + "/kcbackup-x.timer")
         #expect(try !doctor(none).messages.contains("warning"))

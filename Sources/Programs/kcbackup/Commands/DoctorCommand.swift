@@ -145,7 +145,8 @@ private struct Examination {
             }
             if let cause {
                 let found = problems[cause].explanation
-                problems[cause] = Problem(job: job, explanation: found.suffixed("; its last run failed because of that"))
+                problems[cause] = Problem(
+                    job: job, explanation: found.suffixed("; its last run failed because of that"))
                 return
             }
             last = Explanation(record.status, "its last run failed: \(record.message)").adding(record.hints)

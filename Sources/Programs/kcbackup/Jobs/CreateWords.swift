@@ -50,7 +50,9 @@ extension CreateOptions {
         for case (let what, let option, let source?) in sources {
             guard case .file = source else { continue }
             _ = try session.secrets.existing(
-                WantedSecret(what: what, flag: option, source: source, isKeyFile: option == .escrow))
+                WantedSecret(
+                    what: what, flag: option, source: source, mayBeEmpty: option == .password,
+                    isKeyFile: option == .escrow))
         }
     }
 
