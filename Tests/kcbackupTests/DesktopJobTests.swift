@@ -70,7 +70,7 @@ struct DesktopJobTests {
                 Without the library:
                 kcbackup: error: job 'desk': libsecret, which talks to the desktop keyring, cannot be loaded: 'libsecret-1.so.0' is missing
                 14
-                job 'desk': libsecret, which talks to the desktop keyring, cannot be loaded: 'libsecret-1.so.0' is missing
+                job 'desk': libsecret, which talks to the desktop keyring, cannot be loaded: 'libsecret-1.so.0' is missing; its last run failed because of that
                   'apt install libsecret-1-0' installs it
                 1
                 0
