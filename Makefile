@@ -17,6 +17,8 @@ COMPLETIONS := $(foreach name,kcbackup security,share/bash-completion/completion
 	share/zsh/site-functions/_$(name) share/fish/vendor_completions.d/$(name).fish)
 # Installed as it is.
 RECOVERY := share/kcbackup/recover.sh
+DOCUMENTS := $(wildcard README.md CHANGELOG.md SECURITY.md docs/*.md docs/pictures/*.svg)
+DOCUMENTATION := share/doc/kcbackup
 # Where packages are made, and what of. The trees lie beside their packages; the sources of both are in .ci/package.
 PACKAGES := .build/packages
 SOURCES := Package.swift $(shell find Sources -type f)
@@ -99,13 +101,20 @@ install: build
 	for file in $(BINARIES); do \
 		install -D -m 755 $(STAGE)/$$file "$(DESTDIR)$(PREFIX)/$$file" || exit 1; \
 	done
-	for file in $(MANUAL) $(COMPLETIONS); do \
+	for file in $(COMPLETIONS); do \
 		install -D -m 644 $(STAGE)/$$file "$(DESTDIR)$(PREFIX)/$$file" || exit 1; \
+	done
+	for file in $(MANUAL); do \
+		sed 's#/usr/$(DOCUMENTATION)#$(or $(PREFIX),/usr/local)/$(DOCUMENTATION)#' $(STAGE)/$$file | \
+		install -D -m 644 /dev/stdin "$(DESTDIR)$(PREFIX)/$$file" || exit 1; \
+	done
+	for file in $(DOCUMENTS); do \
+		install -D -m 644 $$file "$(DESTDIR)$(PREFIX)/$(DOCUMENTATION)/$$file" || exit 1; \
 	done
 	install -D -m 755 docs/recover.sh "$(DESTDIR)$(PREFIX)/$(RECOVERY)"
 
 uninstall:
-	for file in $(BINARIES) $(MANUAL) $(COMPLETIONS) $(RECOVERY); do \
+	for file in $(BINARIES) $(MANUAL) $(COMPLETIONS) $(RECOVERY) $(addprefix $(DOCUMENTATION)/,$(DOCUMENTS)); do \
 		rm -f "$(DESTDIR)$(PREFIX)/$$file" || exit 1; \
 	done
 

@@ -37,12 +37,8 @@ build_time() {
 }
 
 # Puts the documents, as they are in the project, into the folder $1.
-install_documents() {
-    install -d "$1/docs/pictures"
-    install -m 644 "$project/README.md" "$project/CHANGELOG.md" "$project/SECURITY.md" "$1"
-    install -m 644 "$project"/docs/*.md "$1/docs"
-    install -m 644 "$project"/docs/pictures/*.svg "$1/docs/pictures"
-    install -m 644 "$project/.ci/package/copyright" "$1"
+install_copyright() {
+    install -D -m 644 "$project/.ci/package/copyright" "$1/copyright"
 }
 
 # Gives everything below $1 the modes of a package and the time $2.

@@ -43,6 +43,22 @@ struct ExportedKeyTests {
         #expect(try folder.read("other/device.key") == before)
     }
 
+    @Test("A key that is replaced on purpose is kept beside the new one, and can be put back")
+    func replaced() throws {
+        let old = try source.create().id
+        let oldText = try source.exported()
+        let other = FileDeviceKeyProvider(path: folder.path("other/device.key"), machineIDPath: folder.path("there"))
+        let new = try other.create().id
+        let replacement = try source.replace(by: other.exported(), from: "copy")
+        #expect(replacement.device.id == new && replacement.retired == old)
+        #expect(try source.load().id == new)
+        #expect(try folder.read("device.key.retired-\(old)") == oldText.bytesForTest())
+        #expect(try source.replace(by: oldText, from: "copy").device.id == old)
+        #expect(throws: DeviceKeyFailure.notFound(path: target.path)) {
+            _ = try target.replace(by: oldText, from: "copy")
+        }
+    }
+
     @Test("Malformed text is refused with the name of its source, and nothing is created")
     func malformed() throws {
         for text in ["", "KCBACKUP-DEVICE-KEY-1QQ\n", "# only a comment\n"] {

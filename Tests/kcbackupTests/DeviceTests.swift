@@ -80,6 +80,9 @@ struct DeviceTests {
         }
         let refused = other.run("restore here.kcb --passcode file:passcode")
         #expect(refused.status == .refused && refused.messages.contains("restores only on device KC-"))
+        #expect(refused.messages.contains("'kcbackup device import FILE' first"))
+        let verified = other.run("verify here.kcb")
+        #expect(verified.status == .incomplete && verified.text.contains("not opened: only device KC-"))
         #expect(try other.folder.list().allSatisfy { !$0.hasSuffix(".keychain") })
 
         let all = other.run(

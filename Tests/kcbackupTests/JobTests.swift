@@ -67,6 +67,66 @@ struct JobTests {
         for line in ["run x", "doctor"] { #expect(home.run(line).status == .damaged, "\(line)") }
     }
 
+    @Test("A line of a unit, a crontab or a script is recognised by the job that it runs")
+    func starters() {
+        for line in [
+            "ExecStart=/usr/bin/kcbackup run nightly", "17 3 * * * XDG_DATA_HOME=/x '/opt/kcbackup' run nightly",
+            "kcbackup run -v nightly >/dev/null", "@daily kcbackup run \"nightly\"",
+        ] {
+            #expect(JobStarter.starts("nightly", "[Service]\n\(line)\n"), "\(line)")
+        }
+        for line in [
+            "# 17 3 * * * kcbackup run nightly", "kcbackup run nightly2", "kcbackup schedule show nightly",
+            "nightly kcbackup run", "other run nightly", "",
+        ] {
+            #expect(!JobStarter.starts("nightly", line), "\(line)")
+        }
+    }
+
+    @Test("Doctor warns of a job that nothing starts, until a timer is enabled or cron has a line for it")
+    func nothingStarts() throws {
+        let home = try TestHome()
+        #expect(home.run("keychain create --no-passcode").status == .ok)
+        #expect(home.run("schedule add x --unencrypted --to b").status == .ok)
+        func doctor(_ crontab: String) throws -> TestHome.Outcome {
+            try home.write("bin/crontab", "#!/bin/sh\n\(crontab)\n", mode: 0o700)
+            return home.run(["doctor", "-v"], environment: ["PATH": "\(home.path("bin")):/usr/bin:/bin"])
+        }
+        let none = "echo 'no crontab for ada' >&2; exit 1"
+        let idle = try doctor(none)
+        #expect(idle.status == .ok && idle.messages.contains("nothing that kcbackup can see starts it"))
+        #expect(idle.messages.contains("no problem, 1 warning\n"))
+        #expect(try !doctor("echo '0 3 * * * kcbackup run x'").messages.contains("warning"))
+        #expect(try doctor("echo '0 3 * * * kcbackup run y'").messages.contains("warning"))
+        let unknown = try doctor("echo 'you are not allowed to use this program' >&2; exit 1").messages
+        #expect(unknown.contains("what cron starts cannot be seen") && !unknown.contains("warning"))
+        #expect(home.run("schedule install x").status == .ok)
+        #expect(try doctor(none).messages.contains("not enabled"))
+        let units = home.home + "/.config/systemd/user"
+        try FileManager.default.createDirectory(
+            atPath: units + "/timers.target.wants", withIntermediateDirectories: true)
+        try FileManager.default.createSymbolicLink(
+            atPath: units + "/timers.target.wants/kcbackup-x.timer", withDestinationPath: units + "/kcbackup-x.timer")
+        #expect(try !doctor(none).messages.contains("warning"))
+    }
+
+    @Test("Doctor reports a failure once, whether or not its cause is still there")
+    func failureOnce() throws {
+        let home = try TestHome()
+        #expect(home.run("keychain create --no-passcode").status == .ok)
+        try home.write("p", "walnut lantern\n")
+        #expect(home.run("schedule add x --passphrase file:p --to b").status == .ok)
+        try FileManager.default.removeItem(atPath: home.path("p"))
+        #expect(home.run("run x").status == .notFound)
+        let present = home.run("doctor").text
+        #expect(present.components(separatedBy: "does not exist").count == 2, "\(present)")
+        #expect(present.contains("; its last run failed because of that\n"))
+        #expect(present.contains("(umask 077; cat > "))
+        try home.write("p", "walnut lantern\n")
+        let past = home.run("doctor").text
+        #expect(past.hasPrefix("job 'x': its last run failed: ") && past.contains("does not exist"), "\(past)")
+    }
+
     @Test("Doctor reports an identity file beside the archives")
     func identityBesideArchives() throws {
         let home = try TestHome()

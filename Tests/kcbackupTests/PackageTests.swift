@@ -73,6 +73,31 @@ struct PackageTests {
         #expect(files.sorted() == expected.sorted(), "\(outcome.errorText)")
     }
 
+    @Test("Every document that a manual page names is installed under that name, by the package and by make install")
+    func namedDocuments() throws {
+        let outcome = try shell(
+            """
+            stage "$PWD/stage"
+            for page in stage/share/man/man?/*; do
+              cp "$project/docs/man/${page##*/}" "$page"
+              touch --reference=list "$page"
+            done
+            SOURCE_DATE_EPOCH=1000000000 make -C "$project" deb STAGE="$PWD/stage" PACKAGES="$PWD/out" >&2
+            dpkg-deb --extract out/*.deb root
+            make -C "$project" install STAGE="$PWD/stage" PREFIX="$PWD/local" >&2
+            named() { sed -n 's,^\\.\\(It \\)\\?Pa \\([^ ]*share/doc/kcbackup[^ ]*\\).*,\\2,p'; }
+            zcat root/usr/share/man/man?/* | named | sort -u | while read -r file; do ls -d "root$file"; done
+            cat local/share/man/man?/* | named | sort -u | while read -r file; do ls -d "$file"; done | sed "s,^$PWD/,,"
+            make -C "$project" uninstall STAGE="$PWD/stage" PREFIX="$PWD/local" >&2
+            find local -type f
+            """)
+        let files = outcome.text.split(separator: "\n").map(String.init)
+        #expect(outcome.status == 0, "\(outcome.errorText)")
+        #expect(files.contains("root/usr/share/doc/kcbackup/docs/import.md.gz"), "\(outcome.text)")
+        #expect(files.contains("local/share/doc/kcbackup/docs/import.md"))
+        #expect(files.count >= 10 && files.allSatisfy { $0.contains("/doc/kcbackup") })
+    }
+
     @Test("The same programs yield the same packages, byte for byte, whenever and wherever they are made")
     func reproducible() throws {
         let outcome = try shell(

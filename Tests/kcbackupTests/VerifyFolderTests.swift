@@ -110,7 +110,7 @@ struct VerifyFolderTests {
         let outcome = other.run("verify copy -v")
         #expect(outcome.status == .ok)
         #expect(outcome.text.contains("origin: unknown"))
-        #expect(outcome.messages.isEmpty)
+        #expect(outcome.messages == "2 archives: 2 intact\n")
     }
 
     @Test("A folder that others can write to is verified, and a message says that this is not recorded")

@@ -49,6 +49,12 @@ package protocol DeviceKeyProvider: Sendable {
         _ text: borrowing SecretBytes, from origin: String
     ) throws(DeviceKeyFailure) -> DeviceKey
 
+    /// Makes an exported key the key of this device, in place of another one, which is kept as by `renew`.
+    ///
+    /// - Parameter origin: where the text comes from, for messages.
+    /// - Throws: `DeviceKeyFailure`; the old key is then still in place.
+    func replace(by text: borrowing SecretBytes, from origin: String) throws(DeviceKeyFailure) -> DeviceKeyRenewal
+
     /// Confirms that this is a new device: it gets a new key, and the old one is kept.
     ///
     /// - Throws: `DeviceKeyFailure`; the old key is then still in place.

@@ -135,6 +135,26 @@ package struct FileDeviceKeyProvider: DeviceKeyProvider {
         return device
     }
 
+    /// Installs the key in an exported text in place of another one, which is kept as by `renew`.
+    ///
+    /// - Throws: `DeviceKeyFailure` (`notFound`, `exists` if the name for the old key belongs to another key,
+    ///   `exportDamaged`, `damaged`, `file`, `cryptography`); the old key is then still in place.
+    package func replace(
+        by text: borrowing SecretBytes, from origin: String
+    ) throws(DeviceKeyFailure) -> DeviceKeyRenewal {
+        let given = try parse(exported: text, from: origin)
+        let device = try device(of: given)
+        let new = DeviceKeyText(secret: given.secret.copy(), machine: try currentMachine())
+        return try change { () throws(DeviceKeyFailure) in
+            let old = try read(path)
+            let oldID = try self.device(of: old).id
+            let retiredPath = "\(path).retired-\(oldID)"
+            try retire(old, oldID, to: retiredPath)
+            try replace(with: new, device)
+            return DeviceKeyRenewal(device: device, retired: oldID, retiredPath: retiredPath)
+        }
+    }
+
     /// Runs `body` under the lock on the key and the files next to it.
     private func change<Result>(_ body: () throws(DeviceKeyFailure) -> Result) throws(DeviceKeyFailure) -> Result {
         let lock = try DeviceKeyFailure.wrapping { () throws(FileFailure) in

@@ -12,6 +12,8 @@ final class Session {
     var oneOfSeveral: String?
     /// A change that is complete although its result is not printed yet, in words.
     var done: String?
+    /// The job that this run is for, which cannot ask anyone.
+    var job: String?
     /// The number of items left out of the archive that were already reported, individually or by collection.
     var toldUnreadable = 0
     /// The password of the desktop keyring: several collections may need it, and a source gives it only once.

@@ -110,7 +110,7 @@ enum FailureExamples {
         .undoWithRules, .noNewKey, .comparesOne, .needsFolder, .notUnattended(.passphrase), .notUnattended(.change),
         .secretNeeded,
         .nameless, .noFile,
-        .noArchive, .undoOfItems(.undo), .replaceWithQuery,
+        .folderForArchive("backups"), .fileForFolder("laptop.kcb"), .noArchive, .undoOfItems(.undo), .replaceWithQuery,
         .needsTerminal(.suggest), .notOfFormat(.password, "csv"), .inTheClear("csv"),
         .opensNothing(.password, path: "logins.csv"),
     ]
@@ -127,7 +127,9 @@ enum FailureExamples {
         .nothingToUndo(keychain: "login"),
         .retiredKey(keychain: "login", device: device, path: "device.key.retired"),
         .stateOfOtherPasscode(path: "undo/state.keychain"),
-        .locked(keychain: "login"), .nothingToLock(keychain: "scripts"),
+        .locked(keychain: "login"), .jobWithoutPasscode(job: "nightly", keychain: "login", isLocked: true),
+        .jobWithoutPasscode(job: "nightly", keychain: "login", isLocked: false), .deviceKeyNeeded(keychains: ["login"]),
+        .itemExists(keychain: "login", selection: "--service forum --account ada"), .nothingToLock(keychain: "scripts"),
         .foreignFile(path: "logins.csv", title: "CSV file"),
         .notTrusted(device: "KC-ABCD-EFGH-IJKL-MNOP-QRST"), .nothingIsKept(.refused(1)),
     ]
@@ -136,6 +138,8 @@ enum FailureExamples {
         .empty(what: "passphrase"), .holdsNUL(what: "passphrase"), .tooLong(what: "passphrase", limit: 65_536),
         .severalLines(what: "secret of the item"), .differ(what: "passphrase"), .descriptorClosed(3),
         .noCredentialsFolder, .commandFailed(status: 2), .commandNotStarted(2),
+        .noFile(what: "passcode of keychain 'login'", path: "passcode", isKeyFile: false),
+        .noFile(what: "escrow key of the keychain", path: "escrow", isKeyFile: true),
     ]
     private static let terminal: [TerminalFailure] = [.unavailable, .closed, .lineTooLong(limit: 4096), .interrupted]
     private static let files: [FileFailure.Problem] = [

@@ -218,7 +218,7 @@ struct JSONHome {
             step("inspect", "inspect laptop.kcb \(passphrase) --for-device \(far)"),
             step("inspect", "inspect here.kcb"),
             step("verify", "verify laptop.kcb \(passphrase)"),
-            step("verify", "verify here.kcb"),
+            step("verify", "verify here.kcb", 3),
             step("verify --drill", "verify --drill far.kcb -i far-key"),
             step("create --to", "create \(passphrase) \(passcode) --to drilled"),
             step("verify --drill", "verify --drill drilled \(passphrase)"),

@@ -16,7 +16,7 @@ struct ArchiveDrill {
     ///
     /// - Throws: as `ArchivePasscodeOption.open`.
     func openSecrets(_ option: ArchivePasscodeOption, keptIn passcode: KeptSecret) throws {
-        if option.archivePasscode == nil { borrowKeys() }
+        if option.archivePasscode == nil { session.borrowKeys(for: proven) }
         try option.open(proven, isNeeded: true, path: path, keptIn: passcode, in: session)
     }
 
@@ -41,24 +41,26 @@ struct ArchiveDrill {
         guard report.isSame else { throw Refusal.drillDiffers(report.differences.count + report.surplus) }
         return report
     }
+}
 
-    /// Borrows the class keys of the keychain that the archive was made from, if that keychain is unlocked here.
+extension Session {
+    /// Borrows the class keys of the keychain that an unencrypted archive was made from, if it is unlocked here.
     ///
-    /// The keychain may be missing or damaged, which must not fail the trial.
-    private func borrowKeys() {
+    /// The keychain may be missing or damaged, which says nothing about the archive.
+    func borrowKeys(for proven: ProvenArchive) {
         guard let stored = proven.stored, stored.needsPasscode, proven.isFromThisDevice else { return }
         // Later failures are not about that keychain.
-        defer { session.subjects.keychain = nil }
+        defer { subjects.keychain = nil }
         do {
             let source = try proven.opened.source()
             guard source.kind == ArchiveSource.keychain, LocalKeychain.isName(source.name) else { return }
-            let local = try LocalKeychain(source.name, in: session.world)
+            let local = try LocalKeychain(source.name, in: world)
             guard try Path.exists(local.path) else { return }
-            let keychain = try local.open(in: session)
-            try session.world.unlocked.resume(keychain)
+            let keychain = try local.open(in: self)
+            try world.unlocked.resume(keychain)
             _ = try keychain.form(ofSecretsUnder: stored.keybag)
         } catch {
-            session.note("no key is taken from the keychain: \(Failure(error, session.subjects).explanation.message)")
+            note("no key is taken from the keychain: \(Failure(error, subjects).explanation.message)")
         }
     }
 }

@@ -34,6 +34,7 @@ struct ArchiveOptions: ParsableArguments {
         if archive.isEmpty { throw UsageProblem.emptyArchive }
         try check(with: [archive])
         session.subjects.path = archive
+        if Path.isFolder(session.world.resolve(archive)) { throw UsageProblem.folderForArchive(archive) }
         let file = try ArchiveFile(session.world.openArchive(archive))
         if file.header.mode == .unencrypted, hasKey { session.warn("the archive is unencrypted and needs no key") }
         return file

@@ -54,6 +54,12 @@ final class ArchiveOutput {
         stem + (number == 1 ? "" : "-\(number)") + ".kcb"
     }
 
+    /// The folder that the user named, in which the archive gets a dated name; nil for anything else.
+    var folder: String? {
+        guard case .dated(let folder, _) = place, !folder.isEmpty else { return nil }
+        return folder.count > 1 ? String(folder.dropLast()) : folder
+    }
+
     /// The destination as shown in messages.
     var words: String { path.map { displayed($0) } ?? "standard output" }
 

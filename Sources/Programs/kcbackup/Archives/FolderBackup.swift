@@ -11,6 +11,7 @@ internal import LocalKeychains
 /// `create --to`: backs up one or all keychains to a backup folder.
 struct FolderBackup {
     let options: CreateOptions
+    let unlocking: UnlockOptions
     let path: String
     let session: Session
 
@@ -158,7 +159,7 @@ struct FolderBackup {
     private func part(_ subject: BackupSubject, _ named: CreateOptions) throws -> Part {
         Part(
             subject: subject, series: ArchiveName.series(of: subject.stem),
-            source: try named.open(subject, in: session))
+            source: try named.open(subject, unlocking, in: session))
     }
 
     /// Returns what distinguishes a keychain from others with the same name.

@@ -33,8 +33,11 @@ struct VerifyText {
                 lines.append("\(counted(report.sealedElsewhere, "item")) sealed for the device that made the archive\n")
             }
             if report.notOpened > 0 {
-                lines.append(
-                    "\(counted(report.notOpened, "item")) not opened: their keys are locked, or on another device\n")
+                let reason =
+                    proven.isFromThisDevice
+                    ? "unlock the keychain, or give '\(OptionName.archivePasscode.spelling) tty'"
+                    : "only device \(outline.header.device) can"
+                lines.append("\(counted(report.notOpened, "item")) not opened: \(reason)\n")
             }
             if !report.broken.isEmpty {
                 lines.append(

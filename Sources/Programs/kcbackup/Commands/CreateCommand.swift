@@ -46,17 +46,20 @@ struct CreateCommand: Verb {
     var options: CreateOptions
 
     @OptionGroup
+    var unlocking: UnlockOptions
+
+    @OptionGroup
     var style: StyleOptions
 
     func run(in session: Session) throws -> ExitStatus {
         try options.check(in: session)
         if file != nil, output != nil { throw UsageProblem.outputTwice }
         if let path = try options.folder.folder(output: file ?? output) {
-            return try FolderBackup(options: options, path: path, session: session).run()
+            return try FolderBackup(options: options, unlocking: unlocking, path: path, session: session).run()
         }
         let subject = try BackupSubject.chosen(options.keychain.keychain, in: session)
         let target = try ArchiveOutput(file ?? output, of: subject, in: session)
-        let source = try options.open(subject, in: session)
+        let source = try options.open(subject, unlocking, in: session)
         let backup = try CreateBackup(
             of: subject.archiveSource(), device: LocalDevice(session.world).key(), tool: CommandLineTool.tool,
             to: target.destination(in: session), now: session.now)
@@ -65,6 +68,9 @@ struct CreateCommand: Verb {
             ? self.unencrypted(backup, source, target, session)
             : encrypted(backup, source, subject, target, session)
         try tell(report, source, target, session)
+        if let folder = target.folder, try session.catalogueIfAny(of: folder) != nil {
+            session.note("'\(OptionName.to.spelling) \(quotedPath(folder))' would add it to the backups kept there")
+        }
         return report.damaged.isEmpty ? .ok : .incomplete
     }
 

@@ -4,6 +4,7 @@ internal import ByteStreams
 internal import Console
 internal import DeviceIdentity
 internal import KeychainModel
+internal import KeychainStore
 internal import LocalKeychains
 
 /// `kcbackup device export`.
@@ -79,8 +80,9 @@ struct DeviceImportCommand: Verb {
         abstract: "Make a copied key the key of this device.",
         discussion: """
             Use this after reinstalling a system: keychains of a copied home folder, unencrypted archives and \
-            ThisDeviceOnly items open again. Two machines must not share a key. An existing key is never replaced. A \
-            'device.key.retired-…' that 'kcbackup device renew' kept can be imported too.
+            ThisDeviceOnly items open again. Two machines must not share a key. Another key that this device has is \
+            replaced only if no keychain here needs it, and is kept as 'device.key.retired-…'. Such a file can be \
+            imported too.
 
             EXAMPLES:
               kcbackup device import device-key.age
@@ -102,8 +104,15 @@ struct DeviceImportCommand: Verb {
     func run(in session: Session) throws -> ExitStatus {
         // An age file has either one passphrase or public keys.
         if opening.passphrase != nil, !opening.identity.isEmpty { throw UsageProblem.together(.passphrase, .identity) }
-        session.subjects.path = file
         let path = session.world.resolve(file)
+        let provider = LocalDevice(session.world).provider
+        let needing = try provider.holdsKey ? keychainsInNeed(in: session) : []
+        session.subjects.path = file
+        if !needing.isEmpty {
+            session.note(
+                "the key of this device is needed by \(counted(needing.count, "keychain")) here, so another one would be "
+                    + "refused")
+        }
         var text = try PrivateFile.readPublic(path)
         if let encrypted = try EncryptedKeyFile(text) {
             text = try opening.decrypt(encrypted, at: file, in: session)
@@ -112,14 +121,39 @@ struct DeviceImportCommand: Verb {
             // An unencrypted key must be readable by its owner only.
             text = try PrivateFile.read(path)
         }
-        let provider = LocalDevice(session.world).provider
         let id = try provider.device(exportedAs: text, from: file)
-        if try provider.holdsKey, try provider.status().device != id {
-            throw DeviceKeyFailure.exists(path: provider.location)
+        let question = "Is this machine device \(id) from now on, and no other machine?"
+        let key: DeviceKey
+        if try provider.holdsKey, case let present = try provider.status().device, present != id {
+            guard needing.isEmpty else { throw Refusal.deviceKeyNeeded(keychains: needing) }
+            session.warn(
+                "unencrypted archives and ThisDeviceOnly items made with the present key, that of device \(present), "
+                    + "will not open with the new one")
+            try session.confirm(question, isGiven: yes)
+            let replacement = try provider.replace(by: text, from: file)
+            session.note("the key of device \(replacement.retired) is kept as \(quoted(replacement.retiredPath))")
+            key = replacement.device
+        } else {
+            try session.confirm(question, isGiven: yes)
+            key = try provider.install(text, from: file)
         }
-        try session.confirm("Is this machine device \(id) from now on, and no other machine?", isGiven: yes)
-        let key = try provider.install(text, from: file)
         try printDevice(key.id, key, .same, provider.location, in: session)
         return .ok
+    }
+
+    /// Returns the keychains here that open with no other key than the present one.
+    private func keychainsInNeed(in session: Session) throws -> [String] {
+        defer { session.subjects = Failure.Subjects() }
+        return try LocalKeychain.names(in: session.world.dataFolder).filter { name in
+            do {
+                _ = try LocalKeychain(name, in: session.world).open(in: session)
+                return true
+            } catch KeychainStoreError.otherDevice {
+                return false
+            } catch {
+                // A keychain that does not open for another reason may be mended.
+                return true
+            }
+        }
     }
 }

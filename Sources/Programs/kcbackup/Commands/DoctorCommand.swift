@@ -13,9 +13,10 @@ struct DoctorCommand: Verb {
         commandName: "doctor",
         abstract: "Check what would make the next run of a job fail.",
         discussion: """
-            Looks at the device key, the clock, the jobs, their folders, keychains and secrets, and at what lies \
-            beside the archives. Each problem is shown with its remedy. Changes nothing. The exit code is that of the \
-            first problem.
+            Looks at the device key, the clock, the jobs, what starts them, their folders, keychains and secrets, and \
+            at what lies beside the archives. Each problem is shown with its remedy. Changes nothing. The exit code is \
+            that of the first problem. A job that no systemd timer and no crontab starts is a warning, since something \
+            else may start it.
 
             EXAMPLES:
               kcbackup doctor
@@ -35,13 +36,19 @@ struct DoctorCommand: Verb {
                     problems.map { problem in
                         problem.explanation.jsonBody.adding([("job", problem.job.map { .text($0) })])
                     }),
+                "warnings": .list(
+                    examination.warnings.map { ["job": .text($0.job), "message": .text($0.message)] }),
             ],
             problems.flatMap { problem in
                 ["\(problem.job.map { "job \(quoted($0)): " } ?? "")\(problem.explanation.message)\n"]
                     + problem.explanation.hints.map { "  \($0)\n" }
             })
+        for warning in examination.warnings { session.warn("job \(quoted(warning.job)): \(warning.message)") }
+        for note in examination.notes { session.note("job \(quoted(note.job)): \(note.message)") }
         if problems.isEmpty {
-            session.note("\(examination.count) checks, no problem")
+            let warnings = examination.warnings.count
+            session.note(
+                "\(examination.count) checks, no problem" + (warnings == 0 ? "" : ", \(counted(warnings, "warning"))"))
         }
         return problems.first?.explanation.status ?? .ok
     }
@@ -55,6 +62,10 @@ private struct Examination {
     }
 
     private(set) var problems: [Problem] = []
+    /// What may keep a job from running.
+    private(set) var warnings: [(job: String, message: String)] = []
+    /// What could not be examined.
+    private(set) var notes: [(job: String, message: String)] = []
     private(set) var count = 0
     private let session: Session
     private var job: String?
@@ -87,10 +98,15 @@ private struct Examination {
         check { session in state = try BackupState(in: session) }
         for name in names {
             job = name
+            session.job = name
             check { _ in _ = try jobs.job(name) }
-            if let state = state?.jobs.first(where: { $0.job.name == name }) { examine(state) }
+            guard let state = state?.jobs.first(where: { $0.job.name == name }) else { continue }
+            let known = problems.count
+            examine(state)
+            reportLastRun(state, after: known)
         }
         job = nil
+        session.job = nil
         guard let state else { return }
         for keychain in state.keychains {
             count += 1
@@ -110,18 +126,52 @@ private struct Examination {
         }
     }
 
-    private mutating func examine(_ state: BackupState.JobState) {
+    /// Reports how the last run ended; a failure whose cause is still there is reported together with it.
+    ///
+    /// - Parameter known: the number of problems that were found before those of this job.
+    private mutating func reportLastRun(_ state: BackupState.JobState, after known: Int) {
         count += 1
-        if let record = state.record, !state.isRunning {
-            if record.ended == nil {
-                report(
-                    Explanation(
-                        .io, "its last run, of \(record.began.moment), was killed",
-                        hint: "'kcbackup run \(state.job.name) -v' finishes what it left"))
-            } else if record.status != .ok {
-                report(Explanation(record.status, "its last run failed: \(record.message)").adding(record.hints))
+        guard let record = state.record, !state.isRunning else { return }
+        let last: Explanation
+        if record.ended == nil {
+            last = Explanation(
+                .io, "its last run, of \(record.began.moment), was killed",
+                hint: "'kcbackup run \(state.job.name) -v' finishes what it left")
+        } else if record.status != .ok {
+            let cause = problems.indices[known...].first { index in
+                let found = problems[index].explanation
+                let hasSameRemedy = !found.hints.isEmpty && found.hints == record.hints
+                return found.status == record.status && (found.message == record.message || hasSameRemedy)
             }
+            if let cause {
+                let found = problems[cause].explanation
+                problems[cause] = Problem(
+                    job: job, explanation: found.suffixed("; its last run failed because of that"))
+                return
+            }
+            last = Explanation(record.status, "its last run failed: \(record.message)").adding(record.hints)
+        } else {
+            return
         }
+        problems.insert(Problem(job: job, explanation: last.unattended), at: known)
+    }
+
+    /// Looks for what starts a job by itself.
+    private mutating func lookForStarter(of job: Job) {
+        count += 1
+        switch JobStarter(of: job, in: session) {
+        case .found: break
+        case .notEnabled(let command):
+            warnings.append((job.name, "its timer is installed, and not enabled: '\(command)' starts it"))
+        case .nothing:
+            warnings.append((job.name, "nothing that kcbackup can see starts it: see \(job.startingWords)"))
+        case .unknown:
+            notes.append((job.name, "no timer of systemd starts it, and what cron starts cannot be seen here"))
+        }
+    }
+
+    private mutating func examine(_ state: BackupState.JobState) {
+        lookForStarter(of: state.job)
         var options: CreateOptions?
         check { session in
             options = try state.job.options()
@@ -142,7 +192,7 @@ private struct Examination {
         } catch {
             return report(Failure(error, session.subjects).explanation)
         }
-        for name in names { check { session in try Self.checkKeychain(name, options, session) } }
+        for name in names { check { session in try Self.checkKeychain(name, options, of: state.job, session) } }
         for (option, source) in [(OptionName.passphrase, options.keys.passphrase)] {
             guard let source else { continue }
             check { session in try Self.checkSource(source, option, session) }
@@ -206,7 +256,9 @@ private struct Examination {
         }
     }
 
-    private static func checkKeychain(_ name: String?, _ options: CreateOptions, _ session: Session) throws {
+    private static func checkKeychain(
+        _ name: String?, _ options: CreateOptions, of job: Job, _ session: Session
+    ) throws {
         if let name, FileOfItems.path(name) != nil { return }
         if let keyring = DesktopKeyring(name) {
             let locked = try keyring.connect(in: session).locked(in: keyring.scope)
@@ -225,6 +277,11 @@ private struct Examination {
             return
         }
         if options.unencrypted { return }
+        if options.needsPasscode(keychain) {
+            throw Refusal.jobWithoutPasscode(
+                job: job.name, keychain: session.subjects.keychain ?? LocalKeychain.defaultName,
+                isLocked: false)
+        }
         if case .credential? = named.passcode, session.world.environment["CREDENTIALS_DIRECTORY"] == nil { return }
         try named.unlock(keychain, in: session)
     }

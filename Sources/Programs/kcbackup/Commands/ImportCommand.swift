@@ -18,7 +18,9 @@ struct ImportCommand: Verb {
             nothing. A second import of the same file changes nothing.
 
             Notes, one-time passwords and other fields become items of their own, since they are secrets. What cannot \
-            be kept in a keychain is counted. docs/import.md describes, for each program, how to get the file and what is lost.
+            be kept in a keychain is counted. 'import.md' in the \
+            documentation describes, for each program, how to get the file and what is lost; kcbackup-import(1) says \
+            where it is.
 
             Formats: \(KnownFormats.all.map(\.name).joined(separator: ", ")).
 

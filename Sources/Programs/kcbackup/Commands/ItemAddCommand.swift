@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import ByteStreams
 internal import KeychainModel
 internal import KeychainStore
+internal import LocalKeychains
 
 /// `kcbackup item add`.
 struct ItemAddCommand: Verb {
@@ -63,10 +64,21 @@ struct ItemAddCommand: Verb {
         // An item that is always accessible can be written without a passcode.
         try keychain.unlock(store, for: [completed.accessibility], in: session)
         let value = try secret.read(choice, isPublic: itemClass == .certificate, in: session)
-        let item = try store.add(draft, secret: value, now: session.now)
+        let selection = ItemSelection(of: itemClass, given, in: keychain.keychain)
+        let item: Item
+        do throws(KeychainStoreError) {
+            item = try store.add(draft, secret: value, now: session.now)
+        } catch {
+            guard error == .duplicateItem else { throw error }
+            throw Refusal.itemExists(
+                keychain: session.subjects.keychain ?? LocalKeychain.defaultName, selection: selection?.words)
+        }
         session.note("added: \(item.words)")
         if case .generated(let length) = choice {
-            session.note("its secret has \(length) random characters; 'kcbackup item find --reveal' shows it")
+            let words = selection?.words ?? "\(OptionName.uuid.spelling) \(item.uuid)"
+            session.note(
+                "its secret has \(length) random characters; 'kcbackup item find \(words) \(OptionName.reveal.spelling)' "
+                    + "shows it")
         }
         if style.json { try session.result(["items": [.item(item)]], []) }
         return .ok

@@ -12,7 +12,8 @@ struct ItemImportCommand: Verb {
         abstract: "Add the items of a JSON lines file: all of them, or none.",
         discussion: """
             One JSON object per line, with its secret in the clear: make the file readable only by you, and delete it \
-            afterwards. docs/json.md describes the format. 'kcbackup import' reads files of other programs.
+            afterwards. kcbackup-item(1) names the page that describes the format. 'kcbackup import' reads files of other \
+            programs.
 
             EXAMPLES:
               kcbackup item import items.jsonl

@@ -77,7 +77,7 @@ struct KeychainUnlockCommand: Verb {
         abstract: "Unlock a keychain for later commands and programs.",
         discussion: """
             The keys are kept in kernel memory, never in a file, until the keychain locks automatically ('kcbackup \
-            keychain set-settings') or is locked.
+            keychain set-settings') or is locked. If it is unlocked already, nothing is asked.
 
             EXAMPLES:
               kcbackup keychain unlock
@@ -99,12 +99,16 @@ struct KeychainUnlockCommand: Verb {
         let unlocked = session.world.unlocked
         if keychain.hasPasscode {
             // Check before the user types a passcode in vain.
-            if let refusal = try unlocked.status(keychain, now: session.now).refusal {
-                throw Refusal.nothingIsKept(refusal)
-            }
-            let wanted = WantedSecret(what: passcodeWords(local.name), flag: .passcode, source: passcodeOption.passcode)
-            try session.trying(wanted, of: keychain) { secret in
-                try unlocked.unlock(keychain, passcode: secret.copy(), now: session.world.clock())
+            let before = try unlocked.status(keychain, now: session.now)
+            if let refusal = before.refusal { throw Refusal.nothingIsKept(refusal) }
+            if before.state == .unlocked, passcodeOption.passcode == nil {
+                try unlocked.resume(keychain)
+            } else {
+                let wanted = WantedSecret(
+                    what: passcodeWords(local.name), flag: .passcode, source: passcodeOption.passcode)
+                try session.trying(wanted, of: keychain) { secret in
+                    try unlocked.unlock(keychain, passcode: secret.copy(), now: session.world.clock())
+                }
             }
             try session.noteUnlocked(keychain)
         } else {

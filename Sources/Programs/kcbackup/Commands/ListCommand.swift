@@ -46,7 +46,9 @@ struct ListCommand: Verb {
 
     func run(in session: Session) throws -> ExitStatus {
         let path = session.world.resolve(folder)
-        guard Path.isFolder(path) else { throw FileFailure(folder, .notFound) }
+        guard Path.isFolder(path) else {
+            throw try Path.exists(path) ? UsageProblem.fileForFolder(folder) : FileFailure(folder, .notFound)
+        }
         if rebuild {
             let found = try session.backupFolder(folder, waitingAtMost: lock.wait(), isRebuilt: true).rebuild(
                 now: session.now)

@@ -46,7 +46,7 @@ struct PruneCommand: Verb {
         let retention = try rules.retention()
         if !undo, retention.isEmpty { throw CatalogueFailure.noRule }
         let wait = try lock.wait()
-        guard try session.catalogue(of: folder) != nil else { throw CatalogueFailure.unknownFolder(folder) }
+        _ = try session.knownCatalogue(of: folder)
         let backups = try session.backupFolder(folder, waitingAtMost: wait)
         if undo {
             let entries = try backups.bringBack()
@@ -95,6 +95,12 @@ struct PruneCommand: Verb {
         }
         session.note(
             "\(dryRun ? "would remove" : "removed") \(counted(going, "backup")), keeping \(fates.count - going)")
+        if going > 0, !dryRun {
+            session.note(
+                "kept in '\(BackupFolder.trashName)' there for 30 days; "
+                    + "'kcbackup prune \(quotedPath(folder)) \(OptionName.undo.spelling)' brings back what this run "
+                    + "removed")
+        }
         if emptied > 0 { session.note("deleted \(counted(emptied, "backup")) from the trash after 30 days") }
     }
 }

@@ -141,7 +141,7 @@ struct RekeyCommand: Verb {
         if archive.isEmpty { throw UsageProblem.emptyArchive }
         let resolved = session.world.resolve(archive)
         if Path.isFolder(resolved) {
-            guard try session.catalogue(of: archive) != nil else { throw CatalogueFailure.unknownFolder(archive) }
+            _ = try session.knownCatalogue(of: archive)
             let folder = try session.backupFolder(archive, waitingAtMost: lock.wait())
             let unlisted = try folder.unlisted()
             if !unlisted.isEmpty { unknown += unlisted.map { "\(archive)/\($0)" } }
@@ -219,7 +219,7 @@ struct KeysCommand: Verb {
         options.identity = identity
         options.identityPassphrase = identityPassphrase
         try options.check(with: [])
-        guard let catalogue = try session.catalogue(of: folder) else { throw CatalogueFailure.unknownFolder(folder) }
+        let catalogue = try session.knownCatalogue(of: folder)
         let identities = try identity.map { (path: $0, found: try options.identities(in: $0, session)) }
         var table = Table([Table.Column(title: "ARCHIVE", least: 16), Table.Column(title: "OPENS WITH", least: 12)])
         var json: [JSONValue] = []

@@ -9,8 +9,9 @@ struct RunCommand: Verb {
         commandName: "run",
         abstract: "Run a job: create, verify, prune.",
         discussion: """
-            For cron and systemd. Nothing is asked; success is silent, and a failure is one line. Archives that have \
-            not been read for a week are read again. Old ones are removed only after a good backup.
+            For cron and systemd. Nothing is asked; success is silent, and a failure is one line, with hints on a \
+            terminal. Archives that have not been read for a week are read again. Old ones are removed only after a \
+            good backup.
 
             The commands of the job get KCBACKUP_JOB, KCBACKUP_RESULT (the name of the exit code), KCBACKUP_CODE, \
             KCBACKUP_ITEMS, KCBACKUP_ARCHIVES and KCBACKUP_REMOVED in their environment, and no names of items. Their \
@@ -55,7 +56,9 @@ struct RunCommand: Verb {
         var world = session.world
         world.terminal = NoTerminal()
         if !style.verbose { world.messages = NoOutput() }
-        var report = JobRun(job: job, session: Session(world, OutputStyle(isVerbose: style.verbose))).run()
+        let unattended = Session(world, OutputStyle(isVerbose: style.verbose))
+        unattended.job = job.name
+        var report = JobRun(job: job, session: unattended).run()
         report.explanation = report.explanation?.unattended
 
         record.ended = max(session.now, session.world.clock())
@@ -85,7 +88,8 @@ struct RunCommand: Verb {
         }
         if let explanation = report.explanation {
             let told = explanation.prefixed("job \(quoted(job.name)): ")
-            session.message(style.verbose ? told.lines : "kcbackup: error: \(told.message)\n")
+            let showsHints = style.verbose || session.world.terminal.showsMessages
+            session.message(showsHints ? told.lines : "kcbackup: error: \(told.message)\n")
         } else {
             session.note(
                 "job \(quoted(job.name)): \(counted(report.items, "item")), \(counted(report.archives, "new archive")), "

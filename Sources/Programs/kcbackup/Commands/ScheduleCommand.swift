@@ -107,9 +107,11 @@ struct ScheduleAddCommand: Verb {
         } catch {
             throw UsageProblem.malformed(.at, form: "a time such as 'daily', 'hourly' or 'Mon..Fri 12:00'")
         }
+        try create.requireSources(in: session)
         try Jobs(session.world).add(job)
         session.note("job \(quoted(job.name)) added; try it: kcbackup run \(job.name) -v")
-        session.note("then let it run by itself: kcbackup schedule show \(job.name)")
+        create.warnOfLocks(of: job.name, in: session)
+        session.note("then let it run by itself: \(job.startingWords)")
         if style.json { try session.result(["jobs": [job.json]], []) }
         return .ok
     }

@@ -13,11 +13,12 @@ struct VerifyCommand: Verb {
         abstract: "Read archives to their last byte and prove that they would restore.",
         discussion: """
             Checks the container, checksums, signature and every record, and opens every secret that can be opened \
-            here. An inspect key opens only the metadata; then only that is read, and the output says so. In an \
-            unencrypted archive, secrets that need a passcode are opened only with --archive-passcode.
+            here. An inspect key opens only the metadata; then only that is read, and the output says so. An \
+            unencrypted archive opens on the device that made it: secrets that need a passcode while its keychain is \
+            unlocked, or with --archive-passcode.
 
             Without a key only the outside is verified: container, checksums and signature. The output says what was \
-            not seen, and the exit code is 3 unless --outside asked for just that.
+            not seen or not opened, and the exit code is then 3, unless --outside asked for just that.
 
             A folder means all archives in it except those in its trash. They are compared with its catalogue, and \
             nothing is asked: without a key their outside is verified, which is enough for a nightly run, and the exit \
@@ -62,14 +63,35 @@ struct VerifyCommand: Verb {
         let checked = CheckedFolders()
         // In a `defer`, so that checks are recorded even if the results cannot be written.
         defer { checked.note(in: session) }
-        return try archives.forEach(
-            VerifySubject.all(archives.archives, in: session), named: \.path, in: session
-        ) { subject, opener in
-            guard let file = try subject.open(archives.opening, in: session) else { return .ok }
+        let subjects = VerifySubject.all(archives.archives, in: session)
+        let tally = Tally()
+        let status = try archives.forEach(subjects, named: \.path, in: session) { subject, opener in
+            guard let file = try subject.open(archives.opening, in: session) else {
+                tally.gone += 1
+                return .ok
+            }
             let look = Look(command: self, subject: subject, file: file, session: session)
             let (status, archive) = try look.verify(opener, passcode)
             if let archive, let known = subject.known { checked.append(archive, in: known.folder) }
+            if status == .ok { tally.whole += 1 } else { tally.partial += 1 }
             return status
+        }
+        if subjects.count > 1 { session.note(tally.words(of: subjects.count)) }
+        return status
+    }
+
+    /// What became of several archives.
+    private final class Tally {
+        var whole = 0
+        var partial = 0
+        /// Removed by another run since.
+        var gone = 0
+
+        func words(of count: Int) -> String {
+            let failed = count - gone - whole - partial
+            let parts = [(whole, "intact"), (partial, "incomplete"), (failed, "failed")].filter { $0.0 > 0 }
+            return "\(counted(count - gone, "archive")): "
+                + parts.map { "\($0.0) \($0.1)" }.joined(separator: ", ")
         }
     }
 }
@@ -105,6 +127,7 @@ private struct Look {
         if let trial {
             try trial.openSecrets(command.archivePasscode, keptIn: passcode)
         } else if !subject.isOfFolder || proven.stored?.hasPasscode == true {
+            if !subject.isOfFolder, command.archivePasscode.archivePasscode == nil { session.borrowKeys(for: proven) }
             try command.archivePasscode.open(proven, isNeeded: false, path: path, keptIn: passcode, in: session)
         }
         return try verify(proven, outline, trial)
@@ -152,7 +175,9 @@ private struct Look {
         try tell(
             VerifyText(
                 outline: outline, path: path, proven: proven, contents: report.contents, report: report, drill: drill))
-        let isWhole = report.broken.isEmpty && drill?.failing.isEmpty != false
+        // Of a folder without a key, the outside is enough.
+        let isSeen = report.notOpened == 0 || subject.isOfFolder && command.archivePasscode.archivePasscode == nil
+        let isWhole = report.broken.isEmpty && isSeen && drill?.failing.isEmpty != false
         return (isWhole ? .ok : .incomplete, checked)
     }
 
@@ -170,7 +195,12 @@ private struct Look {
     /// For a folder, intact archives are not reported unless requested, to keep nightly mail short.
     private func tell(_ json: JSONValue, _ lines: [String]) throws {
         let isNews = !subject.isOfFolder || session.world.terminal.showsOutput || session.style.isVerbose
-        if session.style.isJSON || isNews { try session.result(json, lines) }
+        guard session.style.isJSON || isNews else { return }
+        // One of several archives takes one line.
+        try session.result(
+            json,
+            session.oneOfSeveral == nil || session.style.isVerbose
+                ? lines : [lines.map { $0.dropLast() }.joined(separator: "; ") + "\n"])
     }
 }
 

@@ -126,7 +126,8 @@ func explainRestoreRefusal(_ refusal: RestoreRefusal) -> Explanation {
         Explanation(
             .refused,
             "the archive is unencrypted and restores only on device \(device), which made it; nothing was written",
-            hint: "make an encrypted one there: 'kcbackup create' without '\(OptionName.unencrypted.spelling)'")
+            hint: "make an encrypted one there: 'kcbackup create' without '\(OptionName.unencrypted.spelling)'",
+            reinstalled)
     case .unknownOrigin(let device):
         Explanation(
             .refused, "the archive was signed by device \(device), which is not trusted; nothing was written",

@@ -24,6 +24,11 @@ struct Explanation: Hashable, Sendable {
         Explanation(status, prefix + message, hints: hints)
     }
 
+    /// Returns the explanation with text after its message.
+    func suffixed(_ suffix: String) -> Explanation {
+        Explanation(status, message + suffix, hints: hints)
+    }
+
     /// Returns the explanation with additional hints.
     func adding(_ more: [String]) -> Explanation {
         Explanation(status, message, hints: hints + more)

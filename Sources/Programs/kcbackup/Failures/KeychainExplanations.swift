@@ -64,7 +64,7 @@ func explainKeychain(_ error: KeychainStoreError, keychain name: String?) -> Exp
     case .duplicateItem:
         return Explanation(
             .exists, "\(keychain) has an item with the same unique key",
-            hint: "find it with 'kcbackup item find', and change it with 'kcbackup item update'")
+            hint: "'kcbackup item list' shows the items, and 'kcbackup item update' changes one")
     case .duplicateUUID(let uuid):
         return Explanation(
             .exists, "\(keychain) has another item with the UUID \(uuid)",
@@ -212,19 +212,22 @@ func explainImportLine(_ problem: Failure.ImportProblem) -> Explanation {
     }
 }
 
+/// Advice for a machine that had a key.
+let reinstalled =
+    "if this is a machine that was reinstalled, and you kept its key, 'kcbackup device import FILE' first"
+
 /// Explains a device key failure.
 func explainDeviceKey(_ failure: DeviceKeyFailure) -> Explanation {
     switch failure {
     case .notFound(let path):
         Explanation(
             .notFound, "this device has no key yet (\(quoted(path)))",
-            hint: "'kcbackup keychain create' makes it, together with the first keychain")
+            hint: "'kcbackup keychain create' makes it, together with the first keychain", reinstalled)
     case .exists(let path):
         Explanation(
             .exists, "another device key is there already: \(quoted(path))",
             hint:
-                "keychains here may need it; in another data folder ('XDG_DATA_HOME=/home/ada/other kcbackup …') a key "
-                + "of its own can be used")
+                "in another data folder ('XDG_DATA_HOME=/home/ada/other kcbackup …') a key of its own can be used")
     case .otherMachine(_, let device):
         Explanation(
             .refused, "the key of device \(device) was made on another machine",

@@ -20,6 +20,12 @@ enum Refusal: Error, Hashable, Sendable {
     case notExported(Int)
     /// The keychain is locked, and there is no terminal for its passcode.
     case locked(keychain: String)
+    /// The keychain has a passcode, which the job was not given; `isLocked` if that has made a run fail.
+    case jobWithoutPasscode(job: String, keychain: String, isLocked: Bool)
+    /// The keychain has an item with the same unique key; the options select it, if any do.
+    case itemExists(keychain: String, selection: String?)
+    /// Another device key cannot be imported, since these keychains need the present one.
+    case deviceKeyNeeded(keychains: [String])
     /// The archive names a keychain that does not exist, and there is no terminal to ask the user.
     case noKeychainNamed(String)
     /// The archive was made from a keychain that was given by its path.
@@ -98,6 +104,27 @@ func explainRefusal(_ refusal: Refusal) -> Explanation {
             .locked, "keychain \(quoted(keychain)) is locked, and there is no terminal to ask for its passcode on",
             hint: "'kcbackup keychain unlock' opens it for later commands",
             "'\(OptionName.passcode.spelling) SOURCE' opens it for this one, where SOURCE is \(SecretSource.forms)")
+    case .jobWithoutPasscode(let job, let keychain, let isLocked):
+        Explanation(
+            .locked,
+            "keychain \(quoted(keychain)) "
+                + (isLocked
+                    ? "is locked, and the job has no passcode for it"
+                    : "has a passcode, and the job has none: it fails while the keychain is locked"),
+            hint: "'kcbackup schedule remove \(displayed(job))', then add the job again with "
+                + "'\(OptionName.passcode.spelling) file:PATH' or '\(OptionName.escrow.spelling) FILE'")
+    case .itemExists(let keychain, let selection):
+        Explanation(
+            .exists, "keychain \(quoted(keychain)) has an item with the same unique key",
+            hint: selection.map { "'kcbackup item find \($0)' shows it, and 'kcbackup item update \($0)' changes it" }
+                ?? "'kcbackup item list' shows the items, and 'kcbackup item update' changes one")
+    case .deviceKeyNeeded(let keychains):
+        Explanation(
+            .exists,
+            "this device has another key, which \(keychains.count == 1 ? "keychain" : "keychains") "
+                + "\(keychains.map(quoted).joined(separator: ", ")) \(keychains.count == 1 ? "needs" : "need")",
+            hint: "where it is not needed, back it up and delete it: 'kcbackup create', 'kcbackup keychain delete'",
+            "in another data folder ('XDG_DATA_HOME=/home/ada/other kcbackup …') the other key can be used")
     case .noKeychainNamed(let keychain):
         Explanation(
             .refused, "the archive was made from keychain \(quoted(keychain)), which does not exist here",

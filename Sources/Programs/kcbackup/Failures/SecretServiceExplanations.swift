@@ -31,7 +31,8 @@ func explainSecretService(_ failure: SecretServiceFailure) -> Explanation {
     case .noService:
         Explanation(
             .locked, "no Secret Service runs on the session bus, and none can be started",
-            hint: "install 'gnome-keyring', or switch it on in KeePassXC or KWallet; docs/secret-service.md says how")
+            hint: "install 'gnome-keyring', or switch it on in KeePassXC or KWallet; 'secret-service.md' in the "
+                + "documentation says how")
     case .serviceDoesNotStart(let reason):
         Explanation(
             .locked, "the session bus could not start the Secret Service: \(quoted(reason))",

@@ -62,6 +62,10 @@ enum UsageProblem: Error, Hashable, Sendable {
     case withArgument(OptionName)
     /// No file is named.
     case noFile
+    /// A folder is named where an archive is needed.
+    case folderForArchive(String)
+    /// A file is named where a folder is needed.
+    case fileForFolder(String)
     /// No archive is named.
     case noArchive
     /// States are restored as a whole, but the option selects items.
@@ -188,6 +192,14 @@ func explainUsage(_ problem: UsageProblem) -> Explanation {
     case .emptyArchive: Explanation(.usage, "the name of the archive is empty")
     case .withArgument(let flag):
         Explanation(.usage, "'\(flag.spelling)' means every keychain, and one is named as well")
+    case .folderForArchive(let path):
+        Explanation(
+            .usage, "\(quoted(path)) is a folder, and an archive is a file",
+            hint: "'kcbackup list \(quotedPath(path))' shows the archives in it")
+    case .fileForFolder(let path):
+        Explanation(
+            .usage, "\(quoted(path)) is a file, and a folder of backups is needed",
+            hint: "'kcbackup inspect \(quotedPath(path))' shows an archive")
     case .noArchive:
         Explanation(
             .usage, "no archive is given to restore",

@@ -1,5 +1,7 @@
 internal import ByteStreams
 internal import Console
+internal import KeychainStore
+internal import LocalKeychains
 
 // The options of `create` as arguments for a later run, in another working folder and without a terminal.
 
@@ -15,7 +17,6 @@ extension CreateOptions {
         var words = [OptionName.to.spelling, target]
         if folder.all { words.append(OptionName.all.spelling) }
         if folder.ifChanged { words.append(OptionName.ifChanged.spelling) }
-        if unlocking.unlock { throw UsageProblem.notUnattended(.unlock) }
         if skipLocked { words.append(OptionName.skipLocked.spelling) }
         if unencrypted { words.append(OptionName.unencrypted.spelling) }
         if let name = keychain.keychain {
@@ -36,6 +37,48 @@ extension CreateOptions {
         }
         for recipient in keys.inspectRecipient { words += [OptionName.inspectRecipient.spelling, recipient] }
         return (words, target)
+    }
+
+    /// Reads the secrets that come from files, which a job needs every night.
+    ///
+    /// - Throws: the errors of `SecretInput`.
+    func requireSources(in session: Session) throws {
+        let sources: [(String, OptionName, SecretSource?)] = [
+            ("passcode", .passcode, keychain.passcode), ("escrow key", .escrow, escrow?.source),
+            ("passphrase of the archive", .passphrase, keys.passphrase), ("password", .password, foreign.password),
+        ]
+        for case (let what, let option, let source?) in sources {
+            guard case .file = source else { continue }
+            _ = try session.secrets.existing(
+                WantedSecret(
+                    what: what, flag: option, source: source, mayBeEmpty: option == .password,
+                    isKeyFile: option == .escrow))
+        }
+    }
+
+    /// Warns of keychains with a passcode that the job does not have: it fails while they are locked.
+    func warnOfLocks(of job: String, in session: Session) {
+        do {
+            if let name = keychain.keychain, FileOfItems.path(name) != nil || DesktopKeyring(name) != nil { return }
+            let names: [String?] =
+                folder.all ? try LocalKeychain.names(in: session.world.dataFolder) : [keychain.keychain]
+            for name in names {
+                let local = try LocalKeychain(name, in: session.world)
+                // It may be made later.
+                guard try Path.exists(local.path) else { continue }
+                guard needsPasscode(try local.open(in: session)) else { continue }
+                let refusal = Refusal.jobWithoutPasscode(job: job, keychain: local.name, isLocked: false).explanation
+                session.warn(refusal.message)
+                for hint in refusal.hints { session.message("kcbackup: hint: \(hint)\n") }
+            }
+        } catch {
+            session.warn(Failure(error, session.subjects).explanation.message)
+        }
+    }
+
+    /// True if backups of a keychain fail while it is locked: nothing that opens it was given.
+    func needsPasscode(_ keychain: Keychain) -> Bool {
+        keychain.hasPasscode && !unencrypted && escrow == nil && self.keychain.passcode == nil
     }
 
     private func spell(_ source: SecretSource, _ option: OptionName, _ session: Session) throws -> [String] {

@@ -41,7 +41,8 @@ struct JobRun {
     private func back(up report: inout Report) throws {
         let options = try job.options()
         try options.check(in: session)
-        let summary = try FolderBackup(options: options, path: job.folder, session: session).back()
+        let summary = try FolderBackup(options: options, unlocking: .none(), path: job.folder, session: session)
+            .back()
         report.status = summary.status
         report.items = summary.items
         report.archives = summary.saved

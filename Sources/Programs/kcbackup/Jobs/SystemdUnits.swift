@@ -142,10 +142,7 @@ extension Job {
     ///
     /// - Throws: `UsageProblem.malformed` for a time that cron cannot express.
     func crontabLine(in session: Session) throws(UsageProblem) -> String {
-        let times = [
-            "hourly": "17 * * * *", "daily": "17 3 * * *", "weekly": "17 3 * * 1", "monthly": "17 3 1 * *",
-        ]
-        guard let when = times[time] else {
+        guard let when = Self.cronTimes[time] else {
             throw .malformed(.at, form: "one that a line of a crontab can have: hourly, daily, weekly or monthly")
         }
         // Absolute paths, since cron's environment is minimal and its home folder may be another one.
@@ -153,6 +150,11 @@ extension Job {
         let words = ["XDG_DATA_HOME=" + Self.shellQuoted(data), Self.shellQuoted(session.world.program), "run", name]
         return "\(when) \(words.joined(separator: " ").replacing("%", with: "\\%"))"
     }
+
+    /// The times that a line of a crontab can have.
+    static let cronTimes = [
+        "hourly": "17 * * * *", "daily": "17 3 * * *", "weekly": "17 3 * * 1", "monthly": "17 3 1 * *",
+    ]
 
     private static func shellQuoted(_ text: String) -> String {
         if text.allSatisfy({ $0.isLetter || $0.isNumber || "/._-+:@".contains($0) }) { return text }

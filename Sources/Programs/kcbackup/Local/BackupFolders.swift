@@ -33,6 +33,18 @@ extension Session {
         if real == data || real.hasPrefix(data + "/") { throw .backupsInDataFolder(path) }
     }
 
+    /// Returns the catalogue of a backup folder in which this device has made backups.
+    ///
+    /// - Throws: `UsageProblem.fileForFolder`, `FileFailure.notFound`, `CatalogueFailure` (also `unknownFolder`), and
+    ///   the errors of `LocalDevice.key`.
+    func knownCatalogue(of path: String) throws -> Catalogue {
+        let place = world.resolve(path)
+        if try Path.exists(place), !Path.isFolder(place) { throw UsageProblem.fileForFolder(path) }
+        if let known = try catalogue(of: path) { return known }
+        guard Path.isFolder(place) else { throw FileFailure(path, .notFound) }
+        throw CatalogueFailure.unknownFolder(path)
+    }
+
     /// Returns the catalogue of a backup folder; nil if there is none, or if this machine has no device key yet.
     ///
     /// - Throws: `CatalogueFailure`, `DeviceKeyFailure`.

@@ -80,14 +80,14 @@ enum BackupSubject {
     }
 
     /// Opens the subject; only secrets that need no passcode can be read.
-    func open(_ options: CreateOptions, in session: Session) throws -> BackupSource {
+    func open(_ options: CreateOptions, _ unlocking: UnlockOptions, in session: Session) throws -> BackupSource {
         if options.escrow != nil {
             guard case .keychain = self else { throw UsageProblem.needsKeychain(.escrow) }
         }
         if case .desktop = self {
         } else {
             if options.skipLocked { throw UsageProblem.needsDesktop(.skipLocked) }
-            if options.unlocking.unlock { throw UsageProblem.needsDesktop(.unlock) }
+            if unlocking.unlock { throw UsageProblem.needsDesktop(.unlock) }
         }
         switch self {
         case .keychain:
@@ -95,7 +95,7 @@ enum BackupSubject {
             return .keychain(try options.keychain.open(in: session))
         case .desktop(let keyring):
             if let option = options.foreign.firstGiven { throw UsageProblem.needsFile(option) }
-            let client = try keyring.connect(options.unlocking, passcode: options.keychain.passcode, in: session)
+            let client = try keyring.connect(unlocking, passcode: options.keychain.passcode, in: session)
             return .desktop(try keyring.read(client, needsAll: !options.skipLocked, in: session))
         case .items(let path):
             if options.keychain.passcode != nil { throw UsageProblem.needsKeychain(.passcode) }

@@ -29,9 +29,6 @@ struct CreateOptions: ParsableArguments {
     var skipLocked = false
 
     @OptionGroup
-    var unlocking: UnlockOptions
-
-    @OptionGroup
     var folder: FolderOptions
 
     @OptionGroup
@@ -69,8 +66,8 @@ struct CreateOptions: ParsableArguments {
     }
 
     /// Opens the subject of the backup; only secrets that need no passcode can be read.
-    func open(_ subject: BackupSubject, in session: Session) throws -> BackupSource {
-        try subject.open(self, in: session)
+    func open(_ subject: BackupSubject, _ unlocking: UnlockOptions, in session: Session) throws -> BackupSource {
+        try subject.open(self, unlocking, in: session)
     }
 
     /// Makes the secrets readable, with the escrow key, the session or the passcode.

@@ -71,7 +71,9 @@ struct PasscodeOption: ParsableArguments {
             try unlocked.resume(keychain)
             if needed.allSatisfy(keychain.canOpen) { return }
             guard session.world.terminal.isAttended else {
-                throw Refusal.locked(keychain: session.subjects.keychain ?? LocalKeychain.defaultName)
+                let name = session.subjects.keychain ?? LocalKeychain.defaultName
+                if let job = session.job { throw Refusal.jobWithoutPasscode(job: job, keychain: name, isLocked: true) }
+                throw Refusal.locked(keychain: name)
             }
         }
         let wanted = WantedSecret(

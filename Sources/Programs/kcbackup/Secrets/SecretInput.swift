@@ -9,9 +9,10 @@ protocol SecretInput {
     /// - Throws: `SecretProblem`, `TerminalFailure`, `FileFailure`, `StreamFailure`.
     func existing(_ wanted: WantedSecret) throws -> SecretBytes
 
-    /// Reads a new secret, twice if typed; nil if the user typed nothing.
+    /// Reads a new secret, twice if typed; nil if the user typed nothing. If the two entries differ, both are typed
+    /// again, three times in total.
     ///
-    /// - Parameter judge: called once with the secret, before it is typed again.
+    /// - Parameter judge: called with each secret, before it is typed again.
     /// - Throws: `SecretProblem`, `TerminalFailure`, `FileFailure`, `StreamFailure`.
     func new(_ wanted: WantedSecret, judge: (borrowing SecretBytes) -> Void) throws -> SecretBytes?
 }
@@ -70,13 +71,15 @@ struct SourcedSecretInput: SecretInput {
             judge(secret)
             return secret
         }
-        let secret = try world.terminal.readSecret(
-            "Enter the new \(wanted.what)\(wanted.note.isEmpty ? "" : " (\(wanted.note))"): ")
-        if secret.isEmpty, !wanted.isContent { return nil }
-        judge(secret)
-        let again = try world.terminal.readSecret("Enter it again: ")
-        guard constantTimeEqual(secret, again) else { throw SecretProblem.differ(what: wanted.what) }
-        return try checked(secret, wanted)
+        let prompt = "Enter the new \(wanted.what)\(wanted.note.isEmpty ? "" : " (\(wanted.note))"): "
+        for remark in ["", "They differ; try again.\n", "They differ again; one more try.\n"] {
+            let secret = try world.terminal.readSecret(remark + prompt)
+            if secret.isEmpty, !wanted.isContent { return nil }
+            judge(secret)
+            let again = try world.terminal.readSecret("Enter it again: ")
+            if constantTimeEqual(secret, again) { return try checked(secret, wanted) }
+        }
+        throw SecretProblem.differ(what: wanted.what)
     }
 
     private func asksPerson(_ wanted: WantedSecret) throws(SecretProblem) -> Bool {
@@ -92,7 +95,7 @@ struct SourcedSecretInput: SecretInput {
 
     private func sourced(_ wanted: WantedSecret) throws -> SecretBytes {
         switch wanted.source {
-        case .file(let path): return try firstLine(PrivateFile.read(world.resolve(path)), wanted)
+        case .file(let path): return try firstLine(read(path, wanted), wanted)
         case .descriptor(let number): return try firstLine(bytes(from: Descriptor(number: number), wanted), wanted)
         case .command(let command): return try firstLine(output(of: command, wanted), wanted)
         case .credential(let name):
@@ -103,6 +106,15 @@ struct SourcedSecretInput: SecretInput {
             // file look readable by its group.
             return try firstLine(PrivateFile.readPublic(folder + "/" + name), wanted)
         case .terminal, .unknown, nil: throw SecretProblem.notASource(wanted.flag)
+        }
+    }
+
+    private func read(_ path: String, _ wanted: WantedSecret) throws -> SecretBytes {
+        do throws(FileFailure) {
+            return try PrivateFile.read(world.resolve(path))
+        } catch {
+            guard error.problem == .notFound else { throw error }
+            throw SecretProblem.noFile(what: wanted.what, path: path, isKeyFile: wanted.isKeyFile)
         }
     }
 

@@ -58,6 +58,8 @@ enum SecretProblem: Error, Hashable, Sendable {
     case severalLines(what: String)
     /// The two typed secrets differ.
     case differ(what: String)
+    /// The file that should hold it does not exist.
+    case noFile(what: String, path: String, isKeyFile: Bool)
     /// The descriptor is not open.
     case descriptorClosed(Int32)
     case noCredentialsFolder
@@ -87,6 +89,13 @@ func explainSecret(_ problem: SecretProblem) -> Explanation {
             .usage, "the \(what) has more than one line",
             hint: "'\(OptionName.secretFile.spelling) FILE' takes all bytes of a file as they are")
     case .differ(let what): Explanation(.usage, "the two entries of the \(what) differ; nothing was changed")
+    case .noFile(let what, let path, let isKeyFile):
+        Explanation(
+            .notFound, "\(quoted(path)) does not exist, and the \(what) should be in it",
+            hint: isKeyFile
+                ? "'kcbackup keychain escrow enable' makes one"
+                : "make it with '(umask 077; cat > \(quotedPath(path)))': type the \(what.prefix { $0 != " " }), "
+                    + "Enter, Ctrl-D")
     case .descriptorClosed(let number):
         Explanation(
             .usage, "descriptor \(number) is not open",

@@ -1,0 +1,37 @@
+internal import KeychainModel
+
+/// The options that select an item on a command line, as the user could type them.
+struct ItemSelection: Hashable, Sendable {
+    /// The options with their values, quoted for a shell.
+    let words: String
+
+    /// Creates the options for the attributes that tell an item from others of its class.
+    ///
+    /// - Parameter keychain: as the user named it; nil for the default keychain.
+    /// - Returns: nil if no attribute that has an option was given, or if one cannot be typed.
+    init?(of itemClass: ItemClass, _ attributes: Attributes, in keychain: String?) {
+        var options: [String] = itemClass == .genericPassword ? [] : [OptionName.class.spelling, itemClass.rawValue]
+        let named: [(AttributeCode, OptionName)] = [
+            (.svce, .service), (.srvr, .server), (.acct, .account), (.agrp, .group),
+        ]
+        let given = named.filter { attributes[$0.0] != nil }
+        // A group alone has many items.
+        guard given.contains(where: { $0.0 != .agrp }) else { return nil }
+        for (code, option) in given {
+            guard case .text(let text)? = attributes[code], let word = shellWord(text) else { return nil }
+            options += [option.spelling, word]
+        }
+        if let keychain {
+            guard let word = shellWord(keychain) else { return nil }
+            options += [OptionName.keychain.spelling, word]
+        }
+        words = options.joined(separator: " ")
+    }
+}
+
+/// Returns text as one word of a shell command; nil if it has characters that cannot be shown, or is too long.
+func shellWord(_ text: String) -> String? {
+    guard displayed(text, limit: 200) == text, !text.contains("'") else { return nil }
+    let isPlain = !text.isEmpty && text.allSatisfy { $0.isLetter || $0.isNumber || "/._-+:@".contains($0) }
+    return isPlain ? text : "\"\(text)\""
+}
