@@ -24,7 +24,18 @@ struct RestorePlan {
     }
 }
 
-/// The first pass, which decides.
+/// Announces all items to a target that needs it.
+struct AnnouncingVisitor: RecordVisitor {
+    let existing: any ExistingItems
+
+    func take(
+        _ item: Item, line: borrowing Span<UInt8>, secret: borrowing SecretBytes, state: SecretState
+    ) throws {
+        try existing.announce(item, secret: secret, hasSecret: state == .open || state == .absent)
+    }
+}
+
+/// The pass that decides.
 struct PlanningVisitor: RecordVisitor {
     private let rules: RestoreRules
     private let existing: any ExistingItems
@@ -53,11 +64,14 @@ struct PlanningVisitor: RecordVisitor {
     mutating func take(
         _ item: Item, line: borrowing Span<UInt8>, secret: borrowing SecretBytes, state: SecretState
     ) throws {
-        let action = try action(for: item, secret: secret, state: state)
+        let (action, counterpart) = try action(for: item, secret: secret, state: state)
         actions.append(action)
         if state == .stored, action != .notSelected { notOpened += 1 }
         observe(item, action)
-        if rules.replaced != nil, action == .create || action == .update { restored.insert(item) }
+        if rules.replaced != nil, action == .create || action == .update {
+            // Where items with the same attributes are told apart by comparison, their own names say nothing.
+            if let restored = existing.needsAnnouncements ? counterpart : item { self.restored.insert(restored) }
+        }
         switch action {
         case .staysBehind(let reason): stayingBehind.append((item, reason))
         case .fail(let problem): failing.append((item, problem))
@@ -67,9 +81,9 @@ struct PlanningVisitor: RecordVisitor {
 
     private func action(
         for item: Item, secret: borrowing SecretBytes, state: SecretState
-    ) throws -> RestoreAction {
-        if !rules.selects(item) { return .notSelected }
-        if !existing.hasPlace(for: item) { return .fail(.noPlace) }
+    ) throws -> (action: RestoreAction, counterpart: Item?) {
+        if !rules.selects(item) { return (.notSelected, nil) }
+        if !existing.hasPlace(for: item) { return (.fail(.noPlace), nil) }
         let byKey = isEmpty ? nil : try existing.item(withKeyOf: item)
         let byUUID = isEmpty ? nil : try existing.item(withUUID: item.uuid)
         let problem: RestoreAction.Problem? =
@@ -78,10 +92,11 @@ struct PlanningVisitor: RecordVisitor {
             case .broken: .broken
             case .absent, .open, .stored, .storedWhole, .notRead: nil
             }
-        return try rules.action(
+        let action = try rules.action(
             for: item, byKey: byKey, byUUID: byUUID, problem: problem, isProvedWhole: state != .stored,
             isHeld: { counterpart in existing.holds(item, as: counterpart) },
             hasSecret: { counterpart in try existing.secret(of: counterpart, equals: secret, in: form) })
+        return (action, byKey)
     }
 }
 
@@ -113,7 +128,7 @@ struct RestoredItems {
     }
 }
 
-/// The second pass, which carries out the plan.
+/// The pass that carries out the plan.
 private struct ApplyingVisitor: RecordVisitor {
     private let actions: ActionList
     private let writer: any ItemWriter

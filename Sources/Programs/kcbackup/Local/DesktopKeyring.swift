@@ -167,6 +167,8 @@ extension Unreadable {
                 + " \(missing)"
         case .lockedItem(let collection, let label):
             "\(missing), since it is locked: \(quoted(label)) in collection \(quoted(collection))"
+        case .hashedItem(let collection, let label):
+            "\(missing), since its attributes are hashes: \(quoted(label)) in collection \(quoted(collection))"
         case .unfit(let label): "\(missing), since it is over a limit: \(quoted(label))"
         }
     }
