@@ -40,6 +40,13 @@ struct SessionBusTests {
         }
     }
 
+    @Test("A bus that is reached over a network is refused", arguments: ["tcp:host=a", "unix:abstract=x;nonce-tcp:"])
+    func network(address: String) {
+        #expect(throws: SecretServiceFailure.busElsewhere(address: address)) {
+            _ = try SessionBus(environment: [SessionBus.variable: address], runtimeFolder: "/nowhere")
+        }
+    }
+
     @Test("Another user's socket and a file that is not a socket are refused", .enabled(if: geteuid() == 0))
     func foreign() throws {
         let path = try socket("bus")

@@ -37,7 +37,7 @@ struct DesktopItemTests {
             """)
         #expect(
             text == """
-                secret-service:: 5 items
+                Secret Service: 5 items
                 collection 'Login': 0 items (default)
                 collection 'Collection 0': 2 items
                 collection 'Größ1': 3 items
@@ -54,7 +54,7 @@ struct DesktopItemTests {
                 64 error: '--unlock' needs a terminal
                 64 error: '--html' is for archives, and this is not one
                 64 error: '--skip-locked' is for the desktop keyring
-                secret-service:: 3 items
+                Secret Service: 3 items
                 collection 'Collection 0': 2 items (locked)
                 collection 'Größ1': 3 items
 
@@ -63,7 +63,7 @@ struct DesktopItemTests {
                 host3.example.org
 
                 2 items shown
-                3 warning: collection 'Collection 0' is locked: its 2 items are not in the archive
+                3 warning: collection 'Collection 0' is locked: its 2 items are left out
                 [{"label":"Collection 0","default":false,"locked":false,"items":2}]
 
                 """)
@@ -184,6 +184,9 @@ struct DesktopItemTests {
             secret-tool search --all user bob 2>/dev/null | grep -c 'secret = '
             update --server host1.example.org --remove port
             find --json | jq -c '.items[].attributes.port'
+            update --service host0.example.org --set accessible=akpu
+            update --service host0.example.org --remove accessible
+            update --service host0.example.org --remove label
             $KCBACKUP create --keychain secret-service: -r "$key" -o a.kcb --json | jq .boundToThisDevice
             """)
         #expect(
@@ -195,15 +198,55 @@ struct DesktopItemTests {
                 other
                 0 \("")
                 other
-                64 error: the item in the desktop keyring has no attribute for 'icmt'
-                64 error: the item in the desktop keyring has no attribute for 'svce'
+                64 error: the item in the desktop keyring does not allow this change of 'icmt'
+                64 error: the item in the desktop keyring does not allow this change of 'svce'
                 16 error: keychain 'secret-service:' has an item with the same unique key
                 0 \("")
                 ["bob",8443,"/x","host1.example.org"]
                 1
                 0 \("")
                 null
+                0 \("")
+                0 \("")
+                64 error: the item in the desktop keyring does not allow this change of 'labl'
                 2
+
+                """)
+    }
+
+    @Test("A locked keyring can be listed, compared and changed with its password, and its hints can be followed")
+    func locked() throws {
+        let text = try run(
+            """
+            keyring
+            $DESKTOP fill 1 4
+            printf pw >pw; chmod 600 pw
+            from="--keychain secret-service:"
+            $KCBACKUP create $from -r "$key" -o a.kcb
+            try() { local status=0; "$@" >result 2>messages || status=$?; echo "$status $(head -1 messages | cut -c11-)"; }
+            for command in "item list" "item find --service host0.example.org" "diff a.kcb -i key.txt" \
+              "item update --service host0.example.org --set label=New"
+            do
+              lock Collection_5f0
+              try $KCBACKUP $command $from
+              try $KCBACKUP $command $from --unlock </dev/null
+              try $KCBACKUP $command $from --passcode file:pw
+            done
+            lock Collection_5f0
+            try $KCBACKUP restore a.kcb -i key.txt; grep -c skip-locked messages || true
+            try $KCBACKUP item list --unlock
+            try $KCBACKUP restore a.kcb -i key.txt --replace --replace-unarchived
+            printf x >x; chmod 600 x
+            try $KCBACKUP create $from --escrow x --unencrypted
+            """)
+        let locked = "14 error: collection 'Collection 0' of the Secret Service is locked\n"
+        let turn = locked + "64 error: '--unlock' needs a terminal\n0 \n"
+        #expect(
+            text == turn + turn + turn + turn + locked + """
+                0
+                64 error: '--unlock' is for the desktop keyring
+                64 error: '--replace-unarchived' is for kcbackup keychains, and this is the desktop keyring
+                64 error: '--escrow' is for kcbackup keychains, and this is the desktop keyring
 
                 """)
     }

@@ -38,6 +38,11 @@ package struct Catalogue: Hashable, Sendable {
     package func newest(of series: String) -> CatalogueEntry? {
         entries.last { $0.series == series && $0.state == .complete }
     }
+
+    /// The newest archive of a series that lacks nothing.
+    func newestComplete(of series: String) -> CatalogueEntry? {
+        entries.last { $0.series == series && $0.state == .complete && $0.isComplete == true }
+    }
 }
 
 /// The file that stores a catalogue.

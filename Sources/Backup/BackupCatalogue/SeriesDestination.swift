@@ -29,11 +29,14 @@ package final class SeriesDestination: ArchiveDestination {
         package var skipsUnchanged: Bool
         /// Save the archive even if it has far fewer items than the previous one.
         package var acceptsShrinkage: Bool
+        /// Save an incomplete archive even if it has far fewer items, since it is known why.
+        package var acceptsMissing: Bool
 
         /// Creates the choices for a run.
-        package init(skipsUnchanged: Bool = false, acceptsShrinkage: Bool = false) {
+        package init(skipsUnchanged: Bool = false, acceptsShrinkage: Bool = false, acceptsMissing: Bool = false) {
             self.skipsUnchanged = skipsUnchanged
             self.acceptsShrinkage = acceptsShrinkage
+            self.acceptsMissing = acceptsMissing
         }
     }
 
@@ -62,8 +65,11 @@ package final class SeriesDestination: ArchiveDestination {
                 outcome = .unchanged(folder.catalogue.newest(of: series) ?? last)
                 return
             }
-            if !rules.acceptsShrinkage,
-                let loss = ShrinkGuard.judge(last, counts: report.contents.counts, groups: report.groups)
+            // What an incomplete archive leaves out must not hide a loss from the next complete one.
+            let isComplete = report.damaged.isEmpty
+            let base = isComplete ? folder.catalogue.newestComplete(of: series) ?? last : last
+            if !rules.acceptsShrinkage, isComplete || !rules.acceptsMissing,
+                let loss = ShrinkGuard.judge(base, counts: report.contents.counts, groups: report.groups)
             {
                 throw CatalogueFailure.shrunk(loss)
             }

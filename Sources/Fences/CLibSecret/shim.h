@@ -1,19 +1,25 @@
 #pragma once
 
+#include <asm/socket.h>
 #include <dlfcn.h>
 #include <stddef.h>
+#include <sys/socket.h>
 #include <sys/types.h>
 
 /* libsecret, and the parts of GLib that talk to D-Bus, as function pointers that are looked up on demand. So the
    program starts without the library and is built without its headers. A test compiles this file after those headers,
    which verifies that the declarations match. */
 
+typedef struct _GAsyncInitable GAsyncInitable;
 typedef struct _GAsyncResult GAsyncResult;
 typedef struct _GCancellable GCancellable;
 typedef struct _GDBusAuthObserver GDBusAuthObserver;
 typedef struct _GDBusConnection GDBusConnection;
+typedef struct _GIOStream GIOStream;
 typedef struct _GMainContext GMainContext;
 typedef struct _GObject GObject;
+typedef struct _GSocket GSocket;
+typedef struct _GSocketConnection GSocketConnection;
 typedef struct _GSource GSource;
 typedef struct _GVariant GVariant;
 typedef struct _GVariantType GVariantType;
@@ -34,6 +40,7 @@ typedef void (*csecret_signal)(
     GDBusConnection *, const char *, const char *, const char *, const char *, GVariant *, void *);
 typedef void (*csecret_destroy)(void *);
 typedef int (*csecret_tick)(void *);
+typedef void (*csecret_log)(const char *, int, const char *, void *);
 typedef void (*csecret_class_setup)(void *, void *);
 typedef struct _GTypeQuery GTypeQuery;
 typedef struct _GTypeInstance GTypeInstance;
@@ -42,6 +49,9 @@ typedef void (*csecret_instance_setup)(GTypeInstance *, void *);
 #define CSECRET_FUNCTIONS(F) \
     F(void, g_free, (void *)) \
     F(void, g_error_free, (GError *)) \
+    F(csecret_log, g_log_set_default_handler, (csecret_log, void *)) \
+    F(long, g_get_monotonic_time, (void)) \
+    F(void *, g_object_ref, (void *)) \
     F(void, g_object_unref, (void *)) \
     F(GMainContext *, g_main_context_new, (void)) \
     F(void, g_main_context_unref, (GMainContext *)) \
@@ -74,9 +84,16 @@ typedef void (*csecret_instance_setup)(GTypeInstance *, void *);
     F(unsigned int, g_variant_get_uint32, (GVariant *)) \
     F(int, g_variant_get_boolean, (GVariant *)) \
     F(GVariant *, g_variant_get_variant, (GVariant *)) \
-    F(GDBusConnection *, g_dbus_connection_new_for_address_sync, \
-        (const char *, unsigned int, GDBusAuthObserver *, GCancellable *, GError **)) \
-    F(int, g_dbus_connection_close_sync, (GDBusConnection *, GCancellable *, GError **)) \
+    F(int, g_dbus_is_unique_name, (const char *)) \
+    F(GObject *, g_async_initable_new_finish, (GAsyncInitable *, GAsyncResult *, GError **)) \
+    F(void, g_dbus_connection_new_for_address, \
+        (const char *, unsigned int, GDBusAuthObserver *, GCancellable *, csecret_ready, void *)) \
+    F(GDBusConnection *, g_dbus_connection_new_for_address_finish, (GAsyncResult *, GError **)) \
+    F(GIOStream *, g_dbus_connection_get_stream, (GDBusConnection *)) \
+    F(unsigned long, g_socket_connection_get_type, (void)) \
+    F(GSocket *, g_socket_connection_get_socket, (GSocketConnection *)) \
+    F(int, g_socket_get_fd, (GSocket *)) \
+    F(void, g_dbus_connection_close, (GDBusConnection *, GCancellable *, csecret_ready, void *)) \
     F(int, g_dbus_connection_is_closed, (GDBusConnection *)) \
     F(void, g_dbus_connection_call, \
         (GDBusConnection *, const char *, const char *, const char *, const char *, GVariant *, \
@@ -88,6 +105,7 @@ typedef void (*csecret_instance_setup)(GTypeInstance *, void *);
     F(void, g_dbus_connection_signal_unsubscribe, (GDBusConnection *, unsigned int)) \
     F(char *, g_dbus_error_get_remote_error, (const GError *)) \
     F(int, g_dbus_error_strip_remote_error, (GError *)) \
+    F(int, g_type_check_instance_is_a, (GTypeInstance *, unsigned long)) \
     F(void *, g_type_class_peek, (unsigned long)) \
     F(void, g_type_query, (unsigned long, GTypeQuery *)) \
     F(unsigned long, g_type_register_static_simple, \
@@ -109,8 +127,13 @@ struct csecret_functions {
     CSECRET_FUNCTIONS(CSECRET_FIELD)
 #undef CSECRET_FIELD
     /* Variadic, which Swift cannot call. */
-    void *g_initable_new, *g_object_set;
+    void *g_async_initable_new_async, *g_object_set;
 };
+
+/* The message of every failure reaches the program as an error as well. */
+static inline void csecret_be_silent(const char *domain, int level, const char *message, void *data) {
+    (void)domain, (void)level, (void)message, (void)data;
+}
 
 /* Fills the table; returns NULL, or the name of the missing library or function. */
 static inline const char *csecret_load(struct csecret_functions *table, const char *library) {
@@ -120,8 +143,10 @@ static inline const char *csecret_load(struct csecret_functions *table, const ch
     if (!(table->name = (result (*) arguments)dlsym(handle, #name))) return #name;
     CSECRET_FUNCTIONS(CSECRET_FIND)
 #undef CSECRET_FIND
-    if (!(table->g_initable_new = dlsym(handle, "g_initable_new"))) return "g_initable_new";
+    if (!(table->g_async_initable_new_async = dlsym(handle, "g_async_initable_new_async")))
+        return "g_async_initable_new_async";
     if (!(table->g_object_set = dlsym(handle, "g_object_set"))) return "g_object_set";
+    table->g_log_set_default_handler(csecret_be_silent, NULL);
     return NULL;
 }
 
@@ -173,11 +198,29 @@ static inline void csecret_register(const struct csecret_functions *table) {
         parent.instance_size, NULL, 0);
 }
 
-/* Connects to the service on a bus and opens an encrypted session. */
-static inline SecretService *csecret_open(GDBusConnection *connection, GError **error) {
-    typedef void *(*initable_new)(unsigned long, GCancellable *, GError **, const char *, ...);
+/* Connects to the service on a bus and opens an encrypted session; csecret_opened takes the result. */
+static inline void csecret_open(
+    GDBusConnection *connection, GCancellable *cancellable, csecret_ready ready, void *data) {
+    typedef void (*new_async)(unsigned long, int, GCancellable *, csecret_ready, void *, const char *, ...);
     const struct csecret_functions *table = csecret_subclass()->table;
     /* 1 << 1 is SECRET_SERVICE_OPEN_SESSION. */
-    return (SecretService *)((initable_new)table->g_initable_new)(
-        csecret_subclass()->type, NULL, error, "g-connection", connection, "flags", 1 << 1, NULL);
+    ((new_async)table->g_async_initable_new_async)(
+        csecret_subclass()->type, 0, cancellable, ready, data, "g-connection", connection, "flags", 1 << 1, NULL);
+}
+
+static inline SecretService *csecret_opened(GObject *source, GAsyncResult *result, GError **error) {
+    return (SecretService *)csecret_subclass()->table->g_async_initable_new_finish(
+        (GAsyncInitable *)source, result, error);
+}
+
+/* The user who listens at the other end of a connection; (uid_t)-1 if it cannot be known, as over a network. */
+static inline uid_t csecret_peer(const struct csecret_functions *table, GDBusConnection *connection) {
+    /* As in unix(7); its name is hidden from strict C. */
+    struct { pid_t process; uid_t user; gid_t group; } peer = { 0, (uid_t)-1, (gid_t)-1 };
+    socklen_t size = sizeof peer;
+    GIOStream *stream = table->g_dbus_connection_get_stream(connection);
+    if (!table->g_type_check_instance_is_a((GTypeInstance *)stream, table->g_socket_connection_get_type()))
+        return (uid_t)-1;
+    int socket = table->g_socket_get_fd(table->g_socket_connection_get_socket((GSocketConnection *)stream));
+    return getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &size) ? (uid_t)-1 : peer.user;
 }

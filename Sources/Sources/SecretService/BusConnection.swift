@@ -1,5 +1,5 @@
-internal import ByteStreams
 internal import CLibSecret
+internal import Glibc
 
 /// A method call to be sent.
 struct BusCall {
@@ -30,44 +30,44 @@ struct BusError: Error {
 @safe final class BusConnection {
     /// The connection as a C pointer.
     let raw: OpaquePointer
-    private let context: OpaquePointer
-    private let clock: OpaquePointer
+    /// The loop in which all calls are made.
+    let loop: BusLoop
+    private let limit: BusLimit
     private static var g: csecret_functions { unsafe LibSecret.functions.pointee }
-
-    // Milliseconds.
-    private static let timeLimit: Int32 = 60_000
-    private static let clockPeriod: UInt32 = 100
 
     /// Connects to a bus.
     ///
-    /// - Throws: `libraryMissing`, `busRefuses`.
-    init(_ bus: SessionBus) throws(SecretServiceFailure) {
+    /// - Throws: `libraryMissing`, `busRefuses`, `busSilent`, `foreignBus`, `busElsewhere`, `interrupted`.
+    init(_ bus: SessionBus, limit: BusLimit) throws(SecretServiceFailure) {
         try LibSecret.load()
-        let g = unsafe Self.g
-        var error: UnsafeMutablePointer<GError>?
-        // Flags: 1 to authenticate as a client, 8 to connect to a message bus.
-        guard let connection = unsafe g.g_dbus_connection_new_for_address_sync(bus.address, 1 | 8, nil, nil, &error)
-        else {
-            throw .busRefuses(address: bus.address, reason: unsafe Self.take(error).message)
+        loop = BusLoop()
+        self.limit = limit
+        let connection: OpaquePointer
+        do throws(BusLoop.Failure) {
+            unsafe connection = try unsafe loop.result(
+                within: limit.connecting,
+                { cancellable, ready, data in
+                    // Flags: 1 to authenticate as a client, 8 to connect to a message bus.
+                    unsafe Self.g.g_dbus_connection_new_for_address(bus.address, 1 | 8, nil, cancellable, ready, data)
+                }, { _, result, error in unsafe Self.g.g_dbus_connection_new_for_address_finish(result, error) })
+        } catch {
+            switch error {
+            case .failed(let error): throw .busRefuses(address: bus.address, reason: error.message)
+            case .late: throw .busSilent(address: bus.address)
+            case .interrupted: throw .interrupted
+            }
         }
-        guard let context = unsafe g.g_main_context_new(),
-            // It wakes the loop, which then checks whether a signal has arrived.
-            let clock = unsafe g.g_timeout_source_new(Self.clockPeriod)
-        else { preconditionFailure("GLib makes a value, or ends the process") }
         unsafe raw = unsafe connection
-        unsafe self.context = unsafe context
-        unsafe self.clock = unsafe clock
-        unsafe g.g_source_set_callback(clock, { _ in 1 }, nil, nil)
-        _ = unsafe g.g_source_attach(clock, context)
+        // Any other user could receive the secrets of a restore.
+        let owner = unsafe csecret_peer(LibSecret.functions, connection)
+        if owner == uid_t.max { throw .busElsewhere(address: bus.address) }
+        guard owner == geteuid() else { throw .foreignBus(path: bus.address, owner: owner) }
     }
 
     deinit {
-        let g = unsafe Self.g
-        _ = unsafe g.g_dbus_connection_close_sync(raw, nil, nil)
-        unsafe g.g_source_destroy(clock)
-        unsafe g.g_source_unref(clock)
-        unsafe g.g_object_unref(UnsafeMutableRawPointer(raw))
-        unsafe g.g_main_context_unref(context)
+        // Nothing waits for the end, which a bus that does not read can delay for ever.
+        unsafe Self.g.g_dbus_connection_close(raw, nil, nil, nil)
+        unsafe Self.g.g_object_unref(UnsafeMutableRawPointer(raw))
     }
 
     /// Converts an error and frees it.
@@ -106,8 +106,8 @@ struct BusError: Error {
         let batch = Batch()
         let cancellable = unsafe Self.g.g_cancellable_new()
         defer { unsafe Self.g.g_object_unref(UnsafeMutableRawPointer(cancellable)) }
-        unsafe Self.g.g_main_context_push_thread_default(context)
-        defer { unsafe Self.g.g_main_context_pop_thread_default(context) }
+        loop.enter()
+        defer { loop.leave() }
         do {
             var sent = 0
             while sent < count || batch.underWay > 0 {
@@ -115,22 +115,14 @@ struct BusError: Error {
                     unsafe send(try make(sent), to: destination, as: Slot(batch, sent), cancellable)
                     sent += 1
                 }
-                try wait()
+                try loop.wait()
                 for (index, result) in batch.takeResults() { try take(index, result) }
             }
         } catch {
             unsafe Self.g.g_cancellable_cancel(cancellable)
-            while batch.underWay > 0 { _ = unsafe Self.g.g_main_context_iteration(context, 1) }
+            while batch.underWay > 0 { loop.step() }
             throw error
         }
-    }
-
-    /// Waits until something happens.
-    ///
-    /// - Throws: `interrupted`.
-    private func wait() throws(SecretServiceFailure) {
-        _ = unsafe Self.g.g_main_context_iteration(context, 1)
-        if Interruption.isRequested { throw .interrupted }
     }
 
     private func send(_ call: BusCall, to destination: String, as slot: Slot, _ cancellable: OpaquePointer?) {
@@ -140,7 +132,8 @@ struct BusError: Error {
         let flags: UInt32 = 1
         func send(_ arguments: OpaquePointer?) {
             unsafe Self.g.g_dbus_connection_call(
-                raw, destination, call.path, call.interface, call.method, arguments, nil, flags, Self.timeLimit,
+                raw, destination, call.path, call.interface, call.method, arguments, nil, flags,
+                limit.replyInMilliseconds,
                 cancellable, { source, result, data in unsafe BusConnection.finish(source, result, data) }, data)
         }
         if let arguments = call.arguments {
@@ -195,7 +188,7 @@ extension BusConnection {
     func prompt(_ destination: String, _ path: String) throws -> BusValue {
         let answer = Answer()
         let data = unsafe Unmanaged.passUnretained(answer).toOpaque()
-        unsafe Self.g.g_main_context_push_thread_default(context)
+        loop.enter()
         let interface = "org.freedesktop.Secret.Prompt"
         // Nothing else reports that the service has ended while a prompt is open.
         let watch = unsafe Self.g.g_dbus_connection_signal_subscribe(
@@ -212,7 +205,7 @@ extension BusConnection {
                 guard let parameters = unsafe parameters, let data = unsafe data else { return }
                 unsafe Unmanaged<Answer>.fromOpaque(data).takeUnretainedValue().value = BusValue(parameters)
             }, data, nil)
-        unsafe Self.g.g_main_context_pop_thread_default(context)
+        loop.leave()
         defer {
             unsafe Self.g.g_dbus_connection_signal_unsubscribe(raw, subscription)
             unsafe Self.g.g_dbus_connection_signal_unsubscribe(raw, watch)
@@ -221,16 +214,14 @@ extension BusConnection {
         _ = try call(destination, BusCall(path, interface, "Prompt", [.text("")]))
         while true {
             if let value = answer.value {
-                guard value.is(BusValue.Kind("(bv)")), let isDismissed = value[0].flag, let result = value[1].unboxed
-                else { throw SecretServiceFailure.malformed(.unlocking) }
-                if isDismissed { throw SecretServiceFailure.promptDismissed }
-                return result
+                if try value.member(0, \.flag, .unlocking) { throw SecretServiceFailure.promptDismissed }
+                return try value.member(1, \.unboxed, .unlocking)
             }
             let isClosed = unsafe Self.g.g_dbus_connection_is_closed(raw) != 0
             if answer.isGone || isClosed { throw SecretServiceFailure.serviceEnded }
             // On an interruption, the prompt stays open: told to close it, GNOME Keyring 42.1 ends and locks
             // everything.
-            try wait()
+            try loop.wait()
         }
     }
 

@@ -89,21 +89,35 @@ extension BusValue {
     /// True if it is of this type.
     func `is`(_ kind: Kind) -> Bool { unsafe Self.g.g_variant_is_of_type(value, kind.raw) != 0 }
 
-    /// The number of members of a tuple, an array or an entry.
-    var count: Int { Int(unsafe Self.g.g_variant_n_children(value)) }
-
-    /// A member of a tuple, an array or an entry.
-    subscript(index: Int) -> BusValue {
-        precondition(index < count, "a member that is there")
-        return unsafe BusValue(owned: unsafe Self.g.g_variant_get_child_value(value, index))
+    /// A member of a reply, which the service can have left out, or given another type.
+    ///
+    /// - Parameter read: reads the value; nil if it has another type.
+    /// - Throws: `malformed` (`request`).
+    func member<Value>(
+        _ index: Int, _ read: (BusValue) -> Value?, _ request: SecretServiceFailure.Request
+    ) throws(SecretServiceFailure) -> Value {
+        let isContainer = self.is(Kind("r")) || self.is(Kind("a*"))
+        guard isContainer, index < count, let value = read(self[index]) else { throw .malformed(request) }
+        return value
     }
 
-    /// All members.
-    var members: [BusValue] { (0..<count).map { self[$0] } }
+    /// A member of a value whose type was checked.
+    private subscript(index: Int) -> BusValue {
+        unsafe BusValue(owned: unsafe Self.g.g_variant_get_child_value(value, index))
+    }
 
-    /// The text of a string or an object path.
-    var text: String? {
-        guard self.is(Kind("s")) || self.is(Kind("o")) else { return nil }
+    /// The number of members of a tuple, an array or an entry.
+    private var count: Int { Int(unsafe Self.g.g_variant_n_children(value)) }
+
+    private var members: [BusValue] { (0..<count).map { self[$0] } }
+
+    /// The text of a string.
+    var text: String? { self.is(Kind("s")) ? string : nil }
+
+    /// An object path, which is valid: GLib checks what it receives.
+    var path: String? { self.is(Kind("o")) ? string : nil }
+
+    private var string: String? {
         var length = 0
         guard let start = unsafe Self.g.g_variant_get_string(value, &length) else { return nil }
         // D-Bus guarantees UTF-8.
@@ -123,7 +137,7 @@ extension BusValue {
     }
 
     /// The object paths of an array.
-    var paths: [String]? { self.is(Kind("ao")) ? members.compactMap(\.text) : nil }
+    var paths: [String]? { self.is(Kind("ao")) ? members.compactMap(\.path) : nil }
 
     /// The members of `a{sv}`.
     var properties: [String: BusValue]? {
@@ -136,6 +150,20 @@ extension BusValue {
         return properties
     }
 
+    /// A secret in the form in which it is sent.
+    var secret: BusValue? { self.is(Kind("(oayays)")) ? self : nil }
+
+    /// The secrets in `a{o(oayays)}`, by the paths of their items.
+    var secrets: [String: BusValue]? {
+        guard self.is(Kind("a{o(oayays)}")) else { return nil }
+        var secrets: [String: BusValue] = [:]
+        for entry in members {
+            guard let path = entry[0].path else { return nil }
+            secrets[path] = entry[1]
+        }
+        return secrets
+    }
+
     /// The members of `a{ss}`, ordered by the bytes of their names.
     var attributes: [ServiceAttribute]? {
         guard self.is(Kind("a{ss}")) else { return nil }
@@ -145,6 +173,19 @@ extension BusValue {
             attributes.append(ServiceAttribute(name: name, value: value))
         }
         return attributes.sorted()
+    }
+}
+
+extension [String: BusValue] {
+    /// A property; nil if the service does not have it.
+    ///
+    /// - Throws: `malformed` (`request`) if it has another type.
+    func value<Content>(
+        _ name: String, _ read: (BusValue) -> Content?, _ request: SecretServiceFailure.Request
+    ) throws(SecretServiceFailure) -> Content? {
+        guard let given = self[name] else { return nil }
+        guard let value = read(given) else { throw .malformed(request) }
+        return value
     }
 }
 

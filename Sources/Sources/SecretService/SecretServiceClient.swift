@@ -36,10 +36,10 @@ internal import CLibSecret
     /// Connects to the service, which the bus starts if it can, and opens an encrypted session.
     ///
     /// - Parameter starts: false to connect only to a service that is running.
-    /// - Throws: `libraryMissing`, `busRefuses`, `noService`, `serviceDoesNotStart`, `sessionNotEncrypted`, `request`
-    ///   (`connecting`), `interrupted`.
+    /// - Throws: `libraryMissing`, `busRefuses`, `busSilent`, `foreignBus`, `busElsewhere`, `noService`,
+    ///   `serviceDoesNotStart`, `sessionNotEncrypted`, `noAnswer`, `request` (`connecting`), `interrupted`.
     package init(_ bus: SessionBus, starts: Bool = true) throws {
-        let connection = try BusConnection(bus)
+        let connection = try BusConnection(bus, limit: .asked)
         owner = try Self.owner(on: connection, starts: starts)
         kind = try Self.kind(of: owner, on: connection)
         isKWalletQuiet = kind.isKWallet && !KWalletSettings.asksOnOpen(in: bus.settingsFolders)
@@ -59,14 +59,29 @@ internal import CLibSecret
         unsafe session = unsafe next
     }
 
-    /// True if a service is running on this bus; does not start one.
-    package static func isRunning(on bus: SessionBus) -> Bool {
+    /// Whether a service can be used, as far as a short look shows.
+    package enum Presence: Hashable, Sendable {
+        case running
+        /// The bus has no service.
+        case absent
+        /// The bus cannot be used.
+        case unreachable
+    }
+
+    /// Looks whether a service is running on this bus; does not start one.
+    ///
+    /// - Throws: `interrupted`.
+    package static func presence(on bus: SessionBus) throws(SecretServiceFailure) -> Presence {
         do {
-            _ = try owner(on: BusConnection(bus), starts: false)
-            return true
+            _ = try owner(on: BusConnection(bus, limit: .probe), starts: false)
+            return .running
+        } catch SecretServiceFailure.interrupted {
+            throw .interrupted
+        } catch SecretServiceFailure.noService, SecretServiceFailure.libraryMissing {
+            return .absent
         } catch {
-            // Whatever the reason, the user did not ask for a backup of the service.
-            return false
+            // Whatever the reason, the user did not ask for the service.
+            return .unreachable
         }
     }
 
@@ -101,7 +116,10 @@ internal import CLibSecret
     private static func owner(of name: String, on bus: BusConnection) throws -> String? {
         do {
             let reply = try bus.call(destination, BusCall(busPath, destination, "GetNameOwner", [.text(name)]))
-            guard let owner = reply[0].text else { throw SecretServiceFailure.malformed(.connecting) }
+            let owner = try reply.member(0, \.text, .connecting)
+            guard unsafe Self.g.g_dbus_is_unique_name(owner) != 0 else {
+                throw SecretServiceFailure.malformed(.connecting)
+            }
             return owner
         } catch let error as BusError {
             guard error.name == "org.freedesktop.DBus.Error.NameHasNoOwner" else {
@@ -210,6 +228,8 @@ extension SecretServiceFailure {
     private static func ofThisSide(_ message: String, _ request: Request) -> SecretServiceFailure {
         if message.contains("closed") { return .serviceEnded }
         if message.contains("Timeout") { return .noAnswer }
+        // libsecret lets GLib check the type of a reply.
+        if message.contains("returned type") { return .malformed(request) }
         return .request(request, name: "", message: message)
     }
 }

@@ -10,6 +10,10 @@ package enum SecretServiceFailure: Error, Hashable, Sendable {
     case notASocket(path: String)
     /// The bus refuses the connection.
     case busRefuses(address: String, reason: String)
+    /// The bus does not answer.
+    case busSilent(address: String)
+    /// The bus is not at a socket of this machine, so nobody knows whose it is.
+    case busElsewhere(address: String)
     /// The bus has no Secret Service, and cannot start one.
     case noService
     /// The bus could not start the Secret Service.
@@ -22,6 +26,8 @@ package enum SecretServiceFailure: Error, Hashable, Sendable {
     case sessionNotEncrypted
     /// These collections are locked, or hold a locked item.
     case locked([String])
+    /// These collections are locked, and cannot be restored into or changed.
+    case lockedTarget([String])
     /// No collection has this label or alias.
     case noCollection(String)
     /// Several collections have this label.
@@ -40,7 +46,7 @@ package enum SecretServiceFailure: Error, Hashable, Sendable {
     case request(Request, name: String, message: String)
     /// The service's reply does not conform to its interface.
     case malformed(Request)
-    /// The operation failed for this reason after it had written this many items.
+    /// The operation failed for this reason after it had written at least this many items.
     indirect case brokenOff(written: Int, because: SecretServiceFailure)
     case interrupted
 

@@ -31,6 +31,7 @@ package struct ServiceChanges {
         case (.labl, .text(let label)) where ServiceMapping.isSpeakable(label):
             service.label = label
             if service.isEntry { replace(ServiceItem.title, by: label) }
+        case (.pdmn, nil): replace(ServiceMapping.accessible, by: nil)
         case (.pdmn, .text(let accessibility)):
             replace(
                 ServiceMapping.accessible,

@@ -114,7 +114,7 @@ extension SecretServiceClient {
     /// The path of the collection with an alias.
     func alias(_ name: String) throws -> String? {
         let reply = try call(BusCall(Self.path, Self.interface, "ReadAlias", [.text(name)]), .listing)
-        guard let path = reply[0].text else { throw SecretServiceFailure.malformed(.listing) }
+        let path = try reply.member(0, \.path, .listing)
         return path == "/" ? nil : path
     }
 
@@ -128,9 +128,10 @@ extension SecretServiceClient {
     func collection(_ path: String) throws -> (label: String, isLocked: Bool, items: [String])? {
         do {
             let reply = try bus.call(owner, Self.getAll(path, Self.collectionInterface))
-            guard let all = reply[0].properties, let items = all["Items"]?.paths, let isLocked = all["Locked"]?.flag
+            let all = try reply.member(0, \.properties, .listing)
+            guard let items = all["Items"]?.paths, let isLocked = all["Locked"]?.flag
             else { throw SecretServiceFailure.malformed(.listing) }
-            return (all["Label"]?.text ?? "", isLocked, items.sorted(by: Self.isEarlier))
+            return (try all.value("Label", \.text, .listing) ?? "", isLocked, items.sorted(by: Self.isEarlier))
         } catch let error as BusError {
             if error.saysGone { return nil }
             throw SecretServiceFailure(error, .listing)
@@ -140,10 +141,7 @@ extension SecretServiceClient {
     private func properties(
         of path: String, _ interface: String, _ request: SecretServiceFailure.Request
     ) throws -> [String: BusValue] {
-        guard let all = try call(Self.getAll(path, interface), request)[0].properties else {
-            throw SecretServiceFailure.malformed(request)
-        }
-        return all
+        try call(Self.getAll(path, interface), request).member(0, \.properties, request)
     }
 
     private static func getAll(_ path: String, _ interface: String) -> BusCall {
@@ -217,10 +215,11 @@ extension SecretServiceClient {
         }
 
         private mutating func describe(_ reply: BusValue, _ path: String, of index: Int) throws -> FoundItem? {
-            guard let all = reply[0].properties, let attributes = all["Attributes"]?.attributes,
+            let all = try reply.member(0, \.properties, .reading)
+            guard let attributes = all["Attributes"]?.attributes,
                 let isLocked = all["Locked"]?.flag
             else { throw SecretServiceFailure.malformed(.reading) }
-            let label = all["Label"]?.text ?? ""
+            let label = try all.value("Label", \.text, .reading) ?? ""
             let collection = collections[index].name.label
             if isLocked {
                 if needsAll { throw SecretServiceFailure.locked([collection]) }
@@ -233,9 +232,11 @@ extension SecretServiceClient {
                 return nil
             }
             var item = ServiceItem(
-                label: label, attributes: attributes, created: all["Created"]?.number ?? 0,
-                modified: all["Modified"]?.number ?? 0)
-            if let type = all["Type"]?.text, !type.isEmpty, type != item[ServiceItem.schema] { item.type = type }
+                label: label, attributes: attributes, created: try all.value("Created", \.number, .reading) ?? 0,
+                modified: try all.value("Modified", \.number, .reading) ?? 0)
+            if let type = try all.value("Type", \.text, .reading), !type.isEmpty, type != item[ServiceItem.schema] {
+                item.type = type
+            }
             return FoundItem(path: path, collection: index, item: item, secret: 0..<0)
         }
 
@@ -267,9 +268,7 @@ extension SecretServiceClient {
         ///
         /// - Returns: the items whose secrets are not in it.
         private mutating func take(_ reply: BusValue, of batch: ArraySlice<FoundItem>) throws -> [FoundItem] {
-            guard reply.is(BusValue.Kind("(a{o(oayays)})")) else { throw SecretServiceFailure.malformed(.secrets) }
-            var given: [String: BusValue] = [:]
-            for entry in reply[0].members { given[entry[0].text ?? ""] = entry[1] }
+            let given = try reply.member(0, \.secrets, .secrets)
             var missing: [FoundItem] = []
             for item in batch {
                 if let secret = given[item.path] { try add(item, secret) } else { missing.append(item) }
@@ -282,8 +281,7 @@ extension SecretServiceClient {
             do {
                 let reply = try client.bus.call(
                     client.owner, BusCall(found.path, itemInterface, "GetSecret", [client.sessionPath]))
-                guard reply.is(BusValue.Kind("((oayays))")) else { throw SecretServiceFailure.malformed(.secrets) }
-                try add(found, reply[0])
+                try add(found, reply.member(0, \.secret, .secrets))
             } catch let error as BusError {
                 if error.saysGone { return }
                 let failure = SecretServiceFailure(error, .secrets)

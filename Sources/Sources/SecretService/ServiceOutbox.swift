@@ -6,6 +6,8 @@ final class ServiceOutbox {
     private var calls: [Call] = []
     /// The number of items written or removed.
     private(set) var written = 0
+    /// True once something may have changed, although no reply has come.
+    private(set) var hasSent = false
     private let mayAsk: Bool
     // Calls that the service carries out only after its prompt is called.
     private var prompts: [(path: String, call: Call)] = []
@@ -57,6 +59,7 @@ final class ServiceOutbox {
     private func createFirst(_ item: ServiceItem, _ secret: borrowing SecretBytes, in collection: String) throws {
         var path: String?
         var isAgain = false
+        hasSent = true
         for _ in 0..<SecretServiceClient.sessionTries {
             do {
                 if let path {
@@ -117,6 +120,7 @@ final class ServiceOutbox {
     func flush() throws {
         let sent = calls
         calls = []
+        if !sent.isEmpty { hasSent = true }
         try client.bus.call(
             client.owner, count: sent.count, atOnce: Self.atOnce, { sent[$0].call },
             { index, result in
@@ -167,16 +171,19 @@ final class ServiceOutbox {
     static func answer(
         _ reply: BusValue, to call: BusCall, _ request: SecretServiceFailure.Request
     ) throws(SecretServiceFailure) -> (object: String?, prompt: String?) {
-        func path(_ index: Int) -> String? { reply[index].text.flatMap { $0 == "/" ? nil : $0 } }
+        func path(_ index: Int) throws(SecretServiceFailure) -> String? {
+            let path = try reply.member(index, \.path, request)
+            return path == "/" ? nil : path
+        }
         switch call.method {
         case "CreateItem":
             guard reply.is(BusValue.Kind("(oo)")) else { throw .malformed(request) }
-            let (object, prompt) = (path(0), path(1))
+            let (object, prompt) = (try path(0), try path(1))
             if object == nil, prompt == nil { throw .malformed(request) }
             return (object, prompt)
         case "Delete":
             guard reply.is(BusValue.Kind("(o)")) else { throw .malformed(request) }
-            return (nil, path(0))
+            return (nil, try path(0))
         default: return (nil, nil)
         }
     }

@@ -18,9 +18,18 @@ extension SecretServiceClient {
         var tries = 0
         while true {
             tries += 1
-            var error: UnsafeMutablePointer<GError>?
-            if let service = unsafe csecret_open(connection.raw, &error) { return unsafe service }
-            let reason = unsafe BusConnection.take(error)
+            let reason: BusError
+            do throws(BusLoop.Failure) {
+                return try unsafe connection.loop.result(
+                    within: BusLimit.asked.session,
+                    { unsafe csecret_open(connection.raw, $0, $1, $2) }, { unsafe csecret_opened($0, $1, $2) })
+            } catch {
+                switch error {
+                case .failed(let error): reason = error
+                case .late: throw SecretServiceFailure.noAnswer
+                case .interrupted: throw SecretServiceFailure.interrupted
+                }
+            }
             if kind.isKWallet {
                 if tries < sessionTries, reason.message.contains("public key size") { continue }
                 // KWallet leaves the encryption to a plug-in of libqca.
@@ -75,8 +84,7 @@ extension SecretServiceClient {
         let start = secrets.count
         do {
             let reply = try bus.call(owner, BusCall(path, Self.itemInterface, "GetSecret", [sessionPath]))
-            guard reply.is(BusValue.Kind("((oayays))")) else { throw SecretServiceFailure.malformed(.secrets) }
-            _ = try decode(reply[0], into: &secrets)
+            _ = try decode(reply.member(0, \.secret, .secrets), into: &secrets)
         } catch SecretServiceFailure.malformed(.secrets) {
             return nil
         }

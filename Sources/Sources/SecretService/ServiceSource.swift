@@ -64,6 +64,20 @@ package struct ServiceSource: ItemSource {
         }
     }
 
+    /// The labels of the collections that are locked, or hold a locked item.
+    package var lockedCollections: [String] {
+        var labels: [String] = []
+        for entry in unreadable {
+            switch entry {
+            case .lockedCollection(let label, _) where !labels.contains(label),
+                .lockedItem(let label, _) where !labels.contains(label):
+                labels.append(label)
+            default: continue
+            }
+        }
+        return labels
+    }
+
     /// Visits every item, after reporting those that could not be read; see `ItemSource`.
     package func visitItems<Visitor: ItemVisitor>(_ visitor: inout Visitor) throws {
         for _ in 0..<unreadableCount { try visitor.skip(damaged: nil) }

@@ -38,6 +38,8 @@ final class ServiceState: ItemWriter {
 
     /// The number of items written or removed.
     var written: Int { outbox.written }
+    /// True once something may have changed.
+    var hasSent: Bool { outbox.hasSent }
 
     init(
         _ client: SecretServiceClient, _ contents: ServiceContents, scope: ServiceScope, making: ServiceTarget.Making

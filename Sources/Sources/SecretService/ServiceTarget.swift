@@ -35,12 +35,16 @@ package struct ServiceTarget: StoredItemTarget {
     ///
     /// - Throws: `SecretServiceFailure`, and what `body` throws.
     package func readItems<Result>(_ body: (any ExistingItems) throws -> Result) throws -> Result {
-        try body(state())
+        do {
+            return try body(state())
+        } catch SecretServiceFailure.locked(let labels) {
+            throw SecretServiceFailure.lockedTarget(labels)
+        }
     }
 
     /// Calls `body` to write items; see `ItemTarget`.
     ///
-    /// - Throws: `SecretServiceFailure` (`brokenOff` if something was already written), and what `body` throws.
+    /// - Throws: `SecretServiceFailure` (`brokenOff` if something may have changed), and what `body` throws.
     package func writeItems<Result>(_ body: (any ItemWriter) throws -> Result) throws -> Result {
         let state = try state()
         do {
@@ -48,8 +52,9 @@ package struct ServiceTarget: StoredItemTarget {
             try state.finish()
             return result
         } catch {
-            guard state.written > 0 else { throw error }
-            let cause = error as? SecretServiceFailure
+            var cause = error as? SecretServiceFailure
+            if case .locked(let labels) = cause { cause = .lockedTarget(labels) }
+            guard state.hasSent else { throw cause ?? error }
             if Interruption.isRequested {
                 throw SecretServiceFailure.brokenOff(written: state.written, because: .interrupted)
             }

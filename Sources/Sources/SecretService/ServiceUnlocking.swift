@@ -33,7 +33,7 @@ extension SecretServiceClient {
             return collection
         }
         let question = BusCall(object, "org.kde.KWallet", "isOpen", [.text(collection.name.label)])
-        guard try call(question, .unlocking)[0].flag == true else { return collection }
+        guard try call(question, .unlocking).member(0, \.flag, .unlocking) else { return collection }
         do {
             try unlockByPrompt([collection.path])
         } catch SecretServiceFailure.promptDismissed {
@@ -49,7 +49,7 @@ extension SecretServiceClient {
         let reply = try call(
             BusCall(Self.path, Self.interface, "Unlock", [.array(BusValue.Kind("o"), paths.map { .path($0) })]),
             .unlocking)
-        guard reply.count == 2, let prompt = reply[1].text else { throw SecretServiceFailure.malformed(.unlocking) }
+        let prompt = try reply.member(1, \.path, .unlocking)
         if prompt != "/" { _ = try answer(prompt, .unlocking) }
     }
 
@@ -71,11 +71,10 @@ extension SecretServiceClient {
         let properties = BusValue.properties([("org.freedesktop.Secret.Collection.Label", .text(label))])
         let reply = try call(
             BusCall(Self.path, Self.interface, "CreateCollection", [properties, .text("")]), .creatingCollection)
-        guard reply.count == 2, let made = reply[0].text, let prompt = reply[1].text else {
-            throw SecretServiceFailure.malformed(.creatingCollection)
-        }
+        let prompt = try reply.member(1, \.path, .creatingCollection)
+        let made = try reply.member(0, \.path, .creatingCollection)
         if prompt == "/" { return made }
-        guard let path = try answer(prompt, .creatingCollection).text else {
+        guard let path = try answer(prompt, .creatingCollection).path else {
             throw SecretServiceFailure.malformed(.creatingCollection)
         }
         return path
@@ -87,10 +86,8 @@ extension SecretServiceClient {
     func make(_ label: String, password: borrowing SecretBytes) throws -> String {
         let properties = BusValue.properties([("org.freedesktop.Secret.Collection.Label", .text(label))])
         let secret = try password.withBytes { try encode($0, contentType: ServiceMapping.usualContentType) }
-        let reply = try callWithPassword(
-            "CreateWithMasterPassword", [properties, secret], of: label, .creatingCollection)
-        guard let path = reply[0].text else { throw SecretServiceFailure.malformed(.creatingCollection) }
-        return path
+        return try callWithPassword("CreateWithMasterPassword", [properties, secret], of: label, .creatingCollection)
+            .member(0, \.path, .creatingCollection)
     }
 
     private func answer(_ prompt: String, _ request: SecretServiceFailure.Request) throws -> BusValue {

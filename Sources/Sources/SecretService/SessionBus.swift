@@ -15,11 +15,15 @@ package struct SessionBus: Hashable, Sendable {
     /// A socket must belong to this user: any other owner could receive the secrets of a restore.
     ///
     /// - Parameter runtimeFolder: the user's folder in `/run/user`, in case the environment does not name it.
-    /// - Throws: `noBus`, `foreignBus`, `notASocket`.
+    /// - Throws: `noBus`, `foreignBus`, `busElsewhere`, `notASocket`.
     package init(environment: [String: String], runtimeFolder: String) throws(SecretServiceFailure) {
         settingsFolders = Self.settingsFolders(environment)
         if let given = environment[Self.variable], !given.isEmpty {
             for part in given.split(separator: ";") {
+                // Only at a socket the kernel says who listens; `autolaunch:` leads to one.
+                guard part.hasPrefix("unix:") || part.hasPrefix("autolaunch:") else {
+                    throw .busElsewhere(address: given)
+                }
                 guard let path = Self.path(in: part), !Self.isMissing(path) else { continue }
                 try Self.requireOwn(path)
             }

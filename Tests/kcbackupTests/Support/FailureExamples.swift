@@ -58,6 +58,7 @@ enum FailureExamples {
         + [.full(.stream(StreamFailure(.writing, .system(28)), path: nil), trash: "backups/.trash")]
         + [.notKept(.stream(StreamFailure(.writing, .system(28)), path: nil))]
         + desktops.map { .secretService($0) } + locals.map { .local($0) }
+        + [true, false].map { .noKeychain(name: "login", isDesktopRunning: $0) }
         + keychains.map { .keychain($0, name: "login") } + items.map { .item($0) }
         + imports.map { .importLine(3, $0) } + devices.map { .device($0) } + trust.map { .trust($0) }
         + ages.map { .age($0, path: "restore-key.txt") } + archives.map { .archive($0, path: "laptop.kcb") }
@@ -68,12 +69,16 @@ enum FailureExamples {
     private static let desktops: [SecretServiceFailure] = [
         .libraryMissing("libsecret-1.so.0"), .noBus(lookedAt: ["/run/user/1000/bus"]),
         .foreignBus(path: "/run/user/1000/bus", owner: 1_000), .notASocket(path: "/run/user/1000/bus"),
-        .busRefuses(address: "unix:path=/run/user/1000/bus", reason: "Connection refused"), .noService,
+        .busRefuses(address: "unix:path=/run/user/1000/bus", reason: "Connection refused"),
+        .busSilent(address: "unix:path=/run/user/1000/bus"), .busElsewhere(address: "tcp:host=example.org,port=12434"),
+        .noService,
         .serviceDoesNotStart(reason: "Process exited with status 1"), .serviceEnded, .noAnswer, .sessionNotEncrypted,
-        .locked(["Login"]), .noCollection("Work"), .severalCollections("Work"), .noDefaultCollection,
+        .locked(["Login"]), .lockedTarget(["Login", "Work"]),
+        .noCollection("Work"), .severalCollections("Work"), .noDefaultCollection,
         .collectionMissing("Work"), .passwordNotTaken, .wrongPassword(collection: "Work"), .promptDismissed,
         .request(.writing, name: "org.freedesktop.DBus.Error.Failed", message: "no space left"), .malformed(.secrets),
-        .brokenOff(written: 120, because: .serviceEnded), .interrupted,
+        .brokenOff(written: 120, because: .serviceEnded), .brokenOff(written: 0, because: .noAnswer),
+        .brokenOff(written: 120, because: .interrupted), .brokenOff(written: 0, because: .interrupted), .interrupted,
     ]
 
     private static let jobs: [Jobs.Problem] = [
@@ -103,6 +108,7 @@ enum FailureExamples {
         .malformed(.set, form: "NAME=VALUE or NAME:base64=VALUE"), .keychainTwice,
         .outputTwice, .needsKeychain(.escrow), .needsFile(.password), .needsArchive(.html), .notAKeychain,
         .desktopKeyring, .importIntoDesktop, .desktopAttribute("acct"), .needsDesktop(.skipLocked),
+        .notOfDesktop(.escrow),
         .attributeTwice("svce"), .noCondition,
         .noChange,
         .severalSecrets(2), .noSecret, .deviceID, .noRestoreKey, .inputTwice("-"), .oneArchive(.html), .outsideItems,

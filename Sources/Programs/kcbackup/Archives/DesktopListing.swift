@@ -17,7 +17,8 @@ struct DesktopListing {
         let items = visitor.items
         var lines = isFirst ? [] : ["\n"]
         if !session.style.isJSON {
-            lines.append("\(displayed(keyring.name, limit: 200)): \(counted(source.count, "item"))\n")
+            let title = keyring.label.isEmpty ? "Secret Service" : keyring.words
+            lines.append("\(title): \(counted(source.count, "item"))\n")
             lines += source.collections.map { $0.words + "\n" }
             for item in items { table.measure(ItemColumns.cells(item)) }
             if !items.isEmpty { lines += ["\n", table.header] }

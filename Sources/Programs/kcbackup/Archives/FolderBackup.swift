@@ -7,6 +7,7 @@ internal import Cryptography
 internal import KeychainModel
 internal import KeychainStore
 internal import LocalKeychains
+internal import SecretService
 
 /// `create --to`: backs up one or all keychains to a backup folder.
 struct FolderBackup {
@@ -26,12 +27,20 @@ struct FolderBackup {
         let subject: BackupSubject
         let series: String
         let source: BackupSource
+
+        /// The locked collections that the user lets the backup leave out.
+        var locked: [String] {
+            guard case .desktop(let items) = source else { return [] }
+            return items.lockedCollections
+        }
     }
 
     /// The results for all keychains.
     struct Summary {
         fileprivate let results: [(name: String, result: Result)]
         fileprivate let folder: BackupFolder
+        /// The locked collections that were left out.
+        fileprivate let locked: [String]
 
         /// The exit status of the run: that of the first keychain that failed.
         var status: ExitStatus {
@@ -46,7 +55,16 @@ struct FolderBackup {
                     ? first : first.prefixed("\(failures.count) of \(results.count) keychains failed; first, ")
             }
             guard isIncomplete else { return nil }
-            return Explanation(.incomplete, "\(counted(damaged, "item")) could not be read, and are in no new archive")
+            if !locked.isEmpty {
+                return Explanation(
+                    .incomplete,
+                    "\(locked.count == 1 ? "collection" : "collections") "
+                        + "\(locked.map { quoted($0) }.joined(separator: ", ")) "
+                        + "\(locked.count == 1 ? "is" : "are") locked, and in no new archive")
+            }
+            return Explanation(
+                .incomplete,
+                "\(counted(damaged, "item")) could not be read, and \(damaged == 1 ? "is" : "are") in no new archive")
         }
 
         private var failures: [Explanation] {
@@ -126,7 +144,8 @@ struct FolderBackup {
                 results.append((part.subject.name, .failed(Failure(error, session.subjects))))
             }
         }
-        return Summary(results: results.sorted { $0.name < $1.name }, folder: folder)
+        return Summary(
+            results: results.sorted { $0.name < $1.name }, folder: folder, locked: parts.flatMap(\.locked))
     }
 
     /// When all keychains are backed up, fails only those that were replaced or are missing, unless the user allows it.
@@ -181,7 +200,8 @@ struct FolderBackup {
         let destination = SeriesDestination(
             folder, series: part.series,
             rules: SeriesDestination.Rules(
-                skipsUnchanged: options.folder.ifChanged, acceptsShrinkage: options.folder.acceptShrink))
+                skipsUnchanged: options.folder.ifChanged, acceptsShrinkage: options.folder.acceptShrink,
+                acceptsMissing: !part.locked.isEmpty))
         let backup = try CreateBackup(
             of: part.subject.archiveSource(), device: folder.device, tool: CommandLineTool.tool, to: destination,
             now: session.now)

@@ -25,7 +25,7 @@ struct RestoreText {
         session.list(report.stayingBehind.map(\.item)) { index, words in
             "stays behind: \(words): \(report.stayingBehind[index].reason.words)"
         }
-        let removed = report.isDryRun ? "would be removed for good" : "removed for good"
+        let removed = (report.isDryRun ? "would be removed" : "removed") + ", and not in the archive"
         session.list(report.vanishing) { _, words in "\(removed): \(words)" }
         for (item, problem) in report.failing { session.warn("not restored: \(item.words): \(problem.words)") }
         if report.notOpened > 0 {
@@ -56,7 +56,7 @@ struct RestoreText {
         let counts = report.counts
         // The words for what will be done, and for what was done.
         let parts: [(Int, String, String)] = [
-            (counts.remove, "to remove first", "removed first"), (counts.create, "to create", "created"),
+            (counts.remove, "to remove", "removed"), (counts.create, "to create", "created"),
             (counts.update, "to update", "updated"), (counts.same, "the same", "the same"),
             (counts.keep, "to keep", "kept"), (counts.stayBehind, "to stay behind", "stayed behind"),
             (counts.fail, "to fail", "failed"), (counts.notSelected, "not asked for", "not asked for"),

@@ -23,8 +23,8 @@ struct UnmappedAttributes {
     func tell(_ session: Session) {
         if items.isEmpty { return }
         session.note(
-            "the Secret Service dates items itself: of \(counted(items.count, "item")) the dates of creation and "
-                + "change are not set")
+            "the Secret Service sets dates itself: \(counted(items.count, "item")) "
+                + "\(items.count == 1 ? "has" : "have") the date of this restore")
         let others = others
         session.list(others.map(\.item)) { index, words in
             "not stored by the Secret Service: \(words): \(others[index].words.joined(separator: ", "))"

@@ -53,11 +53,15 @@ struct DiffCommand: Verb {
     var passcodeOption: PasscodeOption
 
     @OptionGroup
+    var unlocking: UnlockOptions
+
+    @OptionGroup
     var style: StyleOptions
 
     func run(in session: Session) throws -> ExitStatus {
         guard (other == nil) != (keychain == nil) else { throw UsageProblem.comparesOne }
         if passcodeOption.passcode != nil, keychain == nil { throw UsageProblem.needs(.passcode, .keychain) }
+        if unlocking.unlock, DesktopKeyring(keychain) == nil { throw UsageProblem.needsDesktop(.unlock) }
         for (source, option) in [
             (opening.passphrase, OptionName.passphrase), (passcodeOption.passcode, .passcode),
             (archivePasscode.archivePasscode, .archivePasscode),
@@ -79,8 +83,8 @@ struct DiffCommand: Verb {
         let shallow = first.closed
         let keychain: any ItemSource
         if let keyring = DesktopKeyring(self.keychain) {
-            if passcodeOption.passcode != nil { throw UsageProblem.needsKeychain(.passcode) }
-            keychain = try keyring.read(keyring.connect(in: session), in: session)
+            let client = try keyring.connect(unlocking, passcode: passcodeOption.passcode, in: session)
+            keychain = try keyring.read(client, in: session)
         } else {
             let opened = try passcodeOption.open(LocalKeychain(self.keychain, in: session.world), in: session)
             if shallow == nil { try passcodeOption.unlock(opened, in: session) }

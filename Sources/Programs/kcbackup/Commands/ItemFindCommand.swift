@@ -32,18 +32,22 @@ struct ItemFindCommand: Verb {
     var keychain: KeychainOptions
 
     @OptionGroup
+    var unlocking: UnlockOptions
+
+    @OptionGroup
     var style: StyleOptions
 
     func run(in session: Session) throws -> ExitStatus {
         let search = try QueryOptions.search(text)
         let query = try text == nil ? conditions.condition() : conditions.query()
         if let keyring = DesktopKeyring(keychain.keychain) {
-            if keychain.passcode != nil { throw UsageProblem.needsKeychain(.passcode) }
-            let found = try DesktopItems(keyring, conditions.filter(text), in: session)
+            let client = try keyring.connect(unlocking, passcode: keychain.passcode, in: session)
+            let found = try DesktopItems(keyring, client, conditions.filter(text), in: session)
             if found.items.isEmpty { throw KeychainStoreError.itemNotFound }
             try tell(found.items, in: session) { found.secret(of: $0) }
             return .ok
         }
+        if unlocking.unlock { throw UsageProblem.needsDesktop(.unlock) }
         let store = try keychain.open(in: session)
         let matches = try store.find(query, where: search.matches)
         if matches.items.isEmpty, matches.damaged == 0 { throw KeychainStoreError.itemNotFound }

@@ -33,20 +33,24 @@ struct ItemListCommand: Verb {
     var keychain: KeychainOptions
 
     @OptionGroup
+    var unlocking: UnlockOptions
+
+    @OptionGroup
     var style: StyleOptions
 
     func run(in session: Session) throws -> ExitStatus {
         let search = try QueryOptions.search(text)
         let listing = try ItemListing(session, table)
         if let keyring = DesktopKeyring(keychain.keychain) {
-            if keychain.passcode != nil { throw UsageProblem.needsKeychain(.passcode) }
-            let items = try DesktopItems(keyring, conditions.filter(text), in: session).items
+            let client = try keyring.connect(unlocking, passcode: keychain.passcode, in: session)
+            let items = try DesktopItems(keyring, client, conditions.filter(text), in: session).items
             for item in items { listing.measure(item) }
             for item in items { try listing.writeRow(item) }
             try listing.end()
             session.note(listing.summary)
             return .ok
         }
+        if unlocking.unlock { throw UsageProblem.needsDesktop(.unlock) }
         let store = try keychain.open(in: session)
         let damaged = try store.walk(
             conditions.query(), where: search.matches, first: listing.measure, listing.writeRow)

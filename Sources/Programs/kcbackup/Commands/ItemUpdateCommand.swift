@@ -39,6 +39,9 @@ struct ItemUpdateCommand: Verb {
     var keychain: KeychainOptions
 
     @OptionGroup
+    var unlocking: UnlockOptions
+
+    @OptionGroup
     var style: StyleOptions
 
     func run(in session: Session) throws -> ExitStatus {
@@ -46,10 +49,11 @@ struct ItemUpdateCommand: Verb {
         let changes = try changes()
         if changes.isEmpty, !secret.isGiven { throw UsageProblem.noChange }
         if let keyring = DesktopKeyring(keychain.keychain) {
-            if keychain.passcode != nil { throw UsageProblem.needsKeychain(.passcode) }
-            let update = DesktopUpdate(keyring, changes, secret, isConfirmed: yes, in: session)
+            let client = try keyring.connect(unlocking, passcode: keychain.passcode, in: session)
+            let update = DesktopUpdate(keyring, client, changes, secret, isConfirmed: yes, in: session)
             return try update.run(conditions.filter())
         }
+        if unlocking.unlock { throw UsageProblem.needsDesktop(.unlock) }
         let store = try keychain.open(in: session)
         let matches = try store.find(query)
         if matches.items.isEmpty, matches.damaged == 0 { throw KeychainStoreError.itemNotFound }

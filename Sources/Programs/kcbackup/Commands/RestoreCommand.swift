@@ -158,7 +158,7 @@ struct RestoreCommand: Verb {
         _ proven: ProvenArchive, _ options: RestoreOptions, _ outline: ArchiveOutline, into keyring: DesktopKeyring,
         _ session: Session
     ) throws -> ExitStatus {
-        if replaceUnarchived { throw UsageProblem.desktopKeyring }
+        if replaceUnarchived { throw UsageProblem.notOfDesktop(.replaceUnarchived) }
         let restore = try RestoreBackup(proven, options: options)
         try archivePasscode.open(proven, isNeeded: true, path: archive ?? "", in: session)
         let client = try keyring.connect(unlocking, passcode: keychain.passcode, mayBeMissing: true, in: session)
@@ -279,9 +279,10 @@ struct RestoreCommand: Verb {
         var rehearsal = options
         rehearsal.isDryRun = true
         let report = try RestoreBackup(proven, options: rehearsal).run(into: keychain)
-        session.list(report.vanishing) { _, words in "would be removed for good: \(words)" }
+        session.list(report.vanishing) { _, words in "would be removed, and not in the archive: \(words)" }
         try session.confirm(
             report.vanishing.isEmpty
-                ? question : "\(question.dropLast()), \(report.vanishing.count) of them for good?", isGiven: false)
+                ? question : "\(question.dropLast()), \(report.vanishing.count) of them not in the archive?",
+            isGiven: false)
     }
 }

@@ -184,7 +184,8 @@ extension BackupState {
             + metric(
                 "kcbackup_newest_missing", "Folders where the file of a keychain's newest backup is gone.",
                 keychains.map { state in
-                    let series = ArchiveName.series(of: state.name)
+                    let stem = DesktopKeyring(state.name).map { BackupSubject.desktop($0).stem } ?? state.name
+                    let series = ArchiveName.series(of: stem)
                     return ("keychain", state.name, Int64(missing.count { $0.series == series }))
                 })
     }

@@ -29,6 +29,8 @@ enum Failure: Error, Hashable, Sendable {
     case local(LocalKeychainFailure)
     case secretService(SecretServiceFailure)
     case keychain(KeychainStoreError, name: String?)
+    /// There is no keychain, but a desktop with a keyring.
+    case noKeychain(name: String?, isDesktopRunning: Bool)
     case item(ItemProblem)
     /// A line of an import file.
     case importLine(Int, ImportProblem)
@@ -67,6 +69,8 @@ enum Failure: Error, Hashable, Sendable {
         var path: String?
         /// The file with the key that `device renew` retired and that the keychain needs.
         var retiredKey: String?
+        /// The desktop keyring, where a keychain was looked for and there is none at all.
+        var desktopKeyring: SecretServiceClient.Presence?
         /// The trash of the backup folder, if it is not empty.
         var trash: String?
     }
@@ -87,6 +91,8 @@ enum Failure: Error, Hashable, Sendable {
             case KeychainStoreError.otherDevice(let device) where subjects.retiredKey != nil:
                 .refused(
                     .retiredKey(keychain: subjects.keychain ?? "", device: device, path: subjects.retiredKey ?? ""))
+            case KeychainStoreError.notFound where subjects.desktopKeyring.map { $0 != .absent } == true:
+                .noKeychain(name: subjects.keychain, isDesktopRunning: subjects.desktopKeyring == .running)
             case let error as KeychainStoreError: .keychain(error, name: subjects.keychain)
             case let problem as ItemProblem: .item(problem)
             case let failure as ItemLines.Failure: .importLine(failure.line, .reading(failure.problem))
@@ -140,6 +146,13 @@ enum Failure: Error, Hashable, Sendable {
         case .local(let failure): explainLocalKeychain(failure)
         case .secretService(let failure): explainSecretService(failure)
         case .keychain(let error, let name): explainKeychain(error, keychain: name)
+        case .noKeychain(let name, let isDesktopRunning):
+            explainKeychain(.notFound(name ?? ""), keychain: name).adding([
+                isDesktopRunning
+                    ? "'\(OptionName.keychain.spelling) \(DesktopKeyring.all.name)' is the desktop keyring"
+                    : "the desktop keyring cannot be reached: '\(OptionName.keychain.spelling) "
+                        + "\(DesktopKeyring.all.name)' says why"
+            ])
         case .item(let problem): explainItem(problem)
         case .importLine(let number, let problem): explainImportLine(problem).prefixed("line \(number): ")
         case .device(let failure): explainDeviceKey(failure)

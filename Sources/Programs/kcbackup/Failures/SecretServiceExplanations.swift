@@ -27,7 +27,16 @@ func explainSecretService(_ failure: SecretServiceFailure) -> Explanation {
     case .busRefuses(let address, let reason):
         Explanation(
             .locked, "the session bus at \(quoted(address)) cannot be reached: \(quoted(reason))",
-            hint: "log in to the desktop again, or set 'DBUS_SESSION_BUS_ADDRESS' to the address of the bus")
+            hint: "log in to the desktop again, or set 'DBUS_SESSION_BUS_ADDRESS' to the address of the bus",
+            "without that variable, kcbackup looks for the bus in '/run/user'")
+    case .busSilent(let address):
+        Explanation(
+            .locked, "the session bus at \(quoted(address)) does not answer",
+            hint: "log in to the desktop again, or set 'DBUS_SESSION_BUS_ADDRESS' to the address of another bus")
+    case .busElsewhere(let address):
+        Explanation(
+            .refused, "nothing shows whose session bus is at \(quoted(address)): it is not a socket of this machine",
+            hint: "set 'DBUS_SESSION_BUS_ADDRESS' to one, as in 'unix:path=/run/user/1000/bus'")
     case .noService:
         Explanation(
             .locked, "no Secret Service runs on the session bus, and none can be started",
@@ -47,17 +56,8 @@ func explainSecretService(_ failure: SecretServiceFailure) -> Explanation {
             .refused, "the Secret Service offers no encrypted session, and kcbackup does not send secrets in the clear",
             hint: "update it; for KWallet, 'apt install libqca-qt5-2-plugins'")
     case .locked(let labels):
-        Explanation(
-            .locked,
-            labels.isEmpty
-                ? "the desktop keyring is locked"
-                : "\(labels.count == 1 ? "collection" : "collections") "
-                    + "\(labels.map { quoted($0) }.joined(separator: ", ")) of the Secret Service "
-                    + "\(labels.count == 1 ? "is" : "are") locked",
-            hint: "unlock it on the desktop",
-            "'\(OptionName.unlock.spelling)' lets the desktop ask for the password",
-            "'\(OptionName.passcode.spelling) SOURCE' opens it with its password, in GNOME Keyring",
-            "'create' and 'inspect' leave it out with '\(OptionName.skipLocked.spelling)'")
+        locked(labels).adding(["'create' and 'inspect' leave it out with '\(OptionName.skipLocked.spelling)'"])
+    case .lockedTarget(let labels): locked(labels)
     case .noCollection(let name):
         Explanation(
             .notFound, "the Secret Service has no collection \(quoted(name))",
@@ -83,7 +83,10 @@ func explainSecretService(_ failure: SecretServiceFailure) -> Explanation {
     case .wrongPassword(let label):
         Explanation(.wrongKey, "that is not the password of collection \(quoted(label))")
     case .promptDismissed:
-        Explanation(.locked, "the prompt of the desktop was closed without a password")
+        Explanation(
+            .locked, "the prompt of the desktop was closed without a password",
+            hint: "where no desktop can show it, as over ssh, it closes at once: unlock the keyring on the desktop",
+            "'\(OptionName.passcode.spelling) SOURCE' opens it with its password, in GNOME Keyring")
     case .request(let request, let name, let message):
         Explanation(
             .io,
@@ -92,14 +95,32 @@ func explainSecretService(_ failure: SecretServiceFailure) -> Explanation {
     case .malformed(let request):
         Explanation(
             .damaged, "\(request.rawValue): the Secret Service returned an answer that its interface does not define")
+    case .brokenOff(let written, .interrupted):
+        Explanation(
+            explainInterruption().status,
+            "interrupted "
+                + (written == 0 ? "while the first items were written" : "after at least \(counted(written, "item"))"),
+            hint: staying)
     case .brokenOff(let written, let cause):
-        broken(explainSecretService(cause), written)
+        explainSecretService(cause).prefixed(
+            written == 0 ? "while the first items were written: " : "after at least \(counted(written, "item")): "
+        ).adding([staying])
     case .interrupted: explainInterruption()
     }
 }
 
-private func broken(_ cause: Explanation, _ written: Int) -> Explanation {
-    cause.prefixed("after \(counted(written, "item")): ").adding([
-        "what was written stays, since the Secret Service has no transactions: run the command again to finish it"
-    ])
+private func locked(_ labels: [String]) -> Explanation {
+    Explanation(
+        .locked,
+        labels.isEmpty
+            ? "the desktop keyring is locked"
+            : "\(labels.count == 1 ? "collection" : "collections") "
+                + "\(labels.map { quoted($0) }.joined(separator: ", ")) of the Secret Service "
+                + "\(labels.count == 1 ? "is" : "are") locked",
+        hint: "unlock it on the desktop",
+        "'\(OptionName.unlock.spelling)' lets the desktop ask for the password",
+        "'\(OptionName.passcode.spelling) SOURCE' opens it with its password, in GNOME Keyring")
 }
+
+private let staying =
+    "what was written stays, since the Secret Service has no transactions: run the command again to finish it"

@@ -18,9 +18,11 @@ enum UsageProblem: Error, Hashable, Sendable {
     case outputTwice
     /// The option does not apply to a file of items.
     case needsKeychain(OptionName)
+    /// The option does not apply to the desktop keyring.
+    case notOfDesktop(OptionName)
     /// The option applies only to the desktop keyring.
     case needsDesktop(OptionName)
-    /// The desktop keyring does not store this attribute.
+    /// The desktop keyring does not store this attribute, or not without a value.
     case desktopAttribute(String)
     /// The option opens another program's file, but none is named.
     case needsFile(OptionName)
@@ -117,6 +119,10 @@ func explainUsage(_ problem: UsageProblem) -> Explanation {
         Explanation(
             .usage, "'\(flag.spelling)' needs a keychain, and 'file:…' names a file of items",
             hint: "leave out '\(flag.spelling)', or import the file first: 'kcbackup import'")
+    case .notOfDesktop(let flag):
+        Explanation(
+            .usage, "'\(flag.spelling)' is for kcbackup keychains, and this is the desktop keyring",
+            hint: "leave out '\(flag.spelling)'")
     case .needsFile(let flag):
         Explanation(
             .usage, "'\(flag.spelling)' is for a file of another program, and none is named",
@@ -136,9 +142,9 @@ func explainUsage(_ problem: UsageProblem) -> Explanation {
             hint: "'secret-service:' names it, in place of a keychain or an archive")
     case .desktopAttribute(let code):
         Explanation(
-            .usage, "the item in the desktop keyring has no attribute for '\(code)'",
-            hint: "'label' and 'accessible' can always be changed, others only if the item has an attribute for them"
-        )
+            .usage, "the item in the desktop keyring does not allow this change of '\(code)'",
+            hint: "'label' can always be set, and 'accessible' set or removed; others can be changed only if the item "
+                + "has an attribute for them")
     case .importIntoDesktop:
         Explanation(
             .usage, "'import' writes into keychains, and 'secret-service:' names the desktop keyring",

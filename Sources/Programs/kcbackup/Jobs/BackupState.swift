@@ -76,7 +76,24 @@ struct BackupState {
                     name: name, archives: entries.count, good: entries.map(\.lastGood).max(),
                     jobs: states.filter { $0.job.covers(local, standard: standard) }.map(\.job.name)))
         }
-        self.keychains = keychains
+        self.keychains = keychains + Self.desktops(in: catalogues, states)
+    }
+
+    /// Returns the desktop keyrings that have a backup.
+    private static func desktops(in catalogues: [Catalogue], _ jobs: [JobState]) -> [KeychainState] {
+        var entries: [String: [CatalogueEntry]] = [:]
+        for catalogue in catalogues {
+            for (series, name) in catalogue.pin?.subjects ?? [:] where DesktopKeyring(name) != nil {
+                entries[name, default: []] += catalogue.complete.filter {
+                    $0.series == series && $0.isComplete != false
+                }
+            }
+        }
+        return entries.sorted { $0.key < $1.key }.map { name, entries in
+            KeychainState(
+                name: name, archives: entries.count, good: entries.map(\.lastGood).max(),
+                jobs: jobs.filter { $0.job.keychain == name }.map(\.job.name))
+        }
     }
 
     private static func missing(in catalogues: [Catalogue]) throws(FileFailure) -> [Missing] {
@@ -128,10 +145,16 @@ extension Job {
     /// True if the job backs up a keychain.
     func covers(_ keychain: LocalKeychain, standard: LocalKeychain) -> Bool {
         if create.contains(OptionName.all.spelling) { return true }
+        guard let name = self.keychain else { return keychain == standard || keychain.path == standard.path }
+        return name == keychain.name || name == keychain.path
+    }
+
+    /// The keychain that the job names; nil for the default one or all.
+    var keychain: String? {
         guard let option = create.firstIndex(of: OptionName.keychain.spelling), option + 1 < create.count else {
-            return keychain == standard || keychain.path == standard.path
+            return nil
         }
-        return create[option + 1] == keychain.name || create[option + 1] == keychain.path
+        return create[option + 1]
     }
 }
 

@@ -67,7 +67,10 @@ enum BackupSubject {
     /// The first part of its archives' names, made safe for a file name: visible, on one line, and not an option.
     var fileStem: String {
         var text = ""
-        for scalar in stem.unicodeScalars { text.unicodeScalars.append(isVisible(scalar) ? scalar : "_") }
+        // The label of a collection can contain a slash.
+        for scalar in stem.unicodeScalars {
+            text.unicodeScalars.append(isVisible(scalar) && scalar != "/" ? scalar : "_")
+        }
         var fit = text.drop { ".- ".contains($0) }
         // The date, a number and the extension follow, and a file name has at most 255 bytes.
         while fit.utf8.count > 200 { fit.removeLast() }
@@ -82,7 +85,11 @@ enum BackupSubject {
     /// Opens the subject; only secrets that need no passcode can be read.
     func open(_ options: CreateOptions, _ unlocking: UnlockOptions, in session: Session) throws -> BackupSource {
         if options.escrow != nil {
-            guard case .keychain = self else { throw UsageProblem.needsKeychain(.escrow) }
+            switch self {
+            case .keychain: break
+            case .items: throw UsageProblem.needsKeychain(.escrow)
+            case .desktop: throw UsageProblem.notOfDesktop(.escrow)
+            }
         }
         if case .desktop = self {
         } else {

@@ -22,10 +22,6 @@ struct DesktopItems {
     /// Reads the items that pass a filter; nil for all items.
     ///
     /// - Throws: `SecretServiceFailure`.
-    init(_ keyring: DesktopKeyring, _ filter: ItemFilter?, in session: Session) throws {
-        try self.init(keyring, keyring.connect(in: session), filter, in: session)
-    }
-
     init(
         _ keyring: DesktopKeyring, _ client: SecretServiceClient, _ filter: ItemFilter?, in session: Session
     ) throws {

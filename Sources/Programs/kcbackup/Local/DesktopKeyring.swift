@@ -108,15 +108,20 @@ struct DesktopKeyring {
 
     /// Reads all selected items.
     ///
-    /// - Parameter needsAll: false to leave out locked items, with a warning.
+    /// - Parameters:
+    ///   - needsAll: false to leave out locked items, with a warning.
+    ///   - missing: what the warning says of them.
     /// - Throws: `SecretServiceFailure`.
-    func read(_ client: SecretServiceClient, needsAll: Bool = true, in session: Session) throws -> ServiceSource {
+    func read(
+        _ client: SecretServiceClient, needsAll: Bool = true, missing: String = "not in the archive",
+        in session: Session
+    ) throws -> ServiceSource {
         let contents = try client.read(scope, needsAll: needsAll)
         if contents.ofSession > 0 {
             session.note("left out: \(counted(contents.ofSession, "item")) that end with the session of the desktop")
         }
         let source = ServiceSource(contents)
-        for entry in source.unreadable { session.warn(entry.words) }
+        for entry in source.unreadable { session.warn(entry.words(missing)) }
         session.toldUnreadable = source.unreadableCount
         return source
     }
@@ -132,33 +137,39 @@ final class KeptPassword {
 extension World {
     /// Returns the user's session bus.
     ///
-    /// - Throws: `SecretServiceFailure` (`noBus`, `foreignBus`, `notASocket`, `busRefuses`).
+    /// - Throws: `SecretServiceFailure` (`noBus`, `foreignBus`, `busElsewhere`, `notASocket`, `busRefuses`).
     func sessionBus() throws(SecretServiceFailure) -> SessionBus {
         try SessionBus(environment: environment, runtimeFolder: userRuntimeFolder)
     }
 
-    /// True if a Secret Service is running; starts nothing and reports no errors.
-    var hasDesktopKeyring: Bool {
+    /// Looks whether a Secret Service is running; starts nothing and reports no errors.
+    ///
+    /// - Throws: `SecretServiceFailure.interrupted`.
+    func desktopKeyring() throws(SecretServiceFailure) -> SecretServiceClient.Presence {
+        let bus: SessionBus
         do throws(SecretServiceFailure) {
-            return SecretServiceClient.isRunning(on: try sessionBus())
+            bus = try sessionBus()
+        } catch .noBus {
+            return .absent
         } catch {
-            return false
+            return .unreachable
         }
+        return try SecretServiceClient.presence(on: bus)
     }
 }
 
 extension Unreadable {
-    fileprivate var words: String {
+    fileprivate func words(_ missing: String) -> String {
         switch self {
         case .lockedCollection(let label, let items):
             "collection \(quoted(label)) is locked: "
                 + (items == 0 ? "its items are" : items == 1 ? "its item is" : "its \(items) items are")
-                + " not in the archive"
+                + " \(missing)"
         case .lockedItem(let collection, let label):
-            "not in the archive, since it is locked: \(quoted(label)) in collection \(quoted(collection))"
+            "\(missing), since it is locked: \(quoted(label)) in collection \(quoted(collection))"
         case .hashedItem(let collection, let label):
-            "not in the archive, since its attributes are hashes: \(quoted(label)) in collection \(quoted(collection))"
-        case .unfit(let label): "not in the archive, since it is over a limit: \(quoted(label))"
+            "\(missing), since its attributes are hashes: \(quoted(label)) in collection \(quoted(collection))"
+        case .unfit(let label): "\(missing), since it is over a limit: \(quoted(label))"
         }
     }
 }

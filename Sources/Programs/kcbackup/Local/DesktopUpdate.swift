@@ -6,16 +6,18 @@ internal import SecretService
 /// Changes items of the desktop keyring.
 struct DesktopUpdate {
     private let keyring: DesktopKeyring
+    private let client: SecretServiceClient
     private let changes: [AttributeCode: AttributeValue?]
     private let secret: SecretOptions
     private let isConfirmed: Bool
     private let session: Session
 
     init(
-        _ keyring: DesktopKeyring, _ changes: [AttributeCode: AttributeValue?], _ secret: SecretOptions,
-        isConfirmed: Bool, in session: Session
+        _ keyring: DesktopKeyring, _ client: SecretServiceClient, _ changes: [AttributeCode: AttributeValue?],
+        _ secret: SecretOptions, isConfirmed: Bool, in session: Session
     ) {
         self.keyring = keyring
+        self.client = client
         self.changes = changes
         self.secret = secret
         self.isConfirmed = isConfirmed
@@ -24,7 +26,6 @@ struct DesktopUpdate {
 
     /// Changes those that match, looks whether the service kept it, and tells.
     func run(_ filter: ItemFilter?) throws -> ExitStatus {
-        let client = try keyring.connect(in: session)
         let all = try DesktopItems(keyring, client, nil, in: session).found
         let found = all.filter { filter?.matches($0.item) ?? true }
         if found.isEmpty { throw KeychainStoreError.itemNotFound }

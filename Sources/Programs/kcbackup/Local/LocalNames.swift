@@ -3,6 +3,7 @@ internal import ByteStreams
 internal import DeviceIdentity
 internal import KeychainStore
 internal import LocalKeychains
+internal import SecretService
 
 extension LocalKeychain {
     /// Resolves a keychain name given by the user; nil means the default keychain.
@@ -27,6 +28,11 @@ extension LocalKeychain {
             let retired = "\(session.world.dataFolder.deviceKey).retired-\(device)"
             if try Path.exists(retired) { session.subjects.retiredKey = retired }
             throw KeychainStoreError.otherDevice(device)
+        } catch KeychainStoreError.notFound(let path) {
+            if try LocalKeychain.names(in: session.world.dataFolder).isEmpty {
+                session.subjects.desktopKeyring = try session.world.desktopKeyring()
+            }
+            throw KeychainStoreError.notFound(path)
         }
     }
 }

@@ -2,6 +2,7 @@ internal import ByteStreams
 internal import Console
 internal import DeviceIdentity
 internal import LocalKeychains
+internal import SecretService
 
 extension BackupSubject {
     /// Determines what to back up if the user may not have named anything.
@@ -18,22 +19,26 @@ extension BackupSubject {
         guard given == nil, case .keychain(let local) = subject else { return subject }
         let folder = session.world.dataFolder
         if try !Path.exists(local.path), try LocalKeychain.names(in: folder).isEmpty {
-            guard session.world.hasDesktopKeyring else { return subject }
+            guard try session.world.desktopKeyring() == .running else { return subject }
             session.note(
                 "there is no kcbackup keychain here: this backs up the desktop keyring "
                     + "(\(OptionName.keychain.spelling) \(DesktopKeyring.all.name))")
             try makeDeviceKey(in: session)
             return .desktop(.all)
         }
-        tellOfDesktop(local, in: session)
+        try tellOfDesktop(local, in: session)
         return subject
     }
 
     /// Notes, once, that there is a desktop keyring as well.
-    private static func tellOfDesktop(_ local: LocalKeychain, in session: Session) {
+    ///
+    /// - Throws: `SecretServiceFailure.interrupted`.
+    private static func tellOfDesktop(
+        _ local: LocalKeychain, in session: Session
+    ) throws(SecretServiceFailure) {
         let mark = session.world.dataFolder.path + "/told-of-desktop"
         guard session.world.terminal.showsMessages, !session.style.isQuiet, !isThere(mark),
-            session.world.hasDesktopKeyring
+            try session.world.desktopKeyring() == .running
         else { return }
         session.note(
             "this backs up keychain \(quoted(local.name)); the desktop keyring is another one: "

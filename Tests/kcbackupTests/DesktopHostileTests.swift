@@ -1,0 +1,248 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Runs the program against a Secret Service and a session bus that answer wrongly, or not at all.
+@Suite("A desktop keyring that misbehaves")
+struct DesktopHostileTests {
+    private static let functions = """
+        set -e
+        other=
+        trap 'done_with' EXIT
+        hostile() {
+          rm -f calls
+          /usr/bin/python3 '\(Project.path("Tests/kcbackupTests/Desktop/hostile.py"))' "$@" & other=$!
+        }
+        service() {
+          hostile "$@"
+          gdbus wait --session --timeout 60 org.freedesktop.secrets
+        }
+        done_with() { { kill $other; wait $other; } 2>/dev/null || true; other=; }
+        called() { until grep -qs "$1" calls; do :; done; }
+        # The status and what the first line says; each other line must be a hint.
+        try() {
+          local status=0
+          timeout 60 "$@" </dev/null >messages 2>&1 || status=$?
+          echo "$status $(head -1 messages | cut -d' ' -f2-)"
+          tail -n +2 messages | grep -v '^kcbackup: hint: ' || true
+        }
+        # With a terminal.
+        attended() {
+          local status=0
+          timeout 60 script -qec "$*" /dev/null </dev/null >messages || status=$?
+          echo "$status $(tr -d '\\r' <messages | grep -m 1 error: | cut -d' ' -f2-)"
+        }
+
+        """
+
+    private func run(_ script: String) throws -> String {
+        let outcome = try DesktopShell(desktop: "/bin/false")(Self.functions + script)
+        #expect(outcome.status == 0, "\(outcome.text)\n\(outcome.errorText)")
+        return outcome.text
+    }
+
+    @Test("A bus that does not answer does not stop the backup of a keychain, and is named where it is asked for")
+    func stuckBus() throws {
+        let text = try run(
+            """
+            $KCBACKUP keychain create --no-passcode 2>/dev/null
+            hostile bus="$HOME/stuck"
+            called listening
+            export DBUS_SESSION_BUS_ADDRESS=unix:path=$HOME/stuck
+            attended $KCBACKUP create --unencrypted -o a.kcb
+            for signal in INT TERM; do
+              rm calls
+              status=0
+              # A shell makes its background processes ignore SIGINT; the program catches it all the same.
+              $KCBACKUP inspect secret-service: 2>messages & reader=$!
+              called connected
+              kill -$signal $reader
+              wait $reader || status=$?
+              echo "$status $(cat messages)"
+            done
+            ls *.kcb
+            """)
+        #expect(
+            text == """
+                0 \("")
+                130 kcbackup: error: interrupted; nothing half-written is left
+                143 kcbackup: error: interrupted; nothing half-written is left
+                a.kcb
+
+                """)
+    }
+
+    @Test("A signal ends a run that waits for a service", arguments: ["OpenSession", "ReadAlias", "GetSecrets"])
+    func stuckService(method: String) throws {
+        let text = try run(
+            """
+            service \(method)=never
+            for signal in INT TERM; do
+              rm -f calls
+              status=0
+              $KCBACKUP create --keychain secret-service: --unencrypted -o a.kcb 2>messages & reader=$!
+              called \(method)
+              kill -$signal $reader
+              wait $reader || status=$?
+              echo "$status $(grep error: messages)"
+            done
+            [ ! -e a.kcb ]
+            """)
+        #expect(
+            text == """
+                130 kcbackup: error: interrupted; nothing half-written is left
+                143 kcbackup: error: interrupted; nothing half-written is left
+
+                """)
+    }
+
+    @Test("An interrupted restore says that something may have been written")
+    func interruptedRestore() throws {
+        let text = try run(
+            """
+            service
+            $KCBACKUP create --keychain secret-service: --unencrypted -o a.kcb 2>/dev/null
+            done_with
+            service items=none CreateItem=never
+            status=0
+            $KCBACKUP restore a.kcb 2>messages & writer=$!
+            called CreateItem
+            kill -INT $writer
+            wait $writer || status=$?
+            echo $status; cat messages
+            """)
+        #expect(
+            text == """
+                130
+                kcbackup: error: interrupted while the first items were written
+                kcbackup: hint: what was written stays, since the Secret Service has no transactions: run the command again to finish it
+
+                """)
+    }
+
+    @Test("An answer of another shape ends the run with one line, and nothing is written")
+    func malformed() throws {
+        let text = try run(
+            """
+            for method in OpenSession GetAll ReadAlias GetSecrets; do
+              for answer in empty number text; do
+                service $method=$answer
+                try $KCBACKUP create --keychain secret-service: --unencrypted -o a.kcb
+                done_with
+              done
+            done
+            service locked=yes Unlock=text
+            attended $KCBACKUP create --keychain secret-service: --unencrypted -o a.kcb --unlock
+            done_with
+            service locked=yes Unlock=empty
+            attended $KCBACKUP create --keychain secret-service: --unencrypted -o a.kcb --unlock
+            done_with
+            [ ! -e a.kcb ]
+            """)
+        let requests = [
+            ("opening a session", 3), ("listing collections", 6), ("reading secrets", 3), ("unlocking a collection", 2),
+        ]
+        let wrong = "the Secret Service returned an answer that its interface does not define"
+        #expect(
+            text
+                == requests.map { request, count in
+                    String(repeating: "13 error: \(request): \(wrong)\n", count: count)
+                }.joined())
+    }
+
+    @Test("An item that the service only claims to have made is not counted, and what may have changed is said")
+    func claimed() throws {
+        let text = try run(
+            """
+            service
+            $KCBACKUP create --keychain secret-service: --unencrypted -o a.kcb 2>/dev/null
+            done_with
+            for answer in nowhere empty number text; do
+              service items=none CreateItem=$answer
+              try $KCBACKUP restore a.kcb
+              done_with
+            done
+            printf new >new; chmod 600 new
+            service Set=end
+            try $KCBACKUP item update --keychain secret-service: --label 'Item 1' --set label=Other --secret file:new
+            grep -c 'what was written stays' messages
+            """)
+        let first = "error: while the first items were written: "
+        let wrong = "writing an item: the Secret Service returned an answer that its interface does not define\n"
+        #expect(
+            text == String(repeating: "13 " + first + wrong, count: 4)
+                + "14 " + first + "the Secret Service ended while it was in use\n1\n")
+    }
+
+    @Test("A collection whose label contains a slash is backed up, without a folder of that name")
+    func names() throws {
+        let text = try run(
+            """
+            service label=Passwords/Work
+            mkdir folder
+            $KCBACKUP create --keychain secret-service:Passwords/Work --unencrypted 2>/dev/null
+            $KCBACKUP create --keychain secret-service:Passwords/Work --unencrypted -o folder 2>/dev/null
+            $KCBACKUP create --keychain secret-service:Passwords/Work --unencrypted --to series 2>/dev/null
+            ls *.kcb folder series | sed 's/[0-9]*-[0-9]*\\.kcb/DATE/; s/KC-.*/DEVICE/'
+            """)
+        #expect(
+            text == """
+                secret-service-Passwords_Work-DATE
+
+                folder:
+                secret-service-Passwords_Work-DATE
+
+                series:
+                secret-service-Passwords_Work-DEVICE
+
+                """)
+    }
+
+    @Test("Another user's bus is refused, even if its address has no path", .enabled(if: geteuid() == 0))
+    func foreignBus() throws {
+        let text = try run(
+            """
+            printf '%s' '<busconfig><type>session</type><listen>unix:abstract=kcbackup-'$$'</listen><policy ' \
+              'context="default"><allow send_destination="*" eavesdrop="true"/><allow eavesdrop="true"/><allow own="*"/>' \
+              '<allow user="*"/></policy></busconfig>' >bus.conf
+            chmod 755 .; chmod 644 bus.conf
+            mkfifo address
+            setpriv --reuid=nobody --clear-groups dbus-daemon --config-file="$PWD/bus.conf" --nofork --print-address=3 \
+              3>address & other=$!
+            read -r address <address
+            try env DBUS_SESSION_BUS_ADDRESS=$address $KCBACKUP inspect secret-service: | sed "s/'.*'/BUS/"
+            """)
+        #expect(
+            text == """
+                4 error: the session bus BUS belongs to user 65534, who could read what is restored
+
+                """)
+    }
+
+    @Test("Without a keychain, an error says where the desktop keyring is")
+    func firstRun() throws {
+        let text = try run(
+            """
+            service
+            $KCBACKUP create --keychain secret-service: --unencrypted -o a.kcb 2>/dev/null
+            try $KCBACKUP item list; grep -o "'--key.*" messages
+            try $KCBACKUP restore --undo; grep -o "'--key.*" messages
+            done_with
+            try $KCBACKUP item list; grep -c desktop messages || true
+            export DBUS_SESSION_BUS_ADDRESS=unix:path=$HOME/none
+            try $KCBACKUP create --unencrypted; grep -o 'the desktop keyring.*' messages
+            """)
+        #expect(
+            text == """
+                10 error: there is no keychain 'login'
+                '--keychain secret-service:' is the desktop keyring
+                10 error: there is no keychain 'login'
+                '--keychain secret-service:' is the desktop keyring
+                10 error: there is no keychain 'login'
+                0
+                10 error: there is no keychain 'login'
+                the desktop keyring cannot be reached: '--keychain secret-service:' says why
+
+                """)
+    }
+}
