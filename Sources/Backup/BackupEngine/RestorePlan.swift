@@ -53,10 +53,10 @@ struct PlanningVisitor: RecordVisitor {
     mutating func take(
         _ item: Item, line: borrowing Span<UInt8>, secret: borrowing SecretBytes, state: SecretState
     ) throws {
-        let action = try action(for: item, secret: secret, state: state)
+        let (action, existing) = try decision(about: item, secret: secret, state: state)
         actions.append(action)
         if state == .stored, action != .notSelected { notOpened += 1 }
-        observe(item, action)
+        observe(action == .keep ? existing ?? item : item, action)
         if rules.replaced != nil, action == .create || action == .update { restored.insert(item) }
         switch action {
         case .staysBehind(let reason): stayingBehind.append((item, reason))
@@ -65,11 +65,12 @@ struct PlanningVisitor: RecordVisitor {
         }
     }
 
-    private func action(
-        for item: Item, secret: borrowing SecretBytes, state: SecretState
-    ) throws -> RestoreAction {
-        if !rules.selects(item) { return .notSelected }
-        if !existing.hasPlace(for: item) { return .fail(.noPlace) }
+    /// Returns what to do with `item`, and its counterpart in the keychain.
+    private func decision(
+        about item: Item, secret: borrowing SecretBytes, state: SecretState
+    ) throws -> (RestoreAction, existing: Item?) {
+        if !rules.selects(item) { return (.notSelected, nil) }
+        if !existing.hasPlace(for: item) { return (.fail(.noPlace), nil) }
         let byKey = isEmpty ? nil : try existing.item(withKeyOf: item)
         let byUUID = isEmpty ? nil : try existing.item(withUUID: item.uuid)
         let problem: RestoreAction.Problem? =
@@ -78,10 +79,11 @@ struct PlanningVisitor: RecordVisitor {
             case .broken: .broken
             case .absent, .open, .stored, .storedWhole, .notRead: nil
             }
-        return try rules.action(
+        let action = try rules.action(
             for: item, byKey: byKey, byUUID: byUUID, problem: problem, isProvedWhole: state != .stored,
             isHeld: { counterpart in existing.holds(item, as: counterpart) },
             hasSecret: { counterpart in try existing.secret(of: counterpart, equals: secret, in: form) })
+        return (action, byKey ?? byUUID)
     }
 }
 

@@ -13,6 +13,10 @@ func explainArchive(_ failure: ArchiveFailure, _ path: String?) -> Explanation {
         return Explanation(
             .limit, "\(archive) has format version \(found), and this program knows up to \(known)",
             hint: "use a newer version of kcbackup")
+    case .damaged(ArchiveFailure.somethingFollows):
+        return Explanation(
+            .damaged, "\(archive) is damaged: \(ArchiveFailure.somethingFollows)",
+            hint: "copy it again from where it was made, or use another archive")
     case .damaged(let rule): return Explanation(.damaged, "\(archive) is damaged: \(rule)", hint: copyAgain)
     case .limit(let what): return Explanation(.limit, "\(archive): \(what)")
     case .notRekeyable(.unencrypted):
@@ -163,6 +167,6 @@ func explainRestoreRefusal(_ refusal: RestoreRefusal) -> Explanation {
 /// Explains that a restore did not begin because the earlier state could not be kept.
 func explainNotKept(_ cause: Explanation) -> Explanation {
     Explanation(
-        cause.status, "nothing was restored, since the present state cannot be kept for '--undo': \(cause.message)",
-        hint: "'\(OptionName.noUndo.spelling)' restores without keeping it")
+        cause.status, "nothing was changed, since the present state cannot be kept for '--undo': \(cause.message)",
+        hint: "'\(OptionName.noUndo.spelling)' goes on without keeping it")
 }
