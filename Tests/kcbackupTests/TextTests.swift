@@ -69,6 +69,34 @@ struct TextTests {
         for width in 6...60 { #expect(lines(width: width).lines.allSatisfy { $0.count <= width + 1 }, "\(width)") }
     }
 
+    @Test("Messages are broken between words, never in a quoted command, and continuation lines are indented")
+    func wrapping() {
+        #expect(wrapped("one two three\n", to: 13) == "one two three\n")
+        #expect(wrapped("one two three\nfour five six\n", to: 9) == "one two\n  three\nfour five\n  six\n")
+        #expect(
+            wrapped("kcbackup: hint: add it with 'kcbackup item add', or not", to: 32)
+                == "kcbackup: hint: add it with\n  'kcbackup item add', or not")
+        // An apostrophe begins no quotation, and a quotation that never ends does not hold the line together.
+        #expect(wrapped("the user's own keychains", to: 12) == "the user's\n  own\n  keychains")
+        #expect(wrapped("it's 'a b c d e f g h", to: 10) == "it's 'a b\n  c d e f\n  g h")
+        #expect(wrapped("漢字漢字 漢字", to: 11) == "漢字漢字\n  漢字")
+        #expect(wrapped("a-word-that-is-too-long b", to: 8) == "a-word-that-is-too-long\n  b")
+    }
+
+    @Test("The name of an archive in a list is never cut, however narrow the terminal")
+    func archiveNames() {
+        let name = "login-KC-ABCDEFGH-20261121T030000Z.kcb"
+        for width in [20, 40, 60, 80] {
+            let table = StreamedTable(ListCommand.columns, width: width)
+            let row = [
+                name, "2026-11-21 03:00", "login", "12", "8.0 KiB", "encrypted", "this device", "2026-11-21",
+                "never", "ok",
+            ]
+            table.measure(row)
+            #expect(table.row(row).contains(name), "\(width)")
+        }
+    }
+
     @Test("Names are cut to their smallest widths only if nothing else can be left out")
     func namesYieldLast() {
         func lines(width: Int) -> [String] {

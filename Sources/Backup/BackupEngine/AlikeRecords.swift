@@ -209,6 +209,7 @@ private struct Matching: ItemVisitor {
     func wants(_ item: Item) -> Bool { series[item.uuid.with(ordinal: 0)] != nil }
 
     mutating func take(_ item: Item, line: borrowing Span<UInt8>, secret: borrowing SecretBytes) throws {
+        if Interruption.isRequested { throw StreamFailure(.reading, .interrupted) }
         let (name, existing, round, uuids) = (item.uuid.with(ordinal: 0), existing, round, uuids)
         try series[name]?.match(item, secret, round, in: existing, uuids)
     }

@@ -61,8 +61,8 @@ package struct ImportItems {
         let counts = visitor.actions.counts
         if rules.policy == .fail, counts.update > 0 { throw RestoreRefusal.conflicts(counts.update) }
         let report = ImportReport(
-            counts: counts, kept: visitor.kept, unclear: visitor.unclear, failing: visitor.failing,
-            isDryRun: isDryRun)
+            counts: counts, replaced: visitor.replaced, kept: visitor.kept, unclear: visitor.unclear,
+            beside: visitor.beside, failing: visitor.failing, isDryRun: isDryRun)
         return (report, visitor.actions, visitor.changes)
     }
 }
@@ -71,10 +71,14 @@ package struct ImportItems {
 package struct ImportReport: Sendable {
     /// The number of items for each decision.
     package let counts: RestoreCounts
+    /// The items of the keychain that get another secret.
+    package let replaced: [Item]
     /// The items of the source for which the keychain keeps its own version, and whether their secrets differ.
     package let kept: [(item: Item, hasOtherSecret: Bool)]
     /// The items that were created because several alike items exist and it is unclear which of them changed.
     package let unclear: [Item]
+    /// The items that were created beside an item with the same unique key, which belongs to another record.
+    package let beside: [Item]
     /// The items that cannot be written.
     package let failing: [(item: Item, problem: RestoreAction.Problem)]
     /// True if this was a dry run.
@@ -117,8 +121,10 @@ private struct PlanVisitor: ItemVisitor {
     let observe: (Item, RestoreAction) -> Void
     var actions = ActionList()
     var changes: [Int: Change] = [:]
+    var replaced: [Item] = []
     var kept: [(item: Item, hasOtherSecret: Bool)] = []
     var unclear: [Item] = []
+    var beside: [Item] = []
     var failing: [(item: Item, problem: RestoreAction.Problem)] = []
     /// The items of the keychain that items of the source belong to; each is used once.
     private var targets: Set<ItemUUID> = []
@@ -138,6 +144,7 @@ private struct PlanVisitor: ItemVisitor {
     func wants(_ item: Item) -> Bool { true }
 
     mutating func take(_ item: Item, line: borrowing Span<UInt8>, secret: borrowing SecretBytes) throws {
+        if Interruption.isRequested { throw StreamFailure(.reading, .interrupted) }
         step()
         var action: RestoreAction
         do {
@@ -168,9 +175,11 @@ private struct PlanVisitor: ItemVisitor {
         var row = try change.applied(to: item, replacing: byUUID)
         var byKey = try existing.item(withKeyOf: row)
         if let other = byKey, other.uuid != row.uuid {
-            if place != .own || records.isTaken(other.uuid) {
+            let isBeside = try place == .own && isOfAnotherRecord(other, than: item, secret)
+            if isBeside || place != .own || records.isTaken(other.uuid) {
                 // The other item belongs to another record; a mark lets both exist.
                 change.isMarked = true
+                if isBeside, byUUID == nil { beside.append(row) }
                 row = try change.applied(to: item, replacing: byUUID)
                 byKey = try existing.item(withKeyOf: row)
                 if let byKey, byKey.uuid != row.uuid { return .fail(.identityTaken) }
@@ -183,8 +192,11 @@ private struct PlanVisitor: ItemVisitor {
         if let target, !targets.insert(target.uuid).inserted { return .fail(.identityTaken) }
         let action = try decide(row, target, byKey, byUUID, secret)
         switch action {
-        case .create where change.uuid != item.uuid || change.isMarked, .update:
+        case .create where change.uuid != item.uuid || change.isMarked:
             changes[actions.count] = change
+        case .update:
+            changes[actions.count] = change
+            if let target, try !existing.secret(of: target, equals: secret, in: .plain) { replaced.append(target) }
         case .keep:
             let isEqual = try target.map { try existing.secret(of: $0, equals: secret, in: .plain) } ?? false
             kept.append((item, !isEqual))
@@ -192,6 +204,24 @@ private struct PlanVisitor: ItemVisitor {
         }
         if isUnclear, action == .create { unclear.append(row) }
         return action
+    }
+
+    /// True if an item that has the unique key of a record does not belong to it, so that replacing it would lose a
+    /// secret.
+    ///
+    /// The unique key of an internet password names its server. That of a generic password from another program is
+    /// often no more than a title and a user name, which records of different files have in common.
+    private func isOfAnotherRecord(
+        _ other: Item, than item: Item, _ secret: borrowing SecretBytes
+    ) throws -> Bool {
+        guard let format = item.freeAttribute("source.format") else { return false }
+        if try existing.secret(of: other, equals: secret, in: .plain) { return false }
+        if let id = item.freeAttribute("source.id"), let otherID = other.freeAttribute("source.id"),
+            format == other.freeAttribute("source.format")
+        {
+            return id != otherID
+        }
+        return item.itemClass == .genericPassword && rules.policy != .overwrite
     }
 
     private func decide(
@@ -256,6 +286,8 @@ extension Item {
         var merged = attributes
         for entry in old.attributes.entries where merged[entry.code] == nil { merged[entry.code] = entry.value }
         for code in [AttributeCode.agrp, .sync, .cdat] { merged[code] = old.attributes[code] }
+        // A key that may not be extracted stays so.
+        if old.attributes.number(.extr) == 0 { merged[.extr] = old.attributes[.extr] }
         // It keeps its accessibility; from another device's point of view it may only become stricter.
         if !accessibility.isThisDeviceOnly || old.isSynchronizable { merged[.pdmn] = old.attributes[.pdmn] }
         if likeness == old.likeness {
@@ -272,11 +304,14 @@ extension Item {
     /// A record with an ID is complete. A row of a table may lack columns, but has all its addresses.
     private func replaces(_ attribute: ExtraAttribute, of old: Item) -> Bool {
         if extra.contains(where: { $0.name == attribute.name }) { return true }
-        func value(_ name: String, _ item: Item) -> String? { item.extra.first { $0.name == name }?.value }
-        guard let format = value("source.format", self), format == value("source.format", old) else { return false }
-        if let id = value("source.id", self), id == value("source.id", old) { return true }
-        return attribute.name.hasPrefix("url.") && value("url.1", self) != nil
+        guard let format = freeAttribute("source.format"), format == old.freeAttribute("source.format") else {
+            return false
+        }
+        if let id = freeAttribute("source.id"), id == old.freeAttribute("source.id") { return true }
+        return attribute.name.hasPrefix("url.") && freeAttribute("url.1") != nil
     }
+
+    fileprivate func freeAttribute(_ name: String) -> String? { extra.first { $0.name == name }?.value }
 
     /// The same item with the dates of another.
     fileprivate func dated(as other: Item) throws(ItemProblem) -> Item {

@@ -199,6 +199,7 @@ enum FailureExamples {
     private static let archives: [ArchiveFailure] = [
         .notRekeyable(.unencrypted), .notRekeyable(.otherDevice),
         .notAnArchive, .newerFormat(found: "2", known: 1),
+        .damaged(rule: ArchiveFailure.somethingFollows),
         .damaged(rule: "'secrets.jsonl.gz.age' does not match its checksum"),
         .limit("the line length: 20 where 10 is the limit"), .noPassphraseSet, .wrongPassphrase,
         .wrongPasscode, .passcodeNeeded, .noMatchingIdentity(["X25519", "X25519"]), .keyNeeded(passphraseOpens: true),

@@ -31,7 +31,7 @@ struct JSONManual {
         "error": "error", "results": "result", "backups": "backup", "decisions": "decision", "jobs": "job",
         "backupsOf": "backup state", "missing": "missing backup", "problems": "problem", "units": "unit",
         "keysOf": "keys of", "escrow": "escrow", "drill": "drill", "with": "archive", "added": "item",
-        "kept": "item", "unclear": "item",
+        "kept": "item", "unclear": "item", "replaced": "item", "beside": "item",
         "holds": "foreign file", "parts": "kind", "leftOut": "kind", "refused": "refused", "marked": "item",
         "removed": "item", "changed": "change", "before": "item", "after": "item",
     ]
@@ -170,6 +170,9 @@ struct JSONHome {
             step("item import", "item import items.jsonl \(passcode)"),
             step("import", "import netrc \(passcode)", 3),
             step("inspect of another program's file", "inspect netrc", 3),
+            step(
+                "create of another program's file",
+                "create --keychain file:netrc -o netrc.kcb --passphrase file:passphrase", 3),
             step("item add", "item add --class genp --service a --account b --secret file:passphrase \(passcode)"),
             step("item update", "item update --service a --set icmt=x \(passcode)"),
             step("item list", "item list"),

@@ -34,7 +34,8 @@ struct ForeignListing {
         }
         try session.result(
             [
-                "file": .text(path), "format": .text(reading.format.name), "holds": text.contentsJSON,
+                "file": .text(path), "format": .text(reading.format.name),
+                "holds": ImportText.contents(reading.contents),
                 "items": .list(items.map { .item($0) }),
             ], lines)
     }

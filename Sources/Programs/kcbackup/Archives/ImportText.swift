@@ -10,6 +10,8 @@ struct ImportText {
     let isResult: Bool
     /// What wins where an item is there already.
     var policy = ConflictPolicy.newer
+    /// True if the state before the import is kept.
+    var keepsState = true
     let session: Session
 
     /// Describes the contents of the file, before anything is written.
@@ -56,6 +58,16 @@ struct ImportText {
         session.list(report.unclear) { _, words in
             "\(report.isDryRun ? "would be new" : "new"), since several items match equally: \(words)"
         }
+        session.list(report.beside) { _, words in
+            "\(report.isDryRun ? "would be added" : "added") beside another item of the same name: \(words)"
+        }
+        let cause = policy == .newer ? ", since the file's is newer" : ""
+        session.list(report.replaced) { _, words in
+            "\(report.isDryRun ? "would be replaced" : "replaced")\(cause): \(words)"
+        }
+        if keepsState, !report.isDryRun, !report.replaced.isEmpty, !session.style.isQuiet {
+            session.message("'kcbackup restore \(OptionName.undo.spelling)' takes this import back\n")
+        }
         if policy == .newer {
             let changed = report.kept.filter(\.hasOtherSecret).map(\.item)
             session.list(changed) { _, words in "kept with a different secret, since the file's is not newer: \(words)"
@@ -91,9 +103,10 @@ struct ImportText {
     private func json(_ report: ImportReport, _ keychain: String) -> JSONValue {
         .members([
             ("file", .text(path)), ("format", .text(reading.format.name)), ("keychain", .text(keychain)),
-            ("dryRun", .flag(report.isDryRun)), ("holds", contentsJSON),
-            ("plan", report.counts.json), ("kept", .list(report.kept.map { .item($0.item) })),
-            ("unclear", .list(report.unclear.map { .item($0) })),
+            ("dryRun", .flag(report.isDryRun)), ("holds", Self.contents(reading.contents)),
+            ("plan", report.counts.json), ("replaced", .list(report.replaced.map { .item($0) })),
+            ("kept", .list(report.kept.map { .item($0.item) })),
+            ("unclear", .list(report.unclear.map { .item($0) })), ("beside", .list(report.beside.map { .item($0) })),
             (
                 "failing",
                 .list(report.failing.map { JSONValue.item($0.item).adding([("problem", .text($0.problem.rawValue))]) })
@@ -101,9 +114,8 @@ struct ImportText {
         ])
     }
 
-    /// The contents of the file.
-    var contentsJSON: JSONValue {
-        let contents = reading.contents
+    /// The contents of a file.
+    static func contents(_ contents: ForeignContents) -> JSONValue {
         func list(_ counts: [(kind: String, count: Int)]) -> JSONValue {
             .list(counts.map { ["kind": .text($0.kind), "count": .number($0.count)] })
         }

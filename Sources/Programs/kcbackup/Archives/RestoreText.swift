@@ -26,7 +26,8 @@ struct RestoreText {
             session.note("\(words(action)): \(item.words)")
         }
         if policy == .newer, report.counts.keep > 0,
-            isOfSome || report.counts.create + report.counts.update == 0 {
+            isOfSome || report.counts.create + report.counts.update == 0
+        {
             session.note("'\(OptionName.onConflict.spelling) overwrite' takes the archive's version")
         }
         // Items that stay behind are always listed, even without a terminal.

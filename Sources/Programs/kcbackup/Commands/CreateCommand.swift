@@ -3,6 +3,7 @@ internal import AgeEncryption
 internal import ArgumentParser
 internal import BackupArchive
 internal import BackupEngine
+internal import ItemSources
 internal import ByteStreams
 internal import KeychainModel
 internal import KeychainStore
@@ -65,7 +66,7 @@ struct CreateCommand: Verb {
             try options.unencrypted
             ? self.unencrypted(backup, source, target, session)
             : encrypted(backup, source, subject, target, session)
-        try tell(report, target, session)
+        try tell(report, source, target, session)
         return report.damaged.isEmpty ? .ok : .incomplete
     }
 
@@ -101,7 +102,9 @@ struct CreateCommand: Verb {
         return report
     }
 
-    private func tell(_ report: CreateReport, _ target: ArchiveOutput, _ session: Session) throws {
+    private func tell(
+        _ report: CreateReport, _ source: BackupSource, _ target: ArchiveOutput, _ session: Session
+    ) throws {
         options.warn(of: report, session)
         let total = report.contents.counts.total
         session.note("\(target.words): \(counted(total, "item")), \(byteCount(report.size))")
@@ -111,14 +114,21 @@ struct CreateCommand: Verb {
             session.note("\(counted(report.notOpened, "item")) not opened: the keychain is locked")
         }
         guard style.json, let path = target.path else { return }
+        var holds: [(String, JSONValue)] = []
+        var damaged = report.damaged[...]
+        if case .foreign(let reading) = source {
+            holds = [("holds", ImportText.contents(reading.contents))]
+            // They are listed with their names as refused.
+            damaged = damaged.dropFirst(reading.contents.refused.count)
+        }
         try session.result(
             .members([
                 ("archive", outline(path, session)),
                 ("contents", report.contents.json), ("boundToThisDevice", .number(report.boundToThisDevice)),
                 ("notOpened", .number(report.notOpened)),
                 ("omitted", .list(report.omitted.map { .item($0) })),
-                ("damaged", .list(report.damaged.map { $0.map { .item($0) } ?? [:] })),
-            ]), [])
+                ("damaged", .list(damaged.map { $0.map { .item($0) } ?? [:] })),
+            ]).adding(holds), [])
     }
 
     /// Describes the new archive, which exists even if it cannot be read again.

@@ -81,7 +81,7 @@ struct ImportCommand: Verb {
         let input = try reader.input()
         let reading = try reader.read(input, as: table)
         let text = ImportText(
-            path: file, reading: reading, isResult: dryRun, policy: onConflict, session: session)
+            path: file, reading: reading, isResult: dryRun, policy: onConflict, keepsState: !noUndo, session: session)
         try text.tellContents()
 
         var decisions: [(Item, RestoreAction)] = []
@@ -104,7 +104,7 @@ struct ImportCommand: Verb {
                 }
             }
         } else {
-            session.note("there is no keychain \(quoted(local.name)) yet; 'kcbackup keychain create' makes it")
+            session.warn("there is no keychain \(quoted(local.name)) yet; 'kcbackup keychain create' makes it")
             report = try importing.run(items, into: EmptyTarget(form: .plain), step: progress.step, observe: observe)
         }
         progress.finish()

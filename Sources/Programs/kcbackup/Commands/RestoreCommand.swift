@@ -140,7 +140,8 @@ struct RestoreCommand: Verb {
         }
         if unlocking.unlock { throw UsageProblem.needsDesktop(.unlock) }
         let restore = try RestoreBackup(proven, options: options)
-        let local = try LocalKeychain(keychain.keychain ?? source.flatMap(ArchiveSource.keychainName), in: session.world)
+        let name = try keychain.keychain ?? source.flatMap(ArchiveSource.keychainName)
+        let local = try LocalKeychain(name, in: session.world)
         let target = try RestoreTarget(
             local, for: proven, (archive, archivePasscode), options: keychain, replaces: replace, isDryRun: dryRun,
             keepsState: !noUndo, in: session)
@@ -162,7 +163,8 @@ struct RestoreCommand: Verb {
         }
         try RestoreText(
             report: report, decisions: decisions, outline: outline, path: archive, origin: proven.origin,
-            target: (local.name, "keychain \(quoted(local.name))"), policy: onConflict, isOfSome: options.filter != nil, isMade: target.isThere || report.makesKeychain
+            target: (local.name, "keychain \(quoted(local.name))"), policy: onConflict,
+            isOfSome: options.filter != nil, isMade: target.isThere || report.makesKeychain
         ).tell(session)
         return report.failing.isEmpty ? .ok : .incomplete
     }
@@ -192,7 +194,8 @@ struct RestoreCommand: Verb {
         progress.finish()
         try RestoreText(
             report: report, decisions: decisions, outline: outline, path: archive ?? "", origin: proven.origin,
-            target: (keyring.name, keyring.words), policy: onConflict, isOfSome: options.filter != nil, isMade: true, unmapped: UnmappedAttributes(written)
+            target: (keyring.name, keyring.words), policy: onConflict, isOfSome: options.filter != nil, isMade: true,
+            unmapped: UnmappedAttributes(written)
         ).tell(session)
         return report.failing.isEmpty ? .ok : .incomplete
     }

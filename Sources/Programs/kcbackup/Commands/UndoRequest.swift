@@ -116,8 +116,8 @@ struct UndoRequest {
     func list(in session: Session) throws -> ExitStatus {
         let local = try LocalKeychain(keychain.keychain, in: session.world)
         var table = Table([
-            Table.Column(title: "STATE"), Table.Column(title: "MADE"), Table.Column(title: "BEFORE"), Table.Column(title: "ITEMS", alignment: .right),
-            Table.Column(title: "SIZE", alignment: .right),
+            Table.Column(title: "STATE"), Table.Column(title: "MADE"), Table.Column(title: "BEFORE"),
+            Table.Column(title: "ITEMS", alignment: .right), Table.Column(title: "SIZE", alignment: .right),
         ])
         var listed: [JSONValue] = []
         var status = ExitStatus.ok

@@ -164,9 +164,10 @@ func explainRestoreRefusal(_ refusal: RestoreRefusal) -> Explanation {
     }
 }
 
-/// Explains that a restore did not begin because the earlier state could not be kept.
+/// Explains that nothing was changed because the earlier state could not be kept.
 func explainNotKept(_ cause: Explanation) -> Explanation {
-    Explanation(
+    if [.interrupted, .terminated].contains(cause.status) { return cause }
+    return Explanation(
         cause.status, "nothing was changed, since the present state cannot be kept for '--undo': \(cause.message)",
         hint: "'\(OptionName.noUndo.spelling)' goes on without keeping it")
 }

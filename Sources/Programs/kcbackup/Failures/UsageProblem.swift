@@ -153,7 +153,8 @@ func explainUsage(_ problem: UsageProblem) -> Explanation {
     case .attributeTwice(let code): Explanation(.usage, "the attribute '\(code)' is given twice")
     case .serverIsURL:
         Explanation(
-            .usage, "the value of '\(OptionName.server.spelling)' is a URL, and a server is a name, as in 'example.org'",
+            .usage,
+            "the value of '\(OptionName.server.spelling)' is a URL, and a server is a name, as in 'example.org'",
             hint: "protocol, port and path are attributes of their own: "
                 + "'\(OptionName.attribute.spelling) protocol=htps \(OptionName.attribute.spelling) path=/login'")
     case .noCondition:

@@ -106,7 +106,9 @@ enum BackupSubject {
             }
             let reading = try reader.read()
             try ImportText(path: path, reading: reading, isResult: false, session: session).tellContents()
-            return .foreign(reading.contents)
+            // The refused ones have just been named.
+            session.toldUnreadable = reading.contents.refused.count
+            return .foreign(reading)
         }
     }
 }
@@ -128,7 +130,7 @@ enum BackupSource {
     case escrowed(EscrowedKeychain)
     case items(CollectedItems)
     case desktop(ServiceSource)
-    case foreign(ForeignContents)
+    case foreign(ForeignReader.Reading)
 
     /// Returns the number of items.
     func itemCount() throws -> Int {
@@ -137,7 +139,7 @@ enum BackupSource {
         case .escrowed(let keychain): try keychain.itemCount()
         case .items(let items): items.count
         case .desktop(let items): items.count
-        case .foreign(let contents): contents.items.count
+        case .foreign(let reading): reading.contents.items.count
         }
     }
 
@@ -150,7 +152,7 @@ enum BackupSource {
         case .escrowed(let keychain): try backup.encrypted(keychain, with: keys, bound: bound, step: step)
         case .items(let items): try backup.encrypted(items, with: keys, bound: bound, step: step)
         case .desktop(let items): try backup.encrypted(items, with: keys, bound: bound, step: step)
-        case .foreign(let contents): try backup.encrypted(contents, with: keys, bound: bound, step: step)
+        case .foreign(let reading): try backup.encrypted(reading.contents, with: keys, bound: bound, step: step)
         }
     }
 }

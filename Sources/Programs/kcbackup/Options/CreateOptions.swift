@@ -103,7 +103,8 @@ struct CreateOptions: ParsableArguments {
             report.omitted.isEmpty
             ? "" : "; \(counted(report.omitted.count, "item")) in no archive (WhenPasscodeSetThisDeviceOnly)"
         if unencrypted {
-            return "restores on this device only; anyone can read names and dates, and only this device opens secrets" + omitted
+            return "restores on this device only; anyone can read names and dates, and only this device opens secrets"
+                + omitted
         }
         let bound = report.boundToThisDevice
         let travel =

@@ -4,7 +4,7 @@ extension ReportPage {
     /// The state is stored in the URL fragment, as in `#q=mail&class=key&sort=account&order=down`.
     static let script: HTML = #"""
 
-        // Browsers lay a table out again with every part of it that arrives, so it is hidden until it is whole.
+        // Browsers redo the layout with each part that arrives, so the table is hidden until it is complete.
         document.documentElement.classList.add("loading");
         addEventListener("DOMContentLoaded", () => {
           "use strict";
@@ -20,7 +20,7 @@ extension ReportPage {
           const links = Array.from(document.querySelectorAll("main a[href^='#']"));
           const fold = (text) => text.normalize("NFC").toLowerCase();
           const collator = new Intl.Collator("en", { numeric: true });
-          // A browser is slow with very many rows, so few are shown until somebody looks for more.
+          // Browsers are slow with very many rows, so only some are shown until the user searches.
           const portion = 200;
 
           const rows = Array.from(body.rows, (row, number) => {
@@ -106,7 +106,7 @@ extension ReportPage {
             const name = select.dataset.condition;
             const values = [...new Set(rows.map((item) => cell(item, name)))].sort(collator.compare);
             select.append(new Option("all", ""));
-            // Nobody picks one of thousands from a list; searching finds it.
+            // A list of thousands is useless to pick from; the search finds it.
             for (const text of values.slice(0, 1000)) if (text) select.append(new Option(text, text));
             select.addEventListener("change", () => change([[name, select.value]]));
           }
@@ -139,9 +139,9 @@ extension ReportPage {
           new IntersectionObserver((entries) => {
             if (entries.some((entry) => entry.isIntersecting)) more(portion);
           }, { rootMargin: "1500px" }).observe(rest);
-          // Paper has all rows that were found.
+          // Print all matching rows.
           const paper = find("paper");
-          // A browser takes very long to break one large table into pages, and not so many small ones.
+          // Browsers take very long to break one large table into pages, but not many small ones.
           addEventListener("beforeprint", () => {
             table.hidden = true;
             for (let start = 0; start < found.length; start += portion) {

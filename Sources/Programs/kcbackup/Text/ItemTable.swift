@@ -46,7 +46,8 @@ final class ItemListing {
     var summary: String {
         let items = counted(count, "item")
         let missing = count == 0 ? [] : table.leftOut
-        return items + (missing.isEmpty
+        return items
+            + (missing.isEmpty
                 ? "" : "; '\(OptionName.wide.spelling)' shows \(missing.joined(separator: ", ")) too")
             + (table.isTooLongToSort ? "; \(ItemColumns.notSorted)" : "")
     }

@@ -37,7 +37,10 @@ private func unbrokenWords(of line: String) -> [String] {
         }
     }
     // An apostrophe that looked like a quotation must not hold the rest of the line together.
-    return words.last.map(isOpen) == true ? line.split(separator: " ", omittingEmptySubsequences: false).map(String.init) : words
+    if let last = words.popLast() {
+        words += isOpen(last) ? last.split(separator: " ", omittingEmptySubsequences: false).map(String.init) : [last]
+    }
+    return words
 }
 
 /// True if a quotation begins at the start of the text and does not end with it.
