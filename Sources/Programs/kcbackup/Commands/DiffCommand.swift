@@ -203,7 +203,7 @@ extension CompareReport.Change {
         let shown = others.isEmpty && secret == .same ? attributes : others
         let names = shown.filter { before.isNamed(by: $0) || after.isNamed(by: $0) }
         parts += names.map { code in
-            let (old, new) = (before.attributes.text(code), after.attributes.text(code))
+            let (old, new) = (before.attributes.shown(code), after.attributes.shown(code))
             return "\(code.word) \(old.map { quoted($0) } ?? "none") → \(new.map { quoted($0) } ?? "none")"
         }
         parts += shown.filter { !names.contains($0) }.map(\.word)
