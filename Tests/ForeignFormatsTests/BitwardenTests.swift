@@ -143,7 +143,7 @@ struct BitwardenTests {
             try contents.listing == [
                 "genp svce=N acct=é.pdf desc=attachment: PDF", "genp svce=N desc=secure note: secret",
             ])
-        #expect(contents.leftOut.map(\.kind) == ["file that belongs to no record"])
+        #expect(contents.leftOut.map(\.kind) == ["file of no record"])
     }
 
     @Test("A truncated or altered protected export is refused or yields exactly the original items")
@@ -228,5 +228,36 @@ struct BitwardenTests {
                 Issue.record("another failure: \(error)")
             }
         }
+    }
+
+    @Test(
+        "A record without an ID gets a UUID that depends on no secret in its address, and what it cannot keep is counted"
+    )
+    func counted() throws {
+        func read(_ item: String) throws -> ForeignContents {
+            try ForeignReading.read(#"{"encrypted":false,"items":[\#(item)]}"#, as: BitwardenFormat())
+        }
+        let login =
+            #"{"type":1,"name":"A","reprompt":1,"login":{"uris":[{"match":3,"uri":"https://u:SECRET@a.example"}],"password":"p"}}"#
+        let contents = try read(login)
+        #expect(try contents.uuids == read(login.replacing("SECRET", with: "other")).uuids)
+        #expect(
+            contents.leftOut.map(\.kind) == ["reprompt mark", "rule for matching an address", "password in an address"])
+        #expect(
+            try read(#"{"type":1,"name":"A","login":{"password":null}}"#).leftOut.map(\.kind) == [
+                "record without a secret"
+            ])
+    }
+
+    @Test("A passkey without a password keeps the seed and the addresses of its record")
+    func passkeyAlone() throws {
+        let text = #"""
+            {"encrypted":false,"items":[{"id":"i","type":1,"name":"Bank","login":{"password":null,
+            "uris":[{"uri":"otpauth://totp/x?secret=JBSWY3DP"},{"uri":"https://bank.example"}],
+            "fido2Credentials":[{"rpId":"bank.example","keyValue":"MIGH"}]}}]}
+            """#
+        let items = try ForeignReading.read(text, as: BitwardenFormat()).entries.map(\.item)
+        #expect(Set(items.map { $0.attributes.text(.desc) }) == ["one-time password", "passkey"])
+        #expect(items.allSatisfy { $0.extraValue("url.1") == "https://bank.example" })
     }
 }

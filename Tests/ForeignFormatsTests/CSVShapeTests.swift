@@ -190,4 +190,34 @@ struct CSVShapeTests {
         #expect(contents.details == "of 1Password")
         #expect(try contents.listing == ["inet srvr=o.example acct=ada: p"])
     }
+
+    @Test("KeePass's escapes are resolved, in its own table alone")
+    func keepassEscapes() throws {
+        let header = #""Account","Login Name","Password","Web Site","Comments""#
+        let contents = try ForeignReading.read(
+            header + "\r\n" + #""A","ada","p\\y\"q\n","","x\\""# + "\r\n" + #""B","bob","","","""# + "\r\n",
+            as: CSVFormat())
+        #expect(
+            try contents.listing == [
+                #"genp svce=A acct=ada: p\y"q\n"#, #"genp svce=A acct=note (ada) desc=secure note: x\"#,
+                "genp svce=B acct=bob: no secret",
+            ])
+        let other = try ForeignReading.read("name,url,username,password\nA,,ada,\"p\\\\y\"\n", as: CSVFormat())
+        #expect(try other.listing == [#"genp svce=A acct=ada: p\\y"#])
+    }
+
+    @Test("The UUID of a row depends on no password in its address, no query, no seed and no token")
+    func identity() throws {
+        func uuids(_ row: String) throws -> [ItemUUID] {
+            try ForeignReading.read("name,url,username,password\n\(row)\n", as: CSVFormat()).uuids
+        }
+        for row in [
+            "A,https://ada:SECRET@a.example/,ada,p", "A,https://a.example/?t=SECRET,ada,p",
+            "A,ghost:SECRET,ada,p", "A,,SECRETname,x-oauth-basic", "A,,ghp_0123456789SECRETabcdef,",
+            "A,otpauth://totp/x?secret=SECRET,ada,p",
+        ] {
+            #expect(try uuids(row) == uuids(row.replacing("SECRET", with: "OTHERS")), "\(row)")
+        }
+        #expect(try uuids("A,https://a.example,ada,p") != uuids("A,https://b.example,ada,p"))
+    }
 }

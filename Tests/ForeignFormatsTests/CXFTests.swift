@@ -122,4 +122,34 @@ struct CXFTests {
             #expect(listing == ["genp svce=Chat acct=ada: one"], "\(to)")
         }
     }
+
+    @Test("Each login of an item keeps its own user, and nothing disappears uncounted")
+    func logins() throws {
+        func read(_ members: String) throws -> ForeignContents {
+            try ForeignReading.read(document(#"{"id":"aQ","title":"T",\#(members)}"#), as: CXFFormat())
+        }
+        func login(_ user: String, _ password: String) -> String {
+            #"{"type":"basic-auth","username":{"value":"\#(user)"},"password":{"value":"\#(password)"}}"#
+        }
+        let note = #"{"type":"note","content":{"value":"n"}}"#
+        let two = try read(#""credentials":[\#(note),\#(login("ada", "1")),\#(login("bob", "2"))]"#)
+        #expect(
+            try two.listing == [
+                "genp svce=T acct=ada: 1", "genp svce=T acct=bob: 2", "genp svce=T acct=note (ada) desc=secure note: n",
+            ])
+        let seed = try read(
+            #""scope":{"urls":["otpauth://totp/x?secret=JBSWY3DP","https://a.example"]},"credentials":[\#(note)]"#)
+        #expect(
+            try seed.listing == [
+                "genp svce=T acct=note desc=secure note: n".replacing(" acct=note", with: ""),
+                "genp svce=a.example acct=one-time password desc=one-time password: otpauth://totp/x?secret=JBSWY3DP",
+            ])
+        #expect(
+            try read(#""subtitle":"s","credentials":[]"#).leftOut.map(\.kind) == [
+                "subtitle", "record without a secret",
+            ])
+        let key = try read(
+            #""extensions":[{"name":"x"}],"credentials":[{"type":"ssh-key","privateKey":"AAEC","keyComment":"c"}]"#)
+        #expect(key.leftOut.map(\.kind) == ["extension of another program", "comment of a key"])
+    }
 }

@@ -82,6 +82,7 @@ struct ExportTests {
             .bitwarden: ["Key": .noPlace, "None": .nameNotText],
             .csv: [
                 "Key": .noPlace, "None": .nameNotText, "mail.example.org": .secretNotText, "example.com": .zeroByte,
+                "Empty": .emptySecret,
             ], .cxf: [:], .kdbx: [:],
         ]
         for (format, writer) in try ExportSample.writers() {

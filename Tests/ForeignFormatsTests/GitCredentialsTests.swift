@@ -98,4 +98,16 @@ struct GitCredentialsTests {
             }
         }
     }
+
+    @Test("The password of a certificate's file, which has no host, is left out and counted")
+    func withoutHost() throws {
+        let text = "cert:///p@x\ncert://:pw@/home/ada/key.pem\nhttps://a:b@c.example/r.git?k=SECRET\n"
+        #expect(try KnownFormats.recognise(ForeignReading.input(Array(text.utf8))).name == "git-credentials")
+        let contents = try ForeignReading.read(text, as: GitCredentialsFormat())
+        #expect(try contents.listing == ["inet srvr=c.example acct=a: b"])
+        #expect(try !contents.entries.contains { "\($0.item)".contains("SECRET") })
+        #expect(
+            contents.leftOut.map { "\($0.count) \($0.kind)" }
+                == ["2 address without a host", "1 part of an address behind '?', '#' or ';'"])
+    }
 }

@@ -122,3 +122,21 @@ struct KDBXForge {
         return outcome.output
     }
 }
+
+extension KDBXForge {
+    /// A database with these entries and groups in its topmost group, named R.
+    static func xml(_ content: String, meta: String = "") -> String {
+        "<KeePassFile><Meta>\(meta)</Meta><Root><Group><UUID>AAAAAAAAAAAAAAAAAAAAAQ==</UUID><Name>R</Name>\(content)"
+            + "</Group></Root></KeePassFile>"
+    }
+
+    /// An entry whose UUID ends with `id`; a value in double braces is protected.
+    static func entry(_ id: Int, _ strings: [(String, String)], more: String = "") -> String {
+        let uuid = Base64.encode([UInt8](repeating: 0, count: 15) + [UInt8(id)])
+        let texts = strings.map { key, value in
+            let mark = value.contains("{{") ? " Protected=\"True\"" : ""
+            return "<String><Key>\(key)</Key><Value\(mark)>\(value)</Value></String>"
+        }
+        return "<Entry><UUID>\(uuid)</UUID>\(texts.joined())\(more)</Entry>"
+    }
+}

@@ -15,19 +15,6 @@ struct KeePassTests {
         try Array(Data(contentsOf: URL(filePath: Project.path("Tests/ForeignFormatsTests/Fixtures/KeePass/\(name)"))))
     }
 
-    private func xml(_ entries: String, meta: String = "") -> String {
-        "<KeePassFile><Meta>\(meta)</Meta><Root><Group><UUID>AAAAAAAAAAAAAAAAAAAAAQ==</UUID><Name>R</Name>\(entries)"
-            + "</Group></Root></KeePassFile>"
-    }
-
-    private func entry(_ id: Int, _ strings: [(String, String)], more: String = "") -> String {
-        let uuid = Base64.encode([UInt8](repeating: 0, count: 15) + [UInt8(id)])
-        let texts = strings.map { key, value in
-            "<String><Key>\(key)</Key><Value\(value.contains("{{") ? " Protected=\"True\"" : "")>\(value)</Value></String>"
-        }
-        return "<Entry><UUID>\(uuid)</UUID>\(texts.joined())\(more)</Entry>"
-    }
-
     @Test("Every part of a KeePassXC entry in KDBX 3.1 is imported, and data without a counterpart is counted")
     func keepassxc() throws {
         let contents = try ForeignReading.read(
@@ -45,7 +32,7 @@ struct KeePassTests {
             ])
         #expect(
             contents.leftOut.map(\.kind) == [
-                "older version of an entry", "part of an address behind '?' or '#'", "trashed entry",
+                "older version of an entry", "part of an address behind '?', '#' or ';'", "trashed entry",
             ])
         #expect(contents.details == "KDBX 3 'Sample'")
     }
@@ -65,8 +52,11 @@ struct KeePassTests {
                     + "otpauth://totp/a:b?secret=JBSWY3DPEHPK3PXP",
                 "inet srvr=x.example acct=benutzer: neu",
             ])
-        for secrets in [GivenSecrets(text: "pw one"), GivenSecrets(text: "pw two", key: keyFile)] {
-            #expect(throws: ForeignFailure.wrongPassword) { try KeePassFormat().read(input, secrets) }
+        #expect(throws: ForeignFailure.wrongPassword) {
+            try KeePassFormat().read(input, GivenSecrets(text: "pw two", key: keyFile))
+        }
+        #expect(throws: ForeignFailure.wrongPasswordOrNoKeyFile(orDamaged: false)) {
+            try KeePassFormat().read(input, GivenSecrets(text: "pw one"))
         }
     }
 
@@ -83,10 +73,10 @@ struct KeePassTests {
 
     @Test("Every version, cipher and key derivation is read, and protected values in any place", arguments: 0..<8)
     func kinds(index: Int) throws {
-        let history = "<History>" + entry(1, [("Password", "{{older}}")]) + "</History>"
-        let text = xml(
-            entry(1, [("Title", "{{A}}"), ("UserName", "u")], more: history)
-                + entry(2, [("Password", "{{two}}"), ("Title", "B"), ("UserName", "v")]))
+        let history = "<History>" + KDBXForge.entry(1, [("Password", "{{older}}")]) + "</History>"
+        let text = KDBXForge.xml(
+            KDBXForge.entry(1, [("Title", "{{A}}"), ("UserName", "u")], more: history)
+                + KDBXForge.entry(2, [("Password", "{{two}}"), ("Title", "B"), ("UserName", "v")]))
         let contents = try ForeignReading.read(Self.kinds[index].file(text), as: KeePassFormat(), password: "pw")
         #expect(try contents.listing == ["genp svce=A acct=u: no secret", "genp svce=B acct=v: two"])
         #expect(contents.remarks.contains { $0.hasPrefix("protected titles") })
@@ -97,7 +87,8 @@ struct KeePassTests {
 
     @Test("A truncated file is refused, and a flipped bit yields no other items", arguments: [0, 1, 5])
     func damage(index: Int) throws {
-        let file = try Self.kinds[index].file(xml(entry(1, [("Title", "A"), ("Password", "{{one}}")])))
+        let file = try Self.kinds[index].file(
+            KDBXForge.xml(KDBXForge.entry(1, [("Title", "A"), ("Password", "{{one}}")])))
         let good = try ForeignReading.read(file, as: KeePassFormat(), password: "pw").listing
         for count in 0..<file.count {
             #expect(throws: ForeignFailure.self) {
@@ -119,7 +110,7 @@ struct KeePassTests {
     func emptyPassword() throws {
         let key = [UInt8](repeating: 4, count: 32)
         let keyFile = ForeignFile(name: "key", SecretBytes(copying: key), modified: .reference)
-        let text = xml(entry(1, [("Title", "A"), ("UserName", "u")]))
+        let text = KDBXForge.xml(KDBXForge.entry(1, [("Title", "A"), ("UserName", "u")]))
         for password in [nil, ""] as [String?] {
             let input = ForeignReading.input(try KDBXForge().file(text, password: password, keyFile: key))
             #expect(try KeePassFormat().read(input, GivenSecrets(text: "", key: keyFile)).items.count == 1)
@@ -189,8 +180,8 @@ struct KeePassTests {
             "<KeePassFile><Root><Group><Entry/></Group></Root></KeePassFile>",
         ])
     func hostile(text: String) throws {
-        let attachment = entry(1, [("Title", "A")], more: "<Binary><Key>x</Key><Value Ref=\"7\"/></Binary>")
-        for text in [text, xml(entry(1, []) + entry(1, [])), xml(attachment)] {
+        let attachment = KDBXForge.entry(1, [("Title", "A")], more: "<Binary><Key>x</Key><Value Ref=\"7\"/></Binary>")
+        for text in [text, KDBXForge.xml(KDBXForge.entry(1, []) + KDBXForge.entry(1, [])), KDBXForge.xml(attachment)] {
             #expect(throws: ForeignFailure.self) {
                 try ForeignReading.read(KDBXForge().file(text), as: KeePassFormat(), password: "pw")
             }
@@ -200,10 +191,10 @@ struct KeePassTests {
     @Test("Circular and dangling references are left unresolved and reported")
     func circle() throws {
         func reference(_ id: Int) -> String { "{REF:P@I:" + String(repeating: "0", count: 31) + "\(id)}" }
-        let text = xml(
-            entry(1, [("Title", "A"), ("UserName", "u"), ("Password", "{{\(reference(2))}}")])
-                + entry(2, [("Title", "B"), ("UserName", "u"), ("Password", "{{\(reference(1))}}")])
-                + entry(3, [("Title", "C"), ("UserName", "u"), ("Password", "{{\(reference(9))}}")]))
+        let text = KDBXForge.xml(
+            KDBXForge.entry(1, [("Title", "A"), ("UserName", "u"), ("Password", "{{\(reference(2))}}")])
+                + KDBXForge.entry(2, [("Title", "B"), ("UserName", "u"), ("Password", "{{\(reference(1))}}")])
+                + KDBXForge.entry(3, [("Title", "C"), ("UserName", "u"), ("Password", "{{\(reference(9))}}")]))
         let contents = try ForeignReading.read(KDBXForge().file(text), as: KeePassFormat(), password: "pw")
         #expect(contents.items.count == 3)
         #expect(contents.remarks.contains { $0.contains("circular") })
@@ -224,7 +215,7 @@ struct KeePassTests {
             ),
         ]
         for (strings, expected) in spellings {
-            let text = xml(entry(1, [("Title", "A")] + strings))
+            let text = KDBXForge.xml(KDBXForge.entry(1, [("Title", "A")] + strings))
             let contents = try ForeignReading.read(KDBXForge().file(text), as: KeePassFormat(), password: "pw")
             let listing = try contents.listing
             #expect(listing.count == 1)
@@ -235,8 +226,9 @@ struct KeePassTests {
     @Test("Random bytes in random places never crash the reader", arguments: 0..<4 as Range<UInt64>)
     func fuzz(seed: UInt64) throws {
         var random = SeededRandom(seed: seed)
-        let text = xml(
-            entry(1, [("Title", "A"), ("UserName", "u"), ("Password", "{{one}}"), ("Notes", "n")]) + entry(2, []))
+        let text = KDBXForge.xml(
+            KDBXForge.entry(1, [("Title", "A"), ("UserName", "u"), ("Password", "{{one}}"), ("Notes", "n")])
+                + KDBXForge.entry(2, []))
         for _ in 0..<150 {
             var bytes = Array(text.utf8)
             for _ in 0..<Int.random(in: 1...4, using: &random) {

@@ -21,6 +21,7 @@ struct PasswordStoreTests {
         func decryptedByGPG(_ path: String, limit: Int) throws -> SecretBytes {
             let file = try ForeignFile(reading: OpenFile.reading(path))
             if file.starts(with: "KEY".utf8) { throw UnopenedFile.noKey }
+            if file.starts(with: "SYM".utf8) { throw UnopenedFile.needsPassphrase }
             guard file.starts(with: "GPG:".utf8) else { throw UnopenedFile.damaged }
             guard file.bytes.count <= limit else { throw UnopenedFile.tooLarge(limit: limit) }
             return file.bytes.withBytes { SecretBytes($0.extracting(4...)) }
@@ -66,7 +67,7 @@ struct PasswordStoreTests {
         #expect(try contents.listing == Self.items.sorted())
         #expect(
             contents.leftOut.map { "\($0.count) \($0.kind)" }.sorted()
-                == ["1 file that is not a password", "1 record without a secret"])
+                == ["1 file without a password", "1 record without a secret"])
         #expect(!contents.isPlaintext)
         #expect(throws: ForeignFailure.self) { try PassFormat().read(input, GivenSecrets(text: nil)) }
     }
@@ -121,7 +122,7 @@ struct PasswordStoreTests {
         _ = try ExternalProgram.run("ln", ["-s", ".", folder.path("loop")])
         let contents = try PassFormat().read(ForeignInput(path: folder.path, .folder), ScriptedGPG())
         #expect(contents.items.count == 0)
-        #expect(contents.leftOut.map { "\($0.count) \($0.kind)" } == ["3 link or device"])
+        #expect(contents.leftOut.map { "\($0.count) \($0.kind)" } == ["3 file of another kind (link, device)"])
     }
 
     @Test("passage: a store opens with its identities, and a file encrypted for others is refused by name")
@@ -152,5 +153,25 @@ struct PasswordStoreTests {
         var encryptor = try AgeEncryptor(recipients: [identity.recipient], to: MemorySink())
         try encryptor.write(Array(text.utf8).span)
         return try encryptor.finish()
+    }
+
+    @Test(
+        "gopass's form with a header is read, a file with an empty first line is not lost, and one passphrase is one file"
+    )
+    func forms() throws {
+        let folder = try TemporaryFolder()
+        try folder.write(".gpg-id", [])
+        try folder.write(
+            "gopass.gpg", Array("GPG:GOPASS-SECRET-1.0\nPassword: gp\nUser: ada\nPIN: 1\n\nbody\nPassword: x\n".utf8))
+        try folder.write("user.gpg", Array("GPG:\nuser: x\n".utf8))
+        try folder.write("closed.gpg", Array("SYM".utf8))
+        let contents = try PassFormat().read(ForeignInput(path: folder.path, .folder), ScriptedGPG())
+        #expect(
+            try contents.listing == [
+                "genp svce=gopass acct=ada: gp",
+                "genp svce=gopass acct=note (ada) desc=secure note: PIN: 1\nbody\nPassword: x\n",
+                "genp svce=user acct=x: no secret",
+            ])
+        #expect(contents.refused.map(\.name) == ["closed"])
     }
 }

@@ -61,7 +61,7 @@ struct ZippedExportTests {
         #expect(
             contents.leftOut.map { "\($0.count) \($0.kind)" } == [
                 "1 favorite mark", "1 earlier password", "1 reference to another record", "1 archived record",
-                "1 file that belongs to no record",
+                "1 file of no record",
             ])
         #expect(contents.refused.map(\.name) == ["Doc"])
         #expect(contents.details == "2 accounts")
@@ -184,5 +184,49 @@ struct ZippedExportTests {
                 Issue.record("another failure: \(error)")
             }
         }
+    }
+
+    @Test(
+        "1PUX: each password is beside its user name, and what has no counterpart becomes a field",
+        arguments: [
+            ("u:ada p:1 u:bob p:2", ["acct=ada: 1", "acct=bob: 2"]),
+            ("p:1 u:ada p:2 u:bob", ["acct=ada: 1", "acct=bob: 2"]),
+            ("u:ada u:bob p:2", ["acct=bob: 2", "acct=user (bob) desc=field: ada"]),
+            ("u:ada p:1 p:2", [": 2", "acct=ada: 1"]), ("p:1 u:ada", ["acct=ada: 1"]),
+            ("u:ada", ["acct=ada: no secret"]),
+        ])
+    func onePUXLogins(fields: String, expected: [String]) throws {
+        let members = fields.split(separator: " ").map { field in
+            let designation = field.hasPrefix("u") ? "username" : "password"
+            return #"{"designation":"\#(designation)","name":"user","value":"\#(field.dropFirst(2))"}"#
+        }
+        let contents = try ForeignReading.read(
+            Self.onePUX(#""categoryUuid":"001","details":{"loginFields":[\#(members.joined(separator: ","))]}"#),
+            as: OnePasswordFormat())
+        #expect(
+            try contents.listing.sorted()
+                == expected.map { ($0.hasPrefix(":") ? "genp svce=T" : "genp svce=T ") + $0 }.sorted())
+    }
+
+    @Test("1PUX: the seed among the addresses of a note becomes a one-time password")
+    func onePUXSeed() throws {
+        let contents = try ForeignReading.read(
+            Self.onePUX(
+                #""categoryUuid":"003","details":{}"#,
+                overview: #","urls":[{"url":"otpauth://totp/x?secret=JBSWY3DP"}]"#),
+            as: OnePasswordFormat())
+        #expect(
+            try contents.listing
+                == ["genp svce=T acct=one-time password desc=one-time password: otpauth://totp/x?secret=JBSWY3DP"])
+    }
+
+    private static func onePUX(_ members: String, overview: String = "") -> [UInt8] {
+        zip([
+            ("export.attributes", #"{"version":3,"description":"1Password Unencrypted Export","createdAt":1}"#),
+            (
+                "export.data",
+                #"{"accounts":[{"vaults":[{"attrs":{},"items":[{"uuid":"a","state":"active","overview":{"title":"T"\#(overview)},\#(members)}]}]}]}"#
+            ),
+        ])
     }
 }

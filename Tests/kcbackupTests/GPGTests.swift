@@ -85,4 +85,17 @@ struct GPGTests {
         let failure = #expect(throws: ForeignFailure.self) { try home.opened(file) }
         #expect(failure == .needsProgram("gpg", problem: "its agent did not open the key"))
     }
+
+    @Test("A file with a passphrase of its own is the only one that fails")
+    func symmetric() throws {
+        let home = try Home()
+        let file = try home.run(
+            "gpg",
+            [
+                "--batch", "--quiet", "--pinentry-mode", "loopback", "--passphrase", "walnut", "--s2k-count", "65536",
+                "--symmetric",
+            ], input: Array("x".utf8))
+        try home.run("gpgconf", ["--kill", "gpg-agent"])
+        #expect(throws: UnopenedFile.needsPassphrase) { try home.opened(file) }
+    }
 }

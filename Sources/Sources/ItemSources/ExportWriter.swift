@@ -33,6 +33,8 @@ package enum ExportProblem: String, Error, CaseIterable, Hashable, Sendable {
     case nameNotText = "name-not-text"
     /// The format cannot distinguish a missing secret from an empty one.
     case noSecret = "no-secret"
+    /// The secret is empty, which the format cannot distinguish from a missing one.
+    case emptySecret = "empty-secret"
     /// The format cannot hold a zero byte.
     case zeroByte = "zero-byte"
     /// The item is a passkey, which the format stores in another way.
@@ -44,7 +46,8 @@ package enum ExportProblem: String, Error, CaseIterable, Hashable, Sendable {
         case .noPlace: "the format has no place for it"
         case .secretNotText: "the format holds text, and the secret is bytes"
         case .nameNotText: "the format holds text, and its name or account is bytes"
-        case .noSecret: "it has no secret, which the format would take for an empty one"
+        case .noSecret: "it has no secret, which the format cannot tell from an empty one"
+        case .emptySecret: "its secret is empty, which the format cannot tell from a missing one"
         case .zeroByte: "it has a zero byte, which the format cannot hold"
         case .passkey: "the format has no place for a passkey"
         }

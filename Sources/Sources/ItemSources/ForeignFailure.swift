@@ -2,6 +2,10 @@
 package enum ForeignFailure: Error, Hashable, Sendable {
     /// The password or the key file does not open it.
     case wrongPassword
+    /// The password alone does not open it; it may be wrong, or a key file may be needed too.
+    ///
+    /// The file may also be damaged if the format cannot tell.
+    case wrongPasswordOrNoKeyFile(orDamaged: Bool)
     /// The password is wrong or the file is damaged; the format cannot tell which.
     case wrongPasswordOrDamaged
     /// It can be opened with a key file, and none was given.

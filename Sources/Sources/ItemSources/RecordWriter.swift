@@ -33,13 +33,19 @@ package struct RecordWriter {
     /// The name of the user; an access token in its place becomes the login's secret instead.
     package var user: String? {
         didSet {
+            token = nil
             guard let name = user, AccessToken.isToken(name.utf8.span) else { return }
-            token = ForeignAttachment(name: "access token", SecretBytes(copying: name.utf8))
             user = nil
+            token = ForeignAttachment(name: "access token", SecretBytes(copying: name.utf8))
         }
     }
     private var token: ForeignAttachment?
+    /// The addresses as its program stores them, some of which may hold secrets; set before any part is added.
     package var addresses: [String] = []
+    /// True once addresses that cannot be attributes have become items.
+    private var areAddressesSettled = false
+    /// True once an item has the addresses as attributes.
+    private var areAddressesKept = false
     package var authentication = Authentication.unknown
     package var created: Timestamp?
     package var modified: Timestamp?
@@ -65,9 +71,11 @@ package struct RecordWriter {
     /// The record's title, or a substitute if it has none.
     package var title: String {
         if !givenTitle.isEmpty { return givenTitle }
-        let host = addresses.lazy.compactMap { WebAddress($0)?.host }.first
-        return host ?? addresses.first.map(WebAddress.readable) ?? user ?? "untitled"
+        return host ?? user ?? "untitled"
     }
+
+    /// The host or the app of the first address.
+    private var host: String? { addresses.lazy.compactMap { WebAddress($0)?.host }.first }
 
     /// Adds the password, or a login without one if it is nil.
     ///
@@ -76,17 +84,10 @@ package struct RecordWriter {
         _ password: consuming SecretBytes?, to collector: inout RecordCollector
     ) throws(ForeignFailure) {
         findToken(password)
-        // Some programs keep the seed of a one-time password among the addresses.
-        for address in addresses where Self.isSeed(address) {
-            try addOneTimePassword(SecretBytes(copying: address.utf8), to: &collector)
-        }
-        addresses.removeAll(where: Self.isSeed)
-        collector.leaveOut("password in an address", addresses.count(where: WebAddress.hasSecret))
-        collector.leaveOut(
-            "part of an address behind '?' or '#'", addresses.count { $0.contains { "?#".contains($0) } })
+        try settleAddresses(to: &collector)
         var draft: ItemDraft
-        let first = addresses.first { !$0.isEmpty }
-        if let address = first.flatMap(WebAddress.init), !Self.isApp(address.scheme) {
+        let first = addresses.lazy.compactMap(WebAddress.init).first
+        if let address = first, !Self.isApp(address.scheme) {
             draft = ItemDraft(itemClass: .internetPassword)
             if let user { draft.attributes[.acct] = .text(user) }
             address.describe(&draft)
@@ -99,14 +100,11 @@ package struct RecordWriter {
             }
         } else {
             draft = ItemDraft(itemClass: .genericPassword)
-            draft.attributes[.svce] = .text(first.flatMap(Self.package) ?? title)
+            draft.attributes[.svce] = .text(first?.host ?? title)
             if let user { draft.attributes[.acct] = .text(user) }
         }
-        var number = 0
-        for address in addresses where !address.isEmpty {
-            number += 1
-            draft.extra.append(ExtraAttribute(name: "url.\(number)", value: WebAddress.readable(address)))
-        }
+        keepAddresses(in: &draft)
+        areAddressesKept = true
         guard let token else {
             let kind: String
             switch password {
@@ -123,8 +121,8 @@ package struct RecordWriter {
     /// Treats the user name as a token if there is no other password.
     private mutating func findToken(_ password: borrowing SecretBytes?) {
         guard let name = user, AccessToken.isToken(name.utf8.span, password: password) else { return }
-        token = ForeignAttachment(name: "access token", SecretBytes(copying: name.utf8))
         user = nil
+        token = ForeignAttachment(name: "access token", SecretBytes(copying: name.utf8))
     }
 
     /// Adds a one-time password: an `otpauth:` address, or a base32 seed, from which one is made.
@@ -133,7 +131,6 @@ package struct RecordWriter {
     package mutating func addOneTimePassword(
         _ secret: borrowing SecretBytes, to collector: inout RecordCollector
     ) throws(ForeignFailure) {
-        let host = addresses.lazy.compactMap { WebAddress($0)?.host }.first
         let address = OneTimePasswordAddress.make(of: secret, issuer: title, user: user)
         let draft = draft(service: host ?? title, account: "one-time password", kind: "one-time password")
         try add("one-time password", "totp", draft, address, to: &collector)
@@ -220,9 +217,11 @@ package struct RecordWriter {
         _ kind: String, _ part: String, _ draft: ItemDraft, _ secret: consuming SecretBytes?,
         to collector: inout RecordCollector
     ) throws(ForeignFailure) {
+        try settleAddresses(to: &collector)
         let number = ordinals[part, default: 0]
         ordinals[part] = number + 1
         var draft = draft
+        if !areAddressesKept { keepAddresses(in: &draft) }
         draft.attributes[.labl] = .text(title)
         if let created { draft.attributes[.cdat] = .date(created) }
         if let modified { draft.attributes[.mdat] = .date(modified) }
@@ -237,22 +236,71 @@ package struct RecordWriter {
                 ordinal: RecordPart.Ordinal(record: ordinal, part: number), part: part, name: title))
     }
 
-    private static func isSeed(_ address: String) -> Bool {
-        address.prefix(8).lowercased() == "otpauth:"
-    }
-
     private static func isApp(_ scheme: String) -> Bool {
         ["android", "androidapp", "iosapp"].contains(scheme)
-    }
-
-    /// The identifier of the app that an address refers to.
-    private static func package(_ address: String) -> String? {
-        guard let parts = WebAddress(address), isApp(parts.scheme) else { return nil }
-        return parts.host
     }
 }
 
 extension RecordWriter {
+    /// Ends the record, once all its parts were added: adds what has only been in its addresses, and counts a record
+    /// without any part.
+    ///
+    /// - Throws: as `RecordCollector.add`.
+    package mutating func finish(to collector: inout RecordCollector) throws(ForeignFailure) {
+        try settleAddresses(to: &collector)
+        guard ordinals.isEmpty, !areAddressesKept else { return }
+        if user == nil, token == nil, addresses.isEmpty { return collector.leaveOut("record without a secret") }
+        try addLogin(nil, to: &collector)
+    }
+
+    /// States that another item holds user and addresses, so that parts added later do not.
+    package mutating func omitAddresses() {
+        areAddressesSettled = true
+        areAddressesKept = true
+    }
+
+    /// Adds, once, the addresses that cannot be attributes: some programs keep the seeds of one-time passwords among
+    /// them, and text that is not a well-formed address may hold a password.
+    private mutating func settleAddresses(to collector: inout RecordCollector) throws(ForeignFailure) {
+        if areAddressesSettled { return }
+        areAddressesSettled = true
+        let given = addresses
+        addresses = given.filter { WebAddress($0) != nil }
+        collector.leaveOut("further address", max(0, addresses.count - Self.addressLimit))
+        addresses = Array(addresses.prefix(Self.addressLimit))
+        let accepted = addresses.compactMap(WebAddress.init)
+        collector.leaveOut("password in an address", accepted.count(where: \.hasSecret))
+        collector.leaveOut("part of an address behind '?', '#' or ';'", accepted.count(where: \.isCut))
+        for address in given where WebAddress(address) == nil {
+            let text = address.drop { $0.isWhitespace }
+            if text.isEmpty { continue }
+            if text.prefix(8).lowercased() == "otpauth:" {
+                try addOneTimePassword(SecretBytes(copying: text.utf8), to: &collector)
+            } else {
+                try addField("address", SecretBytes(copying: address.utf8), to: &collector)
+                collector.remark("addresses that are not well-formed may hold passwords, and became secrets")
+            }
+        }
+    }
+
+    /// The maximum number of addresses of a record, so that an item does not have more attributes than it may have.
+    private static let addressLimit = 200
+
+    private func keepAddresses(in draft: inout ItemDraft) {
+        for (index, address) in addresses.compactMap(WebAddress.init).enumerated() {
+            draft.extra.append(ExtraAttribute(name: "url.\(index + 1)", value: address.readable))
+        }
+    }
+
+    /// What identifies a record without an ID: its title, addresses and user name, without the secrets in them.
+    package static func names(
+        title: String, addresses: [String], user: String?, password: borrowing SecretBytes?
+    ) -> [String] {
+        let isToken = user.map { AccessToken.isToken($0.utf8.span, password: password) } ?? false
+        let places = addresses.compactMap { WebAddress($0)?.readable }
+        return [title, places.joined(separator: " "), isToken ? "" : user ?? ""]
+    }
+
     /// Makes the identity of a record without an ID from texts that are not secrets, delimited by their lengths.
     package static func identity(of texts: [String]) -> String {
         texts.map { "\($0.utf8.count)\n\($0)" }.joined()

@@ -1,12 +1,17 @@
+internal import ByteStreams
 package import KeychainModel
 
 /// A web address as another program stores it, split into the attributes of an internet password.
 ///
+/// Attributes are readable while a keychain is locked. An address is therefore accepted only if it is well-formed, so
+/// that a password in a mistyped one (`https:/ada:secret@example.com`) is not taken for a host or a path.
+///
 /// ```swift
 /// let address = WebAddress("https://ada@example.com:8443/login?from=mail")
-/// address?.host   // "example.com"
-/// address?.port   // 8443
-/// address?.path   // "/login"
+/// address?.host      // "example.com"
+/// address?.port      // 8443
+/// address?.path      // "/login"
+/// address?.readable  // "https://ada@example.com:8443/login"
 /// ```
 package struct WebAddress: Hashable, Sendable {
     /// In lower case, without a trailing dot and the brackets of an IPv6 address; otherwise as written.
@@ -14,48 +19,103 @@ package struct WebAddress: Hashable, Sendable {
     /// In lower case.
     package let scheme: String
     package let port: Int64?
-    /// Without query and fragment; nil if it is empty or `/`.
+    /// Without parameters, query and fragment; nil if it is empty or `/`.
     package let path: String?
     /// The percent-decoded name before `@`; nil if an access token is in its place.
     package let user: String?
+    /// The address as it may be readable while a keychain is locked.
+    ///
+    /// This excludes a password or token before `@`, and anything after `?`, `#` or `;`, which may contain a token.
+    package let readable: String
+    /// True if there is a password or a token before the `@`.
+    package let hasSecret: Bool
+    /// True if anything follows a `?`, `#` or `;`.
+    package let isCut: Bool
 
-    /// Parses an address; nil if it has no host, or if the text is not an address.
+    /// Schemes of addresses that are commands or secrets rather than places.
+    private static let refusedSchemes: Set = ["cmd", "data", "javascript", "otpauth", "otpauth-migration", "steam"]
+
+    /// Parses an address; nil if it has no host, or if the text is not a well-formed address.
     ///
     /// Text without a scheme is an address if it begins with `//` or looks like a host name: `example.com/login`.
     package init?(_ text: String) {
-        let trimmed = text.drop { $0.isWhitespace }
-        var rest: Substring
-        if trimmed.hasPrefix("//") {
-            scheme = ""
-            rest = trimmed.dropFirst(2)
-        } else if let mark = trimmed.firstRange(of: "://") {
-            let name = trimmed[..<mark.lowerBound]
-            guard let first = name.utf8.first, Self.isLetter(first),
-                name.utf8.allSatisfy({ Self.isLetter($0) || Self.isDigit($0) || Array("+-.".utf8).contains($0) })
-            else { return nil }
-            scheme = name.lowercased()
-            rest = trimmed[mark.upperBound...]
-        } else {
-            let host = trimmed.prefix { !"/:?#".contains($0) }
-            guard host.contains("."), !host.contains("@"), !host.contains(where: \.isWhitespace) else { return nil }
-            scheme = ""
-            rest = trimmed
+        let text = Self.trimmed(text)
+        guard let (scheme, rest) = Self.scheme(of: text), !Self.refusedSchemes.contains(scheme) else { return nil }
+        let authority = rest.prefix { !"/?#;".contains($0) }
+        let tail = rest[authority.endIndex...]
+        let path = tail.prefix { !"?#;".contains($0) }
+        guard text[..<path.endIndex].allSatisfy({ !$0.isWhitespace && $0 != "\\" && !$0.isControl }) else {
+            return nil
         }
-        var authority = rest.prefix { !"/?#\\".contains($0) }
-        rest = rest[authority.endIndex...]
-        if let at = authority.lastIndex(of: "@") {
-            let user = authority[..<at].prefix { $0 != ":" }
-            let name = Self.percentDecoded(user) ?? String(user)
-            self.user = name.isEmpty || AccessToken.isToken(name.utf8.span) ? nil : name
-            authority = authority[authority.index(after: at)...]
-        } else {
-            user = nil
-        }
-        guard let (host, port) = Self.split(authority) else { return nil }
+        let at = authority.lastIndex(of: "@")
+        let place = authority[(at.map { authority.index(after: $0) } ?? authority.startIndex)...]
+        guard let login = Login(authority[..<(at ?? authority.startIndex)]), let (host, port) = Self.split(place),
+            Self.isComplete(tail, path, host, port)
+        else { return nil }
+        self.scheme = scheme
         self.host = host
         self.port = port
-        let path = rest.prefix { !"?#".contains($0) }
         self.path = path.isEmpty || path == "/" ? nil : String(path)
+        user = login.user
+        hasSecret = login.hasSecret
+        isCut = path.endIndex < tail.endIndex
+        let name = login.text.isEmpty ? "" : login.text + "@"
+        readable = text[..<rest.startIndex] + name + place + path
+    }
+
+    /// The part of an authority before its `@`.
+    private struct Login {
+        /// Nil if there is none, or if it is a token.
+        let user: String?
+        /// The name as written; empty if there is none, or if it is a token.
+        let text: Substring
+        let hasSecret: Bool
+
+        /// - Returns: nil if what should be a name is not one.
+        init?(_ text: Substring) {
+            // The colon may be percent-encoded by mistake.
+            let colon = text.firstRange(of: /:|%3[Aa]/)
+            let written = text[..<(colon?.lowerBound ?? text.endIndex)]
+            let password = colon.map { SecretBytes(copying: text[$0.upperBound...].utf8) }
+            guard let name = percentDecoded(written), !name.contains(where: { ":%".contains($0) || $0.isControl })
+            else { return nil }
+            let isToken = AccessToken.isToken(name.utf8.span, password: password)
+            user = name.isEmpty || isToken ? nil : name
+            self.text = isToken ? "" : written
+            hasSecret = isToken || colon != nil
+        }
+    }
+
+    /// Splits a scheme off; it is empty for text that begins with a host.
+    private static func scheme(of text: Substring) -> (scheme: String, rest: Substring)? {
+        if text.hasPrefix("//") { return ("", text.dropFirst(2)) }
+        if let mark = text.firstRange(of: "://") {
+            let name = text[..<mark.lowerBound]
+            guard let first = name.utf8.first, isLetter(first),
+                name.utf8.allSatisfy({ isLetter($0) || isDigit($0) || Array("+-.".utf8).contains($0) })
+            else { return nil }
+            return (name.lowercased(), text[mark.upperBound...])
+        }
+        let host = text.prefix { !"/:?#;".contains($0) }
+        return host.contains(".") && !host.contains("@") ? ("", text) : nil
+    }
+
+    /// False if a later `@` shows that the authority may be only the beginning of a name and a password, one of which
+    /// has a `/`, `?`, `#` or `;`; or if the path begins with another address.
+    private static func isComplete(_ tail: Substring, _ path: Substring, _ host: String, _ port: Int64?) -> Bool {
+        if path.hasPrefix("//") { return false }
+        guard tail.contains("@") else { return true }
+        // As in `https://example.com/@ada`.
+        let isOfPath = path.indices.allSatisfy { index in
+            path[index] != "@" || index > path.startIndex && path[path.index(before: index)] == "/"
+        }
+        return !path.isEmpty && isOfPath && port == nil && host.contains(".")
+    }
+
+    private static func trimmed(_ text: String) -> Substring {
+        let rest = text.drop { $0.isWhitespace }
+        let end = rest.lastIndex { !$0.isWhitespace }.map { rest.index(after: $0) } ?? rest.startIndex
+        return rest[..<end]
     }
 
     /// Apple's code for the protocol; 0 if it has none.
@@ -95,35 +155,6 @@ package struct WebAddress: Hashable, Sendable {
         if draft.attributes[.acct] == nil, let user { draft.attributes[.acct] = .text(user) }
     }
 
-    /// The part of an address that may be readable while a keychain is locked.
-    ///
-    /// This excludes a password or token before `@`, and anything after `?` or `#`, which may contain a token.
-    package static func readable(_ text: String) -> String {
-        withoutSecret(String(text.prefix { !"?#".contains($0) }))
-    }
-
-    /// True if an address has a password or a token before its `@`.
-    package static func hasSecret(_ text: String) -> Bool {
-        let text = String(text.prefix { !"?#".contains($0) })
-        return withoutSecret(text) != text
-    }
-
-    private static func withoutSecret(_ text: String) -> String {
-        var start = text.startIndex
-        if let mark = text.firstRange(of: "://") {
-            start = mark.upperBound
-        } else if text.hasPrefix("//") {
-            start = text.index(start, offsetBy: 2)
-        }
-        let authority = text[start...].prefix { !"/\\".contains($0) }
-        guard let at = authority.lastIndex(of: "@") else { return text }
-        let end = authority[..<at].firstIndex(of: ":") ?? at
-        if AccessToken.isToken(String(authority[..<end]).utf8.span) {
-            return String(text[..<start] + text[text.index(after: at)...])
-        }
-        return String(text[..<end] + text[at...])
-    }
-
     /// Decodes each `%XX` to a byte; nil if the result is not UTF-8, or if a `%` is not followed by two digits.
     package static func percentDecoded(_ text: some StringProtocol) -> String? {
         var bytes: [UInt8] = []
@@ -149,17 +180,20 @@ package struct WebAddress: Hashable, Sendable {
         if let colon = authority[afterAddress...].lastIndex(of: ":") {
             host = authority[..<colon]
             let digits = authority[authority.index(after: colon)...]
-            if !digits.isEmpty {
-                guard digits.utf8.allSatisfy(isDigit), let number = Int64(digits), (0...65_535).contains(number) else {
-                    return nil
-                }
-                port = number
+            guard digits.utf8.allSatisfy(isDigit), let number = Int64(digits), (0...65_535).contains(number) else {
+                return nil
             }
+            port = number
         }
         if host.hasSuffix(".") { host = host.dropLast() }
-        if host.hasPrefix("["), host.hasSuffix("]") { host = host.dropFirst().dropLast() }
-        if host.isEmpty || host.contains(where: { $0.isWhitespace }) { return nil }
+        let isAddress = host.hasPrefix("[") && host.hasSuffix("]")
+        if isAddress { host = host.dropFirst().dropLast() }
+        guard !host.isEmpty, host.allSatisfy({ isOfHost($0) || isAddress && ":%".contains($0) }) else { return nil }
         return (host.lowercased(), port)
+    }
+
+    private static func isOfHost(_ character: Character) -> Bool {
+        character.isLetter || character.isNumber || "-._*".contains(character)
     }
 
     private static func isLetter(_ byte: UInt8) -> Bool {
@@ -173,4 +207,8 @@ package struct WebAddress: Hashable, Sendable {
     private static func hexDigit(_ byte: UInt8) -> UInt8? {
         Character(UnicodeScalar(byte)).hexDigitValue.map(UInt8.init)
     }
+}
+
+extension Character {
+    fileprivate var isControl: Bool { unicodeScalars.contains { $0.value < 0x20 || $0.value == 0x7f } }
 }

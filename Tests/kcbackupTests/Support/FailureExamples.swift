@@ -211,7 +211,8 @@ enum FailureExamples {
         .wouldRemoveUnopened(3), .itemsStayBehind(3), .nothingMatches, .conflicts(2),
     ]
     private static let foreign: [ForeignFailure] = [
-        .wrongPassword, .wrongPasswordOrDamaged, .needsKeyFile, .needsFile("SystemKey"),
+        .wrongPassword, .wrongPasswordOrNoKeyFile(orDamaged: false), .wrongPasswordOrDamaged, .needsKeyFile,
+        .needsFile("SystemKey"),
         .damaged("it ends too early"), .damagedLine(3, "a quotation mark is not closed"),
         .unknownVariant("version 5"), .limit("rounds", found: 20, allowed: 10),
         .refused(title: "a KeePass 1 database", hint: "open it with KeePassXC, which makes a .kdbx of it"),

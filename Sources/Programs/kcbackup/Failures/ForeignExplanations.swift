@@ -9,6 +9,11 @@ func explainForeign(_ failure: ForeignFailure, _ path: String?) -> Explanation {
     case .wrongPassword:
         return Explanation(
             .wrongKey, "wrong password for \(file)", hint: "it is the password in the program that made the file")
+    case .wrongPasswordOrNoKeyFile(let orDamaged):
+        return Explanation(
+            .wrongKey,
+            orDamaged ? "the password does not open \(file), or the file is damaged" : "wrong password for \(file)",
+            hint: "if it also needs a key file: '\(OptionName.keyFile.spelling) FILE'")
     case .wrongPasswordOrDamaged:
         return Explanation(
             .wrongKey, "the password does not open \(file), or the file is damaged",
@@ -63,7 +68,7 @@ func explainForeign(_ failure: ForeignFailure, _ path: String?) -> Explanation {
             hint: "give one of them another name in the first line")
     case .unknownColumns:
         return Explanation(
-            .damaged, "the first line of \(file) has no known column names",
+            .damaged, "the first line of \(file) does not name the columns of a known program",
             hint: "'kcbackup import FILE \(OptionName.columns.spelling) title=NAME,password=NAME' says which is which")
     case .notOfFormat(let title): return Explanation(.damaged, "\(file) is not a \(title)")
     case .ambiguous(let names):

@@ -9,6 +9,7 @@ enum GPG {
         static let damaged: Int32 = 3
         static let agent: Int32 = 4
         static let noKey: Int32 = 5
+        static let passphrase: Int32 = 6
         static let notFound: Int32 = 127
     }
 
@@ -33,6 +34,7 @@ enum GPG {
             [GNUPG:] $1"*) return 0;; esac; return 1; }
             ! has DECRYPTION_OKAY || exit 0
             ! has DECRYPTION_KEY || exit \(Ending.damaged)
+            ! has NEED_PASSPHRASE_SYM || has ENC_TO || exit \(Ending.passphrase)
             ! has KEY_CONSIDERED && ! has PINENTRY_LAUNCHED && ! has 'ERROR pkdecrypt_failed' || exit \(Ending.agent)
             ! has ENC_TO || exit \(Ending.noKey)
             exit \(Ending.damaged)
@@ -43,6 +45,7 @@ enum GPG {
             switch error {
             case .failed(Ending.damaged): throw UnopenedFile.damaged
             case .failed(Ending.noKey): throw UnopenedFile.noKey
+            case .failed(Ending.passphrase): throw UnopenedFile.needsPassphrase
             case .failed(Ending.agent): throw needed("its agent did not open the key")
             case .notStarted, .failed(Ending.notFound): throw needed("it is not installed")
             case .failed(let status): throw needed("it ended with status \(status)")

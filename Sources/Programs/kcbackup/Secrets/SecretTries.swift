@@ -53,7 +53,8 @@ extension Session {
     private static func isWrongSecret(_ error: any Error) -> Bool {
         switch error {
         case AgeFailure.wrongPassphrase, ArchiveFailure.wrongPassphrase, ArchiveFailure.wrongPasscode,
-            KeychainStoreError.wrongPasscode, ForeignFailure.wrongPassword, ForeignFailure.wrongPasswordOrDamaged:
+            KeychainStoreError.wrongPasscode, ForeignFailure.wrongPassword, ForeignFailure.wrongPasswordOrDamaged,
+            ForeignFailure.wrongPasswordOrNoKeyFile:
             true
         default: false
         }

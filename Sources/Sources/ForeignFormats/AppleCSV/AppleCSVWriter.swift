@@ -22,6 +22,7 @@ package final class AppleCSVWriter: ExportWriter {
         }
         if record.hasAccountOfBytes { return .nameNotText }
         if item.secretSize == nil { return .noSecret }
+        if secret.isEmpty { return .emptySecret }
         guard secret.isUTF8 else { return .secretNotText }
         let names =
             record.standsAlone

@@ -30,7 +30,7 @@ struct BitwardenVault {
         var ordinals: [[String]: Int] = [:]
         defer {
             collector.leaveOut(
-                "file that belongs to no record", attachments.filter { !ids.contains($0.key) }.values.joined().count)
+                "file of no record", attachments.filter { !ids.contains($0.key) }.values.joined().count)
         }
         for item in items.values {
             guard item.isObject else { throw .damaged("one of its items is not an object") }
@@ -40,10 +40,12 @@ struct BitwardenVault {
             var addresses: [String] = []
             for uri in item["login"]?["uris"]?.values ?? [] {
                 if let address = try text(uri["uri"]) { addresses.append(address) }
+                if json.integer(uri["match"]) != nil { collector.leaveOut("rule for matching an address") }
             }
             let user = try text(item["login"]?["username"])
             let title = try text(item["name"]) ?? ""
-            let key = [title, addresses.joined(separator: " "), user ?? ""]
+            let key = RecordWriter.names(
+                title: title, addresses: addresses, user: user, password: json.secret(item["login"]?["password"]))
             let ordinal = ordinals[key, default: 0]
             ordinals[key] = ordinal + 1
             let identity = id.flatMap { $0.isEmpty ? nil : $0 }
@@ -60,6 +62,7 @@ struct BitwardenVault {
             for attachment in attachments[id ?? ""] ?? [] {
                 try record.addAttachment(attachment.name, attachment.bytes.copy(), to: &collector)
             }
+            try record.finish(to: &collector)
         }
     }
 
@@ -80,8 +83,6 @@ struct BitwardenVault {
         }
         if let notes = try secret(item["notes"]), !notes.isEmpty {
             try record.addNote(notes, isWhole: type == 2, to: &collector)
-        } else if type == 2, item["fields"]?.values.isEmpty ?? true {
-            collector.leaveOut("record without a secret")
         }
         for field in item["fields"]?.values ?? [] {
             // A linked field only repeats another part of the record.
@@ -187,6 +188,7 @@ struct BitwardenVault {
             return true
         }
         if item["favorite"]?.flag == true { collector.leaveOut("favorite mark") }
+        if let reprompt = json.integer(item["reprompt"]), reprompt != 0 { collector.leaveOut("reprompt mark") }
         collector.leaveOut("earlier password", item["passwordHistory"]?.values.count ?? 0)
         return false
     }

@@ -57,6 +57,7 @@ package struct CSVFormat: ForeignFormat {
         let roles = roles(of: table, product)
         try requireOnce(roles, table, bytes)
         var reader = table.reader
+        reader.hasEscapes = product?.hasEscapes == true
         var ordinals: [[String]: Int] = [:]
         while let row = try reader.next(in: bytes) {
             let count = table.columns.count

@@ -41,6 +41,8 @@ struct CSVProduct: Sendable {
     var notesAreObjects = false
     /// True if a row may have more cells than there are columns; the extra cells belong to the last column.
     var repeatsLast = false
+    /// True if a backslash in quotation marks escapes the next character.
+    var hasEscapes = false
 
     static let chrome = CSVProduct(
         name: "Chrome, Edge, Brave, Opera or Vivaldi",
@@ -130,7 +132,7 @@ struct CSVProduct: Sendable {
         roles: [
             "account": .title, "login name": .username, "password": .password, "web site": .url, "comments": .notes,
         ],
-        marks: ["account", "login name", "password", "web site", "comments"], isExact: true)
+        marks: ["account", "login name", "password", "web site", "comments"], isExact: true, hasEscapes: true)
     static let nordPass = CSVProduct(
         name: "NordPass",
         roles: [

@@ -11,17 +11,26 @@ struct CSVReader {
         /// The content, without the enclosing quotation marks.
         let range: Range<Int>
         let isQuoted: Bool
+        /// True if a backslash escapes a quotation mark or another backslash.
+        var hasEscapes = false
 
         /// True if nothing was written at all; `""` is an empty text.
         var isNull: Bool { range.isEmpty && !isQuoted }
         var isEmpty: Bool { range.isEmpty }
 
-        /// The content, with doubled quotation marks resolved.
+        /// The content, with doubled quotation marks and escapes resolved.
         func secret(in bytes: borrowing Span<UInt8>) -> SecretBytes {
             guard isQuoted else { return SecretBytes(bytes.extracting(range)) }
             var secret = SecretBytes(capacity: range.count)
             var position = range.lowerBound
             while position < range.upperBound {
+                if hasEscapes, bytes[position] == UInt8(ascii: "\\"), position + 1 < range.upperBound,
+                    "\\\"".utf8.contains(bytes[position + 1])
+                {
+                    secret.append(bytes[position + 1])
+                    position += 2
+                    continue
+                }
                 secret.append(bytes[position])
                 position += bytes[position] == UInt8(ascii: "\"") ? 2 : 1
             }
@@ -71,6 +80,8 @@ struct CSVReader {
         case carriageReturn
     }
 
+    /// True if a backslash in quotation marks escapes the next character.
+    var hasEscapes = false
     private let separator: UInt8
     private var position = 0
     private var line = 1
@@ -187,13 +198,16 @@ struct CSVReader {
             switch bytes[position] {
             case UInt8(ascii: "\""):
                 position += 1
-                guard position < bytes.count else { return Cell(range: start..<position - 1, isQuoted: true) }
+                let cell = Cell(range: start..<position - 1, isQuoted: true, hasEscapes: hasEscapes)
+                guard position < bytes.count else { return cell }
                 switch bytes[position] {
                 case UInt8(ascii: "\""): position += 1
-                case separator, UInt8(ascii: "\n"), UInt8(ascii: "\r"):
-                    return Cell(range: start..<position - 1, isQuoted: true)
+                case separator, UInt8(ascii: "\n"), UInt8(ascii: "\r"): return cell
                 default: throw .damagedLine(line, "text follows the quotation mark that ends a cell")
                 }
+            case UInt8(ascii: "\\")
+            where hasEscapes && position + 1 < bytes.count && "\\\"".utf8.contains(bytes[position + 1]):
+                position += 2
             case UInt8(ascii: "\n"):
                 line += 1
                 position += 1

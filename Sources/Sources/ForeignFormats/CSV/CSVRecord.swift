@@ -24,7 +24,8 @@ struct CSVRecord {
         let user =
             text(.username, bytes) ?? text(.email, bytes) ?? text(.secondUser, bytes) ?? text(.thirdUser, bytes)
         let title = text(.title, bytes) ?? ""
-        let key = [title, addresses.joined(separator: " "), user ?? ""]
+        let password = cell(.password).map { $0.secret(in: bytes) }
+        let key = RecordWriter.names(title: title, addresses: addresses, user: user, password: password)
         let ordinal = ordinals[key, default: 0]
         ordinals[key] = ordinal + 1
         let id = text(.id, bytes)
@@ -57,8 +58,9 @@ struct CSVRecord {
     ) throws(ForeignFailure) {
         var isSomething = false
         let type = text(.type, bytes)?.lowercased() ?? "login"
-        let isNote = ["note", "securenote"].contains(type) || record.addresses == ["http://sn"]
-        if isNote { record.addresses = [] }
+        let isWebNote = product?.hasWebForms == true && record.addresses == ["http://sn"]
+        let isNote = ["note", "securenote"].contains(type) || isWebNote
+        if isWebNote { record.addresses = [] }
         let isAlias = product?.notesAreObjects == true && type == "alias"
         if isAlias { collector.leaveOut("alias of an address") }
         // If the program quotes every value, an empty password differs from a missing one.
@@ -102,7 +104,7 @@ struct CSVRecord {
             }
             isSomething = true
         }
-        if !isSomething, !isAlias { collector.leaveOut("record without a secret") }
+        if !isAlias { try record.finish(to: &collector) }
     }
 
     /// Adds a field of the form `name: value`.

@@ -63,12 +63,14 @@ struct CXFRecords {
         let tags = (item["tags"]?.values ?? []).compactMap { document.text($0) }.filter { !$0.isEmpty }
         if !tags.isEmpty { record.extra.append(ExtraAttribute(name: "tags", value: tags.joined(separator: ";"))) }
         if item["favorite"]?.flag == true { collector.leaveOut("favorite mark") }
+        if document.text(item["subtitle"])?.isEmpty == false { collector.leaveOut("subtitle") }
 
         var credentials = item["credentials"]?.values ?? []
-        record.user =
-            credentials.lazy.filter { type($0) == "basic-auth" }.compactMap { text(of: $0["username"]) }
-            .first { !$0.isEmpty }
+        let user = credentials.lazy.filter { type($0) == "basic-auth" }.compactMap(userName).first
+        record.user = user
         let extensions = item["extensions"]?.values ?? []
+        collector.leaveOut(
+            "extension of another program", extensions.count { document.text($0["name"]) != ExportName.item })
         if let own = extensions.first(where: { document.text($0["name"]) == ExportName.item }),
             let returned = returned(own, id, title, record)
         {
@@ -77,8 +79,28 @@ struct CXFRecords {
                 RecordPart(
                     "item", returned.draft, secret: secret, record: "\(accountID)\n\(id)", part: "item",
                     name: record.title))
+            record.omitAddresses()
         }
-        for credential in credentials { try add(credential, &record, to: &collector) }
+        // The logins come first, since the others belong to the first of them.
+        for login in credentials where type(login) == "basic-auth" {
+            record.user = userName(of: login)
+            try record.addLogin(secret(of: login["password"]), to: &collector)
+        }
+        record.user = user
+        for credential in credentials where type(credential) != "basic-auth" {
+            try add(credential, &record, to: &collector)
+        }
+        if !isCounted(credentials) { try record.finish(to: &collector) }
+    }
+
+    /// True if each credential is one of those that are left out and counted.
+    private func isCounted(_ credentials: [ForeignJSON.Value]) -> Bool {
+        !credentials.isEmpty && credentials.allSatisfy { ["file", "item-reference"].contains(type($0)) }
+    }
+
+    /// The user name of a login; nil if it is empty.
+    private func userName(of login: ForeignJSON.Value) -> String? {
+        text(of: login["username"]).flatMap { $0.isEmpty ? nil : $0 }
     }
 
     private func type(_ credential: ForeignJSON.Value) -> String {
@@ -101,7 +123,6 @@ struct CXFRecords {
     ) throws(ForeignFailure) {
         let type = type(credential)
         switch type {
-        case "basic-auth": try record.addLogin(secret(of: credential["password"]), to: &collector)
         case "totp":
             guard let address = oneTimePassword(credential) else {
                 throw .damaged("a one-time password has no seed")
@@ -119,6 +140,7 @@ struct CXFRecords {
             guard let text = document.secret(credential["privateKey"]), let key = CXF.decode(text) else {
                 throw .damaged("a key is not base64")
             }
+            if document.text(credential["keyComment"])?.isEmpty == false { collector.leaveOut("comment of a key") }
             try record.addPrivateKey(key, to: &collector)
         case "wifi": try addNetwork(credential, record, to: &collector)
         case "custom-fields":

@@ -15,9 +15,12 @@ package struct GitCredentialsFormat: ForeignFormat {
         guard let file = input.file else { return false }
         return file.bytes.withBytes { bytes in
             var lines = Lines(bytes.count)
-            guard let first = lines.next(in: bytes) else { return false }
-            guard let line = CredentialLine(first.range, in: bytes) else { return false }
-            return line.password != nil || line.isToken(in: bytes)
+            while let first = lines.next(in: bytes) {
+                if CredentialLine.isWithoutHost(first.range, in: bytes) { continue }
+                guard let line = CredentialLine(first.range, in: bytes) else { return false }
+                return line.password != nil || line.isToken(in: bytes)
+            }
+            return false
         }
     }
 
@@ -28,6 +31,10 @@ package struct GitCredentialsFormat: ForeignFormat {
             var lines = Lines(bytes.count)
             var ordinals: [String: Int] = [:]
             while let line = lines.next(in: bytes) {
+                if CredentialLine.isWithoutHost(line.range, in: bytes) {
+                    collector.leaveOut("address without a host")
+                    continue
+                }
                 guard let parts = CredentialLine(line.range, in: bytes) else {
                     throw .damagedLine(line.number, "it is not a URL with a host")
                 }
@@ -36,6 +43,9 @@ package struct GitCredentialsFormat: ForeignFormat {
                     continue
                 }
                 let draft = try parts.draft(in: bytes, line.number)
+                if parts.path.upperBound < line.range.upperBound {
+                    collector.leaveOut("part of an address behind '?', '#' or ';'")
+                }
                 let names = [AttributeCode.srvr, .acct, .path].map { draft.attributes.text($0) ?? "" }
                 let port = draft.attributes.number(.port).map(String.init) ?? ""
                 let key = RecordWriter.identity(of: names + [port, parts.scheme])
@@ -60,7 +70,18 @@ private struct CredentialLine {
     /// Nil if there is none, as distinct from an empty one.
     let password: Range<Int>?
     let host: Range<Int>
+    /// Without what follows a `?` or `#`.
     let path: Range<Int>
+
+    /// True for an address with a path but no host: git keeps the passwords of certificates' files as
+    /// `cert://:password@/path`.
+    static func isWithoutHost(_ line: Range<Int>, in bytes: borrowing Span<UInt8>) -> Bool {
+        guard let colon = line.first(where: { bytes[$0] == UInt8(ascii: ":") }), colon > line.lowerBound,
+            colon + 3 < line.upperBound, bytes[colon + 1] == UInt8(ascii: "/"), bytes[colon + 2] == UInt8(ascii: "/"),
+            let end = (colon + 3..<line.upperBound).first(where: { bytes[$0] == UInt8(ascii: "/") })
+        else { return false }
+        return end == colon + 3 || bytes[end - 1] == UInt8(ascii: "@")
+    }
 
     init?(_ line: Range<Int>, in bytes: borrowing Span<UInt8>) {
         func first(_ characters: String, _ range: Range<Int>) -> Int? {
@@ -79,7 +100,7 @@ private struct CredentialLine {
         password = middle.map { $0 + 1..<at }
         host = at + 1..<end
         guard !host.isEmpty else { return nil }
-        path = end..<line.upperBound
+        path = end..<(first("?#", end..<line.upperBound) ?? line.upperBound)
     }
 
     /// True if an access token is in the place of the user name.

@@ -96,7 +96,8 @@ extension ForeignFailure {
         case .limit(let what, let found, let allowed): "over a limit: \(what) \(found), and \(allowed) is allowed"
         case .empty: "it is empty"
         // Reading a keyring throws none of these.
-        case .needsKeyFile, .needsFile, .refused, .needsProgram, .folderOfFiles, .unknownFormat, .notUTF8,
+        case .wrongPasswordOrNoKeyFile, .needsKeyFile, .needsFile, .refused, .needsProgram, .folderOfFiles,
+            .unknownFormat, .notUTF8,
             .unknownColumns, .noSuchColumn, .columnTwice, .notOfFormat, .ambiguous:
             "it cannot be read"
         }

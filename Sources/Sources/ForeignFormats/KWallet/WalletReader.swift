@@ -151,7 +151,7 @@ struct WalletReader: ~Copyable {
         draft.attributes[.labl] = .text(address.host)
         draft.attributes[.atyp] = .text("form")
         address.describe(&draft)
-        draft.extra = entry.extra + [ExtraAttribute(name: "url.1", value: WebAddress.readable(entry.key))]
+        draft.extra = entry.extra + [ExtraAttribute(name: "url.1", value: address.readable)]
         let secret = Self.utf8(password, bytes)
         switch consume secret {
         case .some(let secret): try add(entry, draft, "password", secret)

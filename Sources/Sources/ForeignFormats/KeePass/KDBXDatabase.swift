@@ -57,6 +57,12 @@ final class KDBXDatabase {
         return document.withText(of: element) { SecretBytes($0) }
     }
 
+    /// Passes the value of an element to `body`, without a copy.
+    func withValue<Result>(_ element: XMLDocument.Element, _ body: (borrowing Span<UInt8>) -> Result) -> Result {
+        guard let range = values[element.index] else { return document.withText(of: element, body) }
+        return secrets.withBytes { body($0.extracting(range)) }
+    }
+
     /// True if the value of an element was protected.
     func isProtected(_ element: XMLDocument.Element) -> Bool { values[element.index] != nil }
 

@@ -29,7 +29,8 @@ package final class KDBXWriter: ExportWriter {
 
     package func add(_ item: Item, secret: borrowing SecretBytes) throws -> ExportProblem? {
         let record = ExportedRecord(item)
-        let isText = secret.isUTF8
+        // Other programs end a text at a zero byte.
+        let isText = secret.isUTF8 && secret.withBytes { span in !span.indices.contains { span[$0] == 0 } }
         literal("<Entry><UUID>\(Base64.encode(item.uuid.bytes))</UUID><IconID>0</IconID><Times>")
         time("CreationTime", item.created)
         for name in ["LastModificationTime", "LastAccessTime", "ExpiryTime", "LocationChanged"] {
@@ -41,7 +42,10 @@ package final class KDBXWriter: ExportWriter {
         for (index, address) in record.addresses.enumerated() {
             try string(index == 0 ? "URL" : index == 1 ? "KP2A_URL" : "KP2A_URL_\(index - 1)", address)
         }
-        if item.secretSize != nil, isText { try protected(Self.field(of: record.kind), secret.copy()) }
+        if item.secretSize != nil, isText {
+            try record.kind == .oneTimePassword
+                ? oneTimePassword(secret, record) : protected(Self.field(of: record.kind), secret.copy())
+        }
         if item.secretSize != nil, !isText {
             literal("<Binary><Key>\(KDBXWriter.binaryName)</Key><Value Ref=\"\(binaryCount)\"/></Binary>")
             add(binary: secret)
@@ -59,6 +63,20 @@ package final class KDBXWriter: ExportWriter {
         case .password, .passkey, .wifi, .other: "Password"
         }
     }
+
+    /// Writes a one-time password as an address, the only form that other programs know; what cannot be one is a
+    /// password.
+    private func oneTimePassword(_ secret: borrowing SecretBytes, _ record: ExportedRecord) throws(CryptographyFailure)
+    {
+        let address = OneTimePasswordAddress.make(of: secret, issuer: record.title, user: record.account)
+        let isAddress = address.withBytes { bytes in bytes.isEmpty || bytes.matches("otpauth://".utf8) }
+        let isChanged = address.count != secret.count
+        try protected(isAddress ? Self.field(of: .oneTimePassword) : "Password", address)
+        if isChanged { try protected(Self.seedName, secret.copy()) }
+    }
+
+    /// The name of the string that holds a one-time password as it is in the keychain.
+    static let seedName = "kcbackup.seed"
 
     /// The name of the attachment that holds a secret that is not text.
     static let binaryName = "secret.bin"

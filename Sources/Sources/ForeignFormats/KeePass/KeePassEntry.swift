@@ -19,6 +19,10 @@ struct KeePassEntry {
     let historyCount: Int
     let autoTypeCount: Int
     let hasIcon: Bool
+    /// True if the entry opens something else than its address.
+    let hasOverride: Bool
+    /// The number of values that other programs keep in the entry for themselves.
+    let otherDataCount: Int
     /// The attributes that kcbackup's export stored in the entry.
     let exported: XMLDocument.Element?
 
@@ -58,8 +62,20 @@ struct KeePassEntry {
         autoTypeCount =
             document.child("AutoType", of: element).map { document.children("Association", of: $0).count } ?? 0
         hasIcon = document.child("CustomIconUUID", of: element) != nil
+        hasOverride = document.child("OverrideURL", of: element).map { database.withValue($0) { !$0.isEmpty } } ?? false
         let items = document.child("CustomData", of: element).map { document.children("Item", of: $0) } ?? []
         exported = items.first { text("Key", $0) == ExportName.item }.flatMap { document.child("Value", of: $0) }
+        otherDataCount = Self.otherDataCount(of: element, in: document)
+    }
+
+    /// The number of values in the custom data of an entry or a group, without those that only describe it.
+    static func otherDataCount(of element: XMLDocument.Element, in document: XMLDocument) -> Int {
+        let items = document.child("CustomData", of: element).map { document.children("Item", of: $0) } ?? []
+        // KeePassXC dates all custom data.
+        let own = [ExportName.item, "_LAST_MODIFIED"]
+        return items.count { item in
+            !(document.child("Key", of: item).map { own.contains(document.string(of: $0)) } ?? true)
+        }
     }
 
     /// The UUID in the form used by references.
@@ -88,7 +104,7 @@ struct KeePassEntry {
     }
 
     /// Parses a date: ISO 8601 in version 3, base64 of the seconds since the year 1 in version 4.
-    private static func date(_ text: String?) -> Timestamp? {
+    static func date(_ text: String?) -> Timestamp? {
         guard let text, !text.isEmpty else { return nil }
         if let date = ForeignDate.iso(text) { return date }
         var bytes: [UInt8] = []
@@ -96,5 +112,33 @@ struct KeePassEntry {
         let seconds = Int64(bitPattern: bytes.reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) })
         let (since1970, overflow) = seconds.subtractingReportingOverflow(KDBX.secondsBefore1970)
         return overflow ? nil : ForeignDate.seconds(since1970)
+    }
+}
+
+/// A group of a KeePass database.
+struct KeePassGroup {
+    let name: String
+    /// The names of the groups around it.
+    let folder: String
+    /// Its UUID as written; empty if it has none.
+    let id: String
+    let notes: XMLDocument.Element?
+    let modified: Timestamp?
+    let otherDataCount: Int
+    let isTrashed: Bool
+
+    /// - Parameter path: the names of the groups down to this one, without the topmost.
+    init(_ element: XMLDocument.Element, in database: KDBXDatabase, path: [String], isTrashed: Bool) {
+        let document = database.document
+        func text(_ name: String, _ parent: XMLDocument.Element?) -> String? {
+            parent.flatMap { document.child(name, of: $0) }.map { document.string(of: $0) }
+        }
+        name = text("Name", element) ?? ""
+        folder = path.dropLast().joined(separator: "/")
+        id = text("UUID", element) ?? ""
+        notes = document.child("Notes", of: element)
+        modified = KeePassEntry.date(text("LastModificationTime", document.child("Times", of: element)))
+        otherDataCount = KeePassEntry.otherDataCount(of: element, in: document)
+        self.isTrashed = isTrashed
     }
 }

@@ -41,6 +41,12 @@ package struct KeePassFormat: ForeignFormat {
                     where !takesPassword && [.wrongPassword, .wrongPasswordOrDamaged].contains(failure)
                 {
                     continue
+                } catch let failure as ForeignFailure where keyFile == nil {
+                    switch failure {
+                    case .wrongPassword: throw ForeignFailure.wrongPasswordOrNoKeyFile(orDamaged: false)
+                    case .wrongPasswordOrDamaged: throw ForeignFailure.wrongPasswordOrNoKeyFile(orDamaged: true)
+                    default: throw failure
+                    }
                 }
             }
         }

@@ -5,15 +5,22 @@ internal import XMLDocuments
 
 /// Makes keychain items from the entries of a KeePass database.
 final class KeePassRecords {
-    private let database: KDBXDatabase
+    let database: KDBXDatabase
     private let date: Timestamp
-    private var entries: [KeePassEntry] = []
+    private(set) var entries: [KeePassEntry] = []
     /// The indices of entries, by the 32 hexadecimal digits of their UUID.
-    private var places: [String: Int] = [:]
+    private(set) var places: [String: Int] = [:]
+    /// The indices of entries that references by other fields lead to; nil for those that lead nowhere.
+    var found: [KeePassReference: Int?] = [:]
+    /// The number of entries that searches for references have visited.
+    var visits = 0
+    private var groups: [KeePassGroup] = []
     private var trashed = 0
 
     // The maximum length of a chain of references between entries.
     private static let referenceDepth = 10
+    /// The maximum number of entries that searches for references visit, so that many of them end in seconds.
+    static let visitLimit = 100_000_000
 
     init(_ database: KDBXDatabase, date: Timestamp) {
         self.database = database
@@ -35,7 +42,11 @@ final class KeePassRecords {
 
         var collector = RecordCollector(format: format, date: date)
         for entry in entries { try add(entry, format, to: &collector) }
+        try add(groups, format, to: &collector)
         collector.leaveOut("trashed entry", trashed)
+        if let text = meta.flatMap({ document.child("DatabaseDescription", of: $0) }), !isEmpty(text) {
+            collector.leaveOut("description of the database")
+        }
         if let deleted = document.child("DeletedObjects", of: root) {
             collector.leaveOut("record of a deletion", document.children("DeletedObject", of: deleted).count)
         }
@@ -53,6 +64,7 @@ final class KeePassRecords {
         let document = database.document
         let uuid = document.child("UUID", of: group).map { document.string(of: $0) }
         let isTrashed = isTrashed || uuid != nil && uuid == bin
+        groups.append(KeePassGroup(group, in: database, path: path, isTrashed: isTrashed))
         for element in document.children("Entry", of: group) {
             if isTrashed {
                 trashed += 1
@@ -75,6 +87,8 @@ final class KeePassRecords {
     ) throws(ForeignFailure) {
         collector.leaveOut("older version of an entry", entry.historyCount)
         collector.leaveOut("auto-type setting", entry.autoTypeCount)
+        collector.leaveOut("setting of another program", entry.otherDataCount)
+        if entry.hasOverride { collector.leaveOut("override of an address") }
         if entry.hasIcon { collector.leaveOut("icon") }
         if ["Title", "UserName", "URL"].contains(where: { entry.isProtected($0, in: database) }) {
             collector.remark("protected titles, user names or addresses become attributes, which are not secret")
@@ -93,10 +107,11 @@ final class KeePassRecords {
         var rest = KeePassEntry.Rest(entry)
         var isNote = false
         if let returned = returned(entry, title: title, record, &collector) {
-            let secret = rest.takeSecret(of: returned.kind, in: database)
+            let secret = rest.takeSecret(of: returned.kind, title: title, user: record.user, in: database)
             try collector.add(
                 RecordPart(
                     "item", returned.draft, secret: secret, record: entry.digits, part: "item", name: record.title))
+            record.omitAddresses()
         } else {
             isNote = try !addLogin(&rest, &record, to: &collector)
         }
@@ -114,7 +129,7 @@ final class KeePassRecords {
             if !rest.hasContent(in: database) { collector.leaveOut("empty entry") }
             return false
         }
-        let password = element.map { followed(database.value($0), "Password", &collector) }
+        let password = element.map { followed(database.value($0), &collector) }
         try record.addLogin(password, to: &collector)
         return true
     }
@@ -123,17 +138,18 @@ final class KeePassRecords {
         _ rest: inout KeePassEntry.Rest, _ record: inout RecordWriter, isNote: Bool,
         to collector: inout RecordCollector
     ) throws(ForeignFailure) {
-        if let code = try rest.takeOneTimePassword(in: database) { try record.addOneTimePassword(code, to: &collector) }
+        if let code = rest.takeOneTimePassword(in: database) { try record.addOneTimePassword(code, to: &collector) }
+        if let code = rest.takeCounterPassword(in: database) { try record.addOneTimePassword(code, to: &collector) }
         if let passkey = rest.takePasskey(in: database) {
             try record.addPasskey(host: passkey.host, user: passkey.user, passkey.object.copy(), to: &collector)
         }
-        if let notes = rest.take("Notes").map({ database.value($0) }), !notes.isEmpty {
+        if let notes = rest.take("Notes").map({ followed(database.value($0), &collector) }), !notes.isEmpty {
             try record.addNote(notes, isWhole: isNote, to: &collector)
         }
         for (key, element) in rest.takeAll() {
             let value = database.value(element)
             if value.isEmpty, KeePassEntry.standardKeys.contains(key) { continue }
-            try record.addField(key, followed(value, key, &collector), to: &collector)
+            try record.addField(key, followed(value, &collector), to: &collector)
         }
         for (name, reference) in rest.binaries {
             if name == "KeeAgent.settings" {
@@ -148,6 +164,30 @@ final class KeePassRecords {
             try record.addAttachment(name, bytes, to: &collector)
         }
     }
+
+    /// Adds the notes of groups.
+    private func add(
+        _ groups: [KeePassGroup], _ format: String, to collector: inout RecordCollector
+    ) throws(ForeignFailure) {
+        var ordinals: [String: Int] = [:]
+        for group in groups {
+            if !group.isTrashed { collector.leaveOut("setting of another program", group.otherDataCount) }
+            guard let notes = group.notes, !isEmpty(notes) else { continue }
+            if group.isTrashed {
+                collector.leaveOut("note of a trashed group")
+                continue
+            }
+            let identity = "group \(group.id)"
+            let ordinal = ordinals[identity, default: 0]
+            ordinals[identity] = ordinal + 1
+            var record = RecordWriter(format: format, identity: identity, ordinal: ordinal, title: group.name)
+            record.folder = group.folder
+            record.modified = group.modified
+            try record.addNote(database.value(notes), isWhole: true, to: &collector)
+        }
+    }
+
+    private func isEmpty(_ element: XMLDocument.Element) -> Bool { database.withValue(element) { $0.isEmpty } }
 
     /// The item from which kcbackup's export made this entry; nil for an ordinary entry.
     private func returned(
@@ -170,25 +210,36 @@ final class KeePassRecords {
     /// The text of a string that is a name, with references resolved.
     private func resolved(_ entry: KeePassEntry, _ key: String, _ collector: inout RecordCollector) -> String? {
         guard let element = entry.strings.first(where: { $0.key == key })?.value else { return nil }
-        return followed(database.value(element), key, &collector).withBytes { bytes in
+        return followed(database.value(element), isReadable: true, &collector).withBytes { bytes in
             String(decoding: bytes.indices.map { bytes[$0] }, as: UTF8.self)
         }
     }
 
     /// The value that a reference to another entry leads to; any other value is returned unchanged.
+    ///
+    /// - Parameter isReadable: true for a value that becomes an attribute, which must not be another entry's secret.
     private func followed(
-        _ value: consuming SecretBytes, _ key: String, _ collector: inout RecordCollector
+        _ value: consuming SecretBytes, isReadable: Bool = false, _ collector: inout RecordCollector
     ) -> SecretBytes {
         var value = value
         for _ in 0..<Self.referenceDepth {
             guard let reference = KeePassReference(value) else {
                 if KeePassReference.isMentioned(in: value) {
-                    collector.remark("references within longer text were left unresolved")
+                    collector.remark("references within longer text, and by a password, were left unresolved")
                 }
                 return value
             }
-            guard let place = places[reference.digits],
-                let element = entries[place].strings.first(where: { $0.key == reference.key })?.value
+            if isReadable, !reference.wanted.isReadable {
+                collector.remark(
+                    "references to passwords and notes in titles, user names or addresses were left unresolved")
+                return value
+            }
+            let place = place(of: reference)
+            if let place, reference.wanted == .id {
+                return SecretBytes(copying: entries[place].digits.uppercased().utf8)
+            }
+            guard let place,
+                let element = entries[place].strings.first(where: { $0.key == reference.wanted.key })?.value
             else {
                 collector.remark("references to missing entries were left unresolved")
                 return value

@@ -41,7 +41,9 @@ extension KeePassEntry {
         }
 
         /// The secret of an item that kcbackup's export stored here; nil if there is none.
-        mutating func takeSecret(of kind: ExportedRecord.Kind, in database: KDBXDatabase) -> SecretBytes? {
+        mutating func takeSecret(
+            of kind: ExportedRecord.Kind, title: String, user: String?, in database: KDBXDatabase
+        ) -> SecretBytes? {
             if let index = binaries.firstIndex(where: { $0.name == KDBXWriter.binaryName }),
                 let bytes = database.binary(binaries[index].reference)
             {
@@ -50,71 +52,8 @@ extension KeePassEntry {
             }
             let key = KDBXWriter.field(of: kind)
             // Other programs add missing strings with empty values.
-            return take(key).map { database.value($0) }
-        }
-
-        /// The one-time password, in any of the forms that programs use.
-        mutating func takeOneTimePassword(in database: KDBXDatabase) throws(ForeignFailure) -> SecretBytes? {
-            if let otp = take("otp") { return database.value(otp) }
-            if let seed = take("TOTP Seed") {
-                let settings = take("TOTP Settings").map { text(of: $0, in: database) } ?? ""
-                let parts = settings.split(separator: ";")
-                if parts.count == 2, parts[1] == "S" {
-                    var steam = SecretBytes(copying: "steam://".utf8)
-                    database.value(seed).withBytes { steam.append($0) }
-                    return steam
-                }
-                return address(
-                    of: database.value(seed), period: parts.first.map(String.init), digits: parts.last.map(String.init),
-                    algorithm: nil)
-            }
-            guard let seed = takeSeed(in: database) else { return nil }
-            let period = take("TimeOtp-Period").map { text(of: $0, in: database) }
-            let digits = take("TimeOtp-Length").map { text(of: $0, in: database) }
-            let algorithm = take("TimeOtp-Algorithm").map { text(of: $0, in: database) }
-            return address(of: seed, period: period, digits: digits, algorithm: algorithm)
-        }
-
-        /// The seed in KeePass's own fields, converted to base32 from any encoding.
-        private mutating func takeSeed(in database: KDBXDatabase) -> SecretBytes? {
-            if let seed = take("TimeOtp-Secret-Base32") { return database.value(seed) }
-            if let seed = take("TimeOtp-Secret") { return database.value(seed).base32 }
-            if let seed = take("TimeOtp-Secret-Base64") {
-                let text = database.value(seed)
-                var bytes = SecretBytes(capacity: text.count)
-                let isValid = text.withBytes { Base64.decode($0, into: &bytes) }
-                return isValid ? bytes.base32 : text.copy()
-            }
-            guard let seed = take("TimeOtp-Secret-Hex") else { return nil }
-            let text = database.value(seed)
-            guard let bytes = text.hexadecimal else { return text.copy() }
-            return bytes.base32
-        }
-
-        /// An address if any parameter differs from the default; otherwise the seed itself.
-        private func address(
-            of seed: consuming SecretBytes, period: String?, digits: String?, algorithm: String?
-        ) -> SecretBytes {
-            func number(_ text: String?, _ range: ClosedRange<Int>) -> Int? {
-                text.flatMap { Int($0) }.flatMap { range.contains($0) ? $0 : nil }
-            }
-            let period = number(period, 1...86_400) ?? 30
-            let digits = number(digits, 1...10) ?? 6
-            let name =
-                switch algorithm?.uppercased().replacing("-", with: "") {
-                case "HMACSHA256": "SHA256"
-                case "HMACSHA512": "SHA512"
-                default: "SHA1"
-                }
-            if period == 30, digits == 6, name == "SHA1" { return seed }
-            var address = SecretBytes(copying: "otpauth://totp/?secret=".utf8)
-            seed.withBytes { bytes in
-                for index in bytes.indices where ![0x20, UInt8(ascii: "=")].contains(bytes[index]) {
-                    address.append(bytes[index])
-                }
-            }
-            address.append(utf8: "&period=\(period)&digits=\(digits)&algorithm=\(name)")
-            return address
+            guard kind == .oneTimePassword else { return take(key).map { database.value($0) } }
+            return takeReturnedOneTimePassword(title: title, user: user, in: database)
         }
 
         /// A passkey as stored by KeePassXC, converted to an object of CXF.
@@ -138,7 +77,7 @@ extension KeePassEntry {
             return Passkey(host: host, user: user, object: object.finish())
         }
 
-        private func text(of element: XMLDocument.Element, in database: KDBXDatabase) -> String {
+        func text(of element: XMLDocument.Element, in database: KDBXDatabase) -> String {
             database.value(element).withBytes { bytes in
                 String(decoding: bytes.indices.map { bytes[$0] }, as: UTF8.self)
             }
@@ -147,42 +86,6 @@ extension KeePassEntry {
 }
 
 extension SecretBytes {
-    /// The bytes in base32 (RFC 4648), without padding.
-    fileprivate var base32: SecretBytes {
-        withBytes { bytes in
-            let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZ234567".utf8)
-            var text = SecretBytes(capacity: bytes.count * 8 / 5 + 1)
-            var (bits, count): (UInt32, UInt32) = (0, 0)
-            for index in bytes.indices {
-                bits = bits << 8 | UInt32(bytes[index])
-                count += 8
-                while count >= 5 {
-                    text.append(alphabet[Int(bits >> (count - 5) & 31)])
-                    count -= 5
-                }
-            }
-            if count > 0 { text.append(alphabet[Int(bits << (5 - count) & 31)]) }
-            return text
-        }
-    }
-
-    /// Decodes hexadecimal digits; nil for anything else.
-    fileprivate var hexadecimal: SecretBytes? {
-        var bytes = SecretBytes(capacity: count / 2)
-        let isValid = withBytes { text in
-            guard text.count.isMultiple(of: 2) else { return false }
-            for index in stride(from: 0, to: text.count, by: 2) {
-                guard let high = Character(Unicode.Scalar(text[index])).hexDigitValue,
-                    let low = Character(Unicode.Scalar(text[index + 1])).hexDigitValue
-                else { return false }
-                bytes.append(UInt8(high << 4 | low))
-            }
-            return true
-        }
-        guard isValid else { return nil }
-        return consume bytes
-    }
-
     /// Decodes the base64 between the first and last lines of PEM; nil for anything else.
     fileprivate var unarmored: SecretBytes? {
         var text = SecretBytes(capacity: count)

@@ -37,7 +37,7 @@ package struct OnePasswordFormat: ForeignFormat {
                 }
             }
         }
-        collector.leaveOut("file that belongs to no record", zip.rest.count)
+        collector.leaveOut("file of no record", zip.rest.count)
         let count = accounts.values.count
         return try collector.finish(details: count == 1 ? "" : "\(count) accounts", isPlaintext: true)
     }

@@ -49,25 +49,23 @@ struct OnePasswordReader {
         _ details: ForeignJSON.Value, _ category: String, _ record: inout RecordWriter,
         to collector: inout RecordCollector
     ) throws(ForeignFailure) {
-        for field in details["loginFields"]?.values ?? [] where try text(field["designation"]) == "username" {
-            if let user = try text(field["value"]), !user.isEmpty { record.user = user }
-        }
+        let logins = try LoginFields(details["loginFields"]?.values ?? [], json)
+        record.user = logins.user
         if let kind = ["002": "card", "004": "identity", "101": "bank account"][category] {
             try record.addObject(kind, json.source(details), to: &collector)
-            return try addFiles(of: details, &record, to: &collector)
+            _ = try addFiles(of: details, &record, to: &collector)
+            return
         }
         var hasPassword = false
-        for field in details["loginFields"]?.values ?? [] {
-            let designation = try text(field["designation"])
-            if designation == "username" { continue }
-            guard let value = try fieldSecret(field["value"]), !value.isEmpty else { continue }
-            if designation == "password", !hasPassword {
-                try record.addLogin(value, to: &collector)
-                hasPassword = true
-            } else {
-                let name = try first(field["name"], field["id"])
-                try record.addField(name, value, to: &collector)
-            }
+        for login in logins.pairs {
+            record.user = login.user
+            if let password = json.secret(login.password) { try record.addLogin(password, to: &collector) }
+            hasPassword = true
+        }
+        record.user = logins.user
+        for field in logins.others {
+            guard let value = try fieldSecret(field["value"]) else { continue }
+            try record.addField(try first(field["name"], field["id"], field["designation"]), value, to: &collector)
         }
         if let password = try fieldSecret(details["password"]), !password.isEmpty {
             try hasPassword
@@ -85,8 +83,8 @@ struct OnePasswordReader {
                 try addField(field, &record, to: &collector)
             }
         }
-        try addFiles(of: details, &record, to: &collector)
         try addUnknown(of: details, &record, to: &collector)
+        if try addFiles(of: details, &record, to: &collector) { try record.finish(to: &collector) }
     }
 
     /// Adds a field of a section; its value is an object with one member, whose name is the kind of the field.
@@ -117,10 +115,10 @@ struct OnePasswordReader {
         }
     }
 
-    /// Adds the files that a record refers to, which are stored beside the JSON.
+    /// Adds the files that a record refers to, which are stored beside the JSON; false if one is missing.
     private func addFiles(
         of details: ForeignJSON.Value, _ record: inout RecordWriter, to collector: inout RecordCollector
-    ) throws(ForeignFailure) {
+    ) throws(ForeignFailure) -> Bool {
         var files: [ForeignJSON.Value] = []
         if let document = details["documentAttributes"], document.isObject { files.append(document) }
         for section in details["sections"]?.values ?? [] {
@@ -128,6 +126,7 @@ struct OnePasswordReader {
                 if let file = field["value"]?["file"], file.isObject { files.append(file) }
             }
         }
+        var isComplete = true
         for file in files {
             guard let name = try text(file["fileName"]), let id = try text(file["documentId"]) else {
                 throw .damaged("an attachment has no name")
@@ -136,8 +135,10 @@ struct OnePasswordReader {
                 try record.addAttachment(name, attachment.bytes.copy(), to: &collector)
             } else {
                 collector.refuse(record.title, .damaged("one of its attachments is missing from the export"))
+                isComplete = false
             }
         }
+        return isComplete
     }
 
     /// Adds unknown members as fields, so that nothing is lost.
@@ -176,5 +177,54 @@ struct OnePasswordReader {
         var texts: [String] = []
         for value in value?.values ?? [] { if let text = try text(value) { texts.append(text) } }
         return texts
+    }
+}
+
+/// The login fields of a record, with each password beside its user name.
+private struct LoginFields {
+    /// Those with a password; the user name may be missing.
+    private(set) var pairs: [(user: String?, password: ForeignJSON.Value)] = []
+    /// The fields that are neither, and user names without a password.
+    private(set) var others: [ForeignJSON.Value] = []
+    /// The user name of the first login.
+    let user: String?
+
+    /// - Throws: `ForeignFailure.damaged`.
+    init(_ fields: [ForeignJSON.Value], _ json: ForeignJSON) throws(ForeignFailure) {
+        var (found, others): ([(user: ForeignJSON.Value?, password: ForeignJSON.Value?)], [ForeignJSON.Value]) = (
+            [], []
+        )
+        for field in fields {
+            guard let value = field["value"], !value.isNull else { continue }
+            let designation = try json.optionalText(field["designation"])
+            if json.secret(value)?.isEmpty == true { continue }
+            let last = found.count - 1
+            switch designation {
+            case "username" where value.isString:
+                if last >= 0, found[last].user == nil {
+                    found[last].user = field
+                } else {
+                    found.append((field, nil))
+                }
+            case "password" where value.isString:
+                if last >= 0, found[last].password == nil {
+                    found[last].password = field
+                } else {
+                    found.append((nil, field))
+                }
+            default: others.append(field)
+            }
+        }
+        let names = found.map { json.text($0.user?["value"]) }
+        let first = found.firstIndex { $0.password != nil } ?? 0
+        user = found.isEmpty ? nil : names[first]
+        for (index, login) in found.enumerated() {
+            if let value = login.password?["value"] {
+                pairs.append((names[index], value))
+            } else if index != first, let field = login.user {
+                others.append(field)
+            }
+        }
+        self.others = others
     }
 }

@@ -47,8 +47,8 @@ package struct PassFormat: ForeignFormat {
 extension ForeignFolder {
     /// Counts the files that are not passwords.
     func countRest(to collector: inout RecordCollector, ending: String) {
-        collector.leaveOut("file that is not a password", files.count { !$0.hasSuffix(ending) })
-        collector.leaveOut("link or device", others)
+        collector.leaveOut("file without a password", files.count { !$0.hasSuffix(ending) })
+        collector.leaveOut("file of another kind (link, device)", others)
         collector.leaveOut("file whose name is not UTF-8", unreadable)
     }
 }

@@ -31,12 +31,16 @@ struct StoreEntry {
             return try record.addAttachment(title, content.copy(), to: &collector)
         }
         let lines = Self.lines(of: content)
+        let isForm = lines.first.map { Self.equals($0, Self.formName, content) } ?? false
+        let password = isForm ? Self.password(in: lines, content) : lines.first
+        // An empty line ends gopass's header.
+        let end = isForm ? lines.firstIndex(where: \.isEmpty) : nil
         var rest = SecretBytes(capacity: content.count)
         var seeds: [Range<Int>] = []
         for (index, line) in lines.enumerated() {
             if Self.begins(line, "otpauth://", content) {
                 seeds.append(line)
-            } else if index == 0 {
+            } else if index == 0 || index == end || line.upperBound == password?.upperBound {
                 continue
             } else if let value = Self.value(of: ["user", "username", "login"], line, content), record.user == nil {
                 record.user = value
@@ -49,8 +53,8 @@ struct StoreEntry {
             }
         }
         guessNames(&record, folder: parts.dropLast().last)
-        if let first = lines.first, !first.isEmpty, !seeds.contains(first) {
-            try record.addLogin(content.withBytes { SecretBytes($0.extracting(first)) }, to: &collector)
+        if let password, !password.isEmpty, !seeds.contains(password) {
+            try record.addLogin(content.withBytes { SecretBytes($0.extracting(password)) }, to: &collector)
         }
         for seed in seeds {
             try content.withBytes { span throws(ForeignFailure) in
@@ -59,6 +63,30 @@ struct StoreEntry {
         }
         let isBlank = rest.withBytes { span in span.indices.allSatisfy { [0x20, 0x09, 0x0a, 0x0d].contains(span[$0]) } }
         if !isBlank { try record.addNote(rest, to: &collector) }
+        try record.finish(to: &collector)
+    }
+
+    /// What gopass 1.10 to 1.12 wrote in the first line, before lines like those of a mail's header.
+    private static let formName = "GOPASS-SECRET-1.0"
+
+    /// The password in gopass's form, which is a line above the first empty one; nil if there is none.
+    private static func password(in lines: [Range<Int>], _ content: borrowing SecretBytes) -> Range<Int>? {
+        let name = "password:"
+        for line in lines.dropFirst() {
+            if line.isEmpty { return nil }
+            guard begins(line, name, content) else { continue }
+            let start = line.lowerBound + name.utf8.count
+            let isBlank = content.withBytes { start < line.upperBound && $0[start] == 0x20 }
+            return start + (isBlank ? 1 : 0)..<line.upperBound
+        }
+        return nil
+    }
+
+    private static func equals(_ line: Range<Int>, _ text: String, _ content: borrowing SecretBytes) -> Bool {
+        let wanted = Array(text.utf8)
+        return content.withBytes { bytes in
+            line.count == wanted.count && wanted.indices.allSatisfy { bytes[line.lowerBound + $0] == wanted[$0] }
+        }
     }
 
     /// Guesses the address and the user: files are often named after the host, or after the user in a folder of the

@@ -43,7 +43,7 @@ package struct ProtonPassFormat: ForeignFormat {
                 try reader.add(item, of: vault, to: &collector)
             }
         }
-        collector.leaveOut("file that belongs to no record", others)
+        collector.leaveOut("file of no record", others)
         return try collector.finish(details: "", isPlaintext: true)
     }
 }
@@ -107,6 +107,7 @@ private struct ProtonPassReader {
                 try record.addField(try self.text(field["fieldName"]) ?? "", text, to: &collector)
             }
         }
+        if type != "alias" { try record.finish(to: &collector) }
     }
 
     private func addLogin(

@@ -1,0 +1,218 @@
+internal import ByteStreams
+internal import ItemSources
+internal import XMLDocuments
+
+extension KeePassEntry.Rest {
+    /// The secret of a one-time password that kcbackup's export stored here; nil if there is none.
+    ///
+    /// - Parameters:
+    ///   - title: the title of the entry.
+    ///   - user: its user name.
+    mutating func takeReturnedOneTimePassword(
+        title: String, user: String?, in database: KDBXDatabase
+    ) -> SecretBytes? {
+        if let otp = take("otp") {
+            let address = database.value(otp)
+            guard let own = take(KDBXWriter.seedName).map({ database.value($0) }) else { return address }
+            // Another program may have changed the address.
+            let isOfSeed = OneTimePasswordAddress.make(of: own, issuer: title, user: user).isEqual(to: address)
+            return isOfSeed ? own.copy() : address.copy()
+        }
+        guard let password = take("Password"), !database.withValue(password, { $0.isEmpty }) else { return nil }
+        return database.value(password)
+    }
+
+    /// The time-based one-time password, in any of the forms that programs use.
+    mutating func takeOneTimePassword(in database: KDBXDatabase) -> SecretBytes? {
+        if let otp = takeValue("otp", in: database) {
+            if let address = KeeOTP.address(otp) { return address }
+            return otp
+        }
+        if let seed = takeValue("TOTP Seed", in: database) {
+            let settings = take("TOTP Settings").map { text(of: $0, in: database) } ?? ""
+            let parts = settings.split(separator: ";")
+            if parts.count == 2, parts[1] == "S" {
+                var steam = SecretBytes(copying: "steam://".utf8)
+                seed.withBytes { steam.append($0) }
+                return steam
+            }
+            let form = OneTimePasswordForm(period: parts.first.map(String.init), digits: parts.last.map(String.init))
+            return form.address(of: seed)
+        }
+        guard let seed = takeSeed("TimeOtp-Secret", in: database) else { return nil }
+        let period = take("TimeOtp-Period").map { text(of: $0, in: database) }
+        let digits = take("TimeOtp-Length").map { text(of: $0, in: database) }
+        let algorithm = take("TimeOtp-Algorithm").map { text(of: $0, in: database) }
+        return OneTimePasswordForm(period: period, digits: digits, algorithm: algorithm).address(of: seed)
+    }
+
+    /// The counter-based one-time password of KeePass.
+    mutating func takeCounterPassword(in database: KDBXDatabase) -> SecretBytes? {
+        guard let seed = takeSeed("HmacOtp-Secret", in: database) else { return nil }
+        let counter = take("HmacOtp-Counter").map { text(of: $0, in: database) }
+        return OneTimePasswordForm(counter: counter ?? "0").address(of: seed)
+    }
+
+    /// A value; nil if it is empty or missing.
+    private mutating func takeValue(_ key: String, in database: KDBXDatabase) -> SecretBytes? {
+        guard let element = take(key) else { return nil }
+        let value = database.value(element)
+        if value.isEmpty { return nil }
+        return value
+    }
+
+    /// The seed in KeePass's own fields, converted to base32 from any encoding.
+    private mutating func takeSeed(_ name: String, in database: KDBXDatabase) -> SecretBytes? {
+        if let seed = takeValue(name + "-Base32", in: database) { return seed }
+        if let seed = takeValue(name, in: database) { return seed.base32 }
+        if let text = takeValue(name + "-Base64", in: database) {
+            var bytes = SecretBytes(capacity: text.count)
+            let isValid = text.withBytes { Base64.decode($0, into: &bytes) }
+            return isValid ? bytes.base32 : text.copy()
+        }
+        guard let text = takeValue(name + "-Hex", in: database) else { return nil }
+        guard let bytes = text.hexadecimal else { return text }
+        return bytes.base32
+    }
+}
+
+/// The parameters of a one-time password, as text from a file.
+private struct OneTimePasswordForm {
+    var period: String?
+    var digits: String?
+    var algorithm: String?
+    /// Nil for a time-based one.
+    var counter: String?
+
+    /// An address if any parameter differs from the default; otherwise the seed itself.
+    func address(of seed: consuming SecretBytes) -> SecretBytes {
+        func number(_ text: String?, _ range: ClosedRange<Int>) -> Int? {
+            text.flatMap { Int($0) }.flatMap { range.contains($0) ? $0 : nil }
+        }
+        let period = number(period, 1...86_400) ?? 30
+        let digits = number(digits, 1...10) ?? 6
+        let name =
+            switch algorithm?.uppercased().replacing("-", with: "") {
+            case "HMACSHA256", "SHA256": "SHA256"
+            case "HMACSHA512", "SHA512": "SHA512"
+            default: "SHA1"
+            }
+        if counter == nil, period == 30, digits == 6, name == "SHA1" { return seed }
+        var address = SecretBytes(copying: "otpauth://\(counter == nil ? "totp" : "hotp")/?secret=".utf8)
+        seed.withBytes { bytes in
+            for index in bytes.indices where ![0x20, UInt8(ascii: "=")].contains(bytes[index]) {
+                address.append(bytes[index])
+            }
+        }
+        if let counter {
+            address.append(utf8: "&counter=\(number(counter, 0...Int.max) ?? 0)&digits=\(digits)")
+        } else {
+            address.append(utf8: "&period=\(period)&digits=\(digits)")
+        }
+        address.append(utf8: "&algorithm=\(name)")
+        return address
+    }
+}
+
+/// A one-time password as KeeOTP writes it: `key=JBSWY3DPEHPK3PXP&step=60&size=8`.
+private enum KeeOTP {
+    /// The password as an address or a seed; nil for text in another form, or with a parameter that is not known.
+    static func address(_ text: borrowing SecretBytes) -> SecretBytes? {
+        var form = OneTimePasswordForm()
+        var seed: SecretBytes?
+        var (isKnown, isCounter, counter) = (true, false, "0")
+        text.withBytes { bytes in
+            var start = 0
+            while start < bytes.count {
+                let end = (start..<bytes.count).first { bytes[$0] == UInt8(ascii: "&") } ?? bytes.count
+                let equals = (start..<end).first { bytes[$0] == UInt8(ascii: "=") } ?? end
+                let name = bytes.extracting(start..<equals).utf8Text ?? ""
+                let value = bytes.extracting(min(end, equals + 1)..<end)
+                start = end + 1
+                if name == "key" {
+                    seed = Self.seed(value)
+                    continue
+                }
+                let word = value.utf8Text?.lowercased() ?? ""
+                switch name {
+                case "step": form.period = word
+                case "size": form.digits = word
+                case "otpHashMode": form.algorithm = word
+                case "counter": counter = word
+                case "type":
+                    isCounter = word == "hotp"
+                    isKnown = isKnown && ["hotp", "totp"].contains(word)
+                case "encoding": isKnown = isKnown && word == "base32"
+                default: isKnown = false
+                }
+            }
+        }
+        guard isKnown, let seed = seed.take() else { return nil }
+        if isCounter { form.counter = counter }
+        return form.address(of: seed)
+    }
+
+    /// A base32 seed, whose padding may be percent-encoded.
+    private static func seed(_ bytes: borrowing Span<UInt8>) -> SecretBytes? {
+        var seed = SecretBytes(capacity: bytes.count)
+        for index in bytes.indices {
+            let byte = bytes[index]
+            let letter = byte & 0xdf
+            if (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(letter) {
+                seed.append(letter)
+            } else if (UInt8(ascii: "2")...UInt8(ascii: "7")).contains(byte) {
+                seed.append(byte)
+            } else if byte == UInt8(ascii: "%") || byte == UInt8(ascii: "=") {
+                break
+            } else {
+                return nil
+            }
+        }
+        if seed.isEmpty { return nil }
+        return consume seed
+    }
+}
+
+extension SecretBytes {
+    fileprivate func isEqual(to other: borrowing SecretBytes) -> Bool {
+        withBytes { one in
+            other.withBytes { other in one.count == other.count && one.indices.allSatisfy { one[$0] == other[$0] } }
+        }
+    }
+
+    /// The bytes in base32 (RFC 4648), without padding.
+    fileprivate var base32: SecretBytes {
+        withBytes { bytes in
+            let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZ234567".utf8)
+            var text = SecretBytes(capacity: bytes.count * 8 / 5 + 1)
+            var (bits, count): (UInt32, UInt32) = (0, 0)
+            for index in bytes.indices {
+                bits = bits << 8 | UInt32(bytes[index])
+                count += 8
+                while count >= 5 {
+                    text.append(alphabet[Int(bits >> (count - 5) & 31)])
+                    count -= 5
+                }
+            }
+            if count > 0 { text.append(alphabet[Int(bits << (5 - count) & 31)]) }
+            return text
+        }
+    }
+
+    /// Decodes hexadecimal digits; nil for anything else.
+    fileprivate var hexadecimal: SecretBytes? {
+        var bytes = SecretBytes(capacity: count / 2)
+        let isValid = withBytes { text in
+            guard text.count.isMultiple(of: 2) else { return false }
+            for index in stride(from: 0, to: text.count, by: 2) {
+                guard let high = Character(Unicode.Scalar(text[index])).hexDigitValue,
+                    let low = Character(Unicode.Scalar(text[index + 1])).hexDigitValue
+                else { return false }
+                bytes.append(UInt8(high << 4 | low))
+            }
+            return true
+        }
+        guard isValid else { return nil }
+        return consume bytes
+    }
+}
