@@ -109,7 +109,7 @@ let package = Package(
             ]),
         library(
             "SecretService", in: "Sources",
-            ["ByteStreams", "KeychainModel", "KeychainKeys", "ItemSources", "CLibSecret"]),
+            ["ByteStreams", "Cryptography", "KeychainModel", "KeychainKeys", "ItemSources", "CLibSecret"]),
         library(
             "KeychainSecurity", in: "Apple",
             [
@@ -185,7 +185,7 @@ let package = Package(
         tests("CertificateItems", ["ByteStreams", "Cryptography", "KeychainModel"]),
         tests("KeychainKeys", ["ByteStreams", "Cryptography", "DeviceIdentity", "KeychainModel"]),
         tests("ItemSources", ["ByteStreams", "KeychainModel"]),
-        tests("SecretService", ["KeychainModel"]),
+        tests("SecretService", ["KeychainModel", "ItemSources"]),
         tests(
             "ForeignFormats",
             ["ByteStreams", "Cryptography", "Argon2", "AgeEncryption", "ItemSources", "KeychainModel"],

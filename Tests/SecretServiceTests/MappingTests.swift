@@ -138,6 +138,52 @@ struct MappingTests {
         }
     }
 
+    @Test("Attributes whose names are two Unicode forms of one word are two attributes")
+    func unicodeForms() throws {
+        let service = ServiceItem(
+            label: "A",
+            attributes: [("caf\u{e9}", "1"), ("cafe\u{301}", "2")].map { ServiceAttribute(name: $0.0, value: $0.1) })
+        let item = try item(service)
+        #expect(ServiceMapping.serviceItem(of: item) == service)
+        #expect(ServiceMapping.unmappedExtra(item).isEmpty)
+        #expect(service["cafe\u{301}"] == "2")
+        #expect(CollectionName(label: "caf\u{e9}") != CollectionName(label: "cafe\u{301}"))
+        #expect(ServiceMapping.filter(collection: "Login").matches(item))
+        #expect(!ServiceMapping.filter(collection: "Other").matches(item))
+    }
+
+    @Test("What D-Bus or the service cannot hold is reported, never shortened or mistaken for something else")
+    func unspeakable() throws {
+        func item(_ extra: KeyValuePairs<String, String>) throws -> Item {
+            var draft = ItemDraft(itemClass: .genericPassword)
+            draft.attributes[.svce] = .text("s")
+            draft.extra = extra.map { ExtraAttribute(name: $0.key, value: $0.value) }
+            return try draft.completed(now: .reference, secretSize: 1)
+        }
+        let foreign = try item(["token": "x\0y", "keep": "1", "service": "other", "gkr:compat:hashed:a": "1"])
+        #expect(ServiceMapping.unmappedExtra(foreign) == ["gkr:compat:hashed:a", "service", "token"])
+        #expect(ServiceMapping.serviceItem(of: foreign)?["token"] == nil)
+        #expect(ServiceMapping.serviceItem(of: foreign)?["service"] == "s")
+        #expect(ServiceMapping.serviceItem(of: foreign)?["keep"] == "1")
+        // A collection of another name would be made.
+        let misplaced = try item(["kcbackup:collection": "ev\0il"])
+        #expect(ServiceMapping.place(of: misplaced) == nil)
+        #expect(ServiceMapping.unmappedExtra(misplaced) == ["kcbackup:collection"])
+        let ours = try item([
+            "kcbackup:attribute:dup": "2", "kcbackup:attribute:nul": "a\0b", "kcbackup:collection": "Login",
+            "kcbackup:collection-number": "-7", "kcbackup:content-type": "te\0xt", "kcbackup:type": "ty\0pe",
+            "dup": "1",
+        ])
+        #expect(ServiceMapping.place(of: ours) == CollectionName(label: "Login"))
+        #expect(ServiceMapping.serviceItem(of: ours)?.type == nil)
+        #expect(ServiceMapping.serviceItem(of: ours)?.contentType == "text/plain")
+        #expect(
+            Set(ServiceMapping.unmappedExtra(ours)).isSuperset(of: [
+                "kcbackup:attribute:nul", "kcbackup:collection-number", "kcbackup:content-type", "kcbackup:type",
+            ]))
+        #expect(ServiceMapping.unmappedExtra(ours).count == 5)
+    }
+
     @Test("A keychain item gets the attributes that programs search for")
     func fromKeychain() throws {
         var draft = ItemDraft(itemClass: .internetPassword)

@@ -156,6 +156,10 @@ package struct RestoreBackup {
     private func plan(
         _ existing: any ExistingItems, _ form: SecretForm, _ observe: @escaping (Item, RestoreAction) -> Void
     ) throws -> RestorePlan {
+        if existing.needsAnnouncements {
+            var announcing = AnnouncingVisitor(existing: existing)
+            _ = try archive.read(form, &announcing)
+        }
         var visitor = try PlanningVisitor(rules, existing, form: form, observe: observe)
         let streams = try archive.read(form, &visitor)
         var counts = visitor.actions.counts

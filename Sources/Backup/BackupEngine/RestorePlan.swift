@@ -24,7 +24,18 @@ struct RestorePlan {
     }
 }
 
-/// The first pass, which decides.
+/// Announces all items to a target that needs it.
+struct AnnouncingVisitor: RecordVisitor {
+    let existing: any ExistingItems
+
+    func take(
+        _ item: Item, line: borrowing Span<UInt8>, secret: borrowing SecretBytes, state: SecretState
+    ) throws {
+        try existing.announce(item, secret: secret, hasSecret: state == .open || state == .absent)
+    }
+}
+
+/// The pass that decides.
 struct PlanningVisitor: RecordVisitor {
     private let rules: RestoreRules
     private let existing: any ExistingItems
@@ -53,11 +64,14 @@ struct PlanningVisitor: RecordVisitor {
     mutating func take(
         _ item: Item, line: borrowing Span<UInt8>, secret: borrowing SecretBytes, state: SecretState
     ) throws {
-        let (action, existing) = try decision(about: item, secret: secret, state: state)
+        let (action, counterpart, kept) = try decision(about: item, secret: secret, state: state)
         actions.append(action)
         if state == .stored, action != .notSelected { notOpened += 1 }
-        observe(action == .keep ? existing ?? item : item, action)
-        if rules.replaced != nil, action == .create || action == .update { restored.insert(item) }
+        observe(action == .keep ? kept ?? item : item, action)
+        if rules.replaced != nil, action == .create || action == .update {
+            // Where items with the same attributes are told apart by comparison, their own names say nothing.
+            if let restored = existing.needsAnnouncements ? counterpart : item { self.restored.insert(restored) }
+        }
         switch action {
         case .staysBehind(let reason): stayingBehind.append((item, reason))
         case .fail(let problem): failing.append((item, problem))
@@ -65,12 +79,12 @@ struct PlanningVisitor: RecordVisitor {
         }
     }
 
-    /// Returns what to do with `item`, and its counterpart in the keychain.
+    /// Returns what to do with `item`, its counterpart by unique key, and the version of it in the keychain.
     private func decision(
         about item: Item, secret: borrowing SecretBytes, state: SecretState
-    ) throws -> (RestoreAction, existing: Item?) {
-        if !rules.selects(item) { return (.notSelected, nil) }
-        if !existing.hasPlace(for: item) { return (.fail(.noPlace), nil) }
+    ) throws -> (action: RestoreAction, counterpart: Item?, kept: Item?) {
+        if !rules.selects(item) { return (.notSelected, nil, nil) }
+        if !existing.hasPlace(for: item) { return (.fail(.noPlace), nil, nil) }
         let byKey = isEmpty ? nil : try existing.item(withKeyOf: item)
         let byUUID = isEmpty ? nil : try existing.item(withUUID: item.uuid)
         let problem: RestoreAction.Problem? =
@@ -83,7 +97,7 @@ struct PlanningVisitor: RecordVisitor {
             for: item, byKey: byKey, byUUID: byUUID, problem: problem, isProvedWhole: state != .stored,
             isHeld: { counterpart in existing.holds(item, as: counterpart) },
             hasSecret: { counterpart in try existing.secret(of: counterpart, equals: secret, in: form) })
-        return (action, byKey ?? byUUID)
+        return (action, byKey, byKey ?? byUUID)
     }
 }
 
@@ -115,7 +129,7 @@ struct RestoredItems {
     }
 }
 
-/// The second pass, which carries out the plan.
+/// The pass that carries out the plan.
 private struct ApplyingVisitor: RecordVisitor {
     private let actions: ActionList
     private let writer: any ItemWriter

@@ -29,6 +29,8 @@ enum DerivationLabel: String, CaseIterable {
     case session = "kcbackup/v1/session"
     /// Authenticates the device's own small files. Followed by the caller's context.
     case stateMAC = "kcbackup/v1/state-mac"
+    /// Seals secrets that are not from a keychain in an unencrypted archive. Followed by the caller's context.
+    case sourceSeal = "kcbackup/v1/source-seal"
     /// Prefix of the hash input that identifies a machine. Followed by the 32 digits of the machine ID.
     case machineID = "kcbackup/v1/machine-id"
 

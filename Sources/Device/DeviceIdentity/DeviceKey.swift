@@ -86,6 +86,14 @@ package final class DeviceKey: Sendable {
         try expand(.stateMAC, context)
     }
 
+    /// Returns a 32-byte key for sealing secrets that are not from a keychain in an unencrypted archive.
+    ///
+    /// - Parameter context: the purpose of the key, such as an accessibility; each context yields a different key.
+    /// - Throws: `CryptographyFailure` (`library`).
+    package func sourceSealKey(context: String) throws(CryptographyFailure) -> SecretBytes {
+        try expand(.sourceSeal, Array(context.utf8))
+    }
+
     /// Returns 96 bytes derived from the passcode and the device together: three keys of 32 bytes for the caller.
     ///
     /// - Parameters:

@@ -51,11 +51,13 @@ package struct ItemSealer: ~Copyable {
     }
 
     /// Replaces `blob` with the sealed secret of the current item.
+    ///
+    /// - Parameter salt: 32 bytes that are never used for another secret or another item; nil for random ones.
     package mutating func seal(
-        _ secret: borrowing Span<UInt8>, under key: ClassKey, into blob: inout SecretBytes
+        _ secret: borrowing Span<UInt8>, under key: ClassKey, salt: [UInt8]? = nil, into blob: inout SecretBytes
     ) throws(CryptographyFailure) {
         let format = associatedData.withBytes { $0[0] }
-        try takeSalt()
+        if let salt { useSalt(salt.span) } else { try takeSalt() }
         try deriveKey(key)
         blob.removeAll()
         blob.append(format)
@@ -128,9 +130,14 @@ package struct ItemSealer: ~Copyable {
             salts = try RandomBytes.bytes(count: count * SealedFrame.saltSize)
             saltsUsed = 0
         }
-        info.removeLast(SealedFrame.saltSize)
         let salts = salts
-        info.append(salts.span.extracting(saltsUsed..<saltsUsed + SealedFrame.saltSize))
+        useSalt(salts.span.extracting(saltsUsed..<saltsUsed + SealedFrame.saltSize))
         saltsUsed += SealedFrame.saltSize
+    }
+
+    private mutating func useSalt(_ salt: borrowing Span<UInt8>) {
+        precondition(salt.count == SealedFrame.saltSize, "a salt has a fixed size")
+        info.removeLast(SealedFrame.saltSize)
+        info.append(salt)
     }
 }

@@ -16,6 +16,8 @@ package struct ItemFilter: Hashable, Sendable {
     package var uuid: ItemUUID?
     /// Values that must be equal.
     package var attributes: [AttributeCode: AttributeValue] = [:]
+    /// Extra attributes that the item must have.
+    package var extra: [ExtraAttribute] = []
     /// True for synchronizable items only.
     package var isSynchronizable = false
     /// A text that one of the names must contain, regardless of case; nil for any.
@@ -38,6 +40,7 @@ package struct ItemFilter: Hashable, Sendable {
         if let itemClass, item.itemClass != itemClass { return false }
         if let uuid, item.uuid != uuid { return false }
         if isSynchronizable, !item.isSynchronizable { return false }
+        if !extra.allSatisfy(item.extra.contains) { return false }
         if let searched, !Self.names.contains(where: { contains(searched, item.attributes.text($0)) }) { return false }
         return attributes.allSatisfy { code, value in
             guard code.belongs(to: item.itemClass) else { return false }

@@ -86,6 +86,14 @@ package protocol ExistingItems {
     /// True if there is no live item.
     var isEmpty: Bool { get throws }
 
+    /// True if all items of a restore must be announced before anything is asked about one of them.
+    var needsAnnouncements: Bool { get }
+
+    /// Announces an item of a restore; called for all of them, in archive order, if `needsAnnouncements`.
+    ///
+    /// - Parameter hasSecret: false if the secret is not available.
+    func announce(_ item: Item, secret: borrowing SecretBytes, hasSecret: Bool) throws
+
     /// The live item with the unique key of `item`, or nil; a tombstone does not count.
     func item(withKeyOf item: Item) throws -> Item?
 
@@ -132,6 +140,13 @@ package protocol ItemWriter: ExistingItems {
 extension ExistingItems {
     /// False, so that a target without this information is searched item by item.
     package var isEmpty: Bool { false }
+
+    /// False: unique keys and UUIDs tell all items apart.
+    package var needsAnnouncements: Bool { false }
+
+    package func announce(_ item: Item, secret: borrowing SecretBytes, hasSecret: Bool) {
+        preconditionFailure("nothing is announced to a target that does not need it")
+    }
 
     /// Default: the item with the same UUID.
     package func series(of item: Item) throws -> [Item] {

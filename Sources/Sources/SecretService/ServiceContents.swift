@@ -36,8 +36,6 @@ extension SecretServiceClient {
     static let itemInterface = "org.freedesktop.Secret.Item"
     // Replies for larger batches could exceed the limit of D-Bus, since a secret may have 16 MiB.
     private static let secretsAtOnce = 64
-    // The prefix of attribute names in GNOME Keyring's files that were never unlocked; the values are hashes.
-    static let hashedPrefix = "gkr:compat:hashed:"
 
     /// Reads the collections of `scope`.
     ///
@@ -67,7 +65,7 @@ extension SecretServiceClient {
         let all = try properties(of: Self.path, Self.interface, .listing)
         guard let paths = all["Collections"]?.paths else { throw SecretServiceFailure.malformed(.listing) }
         let standard = try alias("default")
-        var numbers: [String: Int] = [:]
+        var numbers: [CollectionName: Int] = [:]
         var found: [ServiceCollection] = []
         var ofSession = 0
         for path in paths.sorted(by: Self.isEarlier) {
@@ -76,8 +74,9 @@ extension SecretServiceClient {
                 ofSession = collection.items.count
                 continue
             }
-            let number = numbers[collection.label, default: 0]
-            numbers[collection.label] = number + 1
+            let first = CollectionName(label: collection.label)
+            let number = numbers[first, default: 0]
+            numbers[first] = number + 1
             found.append(
                 ServiceCollection(
                     path: path, name: CollectionName(label: collection.label, number: number),
@@ -90,11 +89,26 @@ extension SecretServiceClient {
     private static func choose(
         _ name: String, among found: [ServiceCollection], _ aliased: String?
     ) throws(SecretServiceFailure) -> [ServiceCollection] {
-        let named = found.filter { $0.name.label == name }
+        let exact = found.filter { $0.name.hasLabel(name) }
+        // A keyboard may write another Unicode form than the program that named the collection.
+        let named = exact.isEmpty ? found.filter { $0.name.label == name } : exact
         if named.count > 1 { throw .severalCollections(name) }
         if !named.isEmpty { return named }
         guard let aliased = found.first(where: { $0.path == aliased }) else { throw .noCollection(name) }
         return [aliased]
+    }
+
+    /// The label of the collection of a scope, which may be named by its alias; as given if there is none, and nil for
+    /// all collections.
+    ///
+    /// - Throws: `SecretServiceFailure`.
+    package func label(of scope: ServiceScope) throws -> String? {
+        guard case .collection(let name) = scope else { return nil }
+        do {
+            return try collections(in: scope).0.first?.name.label
+        } catch SecretServiceFailure.noCollection {
+            return name
+        }
     }
 
     /// The path of the collection with an alias.
@@ -207,10 +221,15 @@ extension SecretServiceClient {
                 let isLocked = all["Locked"]?.flag
             else { throw SecretServiceFailure.malformed(.reading) }
             let label = all["Label"]?.text ?? ""
-            if isLocked || attributes.contains(where: { $0.name.hasPrefix(hashedPrefix) }) {
-                let collection = collections[index].name.label
+            let collection = collections[index].name.label
+            if isLocked {
                 if needsAll { throw SecretServiceFailure.locked([collection]) }
                 unreadable.append(.lockedItem(collection: collection, label: label))
+                return nil
+            }
+            if attributes.contains(where: { ServiceMapping.isHash($0.name) }) {
+                // Nothing unlocks an item that is open: its attributes were set to hashes.
+                unreadable.append(.hashedItem(collection: collection, label: label))
                 return nil
             }
             var item = ServiceItem(

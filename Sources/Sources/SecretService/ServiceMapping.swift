@@ -78,42 +78,83 @@ package enum ServiceMapping {
         return Timestamp(microseconds: Int64(seconds) * 1_000_000)
     }
 
+    /// The form of an item in a state that never leaves this device: an item that is in no archive has its
+    /// accessibility as an attribute like any other.
+    static func kept(_ draft: ItemDraft) -> ItemDraft {
+        let code = Accessibility.whenPasscodeSetThisDeviceOnly.rawValue
+        guard draft.attributes.text(.pdmn) == code else { return draft }
+        var draft = draft
+        draft.attributes[.pdmn] = nil
+        draft.extra.append(ExtraAttribute(name: escape + accessible, value: code))
+        return draft
+    }
+
     // MARK: To the service
 
     /// The collection that a keychain item was in; nil if the item does not come from a service.
     package static func place(of item: Item) -> CollectionName? {
         guard let label = extra(collection, of: item) else { return nil }
-        return CollectionName(label: label, number: extra(number, of: item).flatMap { Int($0) } ?? 0)
+        return CollectionName(label: label, number: extra(number, of: item).flatMap(placeNumber) ?? 0)
+    }
+
+    /// A number as it was written; nil for any other text.
+    private static func placeNumber(_ text: String) -> Int? {
+        Int(text).flatMap { $0 > 0 && String($0) == text ? $0 : nil }
+    }
+
+    /// Selects the archived items of a collection.
+    package static func filter(collection label: String) -> ItemFilter {
+        var filter = ItemFilter()
+        filter.extra = [ExtraAttribute(name: collection, value: label)]
+        return filter
     }
 
     /// True if the item was in the collection with the alias `default`.
     static func wasInDefault(_ item: Item) -> Bool { extra(alias, of: item) == "default" }
 
     /// The service's item for a keychain item; nil for a certificate or a key, which has no place there.
-    package static func serviceItem(of item: Item) -> ServiceItem? {
+    package static func serviceItem(of item: Item) -> ServiceItem? { converted(item)?.item }
+
+    /// The names of the extra attributes of an item that a service cannot hold.
+    package static func unmappedExtra(_ item: Item) -> [String] { converted(item)?.lost ?? item.extra.map(\.name) }
+
+    /// The service's item for a keychain item, and the names of the extra attributes that it cannot hold.
+    private static func converted(_ item: Item) -> (item: ServiceItem, lost: [String])? {
         guard item.itemClass == .genericPassword || item.itemClass == .internetPassword else { return nil }
         let isOfService = place(of: item) != nil
         var attributes: [ServiceAttribute] = isOfService ? [] : KnownSchema.attributes(of: item)
-        for attribute in item.extra {
-            if attribute.name.hasPrefix(escape), isOfService {
-                let name = String(attribute.name.dropFirst(escape.count))
-                attributes.append(ServiceAttribute(name: name, value: attribute.value))
-            } else if !attribute.name.hasPrefix(prefix) || !isOfService,
-                !attributes.contains(where: { $0.name == attribute.name }),
-                isSpeakable(attribute.name + attribute.value)
-            {
-                attributes.append(ServiceAttribute(name: attribute.name, value: attribute.value))
+        var lost: [String] = []
+        var properties: [String: String] = [:]
+        for extra in item.extra {
+            var name = extra.name
+            if isOfService, name.hasPrefix(escape) {
+                name = String(name.dropFirst(escape.count))
+            } else if isOfService, name.hasPrefix(prefix) {
+                if isSpeakable(extra.value), name != number || placeNumber(extra.value) != nil {
+                    properties[name] = extra.value
+                } else {
+                    lost.append(extra.name)
+                }
+                continue
+            }
+            let isThere = attributes.contains { $0.hasName(name) }
+            if isThere, attributes.contains(ServiceAttribute(name: name, value: extra.value)) { continue }
+            if isThere || isHash(name) || !isSpeakable(name + extra.value) {
+                lost.append(extra.name)
+            } else {
+                attributes.append(ServiceAttribute(name: name, value: extra.value))
             }
         }
         if item.accessibility != .whenUnlocked {
-            attributes.removeAll { $0.name == accessible }
+            attributes.removeAll { $0.hasName(accessible) }
             attributes.append(ServiceAttribute(name: accessible, value: item.accessibility.rawValue))
         }
         let names: [AttributeCode] = [.labl, .svce, .srvr, .acct]
         let label = isOfService ? item.attributes.text(.labl) : names.lazy.compactMap { item.attributes.text($0) }.first
-        return ServiceItem(
-            label: speakable(label ?? ""), attributes: attributes, type: isOfService ? extra(type, of: item) : nil,
-            contentType: isOfService ? extra(contentType, of: item) ?? usualContentType : usualContentType)
+        let service = ServiceItem(
+            label: speakable(label ?? ""), attributes: attributes, type: properties[type],
+            contentType: properties[contentType] ?? usualContentType)
+        return (service, lost)
     }
 
     /// The attributes of an item that a service cannot hold.
@@ -134,8 +175,15 @@ package enum ServiceMapping {
     }
 
     private static func extra(_ name: String, of item: Item) -> String? {
-        item.extra.first { $0.name == name }?.value
+        item.extra.first { $0.name == name && isSpeakable($0.value) }?.value
     }
+
+    // The prefix of attribute names in GNOME Keyring's files that were never unlocked; the values are hashes. GNOME
+    // Keyring accepts such names from programs too, but the attribute says nothing then.
+    private static let hashedPrefix = "gkr:compat:hashed:"
+
+    /// True for the name of an attribute whose value is a hash.
+    static func isHash(_ name: String) -> Bool { name.hasPrefix(hashedPrefix) }
 
     /// False for a text that D-Bus cannot transport.
     static func isSpeakable(_ text: String) -> Bool { !text.utf8.contains(0) }

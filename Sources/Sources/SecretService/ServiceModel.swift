@@ -24,6 +24,9 @@ package struct ServiceAttribute: Comparable, Hashable, Sendable {
         left.name.utf8.elementsEqual(right.name.utf8) && left.value.utf8.elementsEqual(right.value.utf8)
     }
 
+    /// True if the name has these bytes; `==` would also accept another Unicode form.
+    func hasName(_ name: String) -> Bool { self.name.utf8.elementsEqual(name.utf8) }
+
     /// Hashes the bytes.
     package func hash(into hasher: inout Hasher) {
         for byte in name.utf8 { hasher.combine(byte) }
@@ -61,7 +64,7 @@ package struct ServiceItem: Hashable, Sendable {
     }
 
     /// The value of an attribute.
-    package subscript(name: String) -> String? { attributes.first { $0.name == name }?.value }
+    package subscript(name: String) -> String? { attributes.first { $0.hasName(name) }?.value }
 
     /// The attribute that names the schema of an item.
     package static let schema = KeyringIdentity.schema
@@ -169,6 +172,20 @@ package struct CollectionName: Hashable, Sendable {
         self.label = label
         self.number = number
     }
+
+    /// True if the label has these bytes; `==` would also accept another Unicode form.
+    func hasLabel(_ label: String) -> Bool { self.label.utf8.elementsEqual(label.utf8) }
+
+    /// Equal when the bytes of the labels are.
+    package static func == (left: CollectionName, right: CollectionName) -> Bool {
+        left.number == right.number && left.hasLabel(right.label)
+    }
+
+    /// Hashes the bytes.
+    package func hash(into hasher: inout Hasher) {
+        for byte in label.utf8 { hasher.combine(byte) }
+        hasher.combine(number)
+    }
 }
 
 /// A collection as the service lists it.
@@ -196,6 +213,8 @@ package enum Unreadable: Hashable, Sendable {
     case lockedCollection(label: String, items: Int)
     /// A locked item in a collection that is not locked.
     case lockedItem(collection: String, label: String)
+    /// An item that shows hashes in place of its attributes, although it is not locked.
+    case hashedItem(collection: String, label: String)
     /// An item that is too large for a backup, or has something that no item can have.
     case unfit(label: String)
 }

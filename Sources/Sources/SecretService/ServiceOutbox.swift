@@ -66,7 +66,7 @@ final class ServiceOutbox {
                 } else {
                     // Only an item without a secret, which a wrong key has left, is replaced.
                     let call = try creation(of: item, secret, in: collection, replaces: isAgain)
-                    path = try client.call(call, .writing)[0].text
+                    path = try Self.answer(client.call(call, .writing), to: call, .writing).object
                     written += 1
                 }
                 if let path, try client.provesSession(secret, at: path) { return }
@@ -120,9 +120,9 @@ final class ServiceOutbox {
         try client.bus.call(
             client.owner, count: sent.count, atOnce: Self.atOnce, { sent[$0].call },
             { index, result in
-                do throws(BusError) {
+                do {
                     try requireDone(result.get(), sent[index])
-                } catch {
+                } catch let error as BusError {
                     throw SecretServiceFailure(error, sent[index].request)
                 }
             })
@@ -151,14 +151,33 @@ final class ServiceOutbox {
     }
 
     /// Accepts a reply, or queues its prompt; if nobody is there to answer, a prompt counts as a refusal.
-    private func requireDone(_ reply: BusValue, _ call: Call) throws(BusError) {
-        let prompt = reply.count > 0 ? reply[reply.count - 1].text : nil
-        if let prompt, prompt != "/", call.call.method == "CreateItem" || call.call.method == "Delete" {
+    private func requireDone(_ reply: BusValue, _ call: Call) throws {
+        if let prompt = try Self.answer(reply, to: call.call, call.request).prompt {
             if mayAsk || client.kind == .keePassXC && call.call.method == "CreateItem" {
                 return prompts.append((prompt, call))
             }
             throw BusError(name: "org.freedesktop.Secret.Error.IsLocked", message: "it asks first")
         }
         if call.isLast { written += 1 }
+    }
+
+    /// What a reply says: the new item, and the prompt without which nothing was done.
+    ///
+    /// - Throws: `malformed` if it says neither.
+    static func answer(
+        _ reply: BusValue, to call: BusCall, _ request: SecretServiceFailure.Request
+    ) throws(SecretServiceFailure) -> (object: String?, prompt: String?) {
+        func path(_ index: Int) -> String? { reply[index].text.flatMap { $0 == "/" ? nil : $0 } }
+        switch call.method {
+        case "CreateItem":
+            guard reply.is(BusValue.Kind("(oo)")) else { throw .malformed(request) }
+            let (object, prompt) = (path(0), path(1))
+            if object == nil, prompt == nil { throw .malformed(request) }
+            return (object, prompt)
+        case "Delete":
+            guard reply.is(BusValue.Kind("(o)")) else { throw .malformed(request) }
+            return (nil, path(0))
+        default: return (nil, nil)
+        }
     }
 }

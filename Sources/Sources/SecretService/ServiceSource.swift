@@ -13,10 +13,14 @@ package struct ServiceSource: ItemSource {
     /// Puts the items of a service in archive order.
     ///
     /// An item that exceeds a limit counts as unreadable.
-    package init(_ contents: ServiceContents) {
+    ///
+    /// - Parameter keepsAll: true for a state that never leaves this device, which also needs the items that are in no
+    ///   archive.
+    package init(_ contents: ServiceContents, keepsAll: Bool = false) {
         var unreadable = contents.unreadable
         var collection = ItemCollection(date: .reference)
-        for (found, draft) in contents.drafts {
+        for (found, given) in contents.drafts {
+            let draft = keepsAll ? ServiceMapping.kept(given) : given
             do throws(ItemProblem) {
                 try contents.secrets.withBytes { bytes throws(ItemProblem) in
                     try collection.add(draft, secret: SecretBytes(bytes.extracting(found.secret)))
@@ -81,12 +85,15 @@ package struct CollectionSummary: Hashable, Sendable {
 extension ServiceContents {
     /// Each item with its form in a keychain.
     var drafts: [(FoundItem, ItemDraft)] {
-        var ordinals: [[UInt8]: Int] = [:]
-        return items.map { found in
+        let ordinals = AlikeItems.numbers(
+            of: items.map { found in
+                let place = collections[found.collection].name
+                return (
+                    ServiceMapping.identity(of: found.item, in: place, ordinal: 0).key, Array(found.item.label.utf8)
+                )
+            })
+        return zip(items, ordinals).map { found, ordinal in
             let collection = collections[found.collection]
-            let key = ServiceMapping.identity(of: found.item, in: collection.name, ordinal: 0).key
-            let ordinal = ordinals[key, default: 0]
-            ordinals[key] = ordinal + 1
             return (
                 found,
                 ServiceMapping.draft(

@@ -12,11 +12,10 @@ final class ServiceState: ItemWriter {
         var isLeaving = false
     }
 
-    /// The destination of an item, its form there, and the key that identifies it there.
+    /// The destination of an item, and its form there.
     private struct Goal {
         let place: CollectionName
         let item: ServiceItem
-        let key: [UInt8]
     }
 
     /// A collection, with its object path if it exists.
@@ -29,13 +28,12 @@ final class ServiceState: ItemWriter {
     private let contents: ServiceContents
     private let making: ServiceTarget.Making
     private var entries: [Entry] = []
-    private var byKey: [[UInt8]: Int] = [:]
     private var byUUID: [ItemUUID: Int] = [:]
     private var places: [CollectionName: Place] = [:]
-    private let standard: CollectionName?
     private let chosen: CollectionName?
-    /// The items that enter a collection in which they were not, by the key of the first item with their attributes.
-    private var newcomers: [[UInt8]: [ItemUUID]] = [:]
+    private var matches: ServiceMatches
+    /// The collections that selected items go to and that do not exist yet.
+    private var missing: Set<CollectionName> = []
     private var outbox: ServiceOutbox
 
     /// The number of items written or removed.
@@ -49,12 +47,11 @@ final class ServiceState: ItemWriter {
         self.making = making
         let mayAsk = if case .byPrompt = making { true } else { false }
         outbox = ServiceOutbox(client, mayAsk: mayAsk)
-        standard = contents.collections.first(where: \.isDefault)?.name
         for collection in contents.collections {
             places[collection.name] = Place(path: collection.path, isLocked: collection.isLocked)
         }
         for case .lockedItem(let collection, _) in contents.unreadable {
-            for name in places.keys where name.label == collection { places[name]?.isLocked = true }
+            for name in places.keys where name.hasLabel(collection) { places[name]?.isLocked = true }
         }
         if case .collection(let name) = scope {
             do {
@@ -65,6 +62,9 @@ final class ServiceState: ItemWriter {
         } else {
             chosen = nil
         }
+        matches = try ServiceMatches(
+            chosen: chosen, standard: contents.collections.first(where: \.isDefault)?.name,
+            known: contents.collections.map(\.name))
         for (found, given) in contents.drafts {
             var draft = given
             // If GNOME Keyring dies, it leaves items whose secret was not yet written. The date makes them older than
@@ -74,11 +74,16 @@ final class ServiceState: ItemWriter {
             }
             do throws(ItemProblem) {
                 let item = try draft.completed(now: .reference, secretSize: found.secret.count)
-                if case .data(let key) = item.attributes[.musr] { byKey[key] = entries.count }
                 byUUID[item.uuid] = entries.count
                 entries.append(Entry(found: found, item: item))
             } catch {
                 // No archive has an item that exceeds a limit, so nothing conflicts with it.
+                continue
+            }
+            try contents.secrets.withBytes { bytes in
+                try matches.addExisting(
+                    found.item, in: contents.collections[found.collection].name,
+                    secret: bytes.extracting(found.secret))
             }
         }
     }
@@ -87,11 +92,20 @@ final class ServiceState: ItemWriter {
 
     var isEmpty: Bool { false }
 
+    var needsAnnouncements: Bool { true }
+
+    func announce(_ item: Item, secret: borrowing SecretBytes, hasSecret: Bool) throws {
+        guard let service = wanted(item) else { return }
+        try secret.withBytes { bytes in
+            try matches.add(item, as: identified(service), secret: bytes, hasSecret: hasSecret)
+        }
+    }
+
     func hasPlace(for item: Item) -> Bool { ServiceMapping.serviceItem(of: item) != nil }
 
     func item(withKeyOf item: Item) throws -> Item? {
-        let goal = try goal(of: item)
-        return byKey[goal.key].map { entries[$0].item }
+        _ = try goal(of: item)
+        return matches.index(of: item).map { entries[$0].item }
     }
 
     /// Always nil: a UUID is derived from collection and attributes, so it identifies no other item than the key does.
@@ -141,30 +155,24 @@ final class ServiceState: ItemWriter {
         }
     }
 
+    /// The form by which an item is identified.
+    private func identified(_ service: ServiceItem) -> ServiceItem {
+        client.kind == .keePassXC ? service.asEntry : service
+    }
+
     /// The destination of an item.
     ///
     /// - Throws: `locked`, `noDefaultCollection`, `collectionMissing`.
     private func goal(of item: Item) throws(SecretServiceFailure) -> Goal {
         guard let service = wanted(item) else { preconditionFailure("only what has a place is written") }
-        let identified = client.kind == .keePassXC ? service.asEntry : service
-        let origin = ServiceMapping.place(of: item)
-        guard let place = chosen ?? origin ?? standard else { throw .noDefaultCollection }
+        guard let place = matches.destination(of: item) else { throw .noDefaultCollection }
         if let known = places[place] {
             if known.isLocked { throw .locked([place.label]) }
         } else {
             try requireMaking(of: place)
+            missing.insert(place)
         }
-        var ordinal = 0
-        if place == origin, identified == service {
-            if case .data(let key) = item.attributes[.musr] { ordinal = KeyringIdentity.ordinal(ofKey: key) }
-        } else {
-            let first = ServiceMapping.identity(of: identified, in: place, ordinal: 0).key
-            ordinal = newcomers[first]?.firstIndex(of: item.uuid) ?? newcomers[first, default: []].count
-            if ordinal == newcomers[first, default: []].count { newcomers[first, default: []].append(item.uuid) }
-        }
-        return Goal(
-            place: place, item: service,
-            key: ServiceMapping.identity(of: identified, in: place, ordinal: ordinal).key)
+        return Goal(place: place, item: service)
     }
 
     /// Refuses a collection that cannot be created, before anything is written.
@@ -184,14 +192,14 @@ final class ServiceState: ItemWriter {
     ) throws {
         let goal = try goal(of: item)
         // An item without attributes is identified by its label, which may be what changes.
-        if let index = replacing.flatMap({ byUUID[$0.uuid] }) ?? byKey[goal.key] {
+        if let index = replacing.flatMap({ byUUID[$0.uuid] }) ?? matches.index(of: item) {
             entries[index].isLeaving = false
             let entry = entries[index]
             let hasSecret = isSecret(of: entry, secret)
             if hasSecret, entry.found.item.holds(goal.item) { return }
             try outbox.update(entry.found, to: goal.item, secret, hasSecret: hasSecret)
         } else {
-            try outbox.create(goal.item, secret, in: path(of: goal.place, isDefault: ServiceMapping.wasInDefault(item)))
+            try outbox.create(goal.item, secret, in: path(of: goal.place))
         }
     }
 
@@ -211,8 +219,15 @@ final class ServiceState: ItemWriter {
     }
 
     /// The object path of a collection, which is created if it does not exist.
-    private func path(of place: CollectionName, isDefault: Bool) throws -> String {
+    private func path(of place: CollectionName) throws -> String {
         if let path = places[place]?.path { return path }
+        // The service numbers collections with the same label in the order in which they are made.
+        let earlier = missing.filter { $0.hasLabel(place.label) && $0.number < place.number && places[$0] == nil }
+        for other in earlier.sorted(by: { $0.number < $1.number }) { _ = try make(other) }
+        return try make(place)
+    }
+
+    private func make(_ place: CollectionName) throws -> String {
         // A pending call could fail, and would leave an unneeded collection behind.
         try outbox.flush()
         let path: String
@@ -222,7 +237,7 @@ final class ServiceState: ItemWriter {
         case .withPassword(let read): path = try client.make(place.label, password: read(place.label))
         }
         places[place] = Place(path: path, isLocked: false)
-        if isDefault, try client.alias("default") == nil { try client.setAlias("default", path) }
+        if matches.isDefault(place), try client.alias("default") == nil { try client.setAlias("default", path) }
         return path
     }
 }

@@ -214,6 +214,17 @@ struct PlainKeyringTests {
         #expect(throws: ForeignFailure.damagedLine(16, "a key occurs twice")) { try read(Self.text) }
     }
 
+    @Test("Items with the same attributes are numbered as in the running daemon, whatever their order in the file")
+    func numbers() throws {
+        let groups = ["3", "10", "2"].map { number in
+            "[\(number)]\ndisplay-name=x\nsecret=\(number)\nmtime=1\n"
+                + "[\(number):attribute0]\nname=a\ntype=string\nvalue=b\n"
+        }
+        let entries = try read("[keyring]\ndisplay-name=Plain\n" + groups.joined()).entries
+        #expect(entries.map(\.item.uuid.ordinal) == [0, 1, 2])
+        #expect(entries.map { $0.secret ?? [] } == ["2", "3", "10"].map { Array($0.utf8) })
+    }
+
     @Test("A handwritten file, whose order is not the daemon's, is read line by line")
     func byHand() throws {
         let contents = try read(

@@ -1,6 +1,9 @@
 /* Fills the Secret Service of a session and prints its contents, using only libsecret. Tests compare against it.
  *
  *   desktop fill COLLECTIONS ITEMS   creates collections with the password 'pw', and items in them
+ *   desktop make LABEL               creates a collection with the password 'pw'
+ *   desktop add PATH LABEL SECRET NAME VALUE   adds an item to the collection at the end of the path
+ *   desktop secret PATH SECRET       changes the secret of the item at the end of the path
  *   desktop dump                     prints one line per item, with everything but its dates
  *   desktop count                    reads everything as 'dump' does, but prints only the number of items
  */
@@ -81,6 +84,36 @@ static void fill(SecretService *service, int collections, int items) {
     }
 }
 
+static SecretValue *text(const char *secret) { return secret_value_new(secret, -1, "text/plain"); }
+
+static char *below(const char *path) { return g_strdup_printf("/org/freedesktop/secrets/collection/%s", path); }
+
+static void add(SecretService *service, char **words) {
+    GError *error = NULL;
+    GVariantBuilder attributes;
+    g_variant_builder_init(&attributes, G_VARIANT_TYPE("a{ss}"));
+    g_variant_builder_add(&attributes, "{ss}", words[3], words[4]);
+    GHashTable *properties = g_hash_table_new(g_str_hash, g_str_equal);
+    g_hash_table_insert(
+        properties, "org.freedesktop.Secret.Item" ".Label", g_variant_ref_sink(g_variant_new_string(words[1])));
+    g_hash_table_insert(
+        properties, "org.freedesktop.Secret.Item" ".Attributes",
+        g_variant_ref_sink(g_variant_builder_end(&attributes)));
+    char *path = secret_service_create_item_dbus_path_sync(
+        service, below(words[0]), properties, text(words[2]), SECRET_ITEM_CREATE_NONE, NULL, &error);
+    require(path != NULL, "making an item", error);
+}
+
+static void change(SecretService *service, const char *path, const char *secret) {
+    GError *error = NULL;
+    GVariant *reply = g_dbus_connection_call_sync(
+        g_dbus_proxy_get_connection(G_DBUS_PROXY(service)), "org.freedesktop.secrets", below(path),
+        "org.freedesktop.Secret.Item", "SetSecret",
+        g_variant_new("(@(oayays))", secret_service_encode_dbus_secret(service, text(secret))), NULL, 0, -1, NULL,
+        &error);
+    require(reply != NULL, "changing a secret", error);
+}
+
 static int compare(gconstpointer a, gconstpointer b) { return strcmp(*(char *const *)a, *(char *const *)b); }
 
 static void dump(SecretService *service, int prints) {
@@ -123,6 +156,12 @@ int main(int count, char **words) {
     require(service != NULL, "no service", error);
     if (count == 4 && !strcmp(words[1], "fill"))
         fill(service, atoi(words[2]), atoi(words[3]));
+    else if (count == 3 && !strcmp(words[1], "make"))
+        make(service, words[2]);
+    else if (count == 7 && !strcmp(words[1], "add"))
+        add(service, words + 2);
+    else if (count == 4 && !strcmp(words[1], "secret"))
+        change(service, words[2], words[3]);
     else if (count == 2)
         dump(service, !strcmp(words[1], "dump"));
     return 0;

@@ -3,18 +3,20 @@ internal import SecretService
 
 /// The attributes of written items that a Secret Service cannot store.
 struct UnmappedAttributes {
-    private let items: [(item: Item, codes: [AttributeCode])]
+    private let items: [(item: Item, codes: [AttributeCode], extra: [String])]
     // A service sets the dates of its items itself.
     private static let dates: Set<AttributeCode> = [.cdat, .mdat]
 
     /// Determines what is lost of each item.
     init(_ written: [Item]) {
-        items = written.map { ($0, ServiceMapping.unmappedAttributes($0)) }
+        items = written.map { ($0, ServiceMapping.unmappedAttributes($0), ServiceMapping.unmappedExtra($0)) }
     }
 
     /// The items that lose more than their dates.
-    private var others: [(item: Item, codes: [AttributeCode])] {
-        items.map { ($0.item, $0.codes.filter { !Self.dates.contains($0) }) }.filter { !$0.codes.isEmpty }
+    private var others: [(item: Item, words: [String])] {
+        items.map { item, codes, extra in
+            (item, codes.filter { !Self.dates.contains($0) }.map(\.word) + extra.map { quoted($0) })
+        }.filter { !$0.words.isEmpty }
     }
 
     /// Lists the items and what they lose.
@@ -25,11 +27,16 @@ struct UnmappedAttributes {
                 + "change are not set")
         let others = others
         session.list(others.map(\.item)) { index, words in
-            "not stored by the Secret Service: \(words): \(others[index].codes.map(\.word).joined(separator: ", "))"
+            "not stored by the Secret Service: \(words): \(others[index].words.joined(separator: ", "))"
         }
     }
 
     var json: JSONValue {
-        .list(items.map { JSONValue.item($0.item).adding([("notSet", .list($0.codes.map { .text($0.code) }))]) })
+        .list(
+            items.map { item, codes, extra in
+                JSONValue.item(item).adding([
+                    ("notSet", .list(codes.map { .text($0.code) })), ("notSetExtra", .list(extra.map { .text($0) })),
+                ])
+            })
     }
 }

@@ -119,9 +119,11 @@ struct RestoreCommand: Verb {
             try requireNothingElse()
             if let keyring = DesktopKeyring(keychain.keychain) {
                 let states = DesktopStates(session)
-                return try listUndo
-                    ? states.list() : states.undo(archive, keyring, isDryRun: dryRun, keepsState: !noUndo)
+                if listUndo { return try states.list(of: keyring) }
+                return try states.undo(
+                    archive, keyring, (unlocking, keychain.passcode), isDryRun: dryRun, keepsState: !noUndo)
             }
+            if unlocking.unlock { throw UsageProblem.needsDesktop(.unlock) }
             let states = UndoRequest(
                 keychain: keychain, state: archive, isDryRun: dryRun, keepsState: !noUndo, isConfirmed: yes)
             return try listUndo ? states.list(in: session) : states.undo(in: session)
@@ -234,7 +236,8 @@ struct RestoreCommand: Verb {
             (!opening.identity.isEmpty, .identity),
             (opening.identityPassphrase != nil, .identityPassphrase),
             (archivePasscode.archivePasscode != nil, .archivePasscode),
-            (keychain.passcode != nil, .passcode), (listUndo && dryRun, .dryRun),
+            (keychain.passcode != nil && (listUndo || DesktopKeyring(keychain.keychain) == nil), .passcode),
+            (listUndo && unlocking.unlock, .unlock), (listUndo && dryRun, .dryRun),
         ]
         for (isGiven, other) in others where isGiven { throw UsageProblem.together(given, other) }
         if try text != nil || conditions.filter() != nil || (listUndo && archive != nil) {

@@ -156,6 +156,8 @@ extension Unreadable {
                 + " not in the archive"
         case .lockedItem(let collection, let label):
             "not in the archive, since it is locked: \(quoted(label)) in collection \(quoted(collection))"
+        case .hashedItem(let collection, let label):
+            "not in the archive, since its attributes are hashes: \(quoted(label)) in collection \(quoted(collection))"
         case .unfit(let label): "not in the archive, since it is over a limit: \(quoted(label))"
         }
     }

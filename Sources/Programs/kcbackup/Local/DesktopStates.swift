@@ -12,7 +12,6 @@ struct DesktopStates {
     private let session: Session
     private let folder: String
 
-    private static let ending = ".kcb"
     // The same number as for a keychain.
     private static let limit = KeptStates.limit
 
@@ -38,7 +37,7 @@ struct DesktopStates {
             }
         }
         do throws(FileFailure) {
-            for name in try names().dropFirst(Self.limit) { try Path.remove("\(folder)/\(name)") }
+            for name in try names().dropFirst(Self.limit) { try Path.remove(path(of: name)) }
         } catch {
             session.warn("an old state could not be removed: \(explainFile(error).message)")
         }
@@ -48,49 +47,73 @@ struct DesktopStates {
     private func keep(_ client: SecretServiceClient) throws {
         try Path.makeFolder(folder)
         // Locked items cannot be changed, so they need not be kept.
-        let items = ServiceSource(try client.read(.all, needsAll: false)).readable
+        let items = ServiceSource(try client.read(.all, needsAll: false), keepsAll: true).readable
         let (device, _) = try LocalDevice(session.world).keyOrFirst()
-        let stem = String(session.now.description.filter { $0.isNumber || $0 == "T" }.prefix(15)) + "Z"
+        let first = DesktopStateName(at: session.now, after: try names().first)
         let backup = CreateBackup(
             of: try ArchiveSource(kind: DesktopKeyring.kind, name: ""), device: device, tool: CommandLineTool.tool,
-            to: FolderDestination(folder: folder) { number in
-                stem + (number == 1 ? "" : "-\(number)") + Self.ending
-            }, now: session.now)
+            to: FolderDestination(folder: folder) { first.next($0 - 1).file }, now: session.now)
         _ = try backup.unencrypted(SealedSource(items, deviceKey: device))
     }
 
-    /// Returns the names of the files, newest first.
-    private func names() throws(FileFailure) -> [String] {
+    /// Returns the names of the states, newest first.
+    private func names() throws(FileFailure) -> [DesktopStateName] {
         try PrivateFolder.require(folder, mayBeMissing: true)
-        return try Path.names(in: folder).filter { $0.hasSuffix(Self.ending) && !$0.hasPrefix(".") }.sorted(by: >)
+        return try Path.names(in: folder).compactMap { DesktopStateName(file: $0) }.sorted(by: >)
     }
 
-    private func open(_ name: String) throws -> ProvenArchive {
-        let path = "\(folder)/\(name)"
+    private func path(of name: DesktopStateName) -> String { "\(folder)/\(name.file)" }
+
+    private func open(_ name: DesktopStateName) throws -> ProvenArchive {
+        let path = path(of: name)
         session.subjects.path = path
         return try ArchiveOpener(ArchiveOptions.parse([]), in: session).prove(
             ArchiveFile(session.world.openArchive(path)), at: path)
     }
 
+    /// Selects the items of the collections that the user named; nil for all items.
+    private func filter(_ keyring: DesktopKeyring, _ client: SecretServiceClient) throws -> ItemFilter? {
+        try client.label(of: keyring.scope).map { ServiceMapping.filter(collection: $0) }
+    }
+
+    private func count(_ filter: ItemFilter?, in state: ProvenArchive) throws -> Int {
+        var count = 0
+        _ = try state.survey { item in if filter?.matches(item) ?? true { count += 1 } }
+        return count
+    }
+
+    /// Returns a state that has items to restore: the named one, or else the newest.
+    private func choose(
+        _ state: String?, _ filter: ItemFilter?, for keyring: DesktopKeyring
+    ) throws -> (DesktopStateName, ProvenArchive) {
+        for name in try names() where state == nil || state == name.text {
+            let proven = try open(name)
+            if try filter == nil || count(filter, in: proven) > 0 { return (name, proven) }
+        }
+        throw Refusal.nothingToUndo(keychain: keyring.name)
+    }
+
     /// Restores a state: reverts items that were changed or removed since, and leaves items that were added.
     func undo(
-        _ state: String?, _ keyring: DesktopKeyring, isDryRun: Bool, keepsState: Bool
+        _ state: String?, _ keyring: DesktopKeyring, _ access: (unlocking: UnlockOptions, passcode: SecretSource?),
+        isDryRun: Bool, keepsState: Bool
     ) throws -> ExitStatus {
-        let names = try names()
-        guard let name = state.map({ given in names.first { $0 == given + Self.ending } }) ?? names.first else {
-            throw Refusal.nothingToUndo(keychain: keyring.name)
-        }
-        let proven = try open(name)
+        if try names().isEmpty { throw Refusal.nothingToUndo(keychain: keyring.name) }
+        let client = try keyring.connect(
+            access.unlocking, passcode: access.passcode, mayBeMissing: true, in: session)
         var options = RestoreOptions()
         options.conflictPolicy = .overwrite
         options.isDryRun = isDryRun
-        let client = try keyring.connect(in: session)
-        let target = ServiceTarget(client, scope: .all, making: .refused)
+        options.filter = try filter(keyring, client)
+        let (name, proven) = try choose(state, options.filter, for: keyring)
+        let target = ServiceTarget(
+            client, scope: .all,
+            making: keyring.making(access.unlocking, passcode: access.passcode, in: session))
         let report = try keeping(unless: isDryRun || !keepsState, client) { keep in
             try RestoreBackup(proven, options: options).run(into: target, keep: keep)
         }
         let counts = report.counts
-        let chosen = String(name.dropLast(Self.ending.count))
+        let chosen = name.text
         let words =
             "\(keyring.words): the state of \(chosen), \(counts.create) created, \(counts.update) updated, "
             + "\(counts.same) the same"
@@ -98,7 +121,7 @@ struct DesktopStates {
             try session.result(
                 .members([
                     ("keychain", .text(keyring.name)), ("state", .text(chosen)), ("dryRun", .flag(isDryRun)),
-                    ("items", .number(report.contents.counts.total)),
+                    ("items", .number(report.contents.counts.total - counts.notSelected)),
                 ]),
                 ["would bring back, in \(words)\n"])
         } else {
@@ -107,28 +130,86 @@ struct DesktopStates {
         return .ok
     }
 
-    /// Lists the states, newest first.
-    func list() throws -> ExitStatus {
+    /// Lists the states that have items of the collections that the user named, newest first.
+    ///
+    /// A state that cannot be read is reported and left out.
+    func list(of keyring: DesktopKeyring) throws -> ExitStatus {
+        let filter = keyring.scope == .all ? nil : try filter(keyring, keyring.connect(in: session))
+        var isComplete = true
         var table = Table([
             Table.Column(title: "STATE"), Table.Column(title: "ITEMS", alignment: .right),
             Table.Column(title: "SIZE", alignment: .right),
         ])
         var listed: [JSONValue] = []
         for file in try names() {
-            let items = try open(file).survey { _ in }.contents.counts.total
-            let size = try OpenFile.reading("\(folder)/\(file)").size()
-            let name = String(file.dropLast(Self.ending.count))
+            let path = path(of: file)
+            let items: Int
+            let size: UInt64
+            do {
+                items = try count(filter, in: open(file))
+                size = try OpenFile.reading(path).size()
+            } catch {
+                if Interruption.isRequested { throw error }
+                session.warn(Failure(error, session.subjects).explanation.message)
+                isComplete = false
+                continue
+            }
+            if items == 0, filter != nil { continue }
+            let name = file.text
             table.append([name, String(items), byteCount(size)])
             listed.append(
                 .members([
-                    ("name", .text(name)), ("path", .text("\(folder)/\(file)")), ("items", .number(items)),
+                    ("name", .text(name)), ("path", .text(path)), ("items", .number(items)),
                     ("size", .number(Int(size))),
                 ]))
         }
-        if table.isEmpty { session.note("no state of the Secret Service is kept") }
+        if table.isEmpty { session.note("no state of \(keyring.words) is kept") }
         try session.result(
-            ["keychain": .text(DesktopKeyring.all.name), "undo": .list(listed)],
+            ["keychain": .text(keyring.name), "undo": .list(listed)],
             table.isEmpty ? [] : table.lines(width: session.tableWidth))
-        return .ok
+        return isComplete ? .ok : .incomplete
+    }
+}
+
+/// The name of a kept state: the time when it was kept, and a number if that is not enough.
+struct DesktopStateName: Comparable {
+    private let time: String
+    /// From 1.
+    private let number: Int
+
+    private static let ending = ".kcb"
+
+    private init(time: String, number: Int) {
+        self.time = time
+        self.number = number
+    }
+
+    /// Parses the name of a file; nil if it is not that of a state.
+    init?(file: String) {
+        guard file.hasSuffix(Self.ending) else { return nil }
+        let parts = file.dropLast(Self.ending.count).split(separator: "-", omittingEmptySubsequences: false)
+        guard let time = parts.first, time.utf8.count == 16, time.hasSuffix("Z"), parts.count <= 2 else { return nil }
+        guard let number = parts.count == 2 ? Int(parts[1]) : 1, number > 0 else { return nil }
+        self.init(time: String(time), number: number)
+    }
+
+    /// Names a state that is kept now; it comes after the newest one even if the clock was set back.
+    init(at now: Timestamp, after newest: DesktopStateName?) {
+        let time = String(now.description.filter { $0.isNumber || $0 == "T" }.prefix(15)) + "Z"
+        let first = DesktopStateName(time: time, number: 1)
+        self = newest.map { $0 < first ? first : $0.next(1) } ?? first
+    }
+
+    /// The name that many numbers later.
+    func next(_ count: Int) -> DesktopStateName { DesktopStateName(time: time, number: number + count) }
+
+    /// The name that users see.
+    var text: String { time + (number == 1 ? "" : "-\(number)") }
+
+    /// The name of the file.
+    var file: String { text + Self.ending }
+
+    static func < (left: DesktopStateName, right: DesktopStateName) -> Bool {
+        (left.time, left.number) < (right.time, right.number)
     }
 }

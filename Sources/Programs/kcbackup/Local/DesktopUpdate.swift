@@ -65,7 +65,13 @@ struct DesktopUpdate {
         }
         var isKept = true
         let now: [Item?] = try target.readItems { items in
-            try zip(updated, found).map { item, before in
+            for (item, before) in zip(updated, found) {
+                switch value {
+                case .some(let secret): try items.announce(item, secret: secret, hasSecret: true)
+                case .none: try items.announce(item, secret: before.secret, hasSecret: true)
+                }
+            }
+            return try zip(updated, found).map { item, before in
                 guard let existing = try items.item(withKeyOf: item), items.holds(item, as: existing) else {
                     return nil
                 }

@@ -24,6 +24,7 @@ struct EncryptedKeyring {
 
     /// The clear part's information about an item.
     private struct IndexEntry {
+        let number: UInt32
         let type: UInt32
         var attributes: [(name: String, value: HashedValue)]
     }
@@ -76,8 +77,8 @@ struct EncryptedKeyring {
     private static func indexEntry(
         _ cursor: inout ByteCursor, _ bytes: borrowing Span<UInt8>
     ) throws(ForeignFailure) -> IndexEntry {
-        _ = try cursor.uint32(in: bytes)
-        var entry = IndexEntry(type: try cursor.uint32(in: bytes), attributes: [])
+        let number = try cursor.uint32(in: bytes)
+        var entry = IndexEntry(number: number, type: try cursor.uint32(in: bytes), attributes: [])
         let count = try cursor.count(
             ofAtLeast: shortestAttribute, "attributes", limit: KeyringLimits.attributes, in: bytes)
         for _ in 0..<count {
@@ -137,6 +138,7 @@ struct EncryptedKeyring {
         // The daemon writes an empty secret as a missing one.
         let secret = SecretBytes(bytes.extracting(try cursor.piece(in: bytes) ?? 0..<0))
         var item = KeyringItem(label: bytes.text(label).map { .text($0) } ?? .data(bytes.array(label)))
+        item.number = entry.number
         item.type = entry.type
         item.created = try cursor.uint64(in: bytes)
         item.modified = try cursor.uint64(in: bytes)

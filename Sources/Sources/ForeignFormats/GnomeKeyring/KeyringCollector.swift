@@ -8,8 +8,9 @@ struct KeyringCollector: ~Copyable {
     private var collector: RecordCollector
     /// The label of the keyring.
     private let keyring: String
-    /// The number of items with the same attributes so far, by the hash of the attributes.
-    private var ordinals: [[UInt8]: Int] = [:]
+    /// The items so far; those with the same attributes are numbered when all are known.
+    private var items: [(item: KeyringItem, key: [UInt8], secret: Range<Int>)] = []
+    private var secrets = SecretBytes(capacity: 4_096)
 
     init(keyring: String, _ file: ForeignFile) {
         collector = RecordCollector(format: "gnome-keyring", file: Array(keyring.utf8), date: file.modified)
@@ -19,8 +20,14 @@ struct KeyringCollector: ~Copyable {
     mutating func add(_ item: KeyringItem, secret: consuming SecretBytes) throws(ForeignFailure) {
         try item.check()
         let key = KeyringMapping.identity(of: item, keyring: keyring).key
-        let ordinal = ordinals[key, default: 0]
-        ordinals[key] = ordinal + 1
+        let start = secrets.count
+        secret.withBytes { secrets.append($0) }
+        items.append((item, key, start..<secrets.count))
+    }
+
+    private mutating func collect(
+        _ item: KeyringItem, _ key: [UInt8], _ ordinal: Int, secret: consuming SecretBytes
+    ) throws(ForeignFailure) {
         let draft = KeyringMapping.draft(of: item, keyring: keyring, ordinal: ordinal)
         let name =
             switch item.label {
@@ -43,6 +50,16 @@ struct KeyringCollector: ~Copyable {
     mutating func remark(_ sentence: String) { collector.remark(sentence) }
 
     consuming func finish(_ form: String, isPlaintext: Bool) throws(ForeignFailure) -> ForeignContents {
+        // The daemon writes its items in any order.
+        let items = items.enumerated().sorted {
+            ($0.element.item.number, $0.offset) < ($1.element.item.number, $1.offset)
+        }
+        .map(\.element)
+        let numbers = AlikeItems.numbers(of: items.map { ($0.key, $0.item.label.keyBytes ?? []) })
+        for (entry, number) in zip(items, numbers) {
+            let secret = secrets.withBytes { SecretBytes($0.extracting(entry.secret)) }
+            try collect(entry.item, entry.key, number, secret: secret)
+        }
         let details = "keyring '\(keyring)', \(form)"
         return try collector.finish(details: details, isPlaintext: isPlaintext)
     }

@@ -4,6 +4,8 @@ internal import KeychainModel
 
 /// An item as a keyring's file stores it, without its secret.
 struct KeyringItem {
+    /// Its number in the file, in the order of creation; 0 in files without numbers.
+    var number: UInt32 = 0
     var label: AttributeValue
     /// In any order; names are unique.
     var attributes: [(name: String, value: String)] = []

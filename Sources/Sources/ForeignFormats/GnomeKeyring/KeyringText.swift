@@ -102,6 +102,7 @@ struct KeyringText {
             throw .damagedLine(group.line, "an item has no date")
         }
         var item = KeyringItem(label: .text(try group["display-name"]?.text(in: bytes) ?? ""))
+        item.number = UInt32(group.name) ?? 0
         item.modified = modified
         item.created = try group["ctime"]?.number(in: bytes) ?? 0
         item.type = UInt32(truncatingIfNeeded: try group["item-type"]?.number(in: bytes) ?? 0)
