@@ -52,7 +52,7 @@ struct KeptStatesTests {
     func twoRuns() throws {
         try add("ann")
         let states = KeptStates(of: keychain, in: data)
-        let state = try keychain.write { _ in try states.keep(now: moment(3)) }
+        let state = try keychain.write { _ in try states.keep(before: .restore, now: moment(3)) }
         let known = try states.list()
         try states.exclusively(knowing: known) {
             #expect(throws: FileFailure.self) {
@@ -69,7 +69,7 @@ struct KeptStatesTests {
     func replacedMeanwhile() throws {
         try add("ann")
         let states = KeptStates(of: keychain, in: data)
-        let state = try keychain.write { _ in try states.keep(now: moment(3)) }
+        let state = try keychain.write { _ in try states.keep(before: .restore, now: moment(3)) }
         let local = try LocalKeychain(keychain.path, in: data)
         let before = try #require(try local.fileIdentity())
         let bytes = try folder.read("login.keychain")
@@ -94,7 +94,7 @@ struct KeptStatesTests {
         let (before, information) = (try contents(), try keychain.information())
         let states = KeptStates(of: keychain, in: data)
         let state = try keychain.write { writer in
-            let state = try states.keep(now: moment(3))
+            let state = try states.keep(before: .restore, now: moment(3))
             for item in try writer.reader.find(ItemQuery()).items {
                 try writer.delete(matching: ItemQuery(item), now: moment(3))
             }
@@ -113,7 +113,7 @@ struct KeptStatesTests {
         try add("ann")
         let states = KeptStates(of: keychain, in: data)
         try keychain.write { writer in
-            let state = try states.keep(now: moment(3))
+            let state = try states.keep(before: .restore, now: moment(3))
             let other = try Keychain.open(
                 at: keychain.path, deviceKey: keychain.deviceKey, lockWait: .zero, minimumCost: ScryptCost(logN: 1))
             #expect(throws: KeychainStoreError.busy) {
@@ -131,7 +131,7 @@ struct KeptStatesTests {
         let states = KeptStates(of: keychain, in: data)
         let kept = try (0..<7).map { number in
             try add("item \(number)")
-            return try states.keep(now: moment(number < 4 ? 1 : number))
+            return try states.keep(before: .restore, now: moment(number < 4 ? 1 : number))
         }
         #expect(try states.list() == kept.reversed())
         try states.prune()
@@ -144,10 +144,10 @@ struct KeptStatesTests {
     func keptOnce() throws {
         try add("ann")
         let states = KeptStates(of: keychain, in: data)
-        let first = try states.keep(now: moment(3))
-        #expect(try states.keep(now: moment(4)) == first)
+        let first = try states.keep(before: .restore, now: moment(3))
+        #expect(try states.keep(before: .restore, now: moment(4)) == first)
         try add("bob")
-        #expect(try states.keep(now: moment(5)) != first)
+        #expect(try states.keep(before: .restore, now: moment(5)) != first)
         #expect(try states.list().count == 2)
     }
 
@@ -157,7 +157,7 @@ struct KeptStatesTests {
         var kept: [KeptStates.State] = []
         for (number, time) in [1_000_000, 1_000_001, 5].enumerated() {
             try add("item \(number)")
-            kept.append(try states.keep(now: moment(time)))
+            kept.append(try states.keep(before: .restore, now: moment(time)))
         }
         #expect(try states.list() == kept.reversed())
     }
@@ -166,7 +166,7 @@ struct KeptStatesTests {
     func altered() throws {
         try add("ann")
         let states = KeptStates(of: keychain, in: data)
-        let state = try states.keep(now: moment(1))
+        let state = try states.keep(before: .restore, now: moment(1))
         let file = try #require(FileHandle(forUpdatingAtPath: state.path))
         try file.seek(toOffset: 5_000)
         try file.write(contentsOf: [0x5a])
@@ -182,7 +182,7 @@ struct KeptStatesTests {
     @Test("A copy of the keychain file has states of its own")
     func copiedFile() throws {
         try add("ann")
-        _ = try KeptStates(of: keychain, in: data).keep(now: moment(1))
+        _ = try KeptStates(of: keychain, in: data).keep(before: .restore, now: moment(1))
         try FileManager.default.copyItem(atPath: keychain.path, toPath: folder.path("copy.keychain"))
         let copy = try Keychain.open(
             at: folder.path("copy.keychain"), deviceKey: keychain.deviceKey, minimumCost: ScryptCost(logN: 1))
@@ -195,7 +195,7 @@ struct KeptStatesTests {
     func otherPasscode() throws {
         try add("ann")
         let states = KeptStates(of: keychain, in: data)
-        let state = try states.keep(now: moment(1))
+        let state = try states.keep(before: .restore, now: moment(1))
         try keychain.setPasscode(
             current: SecretBytes(copying: "1234".utf8), new: SecretBytes(copying: "5678".utf8),
             cost: ScryptCost(logN: 1), now: moment(2))
@@ -213,7 +213,7 @@ struct KeptStatesTests {
         let other = try Keychain.create(
             at: folder.path("other.keychain"), deviceKey: keychain.deviceKey, passcode: nil, cost: ScryptCost(logN: 1),
             now: moment(0))
-        _ = try KeptStates(of: other, in: data).keep(now: moment(1))
+        _ = try KeptStates(of: other, in: data).keep(before: .restore, now: moment(1))
         #expect(try KeptStates(of: keychain, in: data).list().isEmpty)
         #expect(!keychain.hasKeys(of: other))
     }

@@ -12,6 +12,8 @@ package final class ScriptedTerminal: Terminal {
     package let showsMessages: Bool
     /// The number of columns.
     package let width: Int?
+    /// See `Terminal`; nil so that each message is one line.
+    package var messageWidth: Int? { nil }
     private let state: Mutex<(answers: ArraySlice<String>, asked: [String])>
 
     /// Creates a terminal that gives `answers` in order; with nil, the program has no terminal to ask on.

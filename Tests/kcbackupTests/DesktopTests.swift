@@ -143,9 +143,9 @@ struct DesktopTests {
         #expect(
             text == """
                 there is no kcbackup keychain here: this backs up the desktop keyring (--keychain secret-service:)
-                this is now device KC-…; keep a copy of its key: kcbackup device export -o FILE.age
+                this device is now KC-…; keep a copy of its key: 'kcbackup device export -o FILE.age'
                 secret-service-DATE.kcb: 3 items
-                restores on any device, all of it
+                all of it restores on any device
                 14
                 kcbackup: error: there is no session bus: no user is logged in to a desktop (lo
 

@@ -31,17 +31,19 @@ struct HelpTests {
     @Test("The help of each verb shows at least one example, and each example parses", arguments: verbs)
     func examplesParse(verb: String) throws {
         let text = try #require(Self.texts[verb])
-        // Examples are wrapped at the width of the terminal; a continuation line does not begin with two spaces.
+        // A line of an example that goes on ends with a backslash, so that a shell takes it as it is.
         var examples: [String] = []
         var isExample = false
         for line in text.components(separatedBy: "\n").drop(while: { $0 != "EXAMPLES:" }).dropFirst() {
-            if line.hasPrefix("  kcbackup ") {
+            if isExample, let last = examples.last, last.hasSuffix("\\") {
+                examples[examples.count - 1] = last.dropLast() + line.trimmingCharacters(in: .whitespaces)
+            } else if line.hasPrefix("  kcbackup ") {
                 examples.append(String(line.dropFirst(2)))
                 isExample = true
             } else if line.isEmpty || line.hasPrefix("USAGE:") {
                 break
             } else if isExample {
-                examples[examples.count - 1] += " " + line.trimmingCharacters(in: .whitespaces)
+                Issue.record("\(verb): this example would break when pasted: \(line)")
             }
         }
         #expect(!examples.isEmpty)

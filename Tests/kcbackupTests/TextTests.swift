@@ -69,6 +69,77 @@ struct TextTests {
         for width in 6...60 { #expect(lines(width: width).lines.allSatisfy { $0.count <= width + 1 }, "\(width)") }
     }
 
+    @Test("Messages are broken between words, never in a quoted command, and continuation lines are indented")
+    func wrapping() {
+        #expect(wrapped("one two three\n", to: 13) == "one two three\n")
+        #expect(wrapped("one two three\nfour five six\n", to: 9) == "one two\n  three\nfour five\n  six\n")
+        #expect(
+            wrapped("kcbackup: hint: add it with 'kcbackup item add', or not", to: 32)
+                == "kcbackup: hint: add it with\n  'kcbackup item add', or not")
+        // An apostrophe begins no quotation, and a quotation that never ends does not hold the line together.
+        #expect(wrapped("the user's own keychains", to: 12) == "the user's\n  own\n  keychains")
+        #expect(wrapped("it's 'a b c d e f g h", to: 10) == "it's 'a b\n  c d e f\n  g h")
+        #expect(wrapped("漢字漢字 漢字", to: 11) == "漢字漢字\n  漢字")
+        #expect(wrapped("a-word-that-is-too-long b", to: 8) == "a-word-that-is-too-long\n  b")
+    }
+
+    @Test("The name of an archive in a list is never cut, however narrow the terminal")
+    func archiveNames() {
+        let name = "login-KC-ABCDEFGH-20261121T030000Z.kcb"
+        for width in [20, 40, 60, 80] {
+            let table = StreamedTable(ListCommand.columns, width: width)
+            let row = [
+                name, "2026-11-21 03:00", "login", "12", "8.0 KiB", "encrypted", "this device", "2026-11-21",
+                "never", "ok",
+            ]
+            table.measure(row)
+            #expect(table.row(row).contains(name), "\(width)")
+        }
+    }
+
+    @Test("Names are cut to their smallest widths only if nothing else can be left out")
+    func namesYieldLast() {
+        func lines(width: Int) -> [String] {
+            var table = Table([
+                Table.Column(title: "NAME", least: 12, fewest: 4), Table.Column(title: "MADE", yields: 1),
+            ])
+            table.append(["a rather long name", "2026-11-22"])
+            return table.lines(width: width)
+        }
+        #expect(lines(width: 24) == ["NAME          MADE\n", "a rath… name  2026-11-22\n"])
+        #expect(lines(width: 23) == ["NAME\n", "a rather long name\n"])
+        #expect(lines(width: 7) == ["NAME\n", "a r…ame\n"])
+    }
+
+    @Test("On a terminal, a column that repeats another in every row is left out")
+    func repeatedColumn() {
+        func lines(_ labels: [String], width: Int?) -> [String] {
+            var table = Table([Table.Column(title: "SERVICE"), Table.Column(title: "LABEL", repeats: "SERVICE")])
+            for label in labels { table.append(["Bank", label]) }
+            return table.lines(width: width)
+        }
+        #expect(lines(["Bank", ""], width: 80) == ["SERVICE\n", "Bank\n", "Bank\n"])
+        #expect(lines(["Bank", "My bank"], width: 80).first == "SERVICE  LABEL\n")
+        #expect(lines(["Bank"], width: nil) == ["SERVICE  LABEL\n", "Bank     Bank\n"])
+    }
+
+    @Test("Sizes are sorted by size, numbers by value, and names as text")
+    func sorting() {
+        func sorted(_ cells: [String], _ alignment: Table.Alignment) -> [String] {
+            let table = StreamedTable(
+                [Table.Column(title: "SIZE", alignment: alignment)], width: nil, order: ["size"])
+            for cell in cells {
+                table.measure([cell])
+                table.hold([cell])
+            }
+            return table.sortedRows().map { String($0.drop { $0 == " " }.dropLast()) }
+        }
+        let sizes = ["2 B", "10 B", "11 B", "112 B", "1023 B", "1.0 KiB", "9.9 KiB", "10.0 KiB", "1.0 MiB", "none"]
+        #expect(sorted(sizes.reversed(), .right) == sizes)
+        #expect(sorted(["12", "9", "100"], .right) == ["9", "12", "100"])
+        #expect(sorted(["9 B", "10 B"], .left) == ["10 B", "9 B"])
+    }
+
     @Test("Requested columns come in the requested order, and none of them is left out")
     func chosenColumns() {
         let table = StreamedTable(

@@ -50,12 +50,12 @@ struct UndoFailureTests {
             "$KCBACKUP" restore a.kcb --on-conflict overwrite -q
             "$KCBACKUP" item find --service Bank --reveal; echo
             "$KCBACKUP" restore --list-undo --json | grep -o '"items":[0-9]*'
-            "$KCBACKUP" restore --undo -q
+            "$KCBACKUP" restore --undo --yes -q
             "$KCBACKUP" item find --service Bank --reveal; echo
             "$KCBACKUP" item find --service Chat; echo "ended with $?"
             """)
         #expect(
-            outcome.text == "ended with 130\nsecond\nfirst\n\"items\":1\nsecond\nended with 10\n",
+            outcome.text == "ended with 130\nsecond\nfirst\n\"items\":1\n\"items\":2\nsecond\nended with 10\n",
             "\(outcome.text)\(outcome.errorText)")
         #expect(outcome.errorText.contains("interrupted; nothing half-written is left"))
     }

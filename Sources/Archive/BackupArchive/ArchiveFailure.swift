@@ -2,6 +2,7 @@ package import AgeEncryption
 package import ByteStreams
 package import Cryptography
 internal import KeychainModel
+internal import TarArchive
 
 /// Why an archive cannot be read or written.
 package enum ArchiveFailure: Error, Hashable, Sendable {
@@ -42,6 +43,9 @@ package enum ArchiveFailure: Error, Hashable, Sendable {
         case otherDevice
     }
 
+    /// Something was appended to the archive.
+    package static let somethingFollows = "something follows its end"
+
     /// A member is damaged: its checksum is not the one that was signed.
     static func checksum(_ member: ArchiveMember) -> ArchiveFailure {
         .damaged(rule: "'\(member.name)' does not match its checksum")
@@ -51,6 +55,7 @@ package enum ArchiveFailure: Error, Hashable, Sendable {
     init(_ failure: StreamFailure) {
         switch failure.kind {
         case .truncated: self = .damaged(rule: "it ends early while \(failure.stage.rawValue)")
+        case .malformed(TarDirectory.endRule): self = .damaged(rule: Self.somethingFollows)
         // Tar and gzip state the rule that was broken; all other stages state what is wrong.
         case .malformed(let rule) where [.readingContainer, .decompressing].contains(failure.stage):
             self = .damaged(rule: "against the rule that \(rule)")

@@ -106,8 +106,8 @@ package struct RestoreBackup {
     /// - Parameters:
     ///   - keep: called before anything is changed or removed, in the same transaction; not called if nothing is.
     ///   - step: called for each item during planning, and again during writing.
-    ///   - observe: called during planning with each item and the decision about it, in archive order; the calls are
-    ///     meaningful only if `run` returns.
+    ///   - observe: called during planning with each item and the decision about it, in archive order; for `keep`, with
+    ///     the keychain's own version. The calls are meaningful only if `run` returns.
     /// - Throws: `ArchiveFailure` (`passcodeNeeded` if the target's class keys differ from the archive's),
     ///   `RestoreRefusal` (`nothingMatches`, `itemsStayBehind`, `conflicts`, `wouldRemoveForBroken`,
     ///   `wouldRemoveUnopened`), and what the target and `keep` throw; nothing is written then.

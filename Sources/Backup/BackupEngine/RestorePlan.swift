@@ -64,10 +64,10 @@ struct PlanningVisitor: RecordVisitor {
     mutating func take(
         _ item: Item, line: borrowing Span<UInt8>, secret: borrowing SecretBytes, state: SecretState
     ) throws {
-        let (action, counterpart) = try action(for: item, secret: secret, state: state)
+        let (action, counterpart, kept) = try decision(about: item, secret: secret, state: state)
         actions.append(action)
         if state == .stored, action != .notSelected { notOpened += 1 }
-        observe(item, action)
+        observe(action == .keep ? kept ?? item : item, action)
         if rules.replaced != nil, action == .create || action == .update {
             // Where items with the same attributes are told apart by comparison, their own names say nothing.
             if let restored = existing.needsAnnouncements ? counterpart : item { self.restored.insert(restored) }
@@ -79,11 +79,12 @@ struct PlanningVisitor: RecordVisitor {
         }
     }
 
-    private func action(
-        for item: Item, secret: borrowing SecretBytes, state: SecretState
-    ) throws -> (action: RestoreAction, counterpart: Item?) {
-        if !rules.selects(item) { return (.notSelected, nil) }
-        if !existing.hasPlace(for: item) { return (.fail(.noPlace), nil) }
+    /// Returns what to do with `item`, its counterpart by unique key, and the version of it in the keychain.
+    private func decision(
+        about item: Item, secret: borrowing SecretBytes, state: SecretState
+    ) throws -> (action: RestoreAction, counterpart: Item?, kept: Item?) {
+        if !rules.selects(item) { return (.notSelected, nil, nil) }
+        if !existing.hasPlace(for: item) { return (.fail(.noPlace), nil, nil) }
         let byKey = isEmpty ? nil : try existing.item(withKeyOf: item)
         let byUUID = isEmpty ? nil : try existing.item(withUUID: item.uuid)
         let problem: RestoreAction.Problem? =
@@ -96,7 +97,7 @@ struct PlanningVisitor: RecordVisitor {
             for: item, byKey: byKey, byUUID: byUUID, problem: problem, isProvedWhole: state != .stored,
             isHeld: { counterpart in existing.holds(item, as: counterpart) },
             hasSecret: { counterpart in try existing.secret(of: counterpart, equals: secret, in: form) })
-        return (action, byKey)
+        return (action, byKey, byKey ?? byUUID)
     }
 }
 

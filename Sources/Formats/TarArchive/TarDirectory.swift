@@ -22,6 +22,9 @@ package struct TarMember: Hashable, Sendable {
 /// The strict scan checks each block against `TarProfile`. It runs before libarchive, which accepts truncated and
 /// concatenated archives and interprets extensions. Then libarchive must find the same members.
 package struct TarDirectory: Hashable, Sendable {
+    /// The rule that an archive breaks if something was appended to it.
+    package static let endRule = "nothing follows the end of the archive"
+
     /// The members in file order, at least one, with unique names.
     package let members: [TarMember]
 
@@ -103,7 +106,7 @@ private struct TarScan {
             throw broken("two zero blocks end the archive", at: position + Self.block)
         }
         guard position + 2 * Self.block == end else {
-            throw broken("nothing follows the end of the archive", at: position + 2 * Self.block)
+            throw broken(TarDirectory.endRule, at: position + 2 * Self.block)
         }
     }
 

@@ -2,13 +2,36 @@ package import ByteStreams
 package import KeychainModel
 package import KeychainStore
 
-/// The states that one keychain had before restores, as copies of its file in the data folder.
+/// The states that one keychain had before changes, as copies of its file in the data folder.
 ///
 /// A copy is as well protected as the keychain: its secrets stay sealed under keys that only this device and its
 /// passcode open. It also contains the items that are in no archive (docs/decisions/0015-undo-by-copies.md).
 package struct KeptStates {
-    /// The maximum number of states kept.
+    /// The maximum number of states kept before restores, and of those before changes of single items.
     package static let limit = 5
+
+    /// What changed a keychain after its state was kept; the raw value is part of the file's name.
+    package enum Change: String, CaseIterable, Hashable, Sendable {
+        case restore
+        case `import`
+        case undo
+        case itemDelete = "delete"
+        case itemUpdate = "update"
+
+        /// The command, as the user typed it.
+        package var command: String {
+            switch self {
+            case .restore: "restore"
+            case .import: "import"
+            case .undo: "restore --undo"
+            case .itemDelete: "item delete"
+            case .itemUpdate: "item update"
+            }
+        }
+
+        /// True if it changes items that the user named, as happens often.
+        fileprivate var isOfItems: Bool { self == .itemDelete || self == .itemUpdate }
+    }
 
     private let keychain: Keychain
     private let folder: StateFolder
@@ -19,7 +42,10 @@ package struct KeptStates {
         package let name: String
         /// The path of the copy.
         package let path: String
-        let date: Timestamp
+        /// The time when it was kept.
+        package let date: Timestamp
+        /// What was done next; nil if that is unknown.
+        package let before: Change?
         /// The MAC of the copy, under a key of the device.
         let code: String
     }
@@ -39,7 +65,7 @@ package struct KeptStates {
     /// newest state is the one that was kept last, regardless of the clock.
     ///
     /// - Throws: `FileFailure`, `StreamFailure`, `KeychainStoreError`, `CryptographyFailure`; nothing is then kept.
-    package func keep(now: Timestamp) throws -> State {
+    package func keep(before change: Change, now: Timestamp) throws -> State {
         try Path.makeFolder(folder.path)
         let copy = try UnnamedFile(inFolder: folder.path)
         try keychain.copyFile(to: copy.file)
@@ -47,7 +73,7 @@ package struct KeptStates {
         let newest = try list().first
         if let newest, newest.code == code { return newest }
         let date = newest.map { max(now, $0.date.advanced(byMicroseconds: 1)) } ?? now
-        let state = folder.state(date, code)
+        let state = folder.state(date, code, before: change)
         try copy.publish(as: Path.split(state.path).name)
         return state
     }
@@ -77,11 +103,15 @@ package struct KeptStates {
         return try body()
     }
 
-    /// Removes all states but the newest `limit`.
+    /// Removes all states but the newest `limit` before restores and imports, and as many before changes of items.
     ///
     /// - Throws: `FileFailure`.
     package func prune() throws(FileFailure) {
-        for state in try list().dropFirst(Self.limit) { try remove(state) }
+        let states = try list()
+        for isOfItems in [false, true] {
+            let alike = states.filter { ($0.before?.isOfItems ?? false) == isOfItems }
+            for state in alike.dropFirst(Self.limit) { try remove(state) }
+        }
     }
 
     /// Removes a state.

@@ -84,24 +84,27 @@ package struct StateFolder: Hashable, Sendable {
         return Hexadecimal.encode(Array(code.prefix(codeLength)))
     }
 
-    /// The state with a given date and code.
-    func state(_ date: Timestamp, _ code: String) -> KeptStates.State {
+    /// The state with a given date, code and following change.
+    func state(_ date: Timestamp, _ code: String, before change: KeptStates.Change?) -> KeptStates.State {
         let name = date.description.filter { $0 != "-" && $0 != ":" }
-        return KeptStates.State(name: name, path: "\(path)/\(name)-\(code)\(Self.ending)", date: date, code: code)
+        let word = change.map { "-" + $0.rawValue } ?? ""
+        return KeptStates.State(
+            name: name, path: "\(path)/\(name)-\(code)\(word)\(Self.ending)", date: date, before: change, code: code)
     }
 
     /// The state in a file of the folder; nil if the name has another form.
     private func state(fileName: String) -> KeptStates.State? {
         guard fileName.hasSuffix(Self.ending) else { return nil }
         let parts = fileName.dropLast(Self.ending.count).split(separator: "-", omittingEmptySubsequences: false)
-        guard parts.count == 2, parts[1].utf8.count == 2 * Self.codeLength else { return nil }
+        guard (2...3).contains(parts.count), parts[1].utf8.count == 2 * Self.codeLength else { return nil }
+        let change = parts.count == 3 ? KeptStates.Change(rawValue: String(parts[2])) : nil
         var text = String(parts[0])
         for (offset, mark) in [(4, "-"), (7, "-"), (13, ":"), (16, ":")] {
             guard text.utf8.count > offset, text.utf8.allSatisfy({ $0 < 0x80 }) else { return nil }
             text.insert(contentsOf: mark, at: text.index(text.startIndex, offsetBy: offset))
         }
         guard let date = Timestamp(text) else { return nil }
-        let found = state(date, String(parts[1]))
+        let found = state(date, String(parts[1]), before: change)
         return found.path == "\(path)/\(fileName)" ? found : nil
     }
 }

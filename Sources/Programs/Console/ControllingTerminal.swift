@@ -21,6 +21,9 @@ package struct ControllingTerminal: Terminal {
     package var width: Int? { Descriptor.standardOutput.width ?? Descriptor.standardError.width }
 
     /// See `Terminal`.
+    package var messageWidth: Int? { showsMessages ? Descriptor.standardError.width : nil }
+
+    /// See `Terminal`.
     package func readSecret(_ prompt: String) throws(TerminalFailure) -> SecretBytes {
         try ask(prompt, echoes: false)
     }

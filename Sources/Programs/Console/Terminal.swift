@@ -10,6 +10,8 @@ package protocol Terminal: Sendable {
     var showsMessages: Bool { get }
     /// The number of columns; nil if there is no terminal or the number is unknown.
     var width: Int? { get }
+    /// The number of columns for messages; nil if they do not go to a terminal, or the number is unknown.
+    var messageWidth: Int? { get }
 
     /// Shows `prompt` and reads a line without echo.
     func readSecret(_ prompt: String) throws(TerminalFailure) -> SecretBytes

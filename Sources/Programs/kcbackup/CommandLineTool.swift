@@ -39,7 +39,7 @@ struct CommandLineTool: ParsableCommand {
                     ListCommand.self, PruneCommand.self, KeysCommand.self, RekeyCommand.self,
                 ]),
             CommandGroup(
-                name: "Backups that run by themselves",
+                name: "Scheduled backups",
                 subcommands: [
                     ScheduleCommand.self, RunCommand.self, StatusCommand.self, DoctorCommand.self,
                 ]),

@@ -116,8 +116,8 @@ private func answer(_ error: any Error, _ session: Session) -> ExitStatus {
     let width = session.tableWidth.map { max(40, $0) } ?? 80
     guard CommandLineTool.exitCode(for: error) == .success else {
         let command = command(of: error)
-        let message = objection(error)
-        return session.report(.commandLine(message: message + suggestion(for: message, in: command), command: command))
+        return session.report(
+            .commandLine(message: naming(objection(error), in: command), command: command))
     }
     let help = breakingUsage(CommandLineTool.fullMessage(for: error, columns: width), at: width) + "\n"
     do throws(Failure) {
@@ -131,7 +131,12 @@ private func answer(_ error: any Error, _ session: Session) -> ExitStatus {
 /// Returns the help with line breaks between the options of its usage, which the parser prints on one line.
 private func breakingUsage(_ help: String, at width: Int) -> String {
     let title = "USAGE: "
+    let groupTitle = " SUBCOMMANDS:"
     let lines = help.split(separator: "\n", omittingEmptySubsequences: false).map { line in
+        // The groups of verbs have titles of their own.
+        if line.hasSuffix(groupTitle), line.count > groupTitle.count {
+            return String(line.dropLast(groupTitle.count)) + ":"
+        }
         guard line.hasPrefix(title), line.count > width else { return String(line) }
         var broken: [String] = []
         for (index, part) in line.split(separator: " [").enumerated() {
@@ -161,17 +166,20 @@ private func objection(_ error: any Error) -> String {
     return displayed(text.prefix(1).lowercased() + text.dropFirst())
 }
 
-/// Returns the verb that was probably meant, for a message about an unknown word.
-private func suggestion(for message: String, in command: String?) -> String {
-    guard let word = message.wholeMatch(of: /unexpected argument '([^']*)'/)?.1 else { return "" }
+/// Returns the parser's message, which for an unknown word in place of a verb names it, and the verb probably meant.
+private func naming(_ message: String, in command: String?) -> String {
+    guard let word = message.firstMatch(of: /^\d* ?unexpected arguments?:? '([^']*)'/)?.1 else { return message }
+    let names = (command ?? "kcbackup").split(separator: " ").dropFirst()
     var group: any ParsableCommand.Type = CommandLineTool.self
-    for name in (command ?? "").split(separator: " ").dropFirst() {
+    for name in names {
         let found = group.configuration.subcommands.first { $0.configuration.commandName == String(name) }
-        guard let found else { return "" }
+        guard let found else { return message }
         group = found
     }
     let verbs = group.configuration.subcommands.compactMap { $0.configuration.commandName }
-    return similarWord(to: String(word), among: verbs).map { "; did you mean '\($0)'?" } ?? ""
+    if verbs.isEmpty { return message }
+    let meant = similarWord(to: String(word), among: verbs).map { "; did you mean '\($0)'?" } ?? ""
+    return "there is no command '\((names + [word]).joined(separator: " "))'\(meant)"
 }
 
 /// Returns the command whose help the parser would suggest.

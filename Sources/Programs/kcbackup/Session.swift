@@ -119,12 +119,30 @@ final class Session {
     /// A failure cannot be reported; the exit status still tells the outcome.
     func message(_ text: String) {
         progress?.finish()
-        draw(text)
+        draw(world.terminal.messageWidth.map { wrapped(text, to: max(20, $0)) } ?? text)
     }
 
     /// Writes to standard error, for `Progress`.
     func draw(_ text: String) {
         try? world.messages.write(text.utf8.span)
+    }
+
+    /// Notes that the change that was just made can be undone.
+    ///
+    /// - Parameter keychain: the keychain as it was named on the command line.
+    func noteUndo(_ keychain: String?) {
+        let option = keychain.map { " \(OptionName.keychain.spelling) \(quotedPath($0))" } ?? ""
+        note("'kcbackup restore \(OptionName.undo.spelling)\(option)' takes that back")
+    }
+
+    /// Returns a new passcode for a keychain; nil if the user types none and confirms that.
+    ///
+    /// - Throws: as `SecretInput.new`.
+    func newPasscode(_ wanted: WantedSecret, judge: (borrowing SecretBytes) -> Void) throws -> SecretBytes? {
+        while true {
+            if let secret = try secrets.new(wanted, judge: judge) { return secret }
+            if try world.terminal.confirms("Make it without a passcode?") { return nil }
+        }
     }
 
     /// Asks for confirmation, unless `isGiven`.

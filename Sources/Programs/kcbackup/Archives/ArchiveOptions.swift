@@ -1,6 +1,7 @@
 internal import AgeEncryption
 internal import ArgumentParser
 internal import BackupArchive
+internal import BackupEngine
 internal import Console
 internal import ByteStreams
 internal import KeychainModel
@@ -29,15 +30,27 @@ struct ArchiveOptions: ParsableArguments {
 
     /// Opens the file, without verifying anything yet.
     ///
+    /// - Parameter isOneOfTwo: true if keys that do not apply to it may apply to another archive.
     /// - Throws: `ArchiveFailure`, `UsageProblem` (`emptyArchive`, `needs`, `inputTwice`).
-    func open(_ archive: String, in session: Session) throws -> ArchiveFile {
+    func open(_ archive: String, isOneOfTwo: Bool = false, in session: Session) throws -> ArchiveFile {
         if archive.isEmpty { throw UsageProblem.emptyArchive }
         try check(with: [archive])
         session.subjects.path = archive
         if Path.isFolder(session.world.resolve(archive)) { throw UsageProblem.folderForArchive(archive) }
         let file = try ArchiveFile(session.world.openArchive(archive))
-        if file.header.mode == .unencrypted, hasKey { session.warn("the archive is unencrypted and needs no key") }
+        if !isOneOfTwo, file.header.mode == .unencrypted { warnOfUselessKey("the archive is", session) }
         return file
+    }
+
+    /// Warns if keys were given and none of the archives needs any.
+    func warnIfUseless(_ archives: [ProvenArchive], in session: Session) {
+        guard archives.allSatisfy({ $0.header.mode == .unencrypted }) else { return }
+        warnOfUselessKey(archives.count == 1 ? "the archive is" : "the archives are", session)
+    }
+
+    private func warnOfUselessKey(_ subject: String, _ session: Session) {
+        guard hasKey else { return }
+        session.warn("\(subject) unencrypted and \(subject.hasSuffix("are") ? "need" : "needs") no key")
     }
 
     /// Refuses contradictory options, before anything is read.

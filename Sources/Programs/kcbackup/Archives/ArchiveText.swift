@@ -3,6 +3,7 @@ internal import BackupEngine
 internal import Cryptography
 internal import DeviceIdentity
 internal import KeychainModel
+internal import LocalKeychains
 
 // Descriptions of archives and their contents, as text and in JSON (docs/json.md, "Parts").
 
@@ -71,6 +72,18 @@ extension ArchiveSource {
         case Self.items: "the file of items \(quoted(name))"
         case DesktopKeyring.kind: DesktopKeyring(archived: self)?.words ?? kind
         default: "\(kind) \(quoted(name))"
+        }
+    }
+
+    /// Returns the name of the keychain that an archive was made from; nil if it was made from another source.
+    ///
+    /// - Throws: `Refusal.keychainByPath`.
+    static func keychainName(_ source: ArchiveSource) throws -> String? {
+        switch source.kind {
+        case keychain where LocalKeychain.isName(source.name): return source.name
+        // The path from the time of the backup may not exist here, or may lead to another file.
+        case keychain, keychainFile: throw Refusal.keychainByPath(source.name)
+        default: return nil
         }
     }
 

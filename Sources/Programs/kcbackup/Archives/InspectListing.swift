@@ -152,9 +152,10 @@ private struct Summary {
         }
         if let contents {
             if contents.omitted > 0 {
+                let are = contents.omitted == 1 ? "is" : "are"
                 lines.append(
-                    "\(counted(contents.omitted, "item")) of the keychain in no archive: WhenPasscodeSetThisDeviceOnly\n"
-                )
+                    "\(counted(contents.omitted, "item")) of the keychain \(are) in no archive: "
+                        + "WhenPasscodeSetThisDeviceOnly\n")
             }
             if contents.damaged > 0 {
                 lines.append("\(counted(contents.damaged, "item")) could not be read when the archive was made\n")

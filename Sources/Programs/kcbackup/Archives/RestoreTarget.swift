@@ -47,7 +47,7 @@ struct RestoreTarget {
         if isThere {
             let keychain = try existing()
             guard keepsState, !isDryRun else { return try body(keychain) {} }
-            return try StateKeeper(keychain, in: session).keeping { keep in try body(keychain, keep) }
+            return try StateKeeper(keychain, before: .restore, in: session).keeping { keep in try body(keychain, keep) }
         }
         try Keychain.requireFree(at: local.path)
         try openArchive(isNeeded: !adopts)
@@ -115,7 +115,7 @@ struct RestoreTarget {
     }
 
     private func newPasscode() throws -> SecretBytes? {
-        let passcode = try session.secrets.new(
+        let passcode = try session.newPasscode(
             WantedSecret(
                 what: passcodeWords(local.name), note: "empty for none", flag: .passcode, source: options.passcode),
             judge: { _ = session.judge($0, of: local.name) })

@@ -12,6 +12,10 @@ struct RestoreText {
     let origin: Origin
     /// The target, as the user named it and as text.
     let target: (name: String, words: String)
+    /// What decided between an item of the archive and the keychain's own version.
+    let policy: ConflictPolicy
+    /// True if items were selected.
+    let isOfSome: Bool
     /// False if the keychain did not exist, and none of the selected items could be written to it.
     let isMade: Bool
     /// The attributes that a Secret Service, as the target, does not store.
@@ -19,24 +23,29 @@ struct RestoreText {
 
     func tell(_ session: Session) throws {
         for (item, action) in decisions where action.isUnremarkable {
-            session.note("\(action.name): \(item.words)")
+            session.note("\(words(action)): \(item.words)")
+        }
+        if policy == .newer, report.counts.keep > 0,
+            isOfSome || report.counts.create + report.counts.update == 0
+        {
+            session.note("'\(OptionName.onConflict.spelling) overwrite' takes the archive's version")
         }
         // Items that stay behind are always listed, even without a terminal.
         session.list(report.stayingBehind.map(\.item)) { index, words in
             "stays behind: \(words): \(report.stayingBehind[index].reason.words)"
         }
-        let removed = (report.isDryRun ? "would be removed" : "removed") + ", and not in the archive"
-        session.list(report.vanishing) { _, words in "\(removed): \(words)" }
+        let removed = report.isDryRun ? "would be removed" : "removed"
+        session.list(report.vanishing) { _, words in "\(removed), and not in the archive: \(words)" }
         for (item, problem) in report.failing { session.warn("not restored: \(item.words): \(problem.words)") }
         if report.notOpened > 0 {
             session.warn(
                 "the keychain is locked, so \(counted(report.notOpened, "item")) of the archive could not be checked "
                     + "for damage")
         }
-        if report.contents.omitted > 0 {
+        if report.contents.omitted > 0, !isOfSome {
             session.note(
-                "\(counted(report.contents.omitted, "item")) of the keychain in no archive by rule "
-                    + "(WhenPasscodeSetThisDeviceOnly)")
+                "\(counted(report.contents.omitted, "item")) of the keychain "
+                    + "\(report.contents.omitted == 1 ? "is" : "are") in no archive (WhenPasscodeSetThisDeviceOnly)")
         }
         if !report.contents.isComplete {
             session.warn(
@@ -67,7 +76,16 @@ struct RestoreText {
         if !isMade {
             return "\(target.words) \(report.isDryRun ? "would not be" : "was not") made: \(what)"
         }
-        return (report.isDryRun ? "would restore into " : "restored into ") + "\(target.words): \(what)"
+        let isNothing = counts.create + counts.update + counts.remove == 0
+        let done =
+            report.isDryRun
+            ? "would restore" + (isNothing ? " nothing" : "") : isNothing ? "nothing restored" : "restored"
+        return "\(done) into \(target.words): \(what)"
+    }
+
+    private func words(_ action: RestoreAction) -> String {
+        guard action == .keep else { return action.name }
+        return policy == .newer ? "kept, since the archive's version is not newer" : "kept"
     }
 
     private var json: JSONValue {

@@ -22,6 +22,8 @@ struct CreateCommand: Verb {
             device has; anyone can read the rest. It needs no passcode; with one, or while the keychain is unlocked, \
             every secret is opened to detect damage.
 
+            Without '--keychain', the default keychain is backed up, or the desktop keyring where there is no keychain.
+
             EXAMPLES:
               kcbackup create laptop.kcb
               kcbackup create -r age1… -o laptop.kcb --passcode file:/root/passcode

@@ -20,9 +20,12 @@ struct DiffCommand: Verb {
             A key that opens only the metadata is enough; then only the sizes of secrets are compared, the output says \
             so, and the exit code is 3. Otherwise it is 0, even if the two differ.
 
+            A single archive is compared with the keychain that it was made from, unless '--keychain' names another.
+
             Keys are tried for both archives. If a passphrase is needed and none is given, it is asked for.
 
             EXAMPLES:
+              kcbackup diff laptop.kcb
               kcbackup diff monday.kcb tuesday.kcb
               kcbackup diff monday.kcb tuesday.kcb -i inspect-key.txt
               kcbackup diff laptop.kcb --keychain login --passphrase tty
@@ -39,7 +42,8 @@ struct DiffCommand: Verb {
 
     @Option(
         name: OptionName.keychain.name,
-        help: ArgumentHelp("Compare with this keychain as it is now.", valueName: "name|path"),
+        help: ArgumentHelp(
+            "Compare with this keychain as it is now. (default: the one it was made from)", valueName: "name|path"),
         completion: KnownNames.keychains)
     var keychain: String?
 
@@ -59,9 +63,9 @@ struct DiffCommand: Verb {
     var style: StyleOptions
 
     func run(in session: Session) throws -> ExitStatus {
-        guard (other == nil) != (keychain == nil) else { throw UsageProblem.comparesOne }
-        if passcodeOption.passcode != nil, keychain == nil { throw UsageProblem.needs(.passcode, .keychain) }
-        if unlocking.unlock, DesktopKeyring(keychain) == nil { throw UsageProblem.needsDesktop(.unlock) }
+        if other != nil, keychain != nil { throw UsageProblem.comparesOne }
+        if passcodeOption.passcode != nil, other != nil { throw UsageProblem.needs(.passcode, .keychain) }
+        if unlocking.unlock, other != nil { throw UsageProblem.needsDesktop(.unlock) }
         for (source, option) in [
             (opening.passphrase, OptionName.passphrase), (passcodeOption.passcode, .passcode),
             (archivePasscode.archivePasscode, .archivePasscode),
@@ -71,6 +75,7 @@ struct DiffCommand: Verb {
         let (outline, first) = try open(archive, keys, in: session)
         if let other {
             let (otherOutline, second) = try open(other, keys, in: session)
+            opening.warnIfUseless([first, second], in: session)
             let shallow = first.closed ?? second.closed
             if !first.takesPasscode, !second.takesPasscode { warnOfPasscode(session) }
             let progress = Progress("comparing items", in: session, reading: first.opened, 2)
@@ -79,14 +84,19 @@ struct DiffCommand: Verb {
             progress.finish()
             return try tell(report, outline, ("with", otherOutline.json(other)), shallow, in: session)
         }
+        opening.warnIfUseless([first], in: session)
         if !first.takesPasscode { warnOfPasscode(session) }
+        let source = try self.keychain == nil ? first.opened.source {} : nil
+        let name = try self.keychain ?? source.flatMap(ArchiveSource.keychainName)
+        if let source, name == nil, DesktopKeyring(archived: source) == nil { throw UsageProblem.comparesOne }
         let shallow = first.closed
         let keychain: any ItemSource
-        if let keyring = DesktopKeyring(self.keychain) {
+        if let keyring = DesktopKeyring(self.keychain) ?? source.flatMap(DesktopKeyring.init(archived:)) {
             let client = try keyring.connect(unlocking, passcode: passcodeOption.passcode, in: session)
             keychain = try keyring.read(client, in: session)
         } else {
-            let opened = try passcodeOption.open(LocalKeychain(self.keychain, in: session.world), in: session)
+            if unlocking.unlock { throw UsageProblem.needsDesktop(.unlock) }
+            let opened = try passcodeOption.open(LocalKeychain(name, in: session.world), in: session)
             if shallow == nil { try passcodeOption.unlock(opened, in: session) }
             keychain = opened
         }
@@ -107,7 +117,7 @@ struct DiffCommand: Verb {
     private func open(
         _ path: String, _ keys: Keys, in session: Session
     ) throws -> (ArchiveOutline, ProvenArchive) {
-        let file = try opening.open(path, in: session)
+        let file = try opening.open(path, isOneOfTwo: true, in: session)
         let proven: ProvenArchive
         do {
             proven = try keys.opener.prove(file, at: path)
@@ -158,7 +168,8 @@ extension ProvenArchive {
         if opensAllSecrets { return nil }
         guard stored != nil else { return "the given key opens only the metadata" }
         return isFromThisDevice
-            ? "the passcode of an unencrypted archive was not given"
+            ? "the passcode of an unencrypted archive was not given; give "
+                + "'\(OptionName.archivePasscode.spelling) tty'"
             : "an unencrypted archive opens only on the device that made it"
     }
 }
@@ -177,14 +188,30 @@ extension CompareReport {
     }
 }
 
+extension Item {
+    /// True if messages name the item by this attribute, among others.
+    fileprivate func isNamed(by code: AttributeCode) -> Bool {
+        switch code {
+        case .acct, .svce, .srvr: true
+        case .labl: attributes.text(.svce) == nil && attributes.text(.srvr) == nil
+        default: false
+        }
+    }
+}
+
 extension CompareReport.Change {
     /// The change as text.
     fileprivate var words: String {
         var parts: [String] = []
-        if after.words != before.words { parts.append("now \(after.words)") }
         // The modification date changes along with everything else.
         let others = attributes.filter { $0 != .mdat }
-        parts += (others.isEmpty && secret == .same ? attributes : others).map(\.word)
+        let shown = others.isEmpty && secret == .same ? attributes : others
+        let names = shown.filter { before.isNamed(by: $0) || after.isNamed(by: $0) }
+        parts += names.map { code in
+            let (old, new) = (before.attributes.shown(code), after.attributes.shown(code))
+            return "\(code.word) \(old.map { quoted($0) } ?? "none") → \(new.map { quoted($0) } ?? "none")"
+        }
+        parts += shown.filter { !names.contains($0) }.map(\.word)
         parts += extra.map { "extra \(quoted($0))" }
         if hasNewUUID { parts.append("added again") }
         if secret == .changed { parts.append("secret rotated") }

@@ -73,7 +73,8 @@ struct ExportCommand: Verb {
 
     @Option(
         name: OptionName.acceptOrigin.name,
-        help: ArgumentHelp("Accept an archive that this device signed, though it is not trusted.", valueName: "id"),
+        help: ArgumentHelp(
+            "Accept an archive signed by the device with this ID, though it is not trusted.", valueName: "id"),
         completion: KnownNames.devices)
     var acceptOrigin: String?
 
@@ -139,8 +140,8 @@ struct ExportCommand: Verb {
         guard format.takesPassword else { return SecretBytes(capacity: 0) }
         let wanted = WantedSecret(
             what: "password of \(quoted(output))", note: "empty to generate one", flag: .password, source: password)
-        let chosen = try session.secrets.new(wanted, judge: { session.judge(passphrase: $0, of: output) })
-        return try chosen ?? session.generatePassphrase()
+        let chosen = try session.secrets.new(wanted, judge: { session.judge(password: $0, of: output) })
+        return try chosen ?? session.generatePassphrase("password")
     }
 }
 

@@ -101,7 +101,7 @@ struct ImportCommand: Verb {
             if noUndo || dryRun {
                 report = try importing.run(items, into: store, step: progress.step, observe: observe)
             } else {
-                report = try StateKeeper(store, in: session).keeping { keep in
+                report = try StateKeeper(store, before: .import, in: session).keeping { keep in
                     try importing.run(items, into: store, keep: keep, step: progress.step, observe: observe)
                 }
             }
@@ -131,8 +131,9 @@ struct ImportCommand: Verb {
                 throw .malformed(.columns, form: "ROLE=NAME with commas between, where ROLE is one of \(roles)")
             }
         }
-        guard named[.password] != nil, Set(named.values.map { $0.lowercased() }).count == named.count else {
-            throw .malformed(.columns, form: "a list of different columns, one of which is the password")
+        guard named[.password] != nil else { throw .noPasswordColumn }
+        guard Set(named.values.map { $0.lowercased() }).count == named.count else {
+            throw .malformed(.columns, form: "a list of different columns")
         }
         return CSVFormat(columns: named)
     }

@@ -10,21 +10,23 @@ struct ItemAddCommand: Verb {
         commandName: "add",
         abstract: "Add an item to a keychain.",
         discussion: """
-            Missing attributes get Apple's defaults: WhenUnlocked (certificates: Always), not synchronizable, the \
+            An item with a server, port or path is an internet password, and any other a generic password, unless \
+            '--class' names another class. Missing attributes get Apple's defaults: WhenUnlocked (certificates: Always), not synchronizable, the \
             access group kcbackup. Unless an option provides it, the secret of a password is asked for. Only 'kcbackup \
             item find --reveal' shows a generated one.
 
             EXAMPLES:
               kcbackup item add --service "Home Wi-Fi" --account ada
               kcbackup item add --service forum --account ada --generate
-              kcbackup item add --class inet --server mail.example.org --account ada --secret file:mail.secret
+              kcbackup item add --server mail.example.org --attribute port=993
               kcbackup item add --class cert --label "Example CA" --secret-file ca.der
-              kcbackup item add --service bank --account ada --accessible WhenUnlockedThisDeviceOnly
+              kcbackup item add --service bank --account ada \\
+                --accessible WhenUnlockedThisDeviceOnly
             """)
 
     @Option(
         name: OptionName.class.name, help: ArgumentHelp("The class: genp, inet, cert or keys.", valueName: "class"))
-    var itemClass = ItemClass.genericPassword
+    var itemClass: ItemClass?
 
     @OptionGroup
     var attributes: AttributeOptions
@@ -53,6 +55,7 @@ struct ItemAddCommand: Verb {
             guard given[code] == nil else { throw UsageProblem.attributeTwice(code.code) }
             given[code] = value
         }
+        let itemClass = self.itemClass ?? Self.itemClass(of: given)
         let draft = ItemDraft(itemClass: itemClass, attributes: given)
         // Refuse an invalid item before asking anything.
         let completed = try draft.completed(now: session.now, secretSize: nil)
@@ -82,6 +85,14 @@ struct ItemAddCommand: Verb {
         }
         if style.json { try session.result(["items": [.item(item)]], []) }
         return .ok
+    }
+
+    /// The class of an item whose attributes only internet passwords have; for any other, generic password.
+    private static func itemClass(of attributes: Attributes) -> ItemClass {
+        let codes = attributes.entries.map(\.code)
+        let isGeneric = codes.allSatisfy { $0.belongs(to: .genericPassword) }
+        return !isGeneric && codes.allSatisfy { $0.belongs(to: .internetPassword) }
+            ? .internetPassword : .genericPassword
     }
 
     /// The attributes by which an item is found; without any of them, it could not be told from others.

@@ -1,6 +1,8 @@
 internal import ArgumentParser
+internal import Console
 internal import KeychainModel
 internal import KeychainStore
+internal import LocalKeychains
 
 /// `kcbackup item delete`.
 struct ItemDeleteCommand: Verb {
@@ -8,8 +10,9 @@ struct ItemDeleteCommand: Verb {
         commandName: "delete",
         abstract: "Delete items.",
         discussion: """
-            All matching items are deleted, in one transaction; if there are several, you are asked first. No passcode \
-            is needed.
+            All matching items are deleted, in one transaction; if there are several, they are listed, and you are \
+            asked first. No passcode is needed. The state of the keychain is saved: 'kcbackup restore --undo' brings \
+            it back.
 
             EXAMPLES:
               kcbackup item delete --service "Home Wi-Fi"
@@ -21,6 +24,9 @@ struct ItemDeleteCommand: Verb {
 
     @Flag(name: OptionName.yes.name, help: "Do not ask.")
     var yes = false
+
+    @Flag(name: OptionName.noUndo.name, help: "Do not keep the state before the change.")
+    var noUndo = false
 
     @OptionGroup
     var keychain: KeychainOptions
@@ -35,16 +41,19 @@ struct ItemDeleteCommand: Verb {
         let count = matches.items.count + matches.damaged
         if count == 0 { throw KeychainStoreError.itemNotFound }
         if count > 1 {
-            if style.verbose { for item in matches.items { session.note(item.words) } }
+            if !yes, session.world.terminal.isAttended {
+                session.list(matches.items) { _, words in "to be deleted: \(words)" }
+            }
             try session.confirm("Delete \(count) items?", isGiven: yes)
         }
-        try store.write { writer in
+        try StateKeeper.changing(store, .itemDelete, isKept: !noUndo, in: session) { writer in
             // Delete exactly the items that were counted and confirmed; damaged ones can only be selected by the query.
             for item in matches.items { try writer.delete(matching: ItemQuery(item), now: session.now) }
             if matches.damaged > 0 { try writer.delete(matching: query, now: session.now) }
         }
-        for item in matches.items { session.note("deleted: \(item.words)") }
+        for words in wordsApart(matches.items) { session.note("deleted: \(words)") }
         if matches.damaged > 0 { session.note("deleted: \(counted(matches.damaged, "damaged item"))") }
+        if !noUndo { session.noteUndo(keychain.keychain) }
         if style.json { try session.result(["items": .list(matches.items.map { .item($0) })], []) }
         return .ok
     }

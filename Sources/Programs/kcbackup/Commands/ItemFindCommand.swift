@@ -129,7 +129,7 @@ private func details(of item: Item) -> [String] {
     var lines = [line("item", item.itemClass.name), line("uuid", item.uuid.description)]
     for entry in item.attributes.entries {
         let value = entry.code == .pdmn ? "\(item.accessibility.rawValue) \(item.accessibility.name)" : nil
-        lines.append(line("\(entry.code.code)", value ?? item.attributes.shown(entry.code) ?? ""))
+        lines.append(line(entry.code.word, value ?? item.attributes.shown(entry.code) ?? ""))
     }
     for attribute in item.extra { lines.append(line("extra", "\(attribute.name) = \(attribute.value)")) }
     lines.append(line("secret size", item.secretSize.map { byteCount(UInt64($0)) } ?? "no secret"))

@@ -1,7 +1,9 @@
 internal import ArgumentParser
 internal import ByteStreams
+internal import Console
 internal import KeychainModel
 internal import KeychainStore
+internal import LocalKeychains
 
 /// `kcbackup item update`.
 struct ItemUpdateCommand: Verb {
@@ -9,12 +11,14 @@ struct ItemUpdateCommand: Verb {
         commandName: "update",
         abstract: "Change attributes or the secret of items.",
         discussion: """
-            All matching items are changed, in one transaction; if there are several, you are asked first.
+            All matching items are changed, in one transaction. If there are several, they are listed, and you are \
+            asked first; the state of the keychain is saved, and 'kcbackup restore --undo' brings it back.
 
             EXAMPLES:
               kcbackup item update --service "Home Wi-Fi" --account ada --secret tty
-              kcbackup item update --server mail.example.org --set port=993 --set label="Example Mail"
-              kcbackup item update --service bank --set accessibility=AfterFirstUnlock --remove comment
+              kcbackup item update --server mail.example.org --set port=993
+              kcbackup item update --service bank --set accessibility=AfterFirstUnlock \\
+                --remove comment
             """)
 
     @OptionGroup
@@ -34,6 +38,9 @@ struct ItemUpdateCommand: Verb {
 
     @Flag(name: OptionName.yes.name, help: "Do not ask.")
     var yes = false
+
+    @Flag(name: OptionName.noUndo.name, help: "Do not keep the state before several items are changed.")
+    var noUndo = false
 
     @OptionGroup
     var keychain: KeychainOptions
@@ -57,13 +64,17 @@ struct ItemUpdateCommand: Verb {
         let store = try keychain.open(in: session)
         let matches = try store.find(query)
         if matches.items.isEmpty, matches.damaged == 0 { throw KeychainStoreError.itemNotFound }
+        let isKept = matches.items.count > 1 && !noUndo
         if matches.items.count > 1 {
+            if !yes, session.world.terminal.isAttended {
+                session.list(matches.items) { _, words in "to be changed: \(words)" }
+            }
             try session.confirm("Change \(matches.items.count) items?", isGiven: yes)
         }
         try keychain.unlock(store, in: session)
         let isPublic = matches.items.allSatisfy { $0.itemClass == .certificate }
         let value = try secret.read(isPublic: isPublic, in: session)
-        let updated = try store.write { writer in
+        let updated = try StateKeeper.changing(store, .itemUpdate, isKept: isKept, in: session) { writer in
             // Change exactly the items that were counted and confirmed.
             try matches.items.flatMap { item in
                 let updated = try writer.update(
@@ -73,7 +84,8 @@ struct ItemUpdateCommand: Verb {
                 return updated
             }
         }
-        for item in updated { session.note("changed: \(item.words)") }
+        for words in wordsApart(updated) { session.note("changed: \(words)") }
+        if isKept { session.noteUndo(keychain.keychain) }
         if style.json { try session.result(["items": .list(updated.map { .item($0) })], []) }
         return session.status(ofDamaged: matches.damaged)
     }

@@ -51,7 +51,7 @@ struct KeychainCreateCommand: Verb {
         let secret =
             noPasscode
             ? nil
-            : try session.secrets.new(
+            : try session.newPasscode(
                 WantedSecret(
                     what: passcodeWords(local.name), note: "empty for none", flag: .passcode, source: passcode),
                 judge: { strength = session.judge($0, of: local.name) })
@@ -71,8 +71,8 @@ struct KeychainCreateCommand: Verb {
         }
         // A user who loses the device key or the passcode before the first backup loses everything.
         let isDefault = (try? LocalKeychain(nil, in: session.world)) == local
-        let option = isDefault ? "" : " \(OptionName.keychain.spelling) \(quoted(local.name))"
-        session.note("make its first backup soon: kcbackup create\(option) -o FILE.kcb")
+        let option = isDefault ? "" : " \(OptionName.keychain.spelling) \(quotedPath(local.name))"
+        session.note("make its first backup soon: 'kcbackup create\(option) -o FILE.kcb'")
         if style.json {
             try session.result(.passcodeSet(describe(local, in: session), strength), [])
         }
@@ -125,7 +125,7 @@ extension Session {
             warn("not put on the search list of 'security': " + Failure.local(failure).explanation.message)
         }
         if made.isFirstOfDevice {
-            note("this is now device \(made.device); keep a copy of its key: kcbackup device export -o FILE.age")
+            note("this device is now \(made.device); keep a copy of its key: 'kcbackup device export -o FILE.age'")
         }
         note("keychain \(quoted(local.name)) made")
     }

@@ -27,7 +27,8 @@ struct KeychainEscrowEnableCommand: Verb {
             EXAMPLES:
               kcbackup keychain escrow enable -o ~/.escrow
               kcbackup keychain escrow enable work -o work.escrow --passcode file:passcode
-              kcbackup keychain escrow enable -o - | systemd-creds encrypt --name=escrow - escrow.cred
+              kcbackup keychain escrow enable -o - | \\
+                systemd-creds encrypt --name=escrow - escrow.cred
               kcbackup create -r age1… --to ~/backups --escrow ~/.escrow
             """)
 

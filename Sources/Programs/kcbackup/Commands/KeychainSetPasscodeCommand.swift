@@ -18,7 +18,8 @@ struct KeychainSetPasscodeCommand: Verb {
 
             EXAMPLES:
               kcbackup keychain set-passcode
-              kcbackup keychain set-passcode work --passcode file:old --new-passcode file:new
+              kcbackup keychain set-passcode work \\
+                --passcode file:old --new-passcode file:new
               kcbackup keychain set-passcode scripts --no-passcode
             """)
 
@@ -78,7 +79,7 @@ struct KeychainSetPasscodeCommand: Verb {
                 "more than \(Keybag.retiredLimit) earlier passcodes: unencrypted archives from before them now take "
                     + "'\(OptionName.archivePasscode.spelling)' to be restored")
         }
-        StateKeeper(keychain, in: session).removeAll()
+        StateKeeper.removeAll(of: keychain, in: session)
         for item in change.damaged {
             session.warn("left as it was, since it cannot be opened: \(item?.words ?? "an unreadable row")")
         }

@@ -36,12 +36,14 @@ struct ListCommand: Verb {
     @OptionGroup
     var style: StyleOptions
 
-    private static let columns = [
-        Table.Column(title: "ARCHIVE", least: 16), Table.Column(title: "MADE", yields: 5),
-        Table.Column(title: "KEYCHAIN", least: 6, yields: 3), Table.Column(title: "ITEMS", alignment: .right),
-        Table.Column(title: "SIZE", alignment: .right, yields: 6), Table.Column(title: "MODE", yields: 2),
-        Table.Column(title: "ORIGIN", yields: 1), Table.Column(title: "VERIFIED"),
-        Table.Column(title: "DRILLED", yields: 4), Table.Column(title: "STATE"),
+    static let columns = [
+        // Users type or paste the name, so it is never cut.
+        Table.Column(title: "ARCHIVE"), Table.Column(title: "MADE", yields: 7),
+        Table.Column(title: "KEYCHAIN", least: 6, yields: 6),
+        Table.Column(title: "ITEMS", alignment: .right, yields: 8),
+        Table.Column(title: "SIZE", alignment: .right, yields: 5), Table.Column(title: "MODE", yields: 2),
+        Table.Column(title: "ORIGIN", yields: 1), Table.Column(title: "VERIFIED", yields: 4),
+        Table.Column(title: "DRILLED", yields: 3), Table.Column(title: "STATE"),
     ]
 
     func run(in session: Session) throws -> ExitStatus {

@@ -17,7 +17,7 @@ struct PruneCommand: Verb {
             back what the last run removed.
 
             EXAMPLES:
-              kcbackup prune ~/backups --keep-daily 7 --keep-weekly 5 --keep-monthly 12 --dry-run
+              kcbackup prune ~/backups --keep-daily 7 --keep-weekly 5 --dry-run
               kcbackup prune ~/backups --keep-within 30d --keep-yearly 10
               kcbackup prune ~/backups --undo
             """)

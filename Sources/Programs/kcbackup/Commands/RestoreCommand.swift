@@ -51,8 +51,15 @@ struct RestoreCommand: Verb {
     @OptionGroup
     var archivePasscode: ArchivePasscodeOption
 
+    @Option(
+        name: OptionName.keychain.name,
+        help: ArgumentHelp(
+            "The keychain: a name, or a path with a '/'. (default: the one it was made from)", valueName: "name|path"),
+        completion: KnownNames.keychains)
+    var keychainName: String?
+
     @OptionGroup
-    var keychain: KeychainOptions
+    var passcodeOption: PasscodeOption
 
     @OptionGroup
     var unlocking: UnlockOptions
@@ -79,7 +86,8 @@ struct RestoreCommand: Verb {
 
     @Option(
         name: OptionName.acceptOrigin.name,
-        help: ArgumentHelp("Accept an archive that this device signed, though it is not trusted.", valueName: "id"),
+        help: ArgumentHelp(
+            "Accept an archive signed by the device with this ID, though it is not trusted.", valueName: "id"),
         completion: KnownNames.devices)
     var acceptOrigin: String?
 
@@ -97,6 +105,14 @@ struct RestoreCommand: Verb {
 
     @OptionGroup
     var style: StyleOptions
+
+    /// The options for the keychain; without a name, for the default one.
+    private var keychain: KeychainOptions {
+        var options = KeychainOptions()
+        options.keychain = keychainName
+        options.passcodeOption = passcodeOption
+        return options
+    }
 
     func run(in session: Session) throws -> ExitStatus {
         if undo || listUndo {
@@ -126,7 +142,8 @@ struct RestoreCommand: Verb {
         }
         if unlocking.unlock { throw UsageProblem.needsDesktop(.unlock) }
         let restore = try RestoreBackup(proven, options: options)
-        let local = try LocalKeychain(keychain.keychain ?? source.flatMap(keychainName), in: session.world)
+        let name = try keychain.keychain ?? source.flatMap(ArchiveSource.keychainName)
+        let local = try LocalKeychain(name, in: session.world)
         let target = try RestoreTarget(
             local, for: proven, (archive, archivePasscode), options: keychain, replaces: replace, isDryRun: dryRun,
             keepsState: !noUndo, in: session)
@@ -148,7 +165,8 @@ struct RestoreCommand: Verb {
         }
         try RestoreText(
             report: report, decisions: decisions, outline: outline, path: archive, origin: proven.origin,
-            target: (local.name, "keychain \(quoted(local.name))"), isMade: target.isThere || report.makesKeychain
+            target: (local.name, "keychain \(quoted(local.name))"), policy: onConflict,
+            isOfSome: options.filter != nil, isMade: target.isThere || report.makesKeychain
         ).tell(session)
         return report.failing.isEmpty ? .ok : .incomplete
     }
@@ -178,7 +196,8 @@ struct RestoreCommand: Verb {
         progress.finish()
         try RestoreText(
             report: report, decisions: decisions, outline: outline, path: archive ?? "", origin: proven.origin,
-            target: (keyring.name, keyring.words), isMade: true, unmapped: UnmappedAttributes(written)
+            target: (keyring.name, keyring.words), policy: onConflict, isOfSome: options.filter != nil, isMade: true,
+            unmapped: UnmappedAttributes(written)
         ).tell(session)
         return report.failing.isEmpty ? .ok : .incomplete
     }
@@ -204,16 +223,6 @@ struct RestoreCommand: Verb {
         let progress = Progress("checking the archive", in: session, reading: proven.opened, 1)
         defer { progress.finish() }
         return try proven.opened.source(progress.step)
-    }
-
-    /// Returns the name of the keychain that the archive was made from; nil if it was made from another source.
-    private func keychainName(_ source: ArchiveSource) throws -> String? {
-        switch source.kind {
-        case ArchiveSource.keychain where LocalKeychain.isName(source.name): return source.name
-        // The path from the time of the backup may not exist here, or may lead to another file.
-        case ArchiveSource.keychain, ArchiveSource.keychainFile: throw Refusal.keychainByPath(source.name)
-        default: return nil
-        }
     }
 
     /// Refuses options that apply to archives, which `--undo` and `--list-undo` do not use.
@@ -274,15 +283,14 @@ struct RestoreCommand: Verb {
         _ proven: ProvenArchive, _ options: RestoreOptions, _ keychain: any StoredItemTarget, _ target: String,
         _ session: Session
     ) throws {
-        let question = "Remove every local item of \(target) that is not synchronizable?"
-        if yes || !session.world.terminal.isAttended { return try session.confirm(question, isGiven: yes) }
+        if yes { return }
         var rehearsal = options
         rehearsal.isDryRun = true
         let report = try RestoreBackup(proven, options: rehearsal).run(into: keychain)
+        if report.counts.remove == 0 { return }
         session.list(report.vanishing) { _, words in "would be removed, and not in the archive: \(words)" }
+        let (old, new) = (report.counts.remove, report.counts.create + report.counts.update)
         try session.confirm(
-            report.vanishing.isEmpty
-                ? question : "\(question.dropLast()), \(report.vanishing.count) of them not in the archive?",
-            isGiven: false)
+            "Replace the \(counted(old, "local item")) of \(target) with the \(new) of the archive?", isGiven: false)
     }
 }

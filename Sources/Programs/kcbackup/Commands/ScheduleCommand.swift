@@ -25,8 +25,10 @@ struct ScheduleAddCommand: Verb {
             needed, name a SOURCE that works unattended: file:, cmd: or cred:.
 
             EXAMPLES:
-              kcbackup schedule add nightly --all --to ~/backups -r age1… --passcode file:~/.passcode --keep-daily 14
-              kcbackup schedule add hourly --unencrypted --to ~/hourly --if-changed --keep-hourly 48 --at hourly
+              kcbackup schedule add nightly --all --to ~/backups -r age1… \\
+                --passcode file:~/.passcode --keep-daily 14
+              kcbackup schedule add hourly --unencrypted --to ~/hourly \\
+                --if-changed --keep-hourly 48 --at hourly
             """)
 
     @Argument(help: "The name of the job.")

@@ -12,7 +12,7 @@ struct UndoRequest {
     /// True to keep the state that is replaced.
     let keepsState: Bool
 
-    /// True to replace a damaged file without asking.
+    /// True to remove items, or to replace a damaged file, without asking.
     let isConfirmed: Bool
 
     /// Restores a state and keeps the one that it replaces; also replaces a keychain file that is damaged or missing.
@@ -30,33 +30,42 @@ struct UndoRequest {
         let states = KeptStates(of: open, in: session.world.dataFolder)
         let known = try states.list()
         guard let chosen = state.map({ name in known.first { $0.name == name } }) ?? known.first else {
-            throw Refusal.nothingToUndo(keychain: local.name)
+            throw Self.nothing(among: known, of: local)
         }
         session.subjects.keychain = chosen.path
         let copy = try states.open(chosen)
         session.subjects.keychain = local.name
         guard open.hasKeys(of: copy) else { throw Refusal.stateOfOtherPasscode(path: chosen.path) }
-        let counts = (before: try open.itemCount(), after: try copy.itemCount())
+        let before = try open.itemCount()
+        let plan = try UndoPlan(from: open, to: copy)
         if !isDryRun {
+            if let question = plan.question(chosen) {
+                if !isConfirmed { plan.tell(isDone: false, session) }
+                try session.confirm(question, isGiven: isConfirmed)
+            }
             // Another run may be waiting to restore the same state.
             try states.exclusively(knowing: known) {
-                try StateKeeper(open, in: session).keeping(using: chosen) { keep in
+                try StateKeeper(open, before: .undo, in: session).keeping(using: chosen) { keep in
                     try open.write { writer in
+                        // What was listed and confirmed must still be what is removed.
+                        guard try writer.reader.find(ItemQuery()) == plan.before else { throw KeychainStoreError.busy }
                         if keepsState { try keep() }
                         try writer.replaceAll(with: copy)
                     }
                 }
             }
         }
-        let words = "keychain \(quoted(local.name)): the state of \(chosen.name), \(counted(counts.after, "item"))"
+        if isDryRun || isConfirmed || plan.vanishing.isEmpty { plan.tell(isDone: !isDryRun, session) }
+        let words = "keychain \(quoted(local.name)): the state of \(chosen.name), \(counted(plan.itemsAfter, "item"))"
         let json = JSONValue.members([
             ("keychain", .text(local.name)), ("state", .text(chosen.name)), ("dryRun", .flag(isDryRun)),
-            ("items", .number(counts.after)), ("itemsBefore", .number(counts.before)),
+            ("items", .number(plan.itemsAfter)), ("itemsBefore", .number(before)),
+            ("vanishing", .list(plan.vanishing.map { .item($0) })),
         ])
         if isDryRun || session.style.isJSON {
-            try session.result(json, ["would bring back, in \(words) (now \(counts.before))\n"])
+            try session.result(json, ["would bring back, in \(words) (now \(before))\n"])
         } else {
-            session.note("brought back, in \(words) (before: \(counts.before)); '--undo' again takes that back")
+            session.note("brought back, in \(words) (before: \(before)); '--undo' again takes that back")
         }
         return .ok
     }
@@ -69,7 +78,7 @@ struct UndoRequest {
         let known = try Self.states(at: local, in: session)
         if known.isEmpty { throw error }
         guard let (folder, chosen) = state.map({ name in known.first { $0.state.name == name } }) ?? known.first else {
-            throw Refusal.nothingToUndo(keychain: local.name)
+            throw Self.nothing(among: known.map(\.state), of: local)
         }
         session.subjects.keychain = chosen.path
         let copy = try folder.open(chosen, deviceKey: key, minimumCost: session.world.costs.lowestPasscode)
@@ -107,8 +116,8 @@ struct UndoRequest {
     func list(in session: Session) throws -> ExitStatus {
         let local = try LocalKeychain(keychain.keychain, in: session.world)
         var table = Table([
-            Table.Column(title: "STATE"), Table.Column(title: "ITEMS", alignment: .right),
-            Table.Column(title: "SIZE", alignment: .right),
+            Table.Column(title: "STATE"), Table.Column(title: "MADE"), Table.Column(title: "BEFORE"),
+            Table.Column(title: "ITEMS", alignment: .right), Table.Column(title: "SIZE", alignment: .right),
         ])
         var listed: [JSONValue] = []
         var status = ExitStatus.ok
@@ -116,11 +125,15 @@ struct UndoRequest {
             do {
                 let items = try open().itemCount()
                 let size = try OpenFile.reading(state.path).size()
-                table.append([state.name, String(items), byteCount(size)])
+                let command = state.before?.command
+                table.append([
+                    state.name, String(state.date.moment.dropLast(7)), command ?? "", String(items), byteCount(size),
+                ])
                 listed.append(
                     .members([
-                        ("name", .text(state.name)), ("path", .text(state.path)), ("items", .number(items)),
-                        ("size", .number(Int(size))),
+                        ("name", .text(state.name)), ("path", .text(state.path)),
+                        ("made", .text(state.date.description)), ("command", command.map { .text($0) }),
+                        ("items", .number(items)), ("size", .number(Int(size))),
                     ]))
             } catch {
                 session.warn("\(state.name): \(Failure(error, session.subjects).explanation.message)")
@@ -132,6 +145,10 @@ struct UndoRequest {
             ["keychain": .text(local.name), "undo": .list(listed)],
             table.isEmpty ? [] : table.lines(width: session.tableWidth))
         return status
+    }
+
+    private static func nothing(among states: [KeptStates.State], of local: LocalKeychain) -> Refusal {
+        states.isEmpty ? .noStates(keychain: local.name) : .nothingToUndo(keychain: local.name)
     }
 
     /// Returns the states of the keychain, newest first, with a closure that opens each, even if the keychain itself

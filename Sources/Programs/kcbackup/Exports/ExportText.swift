@@ -22,7 +22,7 @@ struct ExportText {
             "not exported: \(words): \(export.unheld[index].problem.words)"
         }
         session.list(export.altered.map(\.item)) { index, words in
-            "exported without \(export.altered[index].lost.map(\.code).joined(separator: ", ")): \(words)"
+            "will come back without its \(listed(export.altered[index].lost.map(\.word))): \(words)"
         }
         for item in export.damaged {
             session.warn("not exported, since it is damaged: \(item?.words ?? "an unreadable item")")

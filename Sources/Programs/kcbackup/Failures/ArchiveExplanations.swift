@@ -13,6 +13,10 @@ func explainArchive(_ failure: ArchiveFailure, _ path: String?) -> Explanation {
         return Explanation(
             .limit, "\(archive) has format version \(found), and this program knows up to \(known)",
             hint: "use a newer version of kcbackup")
+    case .damaged(ArchiveFailure.somethingFollows):
+        return Explanation(
+            .damaged, "\(archive) is damaged: \(ArchiveFailure.somethingFollows)",
+            hint: "copy it again from where it was made, or use another archive")
     case .damaged(let rule): return Explanation(.damaged, "\(archive) is damaged: \(rule)", hint: copyAgain)
     case .limit(let what): return Explanation(.limit, "\(archive): \(what)")
     case .notRekeyable(.unencrypted):

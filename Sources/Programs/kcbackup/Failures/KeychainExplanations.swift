@@ -155,9 +155,10 @@ func explainItem(_ problem: ItemProblem) -> Explanation {
             .usage, problem.rule,
             hint: "it is one of " + Accessibility.allCases.map { "\($0.rawValue) (\($0.name))" }.joined(separator: ", ")
         )
-    case .notInClass:
+    case .notInClass(let code, let itemClass):
         Explanation(
-            .usage, problem.rule, hint: "choose another '\(OptionName.class.spelling)', or leave the attribute out")
+            .usage, "a \(itemClass.name) has no \(code.word) ('\(code.code)')",
+            hint: "choose another '\(OptionName.class.spelling)', or leave the attribute out")
     case .thisDeviceOnlySynchronizable:
         Explanation(
             .usage, problem.rule,

@@ -54,7 +54,9 @@ enum Refusal: Error, Hashable, Sendable {
     case foreignFile(path: String, title: String)
     /// There is no keychain to back up.
     case noKeychains
-    /// No state of the keychain is kept, or none with this name.
+    /// No state of the keychain is kept.
+    case noStates(keychain: String)
+    /// No state with this name is kept.
     case nothingToUndo(keychain: String)
     /// The passcode has been changed since the state was kept.
     case stateOfOtherPasscode(path: String)
@@ -183,6 +185,11 @@ func explainRefusal(_ refusal: Refusal) -> Explanation {
     case .noKeychains:
         Explanation(
             .notFound, "there is no keychain to back up", hint: "'kcbackup keychain create' makes the first one")
+    case .noStates(let keychain):
+        Explanation(
+            .notFound, "no earlier state of keychain \(quoted(keychain)) is kept",
+            hint: "one is kept before items are deleted, and before a restore or an import changes any",
+            "'kcbackup restore ARCHIVE' restores a backup")
     case .nothingToUndo(let keychain):
         Explanation(
             .notFound, "there is no such state of keychain \(quoted(keychain))",

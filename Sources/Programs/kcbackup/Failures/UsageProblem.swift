@@ -36,8 +36,12 @@ enum UsageProblem: Error, Hashable, Sendable {
     case importIntoDesktop
     /// An attribute is given twice.
     case attributeTwice(String)
+    /// The value of `--server` is a URL.
+    case serverIsURL
     /// No condition selects the items.
     case noCondition
+    /// The columns of a CSV file are named, but not that of the passwords.
+    case noPasswordColumn
     /// An update changes nothing.
     case noChange
     /// Several items match, but only one secret can be printed.
@@ -157,12 +161,21 @@ func explainUsage(_ problem: UsageProblem) -> Explanation {
             .usage, "'secret-service:' names the desktop keyring, which this command does not support",
             hint: "'create', 'restore', 'diff', 'inspect', 'item list', 'item find' and 'item update' take it")
     case .attributeTwice(let code): Explanation(.usage, "the attribute '\(code)' is given twice")
+    case .serverIsURL:
+        Explanation(
+            .usage,
+            "the value of '\(OptionName.server.spelling)' is a URL, and a server is a name, as in 'example.org'",
+            hint: "protocol, port and path are attributes of their own: "
+                + "'\(OptionName.attribute.spelling) protocol=htps \(OptionName.attribute.spelling) path=/login'")
     case .noCondition:
         Explanation(
             .usage, "no items are selected",
             hint:
                 "name them with '\(OptionName.service.spelling)', '\(OptionName.account.spelling)', '\(OptionName.class.spelling)', "
                 + "'\(OptionName.uuid.spelling)' and the like")
+    case .noPasswordColumn:
+        Explanation(
+            .usage, "'\(OptionName.columns.spelling)' names no password", hint: "add 'password=NAME' to the list")
     case .noChange:
         Explanation(
             .usage, "no change is given",
@@ -221,7 +234,7 @@ func explainUsage(_ problem: UsageProblem) -> Explanation {
             .usage, "'\(OptionName.undo.spelling)' brings back what was last removed, and takes no rules")
     case .comparesOne:
         Explanation(
-            .usage, "name one thing to compare with: a second archive or a keychain",
+            .usage, "name one thing to compare with: a second archive, or a keychain",
             hint: "name the second archive, or the keychain with '\(OptionName.keychain.spelling) NAME'")
     case .noNewKey:
         Explanation(
@@ -281,7 +294,23 @@ func explainUsage(_ problem: UsageProblem) -> Explanation {
 
 /// Explains a parser error.
 func explainCommandLine(_ message: String, _ command: String?) -> Explanation {
-    Explanation(.usage, message, hint: "see '\(command ?? "kcbackup") --help'")
+    let help = Explanation(.usage, message, hint: "see '\(command ?? "kcbackup") --help'")
+    if let word = message.firstMatch(of: /^\d* ?unexpected arguments?:? '([^']*)'/)?.1,
+        ["kcbackup item delete", "kcbackup item update"].contains(command)
+    {
+        return Explanation(
+            .usage, message,
+            hint: "name the items with '\(OptionName.service.spelling) \(quotedPath(String(word)))' and the like",
+            "'kcbackup item list \(quotedPath(String(word)))' shows those that contain the word")
+    }
+    if let word = message.firstMatch(of: /^unknown option '--([a-z]+)'/)?.1, command?.contains(" item ") == true,
+        let code = AttributeCode(named: String(word))
+    {
+        let option = command == "kcbackup item update" ? OptionName.set : .attribute
+        return Explanation(.usage, message, hint: "the attribute is given as '\(option.spelling) \(code.word)=VALUE'")
+            .adding(help.hints)
+    }
+    return help
 }
 
 /// Explains a command line that cannot be read, which is not the user's mistake.

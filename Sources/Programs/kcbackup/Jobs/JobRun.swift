@@ -73,6 +73,7 @@ struct NoTerminal: Terminal {
     var showsOutput: Bool { false }
     var showsMessages: Bool { false }
     var width: Int? { nil }
+    var messageWidth: Int? { nil }
 
     func readSecret(_ prompt: String) throws(TerminalFailure) -> SecretBytes { throw .unavailable }
     func readAnswer(_ prompt: String) throws(TerminalFailure) -> String { throw .unavailable }

@@ -6,10 +6,13 @@ internal import LocalKeychains
 /// Keeps the state of a keychain while it is changed, and reports about kept states.
 struct StateKeeper {
     private let states: KeptStates
+    private let change: KeptStates.Change
     private let session: Session
 
-    init(_ keychain: Keychain, in session: Session) {
+    /// - Parameter change: what follows, for the list of states.
+    init(_ keychain: Keychain, before change: KeptStates.Change, in session: Session) {
         states = KeptStates(of: keychain, in: session.world.dataFolder)
+        self.change = change
         self.session = session
     }
 
@@ -40,13 +43,31 @@ struct StateKeeper {
         return result
     }
 
+    /// Changes items in one transaction, before which the state is kept if `isKept`.
+    ///
+    /// - Throws: `Failure.notKept`, and what `Keychain.write` throws.
+    static func changing<Result>(
+        _ keychain: Keychain, _ change: KeptStates.Change, isKept: Bool, in session: Session,
+        _ body: (KeychainWriter) throws -> Result
+    ) throws -> Result {
+        guard isKept else { return try keychain.write(body) }
+        return try StateKeeper(keychain, before: change, in: session).keeping { keep in
+            try keychain.write { writer in
+                try keep()
+                return try body(writer)
+            }
+        }
+    }
+
     /// Removes all states after the passcode was changed, because an earlier passcode opens them.
     ///
     /// The new passcode is already set, so a failure is only a warning.
-    func removeAll() {
+    static func removeAll(of keychain: Keychain, in session: Session) {
         do throws(FileFailure) {
-            let count = try states.removeAll()
-            if count > 0 { session.note("\(counted(count, "earlier state")) removed: an earlier passcode opened them") }
+            let count = try KeptStates(of: keychain, in: session.world.dataFolder).removeAll()
+            if count > 0 {
+                session.note("\(counted(count, "earlier state")) removed: an earlier passcode opened them")
+            }
         } catch {
             session.warn(
                 "the passcode is set; a state that an earlier one opens is left: \(explainFile(error).message)")
@@ -55,7 +76,7 @@ struct StateKeeper {
 
     private func keep() throws(Failure) -> KeptStates.State {
         do {
-            return try states.keep(now: session.now)
+            return try states.keep(before: change, now: session.now)
         } catch {
             throw .notKept(Failure(error, Failure.Subjects()))
         }

@@ -100,10 +100,14 @@ struct CreateOptions: ParsableArguments {
             report.omitted.isEmpty
             ? "" : "; \(counted(report.omitted.count, "item")) in no archive (WhenPasscodeSetThisDeviceOnly)"
         if unencrypted {
-            return "restores on this device only; anybody can read its metadata, nobody elsewhere its secrets" + omitted
+            return "restores on this device only; anyone can read names and dates, and only this device opens secrets"
+                + omitted
         }
         let bound = report.boundToThisDevice
-        let travel = bound == 0 ? "all of it" : "\(counted(bound, "ThisDeviceOnly item")) only here"
-        return "restores on any device, \(travel)" + omitted
+        let travel =
+            bound == 0
+            ? "all of it restores on any device"
+            : "restores on any device, \(counted(bound, "ThisDeviceOnly item")) only here"
+        return travel + omitted
     }
 }

@@ -32,7 +32,7 @@ struct AttributeOptions: ParsableArguments {
 
     /// Returns all given attributes by code.
     ///
-    /// - Throws: `UsageProblem` (`malformed`, `attributeTwice`), `ItemProblem` (`unknownAttribute`, `wrongKind`,
+    /// - Throws: `UsageProblem` (`malformed`, `attributeTwice`, `serverIsURL`), `ItemProblem` (`unknownAttribute`, `wrongKind`,
     ///   `unknownAccessibility`).
     func collected() throws -> Attributes {
         var attributes = Attributes()
@@ -40,6 +40,7 @@ struct AttributeOptions: ParsableArguments {
             (.svce, service), (.srvr, server), (.acct, account), (.labl, label), (.agrp, group),
             (.pdmn, accessible?.rawValue),
         ]
+        if let server, server.contains("://") { throw UsageProblem.serverIsURL }
         for (code, text) in named { attributes[code] = text.map { .text($0) } }
         for word in attribute {
             let assignment = try AttributeAssignment(word, of: .attribute)

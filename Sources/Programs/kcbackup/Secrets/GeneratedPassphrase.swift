@@ -31,10 +31,11 @@ enum GeneratedPassphrase {
 extension Session {
     /// Generates a passphrase and shows it on the terminal.
     ///
+    /// - Parameter kind: what the user calls it.
     /// - Throws: `CryptographyFailure`, `TerminalFailure`.
-    func generatePassphrase() throws -> SecretBytes {
+    func generatePassphrase(_ kind: String = "passphrase") throws -> SecretBytes {
         let secret = try GeneratedPassphrase.make()
-        var text = SecretBytes("the passphrase, shown this once: ".utf8.span)
+        var text = SecretBytes("the \(kind), shown this once: ".utf8.span)
         secret.withBytes { text.append($0) }
         text.append("\n".utf8.span)
         try world.terminal.show(text)

@@ -13,6 +13,11 @@ extension Session {
         _ = judge(passphrase, "passphrase", knowing: [keychain])
     }
 
+    /// Rates the password of an exported file; a weak one is accepted with a warning.
+    func judge(password: borrowing SecretBytes, of path: String) {
+        _ = judge(password, "password", knowing: [path])
+    }
+
     private func judge(_ secret: borrowing SecretBytes, _ kind: String, knowing names: [String]) -> PasscodeStrength {
         let words = names + [world.environment["USER"], world.environment["LOGNAME"]].compactMap { $0 }
         let strength = PasscodeStrength(judging: secret, knowing: words)

@@ -46,7 +46,9 @@ final class ItemListing {
     var summary: String {
         let items = counted(count, "item")
         let missing = count == 0 ? [] : table.leftOut
-        return items + (missing.isEmpty ? "" : "; the terminal has no room for \(missing.joined(separator: ", "))")
+        return items
+            + (missing.isEmpty
+                ? "" : "; '\(OptionName.wide.spelling)' shows \(missing.joined(separator: ", ")) too")
             + (table.isTooLongToSort ? "; \(ItemColumns.notSorted)" : "")
     }
 
@@ -63,10 +65,11 @@ final class ItemListing {
 /// The column that tells where an item restores is never cut or left out; of the others, the names are left out last.
 enum ItemColumns {
     static let all: [Table.Column] = [
-        Table.Column(title: "CLASS", yields: 8), Table.Column(title: "SERVICE", least: 8),
-        Table.Column(title: "ACCOUNT", least: 7), Table.Column(title: "LABEL", least: 8, yields: 6),
+        Table.Column(title: "CLASS", yields: 7), Table.Column(title: "SERVICE", least: 24, fewest: 8),
+        Table.Column(title: "ACCOUNT", least: 18, fewest: 7),
+        Table.Column(title: "LABEL", least: 18, fewest: 8, yields: 8, repeats: "SERVICE"),
         Table.Column(title: "GROUP", least: 8, yields: 4), Table.Column(title: "TRAVELS"),
-        Table.Column(title: "PDMN", yields: 7), Table.Column(title: "SYNC", yields: 3),
+        Table.Column(title: "PDMN", yields: 6), Table.Column(title: "SYNC", yields: 3),
         Table.Column(title: "CREATED", yields: 2), Table.Column(title: "MODIFIED", yields: 1),
         Table.Column(title: "SIZE", alignment: .right, yields: 5),
     ]

@@ -11,10 +11,14 @@ struct Table {
     struct Column: Sendable {
         let title: String
         var alignment = Alignment.left
-        /// The minimum width on a narrow terminal; nil if the column is never cut.
+        /// The width to which the column is cut before columns are left out; nil if it is never cut.
         var least: Int?
+        /// The width to which it is cut if that does not suffice; nil for `least`.
+        var fewest: Int?
         /// The order in which columns are left out if even the minimum widths do not fit; nil if this column never is.
         var yields: Int?
+        /// The title of a column; on a terminal, this one is left out if it adds nothing to it in any row.
+        var repeats: String?
 
         /// The name of the column for `--columns`.
         var name: String { title.lowercased() }
@@ -63,6 +67,8 @@ final class StreamedTable {
     private var held: [[String]] = []
     private var widths: [Int]
     private var measured = 0
+    /// The columns that add nothing to the column they repeat, with the position of that one.
+    private var repeating: [Int: Int] = [:]
     private var isFitted = false
     /// The titles of columns left out for lack of space, from left to right; complete after the first line.
     private(set) var leftOut: [String] = []
@@ -89,6 +95,9 @@ final class StreamedTable {
             return position
         }
         widths = columns.map { _ in 0 }
+        for (position, column) in columns.enumerated() where width != nil && chosen == nil {
+            repeating[position] = column.repeats.flatMap { title in columns.firstIndex { $0.title == title } }
+        }
     }
 
     /// The maximum number of rows that are sorted by default; each takes about 1 KiB of memory.
@@ -107,13 +116,12 @@ final class StreamedTable {
 
     /// Returns the lines of the held rows, sorted; the sort is stable.
     func sortedRows() -> [String] {
-        let keys = held.map { cells in (order.isEmpty ? usualOrder : order).map { cells[$0].lowercased() } }
-        let nameless = order.isEmpty ? keys.map { $0.allSatisfy(\.isEmpty) } : keys.map { _ in false }
+        let keys = held.map { cells in (order.isEmpty ? usualOrder : order).map { key(cells[$0], of: columns[$0]) } }
+        let nameless = order.isEmpty ? keys.map { $0.allSatisfy { $0 == .text("") } } : keys.map { _ in false }
         defer { held = [] }
         let sorted = held.indices.sorted { left, right in
             if nameless[left] != nameless[right] { return nameless[right] }
             for (one, other) in zip(keys[left], keys[right]) where one != other {
-                if let one = Int(one), let other = Int(other) { return one < other }
                 return one < other
             }
             return left < right
@@ -121,9 +129,23 @@ final class StreamedTable {
         return sorted.map { row(held[$0]) }
     }
 
+    /// What a cell is sorted by; sizes and numbers come before other text.
+    private enum SortKey: Comparable {
+        case number(UInt64)
+        case text(String)
+    }
+
+    private func key(_ cell: String, of column: Table.Column) -> SortKey {
+        let size = column.alignment == .right ? bytes(ofCount: cell) : nil
+        return (size ?? UInt64(cell)).map { .number($0) } ?? .text(cell.lowercased())
+    }
+
     /// Measures a row; must not be called after the first line was returned.
     func measure(_ cells: [String]) {
         measured += 1
+        for (column, other) in repeating where !cells[column].isEmpty && cells[column] != cells[other] {
+            repeating[column] = nil
+        }
         for (column, cell) in cells.enumerated() where !cell.isEmpty {
             widths[column] = max(widths[column], displayWidth(Self.shown(cell)))
         }
@@ -155,6 +177,7 @@ final class StreamedTable {
             widths[column] = max(widths[column], displayWidth(columns[column].title))
         }
         guard let limit else { return }
+        for column in repeating.keys { widths[column] = 0 }
         if chosen == nil { leaveOut(to: limit) }
         shrink(to: limit)
     }
@@ -197,8 +220,13 @@ final class StreamedTable {
 
     /// Narrows the widest column that may be cut, one step at a time, until all columns fit or none can be cut further.
     private func shrink(to limit: Int) {
+        shrink(to: limit, minimum: columns.map { $0.least ?? .max })
+        shrink(to: limit, minimum: columns.map { $0.fewest ?? $0.least ?? .max })
+    }
+
+    private func shrink(to limit: Int, minimum: [Int]) {
         while total(of: widths) > limit {
-            let givers = widths.indices.filter { widths[$0] > columns[$0].least ?? .max }
+            let givers = widths.indices.filter { widths[$0] > minimum[$0] }
             guard let widest = givers.max(by: { widths[$0] < widths[$1] }) else { return }
             widths[widest] -= 1
         }

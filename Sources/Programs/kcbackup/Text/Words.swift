@@ -5,6 +5,12 @@ func counted(_ count: Int, _ noun: String, plural: String? = nil) -> String {
     "\(count) \(count == 1 ? noun : plural ?? noun + "s")"
 }
 
+/// Returns words as in "label", "label and port" and "label, port and path".
+func listed(_ words: [String]) -> String {
+    guard words.count > 1, let last = words.last else { return words.first ?? "" }
+    return words.dropLast().joined(separator: ", ") + " and " + last
+}
+
 /// Returns a number of bytes in a suitable unit, with one decimal: "17 B", "1.5 KiB".
 func byteCount(_ count: UInt64) -> String {
     if count < 1024 { return "\(count) B" }
@@ -14,6 +20,18 @@ func byteCount(_ count: UInt64) -> String {
         tenths /= 1024
     }
     return "\(tenths / 10).\(tenths % 10) TiB"
+}
+
+/// Returns the number of bytes that a text of `byteCount` stands for, as far as it says; nil for another text.
+func bytes(ofCount text: String) -> UInt64? {
+    let parts = text.split(separator: " ")
+    guard parts.count == 2, let unit = ["B", "KiB", "MiB", "GiB", "TiB"].firstIndex(of: String(parts[1])) else {
+        return nil
+    }
+    let digits = parts[0].split(separator: ".")
+    guard digits.count == (unit == 0 ? 1 : 2), let whole = UInt64(digits[0]), let tenths = UInt64(digits.last ?? "")
+    else { return nil }
+    return unit == 0 ? whole : (whole * 10 + tenths) << UInt64(10 * unit) / 10
 }
 
 extension Timestamp {

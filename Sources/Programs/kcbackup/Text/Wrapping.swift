@@ -1,0 +1,52 @@
+/// Returns lines broken between words so that they fit a terminal; continuation lines are indented.
+///
+/// Text in single quotes, such as a command to type, is not broken. Lines whose words are too long stay too long.
+///
+/// - Parameter width: the width of the terminal in columns.
+func wrapped(_ text: String, to width: Int) -> String {
+    text.split(separator: "\n", omittingEmptySubsequences: false)
+        .map { displayWidth(String($0)) > width ? wrappedLine(String($0), to: width) : String($0) }
+        .joined(separator: "\n")
+}
+
+private func wrappedLine(_ line: String, to width: Int) -> String {
+    var lines = [""]
+    var used = 0
+    for word in unbrokenWords(of: line) {
+        let size = displayWidth(word)
+        if used > 0, used + 1 + size > width {
+            lines.append("  " + word)
+            used = 2 + size
+        } else {
+            let isFirst = lines.count == 1 && lines[0].isEmpty
+            lines[lines.count - 1] += (isFirst ? "" : " ") + word
+            used += (isFirst ? 0 : 1) + size
+        }
+    }
+    return lines.joined(separator: "\n")
+}
+
+/// Splits a line at spaces outside single quotes; an apostrophe within a word begins no quotation.
+private func unbrokenWords(of line: String) -> [String] {
+    var words: [String] = []
+    for word in line.split(separator: " ", omittingEmptySubsequences: false).map(String.init) {
+        if let last = words.last, isOpen(last) {
+            words[words.count - 1] = last + " " + word
+        } else {
+            words.append(word)
+        }
+    }
+    // An apostrophe that looked like a quotation must not hold the rest of the line together.
+    if let last = words.popLast() {
+        words += isOpen(last) ? last.split(separator: " ", omittingEmptySubsequences: false).map(String.init) : [last]
+    }
+    return words
+}
+
+/// True if a quotation begins at the start of the text and does not end with it.
+private func isOpen(_ text: String) -> Bool {
+    let body = text.drop { "([".contains($0) }
+    guard body.first == "'" else { return false }
+    let end = body.dropFirst().lastIndex { !",;:.)]?!…".contains($0) }
+    return end.map { body[$0] != "'" } ?? true
+}
