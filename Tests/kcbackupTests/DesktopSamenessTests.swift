@@ -184,7 +184,7 @@ struct DesktopSamenessTests {
             $KCBACKUP create --unencrypted --keychain secret-service: --to d --if-changed 2>/dev/null
             ls d | grep -c kcb
             $KCBACKUP verify d >/dev/null 2>&1
-            restore "$(ls -d d/*.kcb | tail -1)"
+            restore "$(ls -t d/*.kcb | head -1)"
             """)
         #expect(
             text == """

@@ -63,6 +63,6 @@ extension BackupSubject {
     private static func makeDeviceKey(in session: Session) throws {
         let (key, isNew) = try LocalDevice(session.world).keyOrFirst()
         guard isNew else { return }
-        session.note("this is now device \(key.id); keep a copy of its key: kcbackup device export -o FILE.age")
+        session.note("this device is now \(key.id); keep a copy of its key: 'kcbackup device export -o FILE.age'")
     }
 }
