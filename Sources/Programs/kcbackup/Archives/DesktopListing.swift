@@ -1,4 +1,3 @@
-internal import ByteStreams
 internal import KeychainModel
 internal import SecretService
 
@@ -12,49 +11,18 @@ struct DesktopListing {
 
     /// - Parameter isFirst: false where something else was shown before.
     func print(isFirst: Bool) throws {
-        var visitor = Visitor(filter: filter)
+        var visitor = MatchingItems(filter)
         try source.visitItems(&visitor)
         let items = visitor.items
-        var lines = isFirst ? [] : ["\n"]
-        if !session.style.isJSON {
-            let title = keyring.label.isEmpty ? "Secret Service" : keyring.words
-            lines.append("\(title): \(counted(source.count, "item"))\n")
-            lines += source.collections.map { $0.words + "\n" }
-            for item in items { table.measure(ItemColumns.cells(item)) }
-            if !items.isEmpty { lines += ["\n", table.header] }
-            for item in items {
-                if table.isSorted {
-                    table.hold(ItemColumns.cells(item))
-                } else {
-                    lines.append(table.row(ItemColumns.cells(item)))
-                }
-            }
-            lines += table.sortedRows()
-            if filter != nil { lines.append("\n\(counted(items.count, "item")) shown\n") }
-        }
+        let title = keyring.label.isEmpty ? "Secret Service" : keyring.words
+        let lines = ItemRows(filter: filter, table: table, session: session).lines(
+            items, above: ["\(title): \(counted(source.count, "item"))"] + source.collections.map(\.words),
+            isFirst: isFirst)
         try session.result(
             [
                 "keychain": .text(keyring.name), "collections": .list(source.collections.map(\.json)),
                 "items": .list(items.map { .item($0) }),
             ], lines)
-    }
-
-    /// Keeps items that pass a filter.
-    private struct Visitor: ItemVisitor {
-        let filter: ItemFilter?
-        var items: [Item] = []
-
-        mutating func wants(_ item: Item) -> Bool {
-            if filter?.matches(item) ?? true { items.append(item) }
-            return false
-        }
-
-        func take(_ item: Item, line: borrowing Span<UInt8>, secret: borrowing SecretBytes) {
-            preconditionFailure("no secret was wanted")
-        }
-
-        /// It was warned of.
-        func skip(damaged item: Item?) {}
     }
 }
 
@@ -62,7 +30,7 @@ extension CollectionSummary {
     fileprivate var words: String {
         let marks = [isDefault ? "default" : nil, isLocked ? "locked" : nil].compactMap { $0 }
         return "collection \(quoted(label)): "
-            + (isLocked && items == 0 ? "items are not told" : counted(items, "item"))
+            + (isLocked && items == 0 ? "number of items unknown" : counted(items, "item"))
             + (marks.isEmpty ? "" : " (\(marks.joined(separator: ", ")))")
     }
 
